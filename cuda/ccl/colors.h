@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Colours of components: the palettes, and the integer arithmetic that every painter shares.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "ccl/config.h"
+
+namespace ccl {
+
+inline constexpr uint32_t kPaletteCount = 4;
+inline constexpr uint32_t kPaletteSize = 256;
+
+/// All palettes as opaque 0xFFRRGGBB, palette p from p × kPaletteSize on. Built on the first call.
+const std::array<uint32_t, kPaletteCount * kPaletteSize>& palette_colors();
+
+/// log2(v) in 1/256, linear between powers of two; v at least 1.
+constexpr uint32_t log2_fixed(uint32_t v) {
+  const uint32_t exponent = 31 - static_cast<uint32_t>(std::countl_zero(v));
+  const uint64_t mantissa = (uint64_t{v} << 8) >> exponent;
+  return exponent * 256 + static_cast<uint32_t>(mantissa - 256);
+}
+
+/// The place of a component's colour in palette_colors(). `n_pixels` is that of the frame.
+constexpr uint32_t color_index(const Settings& settings, uint32_t id, uint32_t area, uint32_t n_pixels) {
+  uint32_t index = (id - 1 + settings.color_seed) % kPaletteSize;
+  if (settings.palette == Palette::kViridisByArea) {
+    const uint32_t full = n_pixels > 1 ? log2_fixed(n_pixels) : 1;
+    index = log2_fixed(area) * (kPaletteSize - 1) / full;
+  }
+  return static_cast<uint32_t>(settings.palette) * kPaletteSize + index;
+}
+
+/// 0xAARRGGBB as the four bytes of a pixel, little endian.
+constexpr uint32_t pack(uint32_t argb, const PixelLayout& layout) {
+  return (argb >> 24) << (8 * layout.alpha) | (argb >> 16 & 0xff) << (8 * layout.red) |
+         (argb >> 8 & 0xff) << (8 * layout.green) | (argb & 0xff) << (8 * layout.blue);
+}
+
+/// A luma value as opaque grey 0xFFRRGGBB, stretched from 16..235 to 0..255 if `limited_range`.
+constexpr uint32_t grey(uint8_t luma, bool limited_range) {
+  uint32_t v = luma;
+  if (limited_range) {
+    v = luma <= 16 ? 0 : luma >= 235 ? 255 : ((luma - 16u) * 255 + 109) / 219;
+  }
+  return 0xff000000 | v * 0x010101;
+}
+
+/// `over` laid upon `under` with weight alpha / 255, each channel rounded to nearest.
+constexpr uint32_t blend(uint32_t over, uint32_t under, uint8_t alpha) {
+  uint32_t out = 0;
+  for (uint32_t shift = 0; shift < 32; shift += 8) {
+    const uint32_t o = over >> shift & 0xff;
+    const uint32_t u = under >> shift & 0xff;
+    out |= ((o * alpha + u * (255u - alpha) + 127) / 255) << shift;
+  }
+  return out;
+}
+
+inline constexpr uint32_t kBoxColor = 0xffffffff;
+
+}  // namespace ccl

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What an engine is asked to do: Config is fixed until the next configure(), Settings go with each frame.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "ccl/algorithm.h"
+
+namespace ccl {
+
+/// Frames larger than this in either direction are refused; every sum in a record then fits 64 bits.
+inline constexpr uint32_t kMaxDimension = 32768;
+
+enum class Connectivity : uint8_t {
+  k4 = 4,  ///< pixels that share an edge
+  k8 = 8,  ///< pixels that share an edge or a corner
+};
+
+enum class Foreground : uint8_t {
+  kBinary,  ///< value ≥ threshold, or with `invert` value < threshold; all foreground is one segment
+  kValues,  ///< every non-zero value is a segment of its own: equal values connect (Šťava, Beneš 2011)
+};
+
+/// Which pixels are foreground, and which of them may connect.
+struct ForegroundRule {
+  Foreground foreground = Foreground::kBinary;
+  uint8_t threshold = 1;  ///< binary only
+  bool invert = false;    ///< binary only
+
+  /// The segment of a pixel value: 0 is background, and only equal segments connect. Binary foreground
+  /// is segment 255.
+  constexpr uint8_t segment(uint8_t value) const {
+    if (foreground == Foreground::kValues) {
+      return value;
+    }
+    return ((value >= threshold) != invert) ? 255 : 0;
+  }
+};
+
+/// Record fields that cost time and can be left out.
+enum Feature : uint32_t {
+  kFeatureMoments = 1u << 0,
+  kFeaturePerimeter = 1u << 1,
+  kFeatureEuler = 1u << 2,
+  kAllFeatures = kFeatureMoments | kFeaturePerimeter | kFeatureEuler,
+};
+
+enum class Palette : uint8_t {
+  kGolden,         ///< golden-ratio hues in OKLCh: neighbouring labels lie far apart
+  kGlasbey,        ///< 256 colours, each as far as possible from those before it (Glasbey et al. 2007)
+  kViridisByArea,  ///< small components dark blue, large ones yellow, on a logarithmic scale
+  kMono,           ///< all components white
+};
+
+enum class Output : uint8_t {
+  kNone,       ///< records only
+  kColorized,  ///< 4 bytes a pixel: the component's colour, or the background colour
+  kOverlay,    ///< 4 bytes a pixel: the component's colour over the input as grey
+  kLabels,     ///< 16 bits a pixel, little endian: the canonical label, 65535 for all above
+  kMask,       ///< 8 bits a pixel: 255 where a component is left after filtering
+};
+
+/// Bytes of one output pixel; 0 for kNone.
+constexpr uint32_t bytes_per_pixel(Output output) {
+  switch (output) {
+    case Output::kNone:
+      return 0;
+    case Output::kColorized:
+    case Output::kOverlay:
+      return 4;
+    case Output::kLabels:
+      return 2;
+    case Output::kMask:
+      return 1;
+  }
+  return 0;
+}
+
+/// Where the channels of a 4-byte pixel lie in memory. The fourth byte is alpha, or 255 when unused.
+struct PixelLayout {
+  uint8_t red = 0;
+  uint8_t green = 1;
+  uint8_t blue = 2;
+  uint8_t alpha = 3;
+
+  bool operator==(const PixelLayout&) const = default;
+};
+
+/// All that decides memory. Fixed from configure() to the next configure().
+struct Config {
+  uint32_t width = 0;   ///< 1..kMaxDimension
+  uint32_t height = 0;  ///< 1..kMaxDimension
+  Algorithm algorithm = Algorithm::kAuto;
+  Output output = Output::kNone;
+  PixelLayout layout;
+  uint32_t max_components = 16384;  ///< length of the record table, at least 1
+  uint32_t slots = 1;               ///< frames that may be in flight between push() and pop()
+
+  bool operator==(const Config&) const = default;
+};
+
+/// All that may change from one frame to the next at no cost.
+struct Settings {
+  Connectivity connectivity = Connectivity::k8;
+  ForegroundRule rule;
+  /// Components outside min_area..max_area are left out of records and pixels, as if they were
+  /// background. Labels are those of the unfiltered frame, so they do not move when a filter does.
+  uint32_t min_area = 1;
+  uint32_t max_area = std::numeric_limits<uint32_t>::max();
+  uint32_t features = kAllFeatures;  ///< Feature bits
+  Palette palette = Palette::kGolden;
+  uint32_t color_seed = 0;
+  uint32_t background_color = 0xff000000;  ///< 0xAARRGGBB
+  uint8_t overlay_alpha = 128;             ///< 0: only the input is seen, 255: only the colour
+  bool draw_boxes = false;                 ///< white bounding boxes in colorized and overlay
+  bool limited_range = false;              ///< the input is luma 16..235; overlay stretches it to 0..255
+};
+
+/// kInvalidArgument, with what is wrong, unless every engine can be configured so.
+Status validate(const Config& config);
+
+}  // namespace ccl

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// An engine owns memory and runs the stages label → number → measure → paint on frames pushed into it.
+///
+///     std::unique_ptr<ccl::Engine> engine = ccl::make_host_engine();
+///     engine->configure({.width = 640, .height = 480});
+///     engine->push({.input = {pixels, stride}});
+///     ccl::FrameResult result;
+///     engine->pop(&result);  // result.components
+///
+/// Frames leave in the order they came. One thread at a time may use an engine. After configure() no
+/// call allocates.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "ccl/component.h"
+#include "ccl/config.h"
+#include "ccl/status.h"
+
+namespace ccl {
+
+/// Rows of 8-bit pixels in host memory, `stride` bytes from one row's start to the next one's.
+struct InputImage {
+  const uint8_t* pixels = nullptr;
+  size_t stride = 0;
+};
+
+/// Rows of bytes_per_pixel(Config::output) pixels in host memory. Ignored with Output::kNone.
+struct OutputImage {
+  uint8_t* pixels = nullptr;
+  size_t stride = 0;
+};
+
+/// One frame. What the pointers lead to is the caller's and must stay as it is until the frame is popped
+/// or flushed.
+struct FrameJob {
+  InputImage input;
+  OutputImage output;
+  Settings settings;
+  /// If not null, width × height values, dense: 0 for background, else 1 + the smallest raster index of
+  /// the pixel's component.
+  uint32_t* root_map = nullptr;
+  /// If not null, width × height values, dense: the canonical labels, before filtering.
+  uint32_t* labels = nullptr;
+};
+
+/// kInvalidArgument, with what is wrong, unless the images fit the configuration.
+Status validate(const FrameJob& job, const Config& config);
+
+/// Microseconds each stage took; on the GPU by events on the frame's stream.
+struct StageTimes {
+  float upload = 0;
+  float label = 0;
+  float number = 0;
+  float measure = 0;
+  float paint = 0;
+  float download = 0;
+};
+
+struct FrameResult {
+  uint32_t n_labels = 0;          ///< components in the frame
+  uint32_t n_components = 0;      ///< those left after filtering: the true count, whatever the table holds
+  bool overflow = false;          ///< n_components > max_components: the table holds the largest
+  bool labels_saturated = false;  ///< Output::kLabels and n_labels > 65535
+  /// Ascending labels; min(n_components, max_components) records. The engine's, valid until the next
+  /// push(), flush() or configure().
+  std::span<const CclComponent> components;
+  StageTimes times;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual Backend backend() const = 0;
+  /// For a person: the processor in use.
+  virtual std::string description() const = 0;
+
+  /// Takes all memory that frames of this configuration need. Frames in flight are discarded. After a
+  /// failure the engine must be configured again before it is used.
+  virtual Status configure(const Config& config) = 0;
+
+  /// Starts a frame. kInvalidArgument when Config::slots frames are in flight already.
+  virtual Status push(const FrameJob& job) = 0;
+
+  /// Waits for the oldest frame in flight. kNeedMoreData when there is none.
+  virtual Status pop(FrameResult* result) = 0;
+
+  /// Discards all frames in flight; their memory is the caller's again.
+  virtual void flush() = 0;
+};
+
+std::unique_ptr<Engine> make_host_engine();
+
+/// True in a build with the CUDA part.
+bool has_device_engine();
+
+struct DeviceOptions {
+  int device_id = -1;  ///< CUDA device ordinal; −1 takes the first
+  /// The CUcontext to work in, which must outlive the engine. Null: the device's primary context.
+  void* context = nullptr;
+};
+
+/// kUnsupported in a build without CUDA; kNoDevice where there is no driver or no such GPU.
+Status make_device_engine(const DeviceOptions& options, std::unique_ptr<Engine>* engine);
+
+}  // namespace ccl

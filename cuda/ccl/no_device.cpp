@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// In place of cuda/device/ in a build without a CUDA toolkit.
+#include "ccl/engine.h"
+
+namespace ccl {
+
+bool has_device_engine() {
+  return false;
+}
+
+Status make_device_engine(const DeviceOptions&, std::unique_ptr<Engine>*) {
+  return {StatusCode::kUnsupported,
+          "this build of cudaccl has no CUDA backend; build it where nvcc is found"};
+}
+
+}  // namespace ccl

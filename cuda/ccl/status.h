@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What a call of the library came to. No exception leaves the library.
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace ccl {
+
+enum class StatusCode {
+  kOk,
+  kNeedMoreData,     ///< pop() with no frame in flight
+  kInvalidArgument,  ///< the caller's values are off; nothing changed
+  kUnsupported,      ///< valid, but not on this backend or in this build
+  kNoDevice,         ///< no driver, or no GPU with this id
+  kOutOfMemory,      ///< host or device memory; nothing changed
+  kDeviceError,      ///< CUDA failed; the engine must be configured anew
+};
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
+
+  bool ok() const { return code_ == StatusCode::kOk; }
+  StatusCode code() const { return code_; }
+  /// For a person: what failed and what to do about it. Empty when ok.
+  const std::string& message() const { return message_; }
+
+ private:
+  StatusCode code_ = StatusCode::kOk;
+  std::string message_;
+};
+
+}  // namespace ccl
+
+/// Returns early from a function that returns Status.
+#define CCL_RETURN_IF_ERROR(expression)                        \
+  do {                                                         \
+    if (::ccl::Status status_ = (expression); !status_.ok()) { \
+      return status_;                                          \
+    }                                                          \
+  } while (false)
