@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What travels with buffers and over the bus: component metadata, regions of interest, messages.
+#pragma once
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include "ccl/engine.h"
+
+namespace cudaccl {
+
+/// Registers GstCudaCclMeta and how it is copied and scaled. Once per process.
+void register_component_meta();
+
+/// True if `meta` is a GstCudaCclMeta.
+bool is_component_meta(GstMeta* meta);
+
+/// Puts the records on the buffer as a GstCudaCclMeta; those of an element upstream give way.
+void attach_components(GstBuffer* buffer, const ccl::FrameResult& result, const GstVideoInfo& info);
+
+/// Adds a GstVideoRegionOfInterestMeta of type `component` for each of the max_objects largest
+/// components (ties: smaller label), with parameters label, area, cx and cy.
+void attach_regions_of_interest(GstBuffer* buffer, const ccl::FrameResult& result, guint max_objects);
+
+/// Posts the element message `cudaccl`: timestamp, stream-time, running-time, duration, n-components,
+/// overflow.
+void post_frame_message(GstBaseTransform* transform, GstBuffer* buffer, const ccl::FrameResult& result);
+
+}  // namespace cudaccl

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <gst/gst.h>
+
+#include "gstcudaccl.h"
+#include "metadata.h"
+
+static gboolean plugin_init(GstPlugin* plugin) {
+  cudaccl::register_component_meta();
+  return GST_ELEMENT_REGISTER(cudaccl, plugin);
+}
+
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudaccl, "Connected components in live video",
+                  plugin_init, PACKAGE_VERSION, "LGPL", PACKAGE_NAME, PACKAGE_ORIGIN)
