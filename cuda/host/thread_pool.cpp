@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/thread_pool.h"
+
+#include <algorithm>
+
+namespace ccl::host {
+
+ThreadPool::ThreadPool(uint32_t n_threads) {
+  if (n_threads == 0) {
+    n_threads = std::max(1u, std::thread::hardware_concurrency());
+  }
+  workers_.reserve(n_threads - 1);
+  try {
+    while (workers_.size() + 1 < n_threads) {
+      workers_.emplace_back([this] { wait_for_loops(); });
+    }
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  stop();
+}
+
+void ThreadPool::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  opened_.notify_all();
+  for (std::thread& worker : workers_) {
+    worker.join();
+  }
+}
+
+void ThreadPool::run(const Loop& loop) {
+  next_index_.store(0, std::memory_order_relaxed);
+  if (workers_.empty() || loop.count <= 1) {
+    take_turns(loop);
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    loop_ = loop;
+    ++n_loops_;
+  }
+  opened_.notify_all();
+  take_turns(loop);
+  // All indices are taken. A worker that has not woken yet stays out, so a busy machine costs no wait.
+  std::unique_lock lock(mutex_);
+  loop_.count = 0;
+  deserted_.wait(lock, [this] { return n_inside_ == 0; });
+}
+
+void ThreadPool::take_turns(const Loop& loop) {
+  for (;;) {
+    const uint32_t index = next_index_.fetch_add(1, std::memory_order_relaxed);
+    if (index >= loop.count) {
+      return;
+    }
+    loop.call(loop.context, index);
+  }
+}
+
+void ThreadPool::wait_for_loops() {
+  uint64_t n_seen = 0;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    opened_.wait(lock, [&] { return stopping_ || (loop_.count != 0 && n_loops_ != n_seen); });
+    if (stopping_) {
+      return;
+    }
+    n_seen = n_loops_;
+    const Loop loop = loop_;
+    ++n_inside_;
+    lock.unlock();
+    take_turns(loop);
+    lock.lock();
+    if (--n_inside_ == 0) {
+      deserted_.notify_one();
+    }
+  }
+}
+
+}  // namespace ccl::host
