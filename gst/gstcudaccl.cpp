@@ -26,6 +26,7 @@
 #include "allocation.h"
 #include "caps.h"
 #include "ccl/engine.h"
+#include "cuda_context.h"
 #include "frame.h"
 #include "metadata.h"
 #include "properties.h"
@@ -45,6 +46,8 @@ struct Private {
   Properties properties;
   cudaccl::Statistics statistics;
   BackendChoice active_backend = BackendChoice::kAuto;  // kAuto: none yet
+
+  cudaccl::CudaContext cuda_context;
 
   // The streaming thread's, or a state change's while that thread does not run.
   std::unique_ptr<ccl::Engine> engine;
@@ -115,11 +118,18 @@ static ccl::Status make_engine(GstCudaCcl* self, const Properties& properties,
     *engine = ccl::make_host_engine();
     return {};
   }
-  ccl::Status status = ccl::make_device_engine({.device_id = properties.cuda_device_id}, engine);
+  if (ccl::has_device_engine()) {
+    self->priv->cuda_context.acquire(GST_ELEMENT(self), properties.cuda_device_id);
+  }
+  const ccl::Status status = ccl::make_device_engine(
+      {.device_id = properties.cuda_device_id, .context = self->priv->cuda_context.handle()}, engine);
   if (status.ok() || properties.backend == BackendChoice::kCuda) {
     return status;
   }
-  GST_INFO_OBJECT(self, "labelling on the CPU: %s", status.message().c_str());
+  if (ccl::has_device_engine()) {
+    GST_ELEMENT_INFO(self, RESOURCE, NOT_FOUND, ("Labelling on the CPU"), ("%s", status.message().c_str()));
+  }
+  self->priv->cuda_context.release();
   *engine = ccl::make_host_engine();
   return {};
 }
@@ -134,6 +144,7 @@ static bool open_engine(GstCudaCcl* self) {
   }
   if (!status.ok()) {
     priv->engine.reset();
+    priv->cuda_context.release();
     post_error(self, status);
     return false;
   }
@@ -152,6 +163,7 @@ static void close_engine(GstCudaCcl* self) {
   Private* priv = self->priv;
   priv->engine.reset();
   priv->config.reset();
+  priv->cuda_context.release();
   {
     const std::lock_guard guard(priv->lock);
     priv->active_backend = BackendChoice::kAuto;
@@ -195,6 +207,20 @@ static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstSt
     close_engine(self);
   }
   return result;
+}
+
+static void gst_cuda_ccl_set_context(GstElement* element, GstContext* context) {
+  Private* priv = GST_CUDA_CCL(element)->priv;
+  priv->cuda_context.set_context(element, context, priv->snapshot().cuda_device_id);
+  GST_ELEMENT_CLASS(gst_cuda_ccl_parent_class)->set_context(element, context);
+}
+
+static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection direction, GstQuery* query) {
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
+      GST_CUDA_CCL(transform)->priv->cuda_context.answer(GST_ELEMENT(transform), query)) {
+    return TRUE;
+  }
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->query(transform, direction, query);
 }
 
 static gboolean gst_cuda_ccl_start(GstBaseTransform* transform) {
@@ -359,6 +385,11 @@ static GstFlowReturn gst_cuda_ccl_transform(GstBaseTransform* transform, GstBuff
   if (priv->frame.metadata & cudaccl::kMetadataRoi) {
     cudaccl::attach_regions_of_interest(out, result, priv->frame.max_objects);
   }
+#ifdef HAVE_GST_ANALYTICS
+  if (priv->frame.metadata & cudaccl::kMetadataAnalytics) {
+    cudaccl::attach_analytics(out, result, priv->frame.max_objects);
+  }
+#endif
   if (priv->frame.post_messages) {
     cudaccl::post_frame_message(transform, out, result);
   }
@@ -442,8 +473,10 @@ static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
       element_class, "Connected components", "Filter/Analyzer/Video/Hardware",
       "Labels, colours and measures the connected components of binarized video", "the cudaccl authors");
   element_class->change_state = gst_cuda_ccl_change_state;
+  element_class->set_context = gst_cuda_ccl_set_context;
 
   transform_class->start = gst_cuda_ccl_start;
+  transform_class->query = gst_cuda_ccl_query;
   transform_class->transform_caps = gst_cuda_ccl_transform_caps;
   transform_class->set_caps = gst_cuda_ccl_set_caps;
   transform_class->transform_size = gst_cuda_ccl_transform_size;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "metadata.h"
 
+#ifdef HAVE_GST_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -85,6 +89,22 @@ gboolean transform_components(GstBuffer* to, GstCustomMeta*, GstBuffer* from, GQ
   return FALSE;
 }
 
+/// The `count` largest components of the table, the largest first, of equal ones the smaller label.
+std::vector<const CclComponent*> largest_components(const ccl::FrameResult& result, size_t count) {
+  std::vector<const CclComponent*> largest;
+  largest.reserve(result.components.size());
+  for (const CclComponent& component : result.components) {
+    largest.push_back(&component);
+  }
+  count = std::min(count, largest.size());
+  std::partial_sort(largest.begin(), largest.begin() + static_cast<ptrdiff_t>(count), largest.end(),
+                    [](const CclComponent* a, const CclComponent* b) {
+                      return a->area != b->area ? a->area > b->area : a->label < b->label;
+                    });
+  largest.resize(count);
+  return largest;
+}
+
 gboolean remove_if_component_meta(GstBuffer*, GstMeta** meta, gpointer) {
   if (is_component_meta(*meta)) {
     *meta = nullptr;
@@ -117,18 +137,7 @@ void attach_components(GstBuffer* buffer, const ccl::FrameResult& result, const 
 }
 
 void attach_regions_of_interest(GstBuffer* buffer, const ccl::FrameResult& result, guint max_objects) {
-  std::vector<const CclComponent*> largest;
-  largest.reserve(result.components.size());
-  for (const CclComponent& component : result.components) {
-    largest.push_back(&component);
-  }
-  const size_t count = std::min<size_t>(max_objects, largest.size());
-  std::partial_sort(largest.begin(), largest.begin() + static_cast<ptrdiff_t>(count), largest.end(),
-                    [](const CclComponent* a, const CclComponent* b) {
-                      return a->area != b->area ? a->area > b->area : a->label < b->label;
-                    });
-  largest.resize(count);
-  for (const CclComponent* c : largest) {
+  for (const CclComponent* c : largest_components(result, max_objects)) {
     GstVideoRegionOfInterestMeta* roi =
         gst_buffer_add_video_region_of_interest_meta(buffer, "component", c->x, c->y, c->width, c->height);
     roi->id = static_cast<gint>(c->id);
@@ -138,6 +147,21 @@ void attach_regions_of_interest(GstBuffer* buffer, const ccl::FrameResult& resul
                                static_cast<double>(c->cy), nullptr));
   }
 }
+
+#ifdef HAVE_GST_ANALYTICS
+void attach_analytics(GstBuffer* buffer, const ccl::FrameResult& result, guint max_objects) {
+  const std::vector<const CclComponent*> objects = largest_components(result, max_objects);
+  GstAnalyticsRelationMetaInitParams sizes{objects.size() + 1,
+                                           (objects.size() + 1) * sizeof(GstAnalyticsRelationMeta)};
+  GstAnalyticsRelationMeta* relations = gst_buffer_add_analytics_relation_meta_full(buffer, &sizes);
+  for (const CclComponent* c : objects) {
+    GstAnalyticsODMtd detection;
+    gst_analytics_relation_meta_add_od_mtd(
+        relations, g_quark_from_static_string("component"), static_cast<gint>(c->x), static_cast<gint>(c->y),
+        static_cast<gint>(c->width), static_cast<gint>(c->height), 1.0F, &detection);
+  }
+}
+#endif
 
 void post_frame_message(GstBaseTransform* transform, GstBuffer* buffer, const ccl::FrameResult& result) {
   const GstSegment& segment = transform->segment;

@@ -22,6 +22,12 @@ void attach_components(GstBuffer* buffer, const ccl::FrameResult& result, const 
 /// components (ties: smaller label), with parameters label, area, cx and cy.
 void attach_regions_of_interest(GstBuffer* buffer, const ccl::FrameResult& result, guint max_objects);
 
+#ifdef HAVE_GST_ANALYTICS
+/// Adds a GstAnalyticsRelationMeta with an object detection of type `component` for each of the
+/// max_objects largest components.
+void attach_analytics(GstBuffer* buffer, const ccl::FrameResult& result, guint max_objects);
+#endif
+
 /// Posts the element message `cudaccl`: timestamp, stream-time, running-time, duration, n-components,
 /// overflow.
 void post_frame_message(GstBaseTransform* transform, GstBuffer* buffer, const ccl::FrameResult& result);

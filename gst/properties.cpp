@@ -72,6 +72,9 @@ constexpr std::array kFeatures = {
 constexpr std::array kMetadata = {
     GFlagsValue{kMetadataComponents, "GstCudaCclMeta: all records", "components"},
     GFlagsValue{kMetadataRoi, "GstVideoRegionOfInterestMeta for the largest components", "roi"},
+#ifdef HAVE_GST_ANALYTICS
+    GFlagsValue{kMetadataAnalytics, "GstAnalyticsRelationMeta for the largest components", "analytics"},
+#endif
     GFlagsValue{},
 };
 
@@ -240,9 +243,10 @@ const std::array kProperties = {
              [](const Properties& p, GValue* v) { g_value_set_flags(v, p.metadata); },
              [](Properties* p, const GValue* v) { p->metadata = g_value_get_flags(v); }},
     Property{[] {
-               return g_param_spec_uint("max-objects", "Maximum objects",
-                                        "Regions of interest a buffer carries at most, the largest first", 0,
-                                        G_MAXUINT32, kDefaults.max_objects, kControllable);
+               return g_param_spec_uint(
+                   "max-objects", "Maximum objects",
+                   "Regions of interest or analytics objects a buffer carries at most, the largest first", 0,
+                   G_MAXUINT32, kDefaults.max_objects, kControllable);
              },
              [](const Properties& p, GValue* v) { g_value_set_uint(v, p.max_objects); },
              [](Properties* p, const GValue* v) { p->max_objects = g_value_get_uint(v); }},

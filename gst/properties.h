@@ -14,6 +14,7 @@ enum class BackendChoice { kAuto, kCuda, kCpu };
 enum Metadata : guint {
   kMetadataComponents = 1u << 0,
   kMetadataRoi = 1u << 1,
+  kMetadataAnalytics = 1u << 2,  // in builds with GStreamer's analytics library
 };
 
 struct Properties {

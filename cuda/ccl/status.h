@@ -10,10 +10,10 @@ namespace ccl {
 enum class StatusCode {
   kOk,
   kNeedMoreData,     ///< pop() with no frame in flight
-  kInvalidArgument,  ///< the caller's values are off; nothing changed
+  kInvalidArgument,  ///< the caller's values are off; nothing was done
   kUnsupported,      ///< valid, but not on this backend or in this build
   kNoDevice,         ///< no driver, or no GPU with this id
-  kOutOfMemory,      ///< host or device memory; nothing changed
+  kOutOfMemory,      ///< host or device memory ran out
   kDeviceError,      ///< CUDA failed; the engine must be configured anew
 };
 

@@ -30,7 +30,8 @@ struct Sums {
 /// v as a double. The upper half times 2⁶⁴ is exact, so a fused multiply-add gives the same bits.
 constexpr double to_double(__int128 v) {
   const bool negative = v < 0;
-  const unsigned __int128 magnitude = negative ? -static_cast<unsigned __int128>(v) : v;
+  const unsigned __int128 magnitude =
+      negative ? -static_cast<unsigned __int128>(v) : static_cast<unsigned __int128>(v);
   const double d = static_cast<double>(static_cast<uint64_t>(magnitude >> 64)) * 0x1p64 +
                    static_cast<double>(static_cast<uint64_t>(magnitude));
   return negative ? -d : d;

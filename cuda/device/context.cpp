@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "device/context.h"
+
+#include <cuda.h>
+
+#include "device/check.h"
+
+namespace ccl::device {
+
+/// The driver's functions that the runtime has no counterpart for.
+struct Driver {
+  decltype(&cuInit) init = nullptr;
+  decltype(&cuGetErrorString) error_string = nullptr;
+  decltype(&cuDeviceGetCount) device_count = nullptr;
+  decltype(&cuDeviceGet) device_get = nullptr;
+  decltype(&cuDeviceGetName) device_name = nullptr;
+  decltype(&cuDeviceGetAttribute) device_attribute = nullptr;
+  decltype(&cuDevicePrimaryCtxRetain) primary_retain = nullptr;
+  decltype(&cuDevicePrimaryCtxRelease) primary_release = nullptr;
+  decltype(&cuCtxPushCurrent) push_current = nullptr;
+  decltype(&cuCtxPopCurrent) pop_current = nullptr;
+  decltype(&cuCtxGetDevice) context_device = nullptr;
+
+  /// kNoDevice where no driver, or one too old, is installed.
+  Status load();
+
+  Status check(CUresult result, const char* call, StatusCode code = StatusCode::kDeviceError) const;
+};
+
+namespace {
+
+/// The version of the driver's interface whose declarations <cuda.h> gives to the functions above.
+constexpr unsigned int kDriverInterface = 12000;
+
+template <typename Function>
+Status entry_point(const char* name, Function* function) {
+  void* address = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+  const cudaError_t error =
+      cudaGetDriverEntryPointByVersion(name, &address, kDriverInterface, cudaEnableDefault, &found);
+#else
+  const cudaError_t error = cudaGetDriverEntryPoint(name, &address, cudaEnableDefault, &found);
+#endif
+  if (error != cudaSuccess || found != cudaDriverEntryPointSuccess || address == nullptr) {
+    cudaGetLastError();
+    const std::string reason = error != cudaSuccess ? cudaGetErrorString(error) : "not found";
+    return {StatusCode::kNoDevice, "no usable CUDA driver is installed (" + std::string(name) + ": " +
+                                       reason + "); version " + std::to_string(kDriverInterface / 1000) +
+                                       " or newer is needed"};
+  }
+  *function = reinterpret_cast<Function>(address);
+  return {};
+}
+
+}  // namespace
+
+Status Driver::load() {
+  CCL_RETURN_IF_ERROR(entry_point("cuInit", &init));
+  CCL_RETURN_IF_ERROR(entry_point("cuGetErrorString", &error_string));
+  CCL_RETURN_IF_ERROR(entry_point("cuDeviceGetCount", &device_count));
+  CCL_RETURN_IF_ERROR(entry_point("cuDeviceGet", &device_get));
+  CCL_RETURN_IF_ERROR(entry_point("cuDeviceGetName", &device_name));
+  CCL_RETURN_IF_ERROR(entry_point("cuDeviceGetAttribute", &device_attribute));
+  CCL_RETURN_IF_ERROR(entry_point("cuDevicePrimaryCtxRetain", &primary_retain));
+  CCL_RETURN_IF_ERROR(entry_point("cuDevicePrimaryCtxRelease", &primary_release));
+  CCL_RETURN_IF_ERROR(entry_point("cuCtxPushCurrent", &push_current));
+  CCL_RETURN_IF_ERROR(entry_point("cuCtxPopCurrent", &pop_current));
+  CCL_RETURN_IF_ERROR(entry_point("cuCtxGetDevice", &context_device));
+  return check(init(0), "cuInit", StatusCode::kNoDevice);
+}
+
+Status Driver::check(CUresult result, const char* call, StatusCode code) const {
+  if (result == CUDA_SUCCESS) {
+    return {};
+  }
+  const char* text = nullptr;
+  if (error_string(result, &text) != CUDA_SUCCESS || text == nullptr) {
+    text = "unknown CUDA error";
+  }
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    code = StatusCode::kOutOfMemory;
+  }
+  return {code, std::string(call) + ": " + text + " (" + std::to_string(result) + ")"};
+}
+
+Context::Context() : driver_(std::make_unique<Driver>()) {}
+
+Context::~Context() {
+  if (is_retained_) {
+    driver_->primary_release(device_);
+  }
+}
+
+Status Context::create(const DeviceOptions& options, std::unique_ptr<Context>* context) {
+  std::unique_ptr<Context> made(new Context);
+  const Driver& driver = *made->driver_;
+  CCL_RETURN_IF_ERROR(made->driver_->load());
+  if (options.context != nullptr) {
+    made->handle_ = options.context;
+    const CurrentContext current(*made);
+    CCL_RETURN_IF_ERROR(current.status());
+    CCL_RETURN_IF_ERROR(driver.check(driver.context_device(&made->device_), "cuCtxGetDevice"));
+  } else {
+    CCL_RETURN_IF_ERROR(made->find_device(options.device_id));
+    CUcontext primary = nullptr;
+    CCL_RETURN_IF_ERROR(
+        driver.check(driver.primary_retain(&primary, made->device_), "cuDevicePrimaryCtxRetain"));
+    made->handle_ = primary;
+    made->is_retained_ = true;
+  }
+  CCL_RETURN_IF_ERROR(made->describe());
+  *context = std::move(made);
+  return {};
+}
+
+Status Context::find_device(int device_id) {
+  int count = 0;
+  CCL_RETURN_IF_ERROR(driver_->check(driver_->device_count(&count), "cuDeviceGetCount"));
+  const int wanted = device_id == -1 ? 0 : device_id;
+  if (wanted < 0 || wanted >= count) {
+    const std::string seen =
+        count == 0 ? "no CUDA device was found"
+                   : "there are " + std::to_string(count) + ", from 0 to " + std::to_string(count - 1);
+    return {StatusCode::kNoDevice, "no CUDA device with id " + std::to_string(wanted) + ": " + seen};
+  }
+  return driver_->check(driver_->device_get(&device_, wanted), "cuDeviceGet");
+}
+
+Status Context::describe() {
+  constexpr int kNameLength = 256;
+  char name[kNameLength] = "";
+  int major = 0;
+  int minor = 0;
+  CCL_RETURN_IF_ERROR(driver_->check(driver_->device_name(name, kNameLength, device_), "cuDeviceGetName"));
+  CCL_RETURN_IF_ERROR(
+      driver_->check(driver_->device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_),
+                     "cuDeviceGetAttribute"));
+  CCL_RETURN_IF_ERROR(
+      driver_->check(driver_->device_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_),
+                     "cuDeviceGetAttribute"));
+  description_ =
+      std::string(name) + ", compute capability " + std::to_string(major) + "." + std::to_string(minor);
+  return {};
+}
+
+CurrentContext::CurrentContext(const Context& context)
+    : context_(context),
+      status_(context.driver_->check(context.driver_->push_current(static_cast<CUcontext>(context.handle_)),
+                                     "cuCtxPushCurrent")) {}
+
+CurrentContext::~CurrentContext() {
+  if (status_.ok()) {
+    CUcontext popped = nullptr;
+    context_.driver_->pop_current(&popped);
+  }
+}
+
+}  // namespace ccl::device

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The device engine: a ring of slots, each with a stream, so that the upload of one frame, the kernels of
+/// another and the download of a third overlap.
+#include "ccl/engine.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/context.h"
+#include "device/labeler.h"
+#include "device/slot.h"
+
+namespace ccl {
+
+namespace device {
+
+namespace {
+
+std::unique_ptr<Labeler> make_labeler(Algorithm algorithm) {
+  return algorithm == Algorithm::kDlp ? make_dlp() : make_union_find();
+}
+
+class DeviceEngine final : public Engine {
+ public:
+  explicit DeviceEngine(std::unique_ptr<Context> context) : context_(std::move(context)) {}
+
+  ~DeviceEngine() override {
+    const CurrentContext current(*context_);
+    release();
+  }
+
+  Backend backend() const override { return Backend::kCuda; }
+
+  std::string description() const override { return context_->description(); }
+
+  Status configure(const Config& config) override {
+    const CurrentContext current(*context_);
+    CCL_RETURN_IF_ERROR(current.status());
+    release();
+    CCL_RETURN_IF_ERROR(validate(config));
+    Algorithm algorithm = Algorithm::kAuto;
+    CCL_RETURN_IF_ERROR(resolve_algorithm(config.algorithm, Backend::kCuda, &algorithm));
+    labeler_ = make_labeler(algorithm);
+    config_ = config;
+    // There are never more components than pixels.
+    config_.max_components = std::min(config.max_components, config.width * config.height);
+    Status status = make_slots();
+    if (!status.ok()) {
+      release();
+    }
+    return status;
+  }
+
+  Status push(const FrameJob& job) override {
+    if (slots_.empty()) {
+      return {StatusCode::kInvalidArgument, "the engine is not configured"};
+    }
+    if (n_in_flight_ == slots_.size()) {
+      return {StatusCode::kInvalidArgument,
+              "all " + std::to_string(slots_.size()) + " slots are in flight; pop a frame first"};
+    }
+    CCL_RETURN_IF_ERROR(validate(job, config_));
+    const CurrentContext current(*context_);
+    CCL_RETURN_IF_ERROR(current.status());
+    Slot& slot = *slots_[(oldest_ + n_in_flight_) % slots_.size()];
+    Status status = slot.start(job, *labeler_);
+    if (!status.ok()) {
+      release();
+      return status;
+    }
+    ++n_in_flight_;
+    return {};
+  }
+
+  Status pop(FrameResult* result) override {
+    if (n_in_flight_ == 0) {
+      return {StatusCode::kNeedMoreData, "no frame is in flight"};
+    }
+    const CurrentContext current(*context_);
+    CCL_RETURN_IF_ERROR(current.status());
+    Status status = slots_[oldest_]->finish(result);
+    if (!status.ok()) {
+      release();
+      return status;
+    }
+    oldest_ = (oldest_ + 1) % slots_.size();
+    --n_in_flight_;
+    return {};
+  }
+
+  void flush() override {
+    const CurrentContext current(*context_);
+    for (const std::unique_ptr<Slot>& slot : slots_) {
+      slot->wait();
+    }
+    oldest_ = 0;
+    n_in_flight_ = 0;
+  }
+
+ private:
+  Status make_slots() {
+    for (uint32_t i = 0; i < config_.slots; ++i) {
+      slots_.push_back(std::make_unique<Slot>());
+      CCL_RETURN_IF_ERROR(slots_.back()->configure(config_));
+    }
+    return {};
+  }
+
+  /// Back to the unconfigured state, once the frames in flight are done. The context must be current.
+  void release() {
+    slots_.clear();
+    labeler_.reset();
+    oldest_ = 0;
+    n_in_flight_ = 0;
+  }
+
+  // First, so that the context outlives what was made in it.
+  std::unique_ptr<Context> context_;
+  Config config_;
+  std::unique_ptr<Labeler> labeler_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  size_t oldest_ = 0;       ///< index of the oldest frame in flight
+  size_t n_in_flight_ = 0;  ///< frames from there on
+};
+
+}  // namespace
+
+}  // namespace device
+
+bool has_device_engine() {
+  return true;
+}
+
+Status make_device_engine(const DeviceOptions& options, std::unique_ptr<Engine>* engine) {
+  std::unique_ptr<device::Context> context;
+  CCL_RETURN_IF_ERROR(device::Context::create(options, &context));
+  *engine = std::make_unique<device::DeviceEngine>(std::move(context));
+  return {};
+}
+
+}  // namespace ccl

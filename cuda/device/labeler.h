@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What every GPU labeler takes and gives, and how each is made.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "ccl/config.h"
+#include "ccl/status.h"
+
+namespace ccl::device {
+
+/// A frame in device memory, seen through its ForegroundRule: one segment per pixel, 0 for background.
+/// Two pixels connect iff they are adjacent and their segments are equal and not 0, which covers both
+/// foreground rules. The caller owns the pixels.
+struct SegmentSource {
+  const uint8_t* pixels;  ///< device memory
+  size_t pitch;           ///< bytes from one row's start to the next one's, at least width
+  uint32_t width;
+  uint32_t height;
+  ForegroundRule rule;
+
+  constexpr uint8_t segment(uint32_t x, uint32_t y) const { return rule.segment(pixels[y * pitch + x]); }
+  /// The same, and background outside the frame.
+  constexpr uint8_t segment_or_background(uint32_t x, uint32_t y) const {
+    return x < width && y < height ? segment(x, y) : 0;
+  }
+};
+
+/// Finds the components of a frame. A labeler needs no memory of its own, so that one serves all slots.
+class Labeler {
+ public:
+  virtual ~Labeler() = default;
+
+  /// Enqueues on `stream` the writing of width × height dense values to `root_map` in device memory: 0 for
+  /// background, else 1 + the smallest raster index of the pixel's component.
+  virtual Status label(const SegmentSource& frame, Connectivity connectivity, uint32_t* root_map,
+                       cudaStream_t stream) = 0;
+};
+
+/// Distanceless label propagation (dlp.cu).
+std::unique_ptr<Labeler> make_dlp();
+
+/// Union-find with local and global merge (union_find.cu).
+std::unique_ptr<Labeler> make_union_find();
+
+}  // namespace ccl::device

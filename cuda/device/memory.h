@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Owners of CUDA memory, streams and events. All are made empty, filled by allocate() or create(), and
+/// must be filled, emptied and destroyed with the context current that they were filled in.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "device/check.h"
+
+namespace ccl::device {
+
+/// An array of `T` whose kind of memory `Allocator` knows. Elements are not initialised.
+template <typename T, typename Allocator>
+class Array {
+ public:
+  Array() = default;
+  Array(Array&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+  Array& operator=(Array&& other) noexcept {
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  ~Array() {
+    if (data_ != nullptr) {
+      Allocator::release(data_);
+    }
+  }
+
+  /// Only on an empty array. `count` may be 0.
+  Status allocate(size_t count) {
+    void* memory = nullptr;
+    CCL_RETURN_IF_ERROR(Allocator::acquire(&memory, (count > 0 ? count : 1) * sizeof(T)));
+    data_ = static_cast<T*>(memory);
+    return {};
+  }
+
+  T* data() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+};
+
+struct DeviceAllocator {
+  static Status acquire(void** memory, size_t bytes) {
+    return check(cudaMalloc(memory, bytes), "cudaMalloc");
+  }
+  static void release(void* memory) { cudaFree(memory); }
+};
+
+struct PinnedAllocator {
+  static Status acquire(void** memory, size_t bytes) {
+    return check(cudaHostAlloc(memory, bytes, cudaHostAllocDefault), "cudaHostAlloc");
+  }
+  static void release(void* memory) { cudaFreeHost(memory); }
+};
+
+template <typename T>
+using DeviceArray = Array<T, DeviceAllocator>;
+
+/// Page-locked host memory, which copies run to and from at full speed and asynchronously.
+template <typename T>
+using PinnedArray = Array<T, PinnedAllocator>;
+
+/// A stream that does not wait for the default stream.
+class Stream {
+ public:
+  Stream() = default;
+  Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+  Stream& operator=(Stream&& other) noexcept {
+    std::swap(stream_, other.stream_);
+    return *this;
+  }
+  ~Stream() {
+    if (stream_ != nullptr) {
+      cudaStreamDestroy(stream_);
+    }
+  }
+
+  Status create() {
+    return check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  }
+  /// Waits for all work on the stream.
+  Status synchronize() const { return check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// A point on a stream, with its time.
+class Event {
+ public:
+  Event() = default;
+  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  Event& operator=(Event&& other) noexcept {
+    std::swap(event_, other.event_);
+    return *this;
+  }
+  ~Event() {
+    if (event_ != nullptr) {
+      cudaEventDestroy(event_);
+    }
+  }
+
+  Status create() { return check(cudaEventCreate(&event_), "cudaEventCreate"); }
+  Status record(const Stream& stream) const {
+    return check(cudaEventRecord(event_, stream.get()), "cudaEventRecord");
+  }
+  Status synchronize() const { return check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
+  /// Microseconds from `earlier` to this; both must have come to pass.
+  Status elapsed_since(const Event& earlier, float* microseconds) const {
+    float milliseconds = 0;
+    CCL_RETURN_IF_ERROR(
+        check(cudaEventElapsedTime(&milliseconds, earlier.event_, event_), "cudaEventElapsedTime"));
+    *microseconds = milliseconds * 1000;
+    return {};
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace ccl::device

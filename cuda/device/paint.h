@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The painting stage: output pixels from labels.
+#pragma once
+
+#include <cstdint>
+
+#include "ccl/component.h"
+#include "ccl/config.h"
+#include "ccl/status.h"
+#include "device/labeler.h"
+#include "device/memory.h"
+#include "device/select.h"
+
+namespace ccl::device {
+
+/// The two steps of painting, with what they read. All pointers are to device memory.
+struct PaintInput {
+  SegmentSource frame;
+  const uint32_t* labels;  ///< per pixel, canonical
+  const uint32_t* areas;   ///< areas[label − 1]
+  const Counts* counts;
+  const CclComponent* records;  ///< min(counts->n_components, max_components), for their boxes
+};
+
+class Painting {
+ public:
+  /// Takes memory and copies the palettes to the device. Must not be called with frames in flight.
+  Status configure(const Config& config);
+
+  /// Enqueues the writing of width × height dense pixels of bytes_per_pixel(Config::output) to `output`.
+  /// Does nothing with Output::kNone.
+  Status run(const Settings& settings, const PaintInput& input, uint8_t* output, cudaStream_t stream);
+
+ private:
+  template <Output kOutput>
+  Status paint(const Settings& settings, const PaintInput& input, void* output, cudaStream_t stream);
+
+  Config config_;
+  DeviceArray<uint32_t> palettes_;  ///< palette_colors()
+  DeviceArray<uint32_t> values_;    ///< per label: its output pixel, see paint.cu
+};
+
+}  // namespace ccl::device

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Which components are left after filtering, and which of them get a record.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "ccl/config.h"
+#include "ccl/status.h"
+#include "device/memory.h"
+
+namespace ccl::device {
+
+/// What a frame's components came to; lives in device memory and is read by every later stage.
+struct Counts {
+  uint32_t n_labels;      ///< components in the frame, written by Numbering
+  uint32_t n_components;  ///< those left after filtering, written by Selection
+};
+
+/// The record index of a component that has no record.
+inline constexpr uint32_t kNoRecord = std::numeric_limits<uint32_t>::max();
+
+/// Whether filtering leaves a component of this area.
+constexpr bool is_kept(const Settings& settings, uint32_t area) {
+  return area >= settings.min_area && area <= settings.max_area;
+}
+
+class Selection {
+ public:
+  /// Takes memory for frames of `n_pixels`, which may have as many components.
+  Status configure(uint32_t n_pixels, uint32_t max_components);
+
+  /// Enqueues, from counts->n_labels and areas[label − 1], the writing of counts->n_components and of
+  /// record_index[label − 1]: ascending from 0, or kNoRecord for those filtered out and, where more than
+  /// max_components are left, for all but the largest (ties: the smaller label). All pointers are to device
+  /// memory.
+  Status run(const Settings& settings, const uint32_t* areas, Counts* counts, uint32_t* record_index,
+             cudaStream_t stream);
+
+ private:
+  uint32_t n_pixels_ = 0;
+  uint32_t max_components_ = 0;
+  DeviceArray<uint64_t> tallies_;     ///< per chunk of labels, see select.cu
+  DeviceArray<uint32_t> thresholds_;  ///< Threshold in select.cu
+};
+
+}  // namespace ccl::device

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda_context.h"
+
+#ifdef HAVE_GST_CUDA
+#define GST_USE_UNSTABLE_API
+#include <gst/cuda/gstcudautils.h>
+#endif
+
+namespace cudaccl {
+
+void CudaContext::release() {
+  const std::lock_guard guard(lock_);
+  gst_clear_object(&context_);
+}
+
+#ifdef HAVE_GST_CUDA
+
+void CudaContext::acquire(GstElement* element, int device_id) {
+  // gst_cuda_context_new() takes the driver for granted.
+  if (gst_cuda_load_library()) {
+    const std::lock_guard guard(lock_);
+    gst_cuda_ensure_element_context(element, device_id, &context_);
+  }
+}
+
+void* CudaContext::handle() const {
+  const std::lock_guard guard(lock_);
+  return context_ != nullptr ? gst_cuda_context_get_handle(context_) : nullptr;
+}
+
+void CudaContext::set_context(GstElement* element, GstContext* context, int device_id) {
+  const std::lock_guard guard(lock_);
+  gst_cuda_handle_set_context(element, context, device_id, &context_);
+}
+
+bool CudaContext::answer(GstElement* element, GstQuery* query) const {
+  const std::lock_guard guard(lock_);
+  return context_ != nullptr && gst_cuda_handle_context_query(element, query, context_);
+}
+
+#else
+
+void CudaContext::acquire(GstElement*, int) {}
+
+void* CudaContext::handle() const {
+  return nullptr;
+}
+
+void CudaContext::set_context(GstElement*, GstContext*, int) {}
+
+bool CudaContext::answer(GstElement*, GstQuery*) const {
+  return false;
+}
+
+#endif
+
+}  // namespace cudaccl
