@@ -171,17 +171,22 @@ static void close_engine(GstCudaCcl* self) {
   g_object_notify(G_OBJECT(self), "active-backend");
 }
 
+/// What to write into frames. Another output may want other caps; until they are negotiated the old one
+/// goes on.
+static ccl::Output choose_output(Private* priv, ccl::Output wanted) {
+  if (cudaccl::is_output_format(wanted, priv->in_info, priv->out_info)) {
+    priv->output = wanted;
+  }
+  return priv->output;
+}
+
 /// Configures the engine if the properties or the caps ask for another configuration than it has.
 static bool ensure_configured(GstCudaCcl* self, const Properties& properties) {
   Private* priv = self->priv;
-  // Another output may want other caps; until they are negotiated the frame goes by the old one.
-  if (cudaccl::is_output_format(properties.output, priv->in_info, priv->out_info)) {
-    priv->output = properties.output;
-  }
   const ccl::Config wanted{.width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&priv->in_info)),
                            .height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&priv->in_info)),
                            .algorithm = properties.algorithm,
-                           .output = priv->output,
+                           .output = choose_output(priv, properties.output),
                            .layout = cudaccl::pixel_layout(priv->out_info),
                            .max_components = properties.max_components};
   if (priv->config == wanted) {
@@ -266,7 +271,8 @@ static gboolean gst_cuda_ccl_transform_size(GstBaseTransform*, GstPadDirection, 
 }
 
 static gboolean gst_cuda_ccl_decide_allocation(GstBaseTransform* transform, GstQuery* query) {
-  if (GST_CUDA_CCL(transform)->priv->output == ccl::Output::kNone) {
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  if (choose_output(priv, priv->snapshot().output) == ccl::Output::kNone) {
     cudaccl::decide_no_allocation(query);
     return TRUE;
   }
@@ -286,6 +292,9 @@ static gboolean gst_cuda_ccl_propose_allocation(GstBaseTransform* transform, Gst
 /* A frame, from the sink pad to the source pad */
 
 static void gst_cuda_ccl_before_transform(GstBaseTransform* transform, GstBuffer* buffer) {
+  if (transform->segment.format != GST_FORMAT_TIME) {
+    return;
+  }
   const GstClockTime time =
       gst_segment_to_stream_time(&transform->segment, GST_FORMAT_TIME, GST_BUFFER_TIMESTAMP(buffer));
   if (GST_CLOCK_TIME_IS_VALID(time)) {
