@@ -127,7 +127,8 @@ static ccl::Status make_engine(GstCudaCcl* self, const Properties& properties,
     return status;
   }
   if (ccl::has_device_engine()) {
-    GST_ELEMENT_INFO(self, RESOURCE, NOT_FOUND, ("Labelling on the CPU"), ("%s", status.message().c_str()));
+    GST_ELEMENT_INFO(self, RESOURCE, NOT_FOUND, ("Labelling on the CPU"),
+                     ("labelling on the CPU: %s", status.message().c_str()));
   }
   self->priv->cuda_context.release();
   *engine = ccl::make_host_engine();
