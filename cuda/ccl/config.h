@@ -78,7 +78,8 @@ constexpr uint32_t bytes_per_pixel(Output output) {
   return 0;
 }
 
-/// Where the channels of a 4-byte pixel lie in memory. The fourth byte is alpha, or 255 when unused.
+/// Where the channels of a 4-byte pixel lie in memory; formats that leave the fourth byte unused get alpha
+/// there.
 struct PixelLayout {
   uint8_t red = 0;
   uint8_t green = 1;
