@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is installed is all that a user needs: plugin, header, pkg-config file."""
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+BUILD = Path(os.environ["CUDACCL_BUILD"])
+PROGRAM = """
+#include <cudaccl/gstcudacclmeta.h>
+
+int main (void)
+{
+  GstCudaCclInfo info;
+  GstBuffer *buffer;
+  gboolean found;
+  gst_init (NULL, NULL);
+  buffer = gst_buffer_new ();
+  found = gst_buffer_get_cudaccl_info (buffer, &info);
+  gst_buffer_unref (buffer);
+  return found ? 1 : 0;
+}
+"""
+
+
+def run(command, **options):
+    done = subprocess.run(shlex.split(command), capture_output=True, text=True, timeout=300, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    if shutil.which("meson") is None:
+        pytest.skip("no meson on PATH")
+    root = tmp_path_factory.mktemp("root")
+    run(f"meson install --no-rebuild -C {BUILD} --destdir {root}")
+    return root
+
+
+def find(root, name):
+    paths = list(root.rglob(name))
+    assert len(paths) == 1, (name, paths)
+    return paths[0]
+
+
+def test_installed_plugin_is_found(installed, tmp_path):
+    plugin = find(installed, "libgstcudaccl.so")
+    environment = dict(os.environ, GST_PLUGIN_PATH_1_0=str(plugin.parent), GST_REGISTRY_1_0=str(tmp_path / "registry"))
+    environment.pop("GST_PLUGIN_PATH", None)
+    assert str(plugin) in run("gst-inspect-1.0 cudaccl", env=environment)
+
+
+def test_plugin_links_neither_driver_nor_cuda_runtime(installed):
+    needed = run(f"readelf -d {find(installed, 'libgstcudaccl.so')}")
+    assert "libcuda.so" not in needed
+    assert "libcudart.so" not in needed
+
+
+@pytest.mark.parametrize("compiler,suffix", [("cc -std=c11", ".c"), ("c++ -std=c++17", ".cpp")])
+def test_header_serves_c_and_cpp(installed, tmp_path, compiler, suffix):
+    pc_folder = find(installed, "cudaccl.pc").parent
+    environment = dict(os.environ, PKG_CONFIG_PATH=str(pc_folder))
+    flags = run("pkg-config --cflags --libs cudaccl", env=environment)
+    prefix = run("pkg-config --variable=prefix cudaccl", env=environment).strip()
+    flags = flags.replace(prefix + "/include/cudaccl", f"{installed}{prefix}/include/cudaccl")
+    source = tmp_path / ("program" + suffix)
+    source.write_text(PROGRAM)
+    run(f"{compiler} -Wall -Wextra -Werror {source} -o {tmp_path / 'program'} {flags} -lm")
+    run(str(tmp_path / "program"))
+
+
+if __name__ == "__main__":
+    raise SystemExit(pytest.main([__file__, "-q"]))

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Labels and records of real images against SciPy and scikit-image, which share nothing with cudaccl.
+
+    test_outsiders.py PATH/TO/ccl-records [cpu|cuda]
+"""
+
+import csv
+import os
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+scipy_ndimage = pytest.importorskip("scipy.ndimage")
+skimage_data = pytest.importorskip("skimage.data")
+from skimage import filters, measure  # noqa: E402
+
+PROGRAM = os.environ.get("CCL_RECORDS", "ccl-records")
+BACKEND = os.environ.get("CUDACCL_TEST_BACKEND", "cpu")
+IMAGES = ["camera", "coins", "page", "horse", "moon", "cell", "brick", "grass", "clock", "hubble_deep_field"]
+ENOUGH_IMAGES = 4
+
+
+def load_images():
+    """Those of scikit-image's example images that came with it, as 8-bit grey."""
+    images = {}
+    for name in IMAGES:
+        try:
+            image = getattr(skimage_data, name)()
+        except Exception:  # not shipped: older releases raise this, newer ones that, and some try to download
+            continue
+        if image.dtype == bool:
+            image = image * numpy.uint8(255)
+        elif image.dtype != numpy.uint8:
+            continue
+        if image.ndim == 3:
+            image = image[..., :3].mean(axis=2).astype(numpy.uint8)
+        images[name] = numpy.ascontiguousarray(image[:512, :512])
+    return images
+
+
+ALL_IMAGES = load_images()
+
+
+def label(image, folder, *settings):
+    """Labels and records by cudaccl."""
+    height, width = image.shape
+    (folder / "frame.gray").write_bytes(image.tobytes())
+    command = [PROGRAM, "--raw", f"{width}x{height}", "--backend", BACKEND, "--csv", folder / "records.csv"]
+    command += ["--labels", folder / "labels.u16", "--set", "max-components=65535"]
+    for setting in settings:
+        command += ["--set", setting]
+    done = subprocess.run([*command, folder / "frame.gray"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    labels = numpy.fromfile(folder / "labels.u16", dtype="<u2").reshape(height, width)
+    with open(folder / "records.csv", newline="") as file:
+        records = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+    return labels, records
+
+
+def perimeters(labels):
+    """Edges between each component and what is not it, the outside included; index 0 is the background's."""
+    padded = numpy.pad(labels.astype(numpy.int64), 1)
+    count = numpy.zeros(labels.max() + 1, numpy.int64)
+    for axis in (0, 1):
+        for step in (1, -1):
+            edge = padded != numpy.roll(padded, step, axis)
+            count += numpy.bincount(padded[edge], minlength=count.size)
+    return count
+
+
+def check(labels, records, expected, segments, connectivity):
+    numpy.testing.assert_array_equal(labels, expected)
+    regions = measure.regionprops(expected)
+    assert len(records) == len(regions)
+    edges = perimeters(expected)
+    height, width = expected.shape
+    for record, region in zip(records, regions):
+        top, left, bottom, right = region.bbox
+        assert record["label"] == record["id"] == region.label
+        assert record["area"] == region.area
+        assert (record["x"], record["y"], record["width"], record["height"]) == (left, top, right - left, bottom - top)
+        row, column = region.centroid
+        moments = region.moments_central / region.area
+        reals = {"cx": column, "cy": row, "mxx": moments[0, 2], "mxy": moments[1, 1], "myy": moments[2, 0]}
+        for name, real in reals.items():
+            assert record[name] == pytest.approx(real, rel=1e-5, abs=1e-4), (name, region.label)
+        assert record["perimeter"] == edges[region.label]
+        assert record["euler"] == measure.euler_number(region.image, connectivity=connectivity)
+        touches = left == 0 or top == 0 or right == width or bottom == height
+        assert record["flags"] == (1 if touches else 0)
+        assert record["value"] == segments[tuple(region.coords[0])]
+        assert record["age"] == 0
+
+
+def test_enough_images_came_along():
+    assert len(ALL_IMAGES) >= ENOUGH_IMAGES, list(ALL_IMAGES)
+
+
+@pytest.mark.parametrize("connectivity", [1, 2])
+@pytest.mark.parametrize("invert", [False, True])
+@pytest.mark.parametrize("name", ALL_IMAGES)
+def test_binary(name, invert, connectivity, tmp_path):
+    image = ALL_IMAGES[name]
+    threshold = int(filters.threshold_otsu(image)) + 1
+    foreground = (image < threshold) if invert else (image >= threshold)
+    labels, records = label(
+        image,
+        tmp_path,
+        f"threshold={threshold}",
+        f"invert={str(invert).lower()}",
+        f"connectivity={4 * connectivity}-way",
+    )
+    expected = measure.label(foreground, connectivity=connectivity)
+    check(labels, records, expected, numpy.where(foreground, 255, 0), connectivity)
+    structure = scipy_ndimage.generate_binary_structure(2, connectivity)
+    numpy.testing.assert_array_equal(labels, scipy_ndimage.label(foreground, structure)[0])
+
+
+@pytest.mark.parametrize("connectivity", [1, 2])
+@pytest.mark.parametrize("name", ALL_IMAGES)
+def test_values(name, connectivity, tmp_path):
+    segments = ALL_IMAGES[name] // 64 * 60
+    labels, records = label(segments, tmp_path, "foreground=values", f"connectivity={4 * connectivity}-way")
+    check(labels, records, measure.label(segments, background=0, connectivity=connectivity), segments, connectivity)
+
+
+if __name__ == "__main__":
+    os.environ["CCL_RECORDS"] = sys.argv[1]
+    os.environ["CUDACCL_TEST_BACKEND"] = sys.argv[2]
+    probe = subprocess.run(
+        ["gst-launch-1.0", "videotestsrc", "num-buffers=1", "!", "cudaccl", f"backend={sys.argv[2]}", "!", "fakesink"],
+        capture_output=True,
+        text=True,
+    )
+    if probe.returncode != 0 and sys.argv[2] == "cuda":
+        print(f"skipped: no GPU: {probe.stderr}")
+        sys.exit(77)
+    sys.exit(pytest.main([__file__, "-q"]))
