@@ -24,6 +24,7 @@ enum class Algorithm {
   kUnionFind = 2,
   kStefanoBulgarelli = 3,
   kSauf = 4,
+  kRuns = 5,
 };
 
 struct AlgorithmInfo {

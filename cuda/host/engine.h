@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The engine of the CPU backend: owns the memory, and runs a frame's stages when it is pushed.
+/// The engine of the CPU backend: a frame's stages run when it is pushed, and its result waits in a slot.
 #pragma once
 
 #include <memory>
@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "ccl/engine.h"
-#include "ccl/sums.h"
-#include "host/labeler.h"
-#include "host/measure.h"
+#include "host/pipeline.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {
@@ -30,33 +28,11 @@ class HostEngine final : public Engine {
     std::unique_ptr<CclComponent[]> records;
   };
 
-  /// All that depends on the configuration. Arrays are as long as the worst frame needs and never filled
-  /// in advance, so that what ordinary frames do not reach stays unmapped.
-  struct Memory {
-    Memory(const Config& config, Algorithm algorithm, ThreadPool& pool);
-
-    std::unique_ptr<uint8_t[]> padded_segments;
-    SegmentImage segments;
-    std::unique_ptr<uint32_t[]> root_map;         ///< per pixel; of frames that ask for no copy
-    std::unique_ptr<uint32_t[]> labels;           ///< per pixel; of frames that ask for no copy
-    std::unique_ptr<uint32_t[]> areas;            ///< per label
-    std::unique_ptr<uint32_t[]> record_of_label;  ///< per label
-    std::unique_ptr<uint32_t[]> ink;              ///< per label
-    std::unique_ptr<Sums[]> sums;                 ///< per record
-    std::unique_ptr<uint8_t[]> values;            ///< per record
-    std::unique_ptr<Labeler> labeler;
-    std::vector<Slot> slots;
-  };
-
-  void separate_segments(const FrameJob& job);
-  LabeledFrame label(const FrameJob& job, StageTimes& times);
-  void measure(const FrameJob& job, const LabeledFrame& frame, Slot& slot);
-  void paint_frame(const FrameJob& job, const LabeledFrame& frame, const FrameResult& result);
-
   Config config_;
   std::unique_ptr<ThreadPool> pool_;
-  std::unique_ptr<Memory> memory_;  ///< null until configured
-  uint32_t first_waiting_ = 0;      ///< the oldest frame's slot
+  std::unique_ptr<Pipeline> pipeline_;  ///< null until configured
+  std::vector<Slot> slots_;
+  uint32_t first_waiting_ = 0;  ///< the oldest frame's slot
   uint32_t n_waiting_ = 0;
 };
 

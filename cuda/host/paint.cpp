@@ -7,13 +7,10 @@
 
 #include "ccl/colors.h"
 #include "host/select.h"
-#include "host/thread_pool.h"
 
 namespace ccl::host {
 
 namespace {
-
-constexpr uint32_t kRowsPerTurn = 64;
 
 /// Ink that lets the input show. No packed colour is 0, since all have an opaque alpha.
 constexpr uint32_t kNoInk = 0;
@@ -28,11 +25,12 @@ void store(uint32_t value, uint8_t* pixel) {
 
 /// What a component that passes the filter looks like.
 uint32_t component_ink(const PaintJob& job, uint32_t label, const uint32_t* palette) {
-  switch (job.output) {
+  switch (job.config.output) {
     case Output::kColorized:
     case Output::kOverlay: {
-      const uint32_t index = color_index(job.settings, label, job.areas[label], job.width * job.height);
-      return pack(palette[index], job.layout);
+      const uint32_t index =
+          color_index(job.settings, label, job.areas[label], job.config.width * job.config.height);
+      return pack(palette[index], job.config.layout);
     }
     case Output::kLabels:
       return std::min(label, uint32_t{std::numeric_limits<uint16_t>::max()});
@@ -44,33 +42,11 @@ uint32_t component_ink(const PaintJob& job, uint32_t label, const uint32_t* pale
   return 0;
 }
 
-void mix_ink(const PaintJob& job, uint32_t* ink) {
-  const uint32_t background =
-      job.output == Output::kColorized ? pack(job.settings.background_color, job.layout) : kNoInk;
-  const uint32_t* palette = palette_colors().data();
-  ink[0] = background;
-  for (uint32_t label = 1; label <= job.n_labels; ++label) {
-    const bool is_left = passes_filter(job.settings, job.areas[label]);
-    ink[label] = is_left ? component_ink(job, label, palette) : background;
-  }
-}
-
 template <uint32_t kBytes>
-void paint_row(const uint32_t* labels, const uint32_t* ink, uint32_t width, uint8_t* out) {
+void ink_row(const uint32_t* labels, const uint32_t* ink, uint32_t width, uint8_t* out) {
   for (size_t x = 0; x < width; ++x) {
     store<kBytes>(ink[labels[x]], out + x * kBytes);
   }
-}
-
-using GreyTable = std::array<uint32_t, 256>;
-
-/// The packed grey of every luma value.
-GreyTable make_greys(const PaintJob& job) {
-  GreyTable greys;
-  for (uint32_t luma = 0; luma < greys.size(); ++luma) {
-    greys[luma] = pack(grey(static_cast<uint8_t>(luma), job.settings.limited_range), job.layout);
-  }
-  return greys;
 }
 
 /// Channels blend apart from each other, so packed colours may be blended as they are.
@@ -85,37 +61,53 @@ void overlay_row(const uint32_t* labels, const uint32_t* ink, const GreyTable& g
 
 }  // namespace
 
-void paint(const PaintJob& job, uint32_t* ink, ThreadPool& pool) {
-  mix_ink(job, ink);
-  const GreyTable greys = job.output == Output::kOverlay ? make_greys(job) : GreyTable{};
-  pool.parallel_for((job.height + kRowsPerTurn - 1) / kRowsPerTurn, [&](uint32_t turn) {
-    const uint32_t end = std::min(job.height, (turn + 1) * kRowsPerTurn);
-    for (size_t y = size_t{turn} * kRowsPerTurn; y < end; ++y) {
-      const uint32_t* labels = job.labels + y * job.width;
-      uint8_t* out = job.image.pixels + y * job.image.stride;
-      switch (job.output) {
-        case Output::kColorized:
-          paint_row<4>(labels, ink, job.width, out);
-          break;
-        case Output::kOverlay:
-          overlay_row(labels, ink, greys, job.input.pixels + y * job.input.stride, job.settings.overlay_alpha,
-                      job.width, out);
-          break;
-        case Output::kLabels:
-          paint_row<2>(labels, ink, job.width, out);
-          break;
-        case Output::kMask:
-          paint_row<1>(labels, ink, job.width, out);
-          break;
-        case Output::kNone:
-          break;
-      }
-    }
-  });
+void mix_ink(const PaintJob& job, uint32_t* ink) {
+  const uint32_t background = job.config.output == Output::kColorized
+                                  ? pack(job.settings.background_color, job.config.layout)
+                                  : kNoInk;
+  const uint32_t* palette = palette_colors().data();
+  ink[0] = background;
+  for (uint32_t label = 1; label <= job.n_labels; ++label) {
+    const bool is_left = passes_filter(job.settings, job.areas[label]);
+    ink[label] = is_left ? component_ink(job, label, palette) : background;
+  }
 }
 
-void draw_boxes(std::span<const CclComponent> records, const PixelLayout& layout, const OutputImage& image) {
-  const uint32_t color = pack(kBoxColor, layout);
+GreyTable make_greys(const PaintJob& job) {
+  GreyTable greys;
+  for (uint32_t luma = 0; luma < greys.size(); ++luma) {
+    greys[luma] = pack(grey(static_cast<uint8_t>(luma), job.settings.limited_range), job.config.layout);
+  }
+  return greys;
+}
+
+void paint_row(const PaintJob& job, uint32_t y, const uint32_t* labels, const uint32_t* ink,
+               const GreyTable& greys) {
+  uint8_t* out = job.image.pixels + y * job.image.stride;
+  switch (job.config.output) {
+    case Output::kColorized:
+      ink_row<4>(labels, ink, job.config.width, out);
+      break;
+    case Output::kOverlay:
+      overlay_row(labels, ink, greys, job.input.pixels + y * job.input.stride, job.settings.overlay_alpha,
+                  job.config.width, out);
+      break;
+    case Output::kLabels:
+      ink_row<2>(labels, ink, job.config.width, out);
+      break;
+    case Output::kMask:
+      ink_row<1>(labels, ink, job.config.width, out);
+      break;
+    case Output::kNone:
+      break;
+  }
+}
+
+void draw_boxes(std::span<const CclComponent> records, const Config& config, const OutputImage& image) {
+  if (bytes_per_pixel(config.output) != 4) {
+    return;
+  }
+  const uint32_t color = pack(kBoxColor, config.layout);
   const auto draw = [&](size_t x, size_t y) { store<4>(color, image.pixels + y * image.stride + x * 4); };
   for (const CclComponent& record : records) {
     const uint32_t right = record.x + record.width - 1;
