@@ -12,12 +12,15 @@ struct PoolRequest {
   guint min;
   guint max;
   bool video_meta;
+  GstAllocator* allocator;  // borrowed; null is the default one
+  GstAllocationParams params;
 };
 
 /// Consumes the configuration, as gst_buffer_pool_set_config() does.
 bool configure_pool(GstBufferPool* pool, const PoolRequest& request) {
   GstStructure* config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_params(config, request.caps, request.size, request.min, request.max);
+  gst_buffer_pool_config_set_allocator(config, request.allocator, &request.params);
   if (request.video_meta) {
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   }
@@ -31,6 +34,33 @@ bool configure_pool(GstBufferPool* pool, const PoolRequest& request) {
     return false;
   }
   return gst_buffer_pool_set_config(pool, config);
+}
+
+/// The allocator in it is the caller's.
+PoolRequest make_request(GstQuery* query, GstCaps* caps, const GstVideoInfo& info) {
+  PoolRequest request{
+      .caps = caps,
+      .size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)),
+      .min = 0,
+      .max = 0,
+      .video_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) != FALSE,
+      .allocator = nullptr,
+      .params = {}};
+  gst_allocation_params_init(&request.params);
+  if (gst_query_get_n_allocation_params(query) > 0) {
+    gst_query_parse_nth_allocation_param(query, 0, &request.allocator, &request.params);
+  }
+  return request;
+}
+
+/// What is left of the query is proposed to upstream, whose memory is not downstream's.
+void remove_memory_metas(GstQuery* query) {
+  const GQuark memory = g_quark_from_static_string(GST_META_TAG_MEMORY_STR);
+  for (guint i = gst_query_get_n_allocation_metas(query); i-- > 0;) {
+    if (gst_meta_api_type_has_tag(gst_query_parse_nth_allocation_meta(query, i, nullptr), memory)) {
+      gst_query_remove_nth_allocation_meta(query, i);
+    }
+  }
 }
 
 }  // namespace
@@ -47,13 +77,8 @@ gboolean decide_allocation(GstQuery* query) {
   if (caps == nullptr || !gst_video_info_from_caps(&info, caps)) {
     return FALSE;
   }
+  PoolRequest request = make_request(query, caps, info);
   GstBufferPool* pool = nullptr;
-  PoolRequest request{
-      .caps = caps,
-      .size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)),
-      .min = 0,
-      .max = 0,
-      .video_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) != FALSE};
   const bool offered = gst_query_get_n_allocation_pools(query) > 0;
   if (offered) {
     guint size = 0;
@@ -67,9 +92,12 @@ gboolean decide_allocation(GstQuery* query) {
     pool = gst_video_buffer_pool_new();
     request.max = 0;
     if (!configure_pool(pool, request)) {
-      gst_object_unref(pool);
-      return FALSE;
+      gst_clear_object(&pool);
     }
+  }
+  gst_clear_object(&request.allocator);
+  if (pool == nullptr) {
+    return FALSE;
   }
   if (offered) {
     gst_query_set_nth_allocation_pool(query, 0, pool, request.size, request.min, request.max);
@@ -77,6 +105,7 @@ gboolean decide_allocation(GstQuery* query) {
     gst_query_add_allocation_pool(query, pool, request.size, request.min, request.max);
   }
   gst_object_unref(pool);
+  remove_memory_metas(query);
   return TRUE;
 }
 

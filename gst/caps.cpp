@@ -43,15 +43,10 @@ GstPadTemplate* make_template(const char* name, GstPadDirection direction, GstSt
   return pad_template;
 }
 
-/// The caps less all that says how a pixel is coded.
+/// Caps of system memory less all that says how a pixel is coded.
 GstCaps* without_format(GstCaps* caps) {
   GstCaps* geometry = gst_caps_new_empty();
   for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
-    GstCapsFeatures* features = gst_caps_get_features(caps, i);
-    if (features != nullptr && !gst_caps_features_is_any(features) &&
-        !gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)) {
-      continue;
-    }
     GstStructure* structure = gst_structure_copy(gst_caps_get_structure(caps, i));
     gst_structure_remove_fields(structure, "format", "colorimetry", "chroma-site", nullptr);
     geometry = gst_caps_merge_structure(geometry, structure);
@@ -70,21 +65,17 @@ GstPadTemplate* src_template() {
 }
 
 GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, ccl::Output output) {
+  GstCaps* outputs = gst_static_caps_get(output_caps(output));
+  GstCaps* inputs = gst_static_caps_get(&sink_caps);
   const bool to_src = direction == GST_PAD_SINK;
-  GstCaps* possible = gst_static_caps_get(to_src ? output_caps(output) : &sink_caps);
-  GstCaps* wanted = output == ccl::Output::kNone ? gst_caps_ref(caps) : without_format(caps);
-  if (!to_src && output != ccl::Output::kNone) {
-    // Downstream that takes none of our output formats leaves upstream no choice either.
-    GstCaps* outputs = gst_static_caps_get(output_caps(output));
-    GstCaps* usable = gst_caps_intersect_full(caps, outputs, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(wanted);
-    wanted = without_format(usable);
-    gst_caps_unref(usable);
-    gst_caps_unref(outputs);
-  }
-  GstCaps* result = gst_caps_intersect_full(wanted, possible, GST_CAPS_INTERSECT_FIRST);
+  // Of the known pad's caps only those count that go with the output.
+  GstCaps* usable = gst_caps_intersect_full(caps, to_src ? inputs : outputs, GST_CAPS_INTERSECT_FIRST);
+  GstCaps* wanted = output == ccl::Output::kNone ? gst_caps_ref(usable) : without_format(usable);
+  GstCaps* result = gst_caps_intersect_full(wanted, to_src ? outputs : inputs, GST_CAPS_INTERSECT_FIRST);
   gst_caps_unref(wanted);
-  gst_caps_unref(possible);
+  gst_caps_unref(usable);
+  gst_caps_unref(inputs);
+  gst_caps_unref(outputs);
   return result;
 }
 
@@ -102,6 +93,15 @@ bool is_output_format(ccl::Output output, const GstVideoInfo& in, const GstVideo
       return format == GST_VIDEO_FORMAT_GRAY8;
   }
   return false;
+}
+
+ccl::Output output_of_format(const GstVideoInfo& in, const GstVideoInfo& out) {
+  for (const ccl::Output output : {ccl::Output::kColorized, ccl::Output::kLabels, ccl::Output::kMask}) {
+    if (is_output_format(output, in, out)) {
+      return output;
+    }
+  }
+  return ccl::Output::kNone;
 }
 
 ccl::PixelLayout pixel_layout(const GstVideoInfo& info) {

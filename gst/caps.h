@@ -19,6 +19,9 @@ GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, ccl::Output ou
 /// sink pad's.
 bool is_output_format(ccl::Output output, const GstVideoInfo& in, const GstVideoInfo& out);
 
+/// An output that can be written in the source pad's format.
+ccl::Output output_of_format(const GstVideoInfo& in, const GstVideoInfo& out);
+
 /// Byte places of the channels of a 4-byte RGB format; the default layout for any other format.
 ccl::PixelLayout pixel_layout(const GstVideoInfo& info);
 

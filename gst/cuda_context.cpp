@@ -15,10 +15,19 @@ void CudaContext::release() {
 
 #ifdef HAVE_GST_CUDA
 
+static int device_of(GstCudaContext* context) {
+  guint device_id = 0;
+  g_object_get(context, "cuda-device-id", &device_id, nullptr);
+  return static_cast<int>(device_id);
+}
+
 void CudaContext::acquire(GstElement* element, int device_id) {
   // gst_cuda_context_new() takes the driver for granted.
   if (gst_cuda_load_library()) {
     const std::lock_guard guard(lock_);
+    if (context_ != nullptr && device_id >= 0 && device_of(context_) != device_id) {
+      gst_clear_object(&context_);  // it came before the property was set
+    }
     gst_cuda_ensure_element_context(element, device_id, &context_);
   }
 }

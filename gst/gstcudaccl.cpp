@@ -19,11 +19,14 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
+#include <cmath>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "allocation.h"
+#include "backend.h"
 #include "caps.h"
 #include "ccl/engine.h"
 #include "cuda_context.h"
@@ -42,10 +45,11 @@ namespace {
 
 /// The C++ side of the element.
 struct Private {
-  std::mutex lock;  // for the three below, which any thread may ask for
+  std::mutex lock;  // for the four below, which any thread may ask for
   Properties properties;
   cudaccl::Statistics statistics;
   BackendChoice active_backend = BackendChoice::kAuto;  // kAuto: none yet
+  std::string device;                                   // the processor in use
 
   cudaccl::CudaContext cuda_context;
 
@@ -79,66 +83,13 @@ struct GstCudaCclClass {
 G_DEFINE_TYPE(GstCudaCcl, gst_cuda_ccl, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(cudaccl, "cudaccl", GST_RANK_NONE, gst_cuda_ccl_get_type())
 
-/* Errors */
-
-static void post_error(GstCudaCcl* self, const ccl::Status& status) {
-  const char* message = status.message().c_str();
-  switch (status.code()) {
-    case ccl::StatusCode::kNoDevice:
-      GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("%s", message), (nullptr));
-      break;
-    case ccl::StatusCode::kOutOfMemory:
-      GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("%s", message), (nullptr));
-      break;
-    case ccl::StatusCode::kUnsupported:
-    case ccl::StatusCode::kInvalidArgument:
-      GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", message), (nullptr));
-      break;
-    default:
-      GST_ELEMENT_ERROR(self, RESOURCE, FAILED, ("%s", message), (nullptr));
-      break;
-  }
-}
-
-static GstFlowReturn drop_corrupt_frame(GstCudaCcl* self, GstBuffer* buffer, const GstVideoInfo& info) {
-  const std::lock_guard guard(self->priv->lock);
-  self->priv->statistics.count_dropped();
-  GST_ELEMENT_WARNING(
-      self, STREAM, FORMAT, ("Dropped a corrupt frame"),
-      ("a buffer of %" G_GSIZE_FORMAT " bytes cannot hold %s %dx%d", gst_buffer_get_size(buffer),
-       GST_VIDEO_INFO_NAME(&info), GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)));
-  return GST_BASE_TRANSFORM_FLOW_DROPPED;
-}
-
 /* The engine: made in NULL→READY, configured when the wanted configuration changes */
-
-static ccl::Status make_engine(GstCudaCcl* self, const Properties& properties,
-                               std::unique_ptr<ccl::Engine>* engine) {
-  if (properties.backend == BackendChoice::kCpu) {
-    *engine = ccl::make_host_engine();
-    return {};
-  }
-  if (ccl::has_device_engine()) {
-    self->priv->cuda_context.acquire(GST_ELEMENT(self), properties.cuda_device_id);
-  }
-  const ccl::Status status = ccl::make_device_engine(
-      {.device_id = properties.cuda_device_id, .context = self->priv->cuda_context.handle()}, engine);
-  if (status.ok() || properties.backend == BackendChoice::kCuda) {
-    return status;
-  }
-  if (ccl::has_device_engine()) {
-    GST_ELEMENT_INFO(self, RESOURCE, NOT_FOUND, ("Labelling on the CPU"),
-                     ("labelling on the CPU: %s", status.message().c_str()));
-  }
-  self->priv->cuda_context.release();
-  *engine = ccl::make_host_engine();
-  return {};
-}
 
 static bool open_engine(GstCudaCcl* self) {
   Private* priv = self->priv;
   const Properties properties = priv->snapshot();
-  ccl::Status status = make_engine(self, properties, &priv->engine);
+  ccl::Status status =
+      cudaccl::make_engine(GST_ELEMENT(self), properties, &priv->cuda_context, &priv->engine);
   ccl::Algorithm algorithm;
   if (status.ok()) {
     status = ccl::resolve_algorithm(properties.algorithm, priv->engine->backend(), &algorithm);
@@ -146,7 +97,7 @@ static bool open_engine(GstCudaCcl* self) {
   if (!status.ok()) {
     priv->engine.reset();
     priv->cuda_context.release();
-    post_error(self, status);
+    cudaccl::post_error(GST_ELEMENT(self), status);
     return false;
   }
   GST_INFO_OBJECT(self, "backend %s: %s", ccl::backend_name(priv->engine->backend()),
@@ -155,6 +106,7 @@ static bool open_engine(GstCudaCcl* self) {
     const std::lock_guard guard(priv->lock);
     priv->active_backend =
         priv->engine->backend() == ccl::Backend::kCuda ? BackendChoice::kCuda : BackendChoice::kCpu;
+    priv->device = priv->engine->description();
   }
   g_object_notify(G_OBJECT(self), "active-backend");
   return true;
@@ -168,15 +120,17 @@ static void close_engine(GstCudaCcl* self) {
   {
     const std::lock_guard guard(priv->lock);
     priv->active_backend = BackendChoice::kAuto;
+    priv->device.clear();
   }
   g_object_notify(G_OBJECT(self), "active-backend");
 }
 
-/// What to write into frames. Another output may want other caps; until they are negotiated the old one
-/// goes on.
+/// What to write into frames: what is wanted if the source caps are for it, else what they are for. The
+/// property may have changed since they were negotiated, and will be negotiated anew then.
 static ccl::Output choose_output(Private* priv, ccl::Output wanted) {
-  if (cudaccl::is_output_format(wanted, priv->in_info, priv->out_info)) {
-    priv->output = wanted;
+  const bool fits = cudaccl::is_output_format(wanted, priv->in_info, priv->out_info);
+  if (fits || !cudaccl::is_output_format(priv->output, priv->in_info, priv->out_info)) {
+    priv->output = fits ? wanted : cudaccl::output_of_format(priv->in_info, priv->out_info);
   }
   return priv->output;
 }
@@ -195,7 +149,7 @@ static bool ensure_configured(GstCudaCcl* self, const Properties& properties) {
   }
   priv->config.reset();
   if (const ccl::Status status = priv->engine->configure(wanted); !status.ok()) {
-    post_error(self, status);
+    cudaccl::post_error(GST_ELEMENT(self), status);
     return false;
   }
   priv->config = wanted;
@@ -209,7 +163,9 @@ static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstSt
   }
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(gst_cuda_ccl_parent_class)->change_state(element, transition);
-  if (transition == GST_STATE_CHANGE_READY_TO_NULL) {
+  const bool failed_to_open =
+      transition == GST_STATE_CHANGE_NULL_TO_READY && result == GST_STATE_CHANGE_FAILURE;
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL || failed_to_open) {
     close_engine(self);
   }
   return result;
@@ -256,6 +212,11 @@ static gboolean gst_cuda_ccl_set_caps(GstBaseTransform* transform, GstCaps* in_c
   if (!gst_video_info_from_caps(&priv->in_info, in_caps) ||
       !gst_video_info_from_caps(&priv->out_info, out_caps)) {
     GST_ERROR_OBJECT(self, "not video caps: %" GST_PTR_FORMAT " to %" GST_PTR_FORMAT, in_caps, out_caps);
+    return FALSE;
+  }
+  if (GST_VIDEO_INFO_MULTIVIEW_MODE(&priv->in_info) == GST_VIDEO_MULTIVIEW_MODE_SEPARATED) {
+    GST_ERROR_OBJECT(self, "a buffer of several separate views cannot be labelled: %" GST_PTR_FORMAT,
+                     in_caps);
     return FALSE;
   }
   return ensure_configured(self, priv->snapshot());
@@ -331,7 +292,7 @@ static GstFlowReturn gst_cuda_ccl_prepare_output_buffer(GstBaseTransform* transf
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->prepare_output_buffer(transform, in, out);
 }
 
-/// Geometry stays, so whatever describes the picture stays true.
+/// For outputs of their own: geometry stays, so whatever describes it stays true.
 static gboolean gst_cuda_ccl_transform_meta(GstBaseTransform* transform, GstBuffer*, GstMeta* meta,
                                             GstBuffer* in) {
   const GType api = meta->info->api;
@@ -341,6 +302,9 @@ static gboolean gst_cuda_ccl_transform_meta(GstBaseTransform* transform, GstBuff
   if (api == GST_PARENT_BUFFER_META_API_TYPE) {
     return FALSE;  // it keeps the input's memory alive, which the output does not use
   }
+  if (gst_meta_api_type_has_tag(api, g_quark_from_static_string(GST_META_TAG_VIDEO_COLORSPACE_STR))) {
+    return FALSE;  // the output's colours are others
+  }
   return !cudaccl::is_component_meta(meta);
 }
 
@@ -349,9 +313,39 @@ static ccl::Settings frame_settings(const Private& priv) {
   ccl::Settings settings = priv.frame.settings;
   settings.rule.threshold = priv.frame.threshold != 0 ? static_cast<uint8_t>(priv.frame.threshold)
                                                       : cudaccl::automatic_threshold(priv.in_info);
-  settings.overlay_alpha = static_cast<uint8_t>(priv.frame.overlay_alpha * 255 + 0.5);
+  settings.overlay_alpha = static_cast<uint8_t>(std::lround(priv.frame.overlay_alpha * 255));
   settings.limited_range = cudaccl::is_limited_range(priv.in_info);
   return settings;
+}
+
+/// Warns of a frame that cannot be read, and goes on with the next one.
+static GstFlowReturn drop_corrupt_frame(GstCudaCcl* self, GstBuffer* buffer) {
+  {
+    const std::lock_guard guard(self->priv->lock);
+    self->priv->statistics.count_dropped();
+  }
+  const GstVideoInfo& info = self->priv->in_info;
+  GST_ELEMENT_WARNING(
+      self, STREAM, FORMAT, ("Dropped a corrupt frame"),
+      ("a buffer of %" G_GSIZE_FORMAT " bytes cannot hold %s %dx%d", gst_buffer_get_size(buffer),
+       GST_VIDEO_INFO_NAME(&info), GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)));
+  return GST_BASE_TRANSFORM_FLOW_DROPPED;
+}
+
+/// Runs the engine. After a failure it must be configured again.
+static GstFlowReturn run_engine(GstCudaCcl* self, const ccl::FrameJob& job, ccl::FrameResult* result) {
+  Private* priv = self->priv;
+  ccl::Status status = priv->engine->push(job);
+  if (status.ok()) {
+    status = priv->engine->pop(result);
+  }
+  if (status.ok()) {
+    return GST_FLOW_OK;
+  }
+  priv->engine->flush();
+  priv->config.reset();
+  cudaccl::post_error(GST_ELEMENT(self), status);
+  return GST_FLOW_ERROR;
 }
 
 /// Maps the buffers and runs the engine.
@@ -359,27 +353,22 @@ static GstFlowReturn label_frame(GstCudaCcl* self, GstBuffer* in, GstBuffer* out
   Private* priv = self->priv;
   const cudaccl::MappedFrame input(in, priv->in_info, GST_MAP_READ);
   if (!input.mapped()) {
-    return drop_corrupt_frame(self, in, priv->in_info);
+    return drop_corrupt_frame(self, in);
   }
   ccl::FrameJob job{.input = input.luma(), .output = {}, .settings = frame_settings(*priv)};
-  std::optional<cudaccl::MappedFrame> output;
-  if (priv->output != ccl::Output::kNone) {
-    output.emplace(out, priv->out_info, GST_MAP_WRITE);
-    if (!output->mapped()) {
-      return drop_corrupt_frame(self, out, priv->out_info);
-    }
-    job.output = output->pixels();
+  if (priv->output == ccl::Output::kNone) {
+    return run_engine(self, job, result);
   }
-  ccl::Status status = priv->engine->push(job);
-  if (status.ok()) {
-    status = priv->engine->pop(result);
-  }
-  if (!status.ok()) {
-    priv->engine->flush();
-    post_error(self, status);
+  const cudaccl::MappedFrame output(out, priv->out_info, GST_MAP_WRITE);
+  if (!output.mapped()) {
+    GST_ELEMENT_ERROR(self, RESOURCE, WRITE, ("The buffer for the output cannot be written"),
+                      ("%" G_GSIZE_FORMAT " bytes for %s %dx%d", gst_buffer_get_size(out),
+                       GST_VIDEO_INFO_NAME(&priv->out_info), GST_VIDEO_INFO_WIDTH(&priv->out_info),
+                       GST_VIDEO_INFO_HEIGHT(&priv->out_info)));
     return GST_FLOW_ERROR;
   }
-  return GST_FLOW_OK;
+  job.output = output.pixels();
+  return run_engine(self, job, result);
 }
 
 static GstFlowReturn gst_cuda_ccl_transform(GstBaseTransform* transform, GstBuffer* in, GstBuffer* out) {
@@ -432,7 +421,7 @@ static void gst_cuda_ccl_get_property(GObject* object, guint id, GValue* value, 
   if (id == cudaccl::next_property_id()) {
     g_value_set_enum(value, static_cast<gint>(priv->active_backend));
   } else if (id == cudaccl::next_property_id() + 1) {
-    g_value_take_boxed(value, priv->statistics.to_structure());
+    g_value_take_boxed(value, priv->statistics.to_structure(priv->device));
   } else if (!cudaccl::get_property(priv->properties, id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
   }

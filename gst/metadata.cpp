@@ -53,15 +53,19 @@ CclComponent scaled(CclComponent c, double sx, double sy) {
 }
 
 void scale_components(GstBuffer* to, const GstCudaCclInfo& info, const GstVideoMetaTransform& scale) {
-  const double sx = static_cast<double>(GST_VIDEO_INFO_WIDTH(scale.out_info)) / info.width;
-  const double sy = static_cast<double>(GST_VIDEO_INFO_HEIGHT(scale.out_info)) / info.height;
+  GstCudaCclInfo out = info;
+  out.width = static_cast<guint>(GST_VIDEO_INFO_WIDTH(scale.out_info));
+  out.height = static_cast<guint>(GST_VIDEO_INFO_HEIGHT(scale.out_info));
+  if (out.width == info.width && out.height == info.height) {
+    add_component_meta(to, info);  // videoconvert says so of a mere change of format
+    return;
+  }
+  const double sx = static_cast<double>(out.width) / info.width;
+  const double sy = static_cast<double>(out.height) / info.height;
   std::vector<CclComponent> records(info.records, info.records + info.n_records);
   for (CclComponent& record : records) {
     record = scaled(record, sx, sy);
   }
-  GstCudaCclInfo out = info;
-  out.width = GST_VIDEO_INFO_WIDTH(scale.out_info);
-  out.height = GST_VIDEO_INFO_HEIGHT(scale.out_info);
   out.records = records.data();
   add_component_meta(to, out);
 }
@@ -149,10 +153,12 @@ void attach_regions_of_interest(GstBuffer* buffer, const ccl::FrameResult& resul
 }
 
 #ifdef HAVE_GST_ANALYTICS
+// Room for one object detection in a GstAnalyticsRelationMeta, which grows if it needs more.
+constexpr gsize kBytesPerObject = 128;
+
 void attach_analytics(GstBuffer* buffer, const ccl::FrameResult& result, guint max_objects) {
   const std::vector<const CclComponent*> objects = largest_components(result, max_objects);
-  GstAnalyticsRelationMetaInitParams sizes{objects.size() + 1,
-                                           (objects.size() + 1) * sizeof(GstAnalyticsRelationMeta)};
+  GstAnalyticsRelationMetaInitParams sizes{objects.size() + 1, objects.size() * kBytesPerObject + 1};
   GstAnalyticsRelationMeta* relations = gst_buffer_add_analytics_relation_meta_full(buffer, &sizes);
   for (const CclComponent* c : objects) {
     GstAnalyticsODMtd detection;

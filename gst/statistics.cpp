@@ -2,7 +2,6 @@
 #include "statistics.h"
 
 #include <algorithm>
-#include <string>
 
 namespace cudaccl {
 
@@ -36,11 +35,12 @@ void Statistics::count_frame(const ccl::FrameResult& result) {
   overflow_ += result.overflow;
 }
 
-GstStructure* Statistics::to_structure() const {
+GstStructure* Statistics::to_structure(const std::string& device) const {
   static_assert(std::size(kStageTimes) == kStages);
-  GstStructure* structure = gst_structure_new("application/x-cudaccl-stats", "frames", G_TYPE_UINT64, frames_,
-                                              "dropped", G_TYPE_UINT64, dropped_, "components", G_TYPE_UINT64,
-                                              components_, "overflow", G_TYPE_UINT64, overflow_, nullptr);
+  GstStructure* structure =
+      gst_structure_new("application/x-cudaccl-stats", "device", G_TYPE_STRING, device.c_str(), "frames",
+                        G_TYPE_UINT64, frames_, "dropped", G_TYPE_UINT64, dropped_, "components",
+                        G_TYPE_UINT64, components_, "overflow", G_TYPE_UINT64, overflow_, nullptr);
   for (int i = 0; i < kStages; ++i) {
     const std::string prefix = std::string(kStageTimes[i].name) + "-us-";
     const double mean = frames_ > 0 ? stages_[i].sum / static_cast<double>(frames_) : 0;

@@ -5,6 +5,7 @@
 #include <gst/gst.h>
 
 #include <cstdint>
+#include <string>
 
 #include "ccl/engine.h"
 
@@ -15,9 +16,9 @@ class Statistics {
   void count_frame(const ccl::FrameResult& result);
   void count_dropped() { ++dropped_; }
 
-  /// application/x-cudaccl-stats: frames, dropped, components, overflow (guint64), and for each stage
-  /// STAGE-us-min, STAGE-us-mean, STAGE-us-max (gdouble). The caller's.
-  GstStructure* to_structure() const;
+  /// application/x-cudaccl-stats: device (string), frames, dropped, components, overflow (guint64), and for
+  /// each stage STAGE-us-min, STAGE-us-mean, STAGE-us-max (gdouble). The caller's.
+  GstStructure* to_structure(const std::string& device) const;
 
  private:
   struct Range {

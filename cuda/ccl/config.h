@@ -62,6 +62,9 @@ enum class Output : uint8_t {
   kMask,       ///< 8 bits a pixel: 255 where a component is left after filtering
 };
 
+/// The largest label that Output::kLabels can write.
+inline constexpr uint32_t kMaxPaintedLabel = std::numeric_limits<uint16_t>::max();
+
 /// Bytes of one output pixel; 0 for kNone.
 constexpr uint32_t bytes_per_pixel(Output output) {
   switch (output) {
@@ -117,6 +120,9 @@ struct Settings {
   uint8_t overlay_alpha = 128;             ///< 0: only the input is seen, 255: only the colour
   bool draw_boxes = false;                 ///< white bounding boxes in colorized and overlay
   bool limited_range = false;              ///< the input is luma 16..235; overlay stretches it to 0..255
+
+  /// Whether a component of this area is left after filtering.
+  constexpr bool keeps(uint32_t area) const { return min_area <= area && area <= max_area; }
 };
 
 /// kInvalidArgument, with what is wrong, unless every engine can be configured so.

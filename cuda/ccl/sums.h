@@ -11,6 +11,9 @@
 
 namespace ccl {
 
+/// The record index of a component that has no record.
+inline constexpr uint32_t kNoRecord = std::numeric_limits<uint32_t>::max();
+
 /// What measuring adds up over a component's pixels. 64 bits hold every sum of a frame of
 /// kMaxDimension × kMaxDimension pixels.
 struct Sums {

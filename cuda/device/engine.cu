@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/check.h"
 #include "device/context.h"
 #include "device/labeler.h"
 #include "device/slot.h"
@@ -18,6 +19,20 @@ namespace ccl {
 namespace device {
 
 namespace {
+
+__global__ void probe() {}
+
+/// kUnsupported where this build holds no code for the GPU. The context must be current.
+Status check_code(const Context& context) {
+  cudaFuncAttributes attributes{};
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, probe);
+  if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction) {
+    cudaGetLastError();
+    return {StatusCode::kUnsupported, "this build of cudaccl has no code for " + context.description() +
+                                          "; build it with -Dcuda-archs for that, or with all"};
+  }
+  return check(error, "cudaFuncGetAttributes");
+}
 
 std::unique_ptr<Labeler> make_labeler(Algorithm algorithm) {
   return algorithm == Algorithm::kDlp ? make_dlp() : make_union_find();
@@ -29,7 +44,11 @@ class DeviceEngine final : public Engine {
 
   ~DeviceEngine() override {
     const CurrentContext current(*context_);
-    release();
+    if (current.status().ok()) {
+      release();
+    } else {
+      abandon();
+    }
   }
 
   Backend backend() const override { return Backend::kCuda; }
@@ -94,7 +113,9 @@ class DeviceEngine final : public Engine {
   void flush() override {
     const CurrentContext current(*context_);
     for (const std::unique_ptr<Slot>& slot : slots_) {
-      slot->wait();
+      if (current.status().ok()) {
+        slot->wait();
+      }
     }
     oldest_ = 0;
     n_in_flight_ = 0;
@@ -117,6 +138,14 @@ class DeviceEngine final : public Engine {
     n_in_flight_ = 0;
   }
 
+  /// When the context is gone, so is what was made in it; to free it would be to free in another one.
+  void abandon() {
+    for (std::unique_ptr<Slot>& slot : slots_) {
+      static_cast<void>(slot.release());
+    }
+    slots_.clear();
+  }
+
   // First, so that the context outlives what was made in it.
   std::unique_ptr<Context> context_;
   Config config_;
@@ -137,6 +166,11 @@ bool has_device_engine() {
 Status make_device_engine(const DeviceOptions& options, std::unique_ptr<Engine>* engine) {
   std::unique_ptr<device::Context> context;
   CCL_RETURN_IF_ERROR(device::Context::create(options, &context));
+  {
+    const device::CurrentContext current(*context);
+    CCL_RETURN_IF_ERROR(current.status());
+    CCL_RETURN_IF_ERROR(device::check_code(*context));
+  }
   *engine = std::make_unique<device::DeviceEngine>(std::move(context));
   return {};
 }

@@ -105,7 +105,10 @@ class Event {
     }
   }
 
-  Status create() { return check(cudaEventCreate(&event_), "cudaEventCreate"); }
+  /// Who waits for it sleeps rather than spins: with many cameras the cores have other work.
+  Status create() {
+    return check(cudaEventCreateWithFlags(&event_, cudaEventBlockingSync), "cudaEventCreateWithFlags");
+  }
   Status record(const Stream& stream) const {
     return check(cudaEventRecord(event_, stream.get()), "cudaEventRecord");
   }

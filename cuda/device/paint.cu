@@ -5,13 +5,13 @@
 #include "ccl/colors.h"
 #include "device/check.h"
 #include "device/paint.h"
+#include "device/warp.cuh"
 
 namespace ccl::device {
 
 namespace {
 
 constexpr uint32_t kThreads = 256;
-constexpr uint32_t kWarpSize = 32;
 constexpr uint32_t kBoxBlocks = 256;
 
 /// In the table of overlay: no component is left here. Palette colours are opaque, hence never 0.
@@ -52,9 +52,9 @@ __global__ void __launch_bounds__(kThreads)
   }
   const uint32_t label = i + 1;
   uint32_t value = background_value<kOutput>(settings, layout);
-  if (is_kept(settings, areas[i])) {
+  if (settings.keeps(areas[i])) {
     if constexpr (kOutput == Output::kLabels) {
-      value = min(label, 65535u);
+      value = min(label, kMaxPaintedLabel);
     } else if constexpr (kOutput == Output::kMask) {
       value = 255;
     } else {

@@ -10,8 +10,14 @@
 #include <cub/block/block_scan.cuh>
 
 #include "device/check.h"
+#include "device/warp.cuh"
 
 namespace ccl::device {
+
+struct Threshold {
+  uint32_t area;         ///< components of a larger area have a record
+  uint32_t n_with_area;  ///< so many of exactly this area have one, too
+};
 
 namespace {
 
@@ -20,8 +26,6 @@ constexpr uint32_t kChooseThreads = 512;
 constexpr uint32_t kDigitBits = 8;
 constexpr uint32_t kDigits = 1u << kDigitBits;
 constexpr uint32_t kAreaBits = 32;
-constexpr uint32_t kWarpSize = 32;
-constexpr uint32_t kAllLanes = 0xffffffff;
 
 /// Counts of components above the threshold (upper half) and at the threshold (lower half), so that one sum
 /// adds both. Each is less than 2³¹.
@@ -37,13 +41,8 @@ __device__ uint32_t at_threshold(Tally tally) {
   return static_cast<uint32_t>(tally);
 }
 
-struct Threshold {
-  uint32_t area;         ///< components of a larger area have a record
-  uint32_t n_with_area;  ///< so many of exactly this area have one, too
-};
-
 __device__ Tally tally_of(const Settings& settings, uint32_t area, uint32_t threshold) {
-  if (!is_kept(settings, area) || area < threshold) {
+  if (!settings.keeps(area) || area < threshold) {
     return 0;
   }
   return area > threshold ? kAbove : kAtThreshold;
@@ -52,7 +51,7 @@ __device__ Tally tally_of(const Settings& settings, uint32_t area, uint32_t thre
 __global__ void __launch_bounds__(kChunk)
     tally_chunks(Settings settings, const uint32_t* areas, const Counts* counts, Tally* tallies) {
   const uint32_t i = blockIdx.x * kChunk + threadIdx.x;
-  const bool is_left = i < counts->n_labels && is_kept(settings, areas[i]);
+  const bool is_left = i < counts->n_labels && settings.keeps(areas[i]);
   const int n = __syncthreads_count(is_left);
   if (threadIdx.x == 0) {
     tallies[blockIdx.x] = kAbove * n;
@@ -76,7 +75,7 @@ __device__ Threshold select_threshold(const Settings& settings, const uint32_t* 
     const uint64_t prefix = uint64_t{found.area} >> (shift + kDigitBits);
     for (uint32_t i = threadIdx.x; i < n_labels; i += kChooseThreads) {
       const uint32_t area = areas[i];
-      if (is_kept(settings, area) && uint64_t{area} >> (shift + kDigitBits) == prefix) {
+      if (settings.keeps(area) && uint64_t{area} >> (shift + kDigitBits) == prefix) {
         atomicAdd(histogram + (area >> shift) % kDigits, 1);
       }
     }
@@ -190,14 +189,14 @@ Status Selection::configure(uint32_t n_pixels, uint32_t max_components) {
   n_pixels_ = n_pixels;
   max_components_ = max_components;
   CCL_RETURN_IF_ERROR(tallies_.allocate(blocks_for(n_pixels, kChunk)));
-  return thresholds_.allocate(sizeof(Threshold) / sizeof(uint32_t));
+  return threshold_.allocate(1);
 }
 
 Status Selection::run(const Settings& settings, const uint32_t* areas, Counts* counts, uint32_t* record_index,
                       cudaStream_t stream) {
   const uint32_t n_chunks = blocks_for(n_pixels_, kChunk);
   Tally* tallies = reinterpret_cast<Tally*>(tallies_.data());
-  Threshold* threshold = reinterpret_cast<Threshold*>(thresholds_.data());
+  Threshold* threshold = threshold_.data();
   tally_chunks<<<n_chunks, kChunk, 0, stream>>>(settings, areas, counts, tallies);
   CCL_RETURN_IF_ERROR(check_launch("tally_chunks"));
   choose_threshold<<<1, kChooseThreads, 0, stream>>>(settings, areas, max_components_, tallies, counts,

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "ccl/config.h"
 #include "ccl/status.h"
+#include "ccl/sums.h"
 #include "device/memory.h"
 
 namespace ccl::device {
@@ -18,13 +18,8 @@ struct Counts {
   uint32_t n_components;  ///< those left after filtering, written by Selection
 };
 
-/// The record index of a component that has no record.
-inline constexpr uint32_t kNoRecord = std::numeric_limits<uint32_t>::max();
-
-/// Whether filtering leaves a component of this area.
-constexpr bool is_kept(const Settings& settings, uint32_t area) {
-  return area >= settings.min_area && area <= settings.max_area;
-}
+/// Which areas have a record, see select.cu.
+struct Threshold;
 
 class Selection {
  public:
@@ -42,7 +37,7 @@ class Selection {
   uint32_t n_pixels_ = 0;
   uint32_t max_components_ = 0;
   DeviceArray<uint64_t> tallies_;     ///< per chunk of labels, see select.cu
-  DeviceArray<uint32_t> thresholds_;  ///< Threshold in select.cu
+  DeviceArray<Threshold> threshold_;  ///< one
 };
 
 }  // namespace ccl::device

@@ -150,7 +150,7 @@ Status Slot::finish(FrameResult* result) {
   result->n_labels = counts.n_labels;
   result->n_components = counts.n_components;
   result->overflow = counts.n_components > config_.max_components;
-  result->labels_saturated = config_.output == Output::kLabels && counts.n_labels > 65535;
+  result->labels_saturated = config_.output == Output::kLabels && counts.n_labels > kMaxPaintedLabel;
   result->components = {host_records_.data(), n_records};
   return read_times(n_records > 0, &result->times);
 }

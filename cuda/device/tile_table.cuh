@@ -7,11 +7,9 @@
 #include <cstdint>
 
 #include "device/select.h"
+#include "device/warp.cuh"
 
 namespace ccl::device {
-
-inline constexpr uint32_t kWarpSize = 32;
-inline constexpr uint32_t kAllLanes = 0xffffffff;
 
 // Two chunks of a warp wide, and tall enough that a tile's sums outnumber its components; every sum of
 // tile coordinates fits 32 bits (2048 × 63² pixels at most).

@@ -8,8 +8,7 @@
 ///
 /// Where we differ:
 /// - Labels are 1 + the raster index, so that 0 can be background, which the paper labels too.
-/// - A piece is as wide as a warp, so that the runs of equal segments in its rows are found by a ballot:
-/// their
+/// - A piece is as wide as a warp, so that the runs of equal segments in its rows are found by a ballot. Their
 ///   pixels start with the label of their run's first pixel, and merging is left to links between rows, one
 ///   for each pair of runs that touch.
 /// - In the merge procedure (algorithm 2), atomicMin's result replaces the next turn's find: it says at once
@@ -18,13 +17,11 @@
 #include "device/check.h"
 #include "device/equivalence.cuh"
 #include "device/labeler.h"
+#include "device/warp.cuh"
 
 namespace ccl::device {
 
 namespace {
-
-constexpr uint32_t kWarpSize = 32;
-constexpr uint32_t kAllLanes = 0xffffffff;
 
 // One warp to a row, one thread to a pixel; four blocks fill a multiprocessor, so that some work while others
 // wait at a barrier.

@@ -2,7 +2,6 @@
 #include "host/engine.h"
 
 #include <algorithm>
-#include <limits>
 #include <new>
 #include <system_error>
 
@@ -59,8 +58,7 @@ Status HostEngine::push(const FrameJob& job) {
   slot.result = {};
   pipeline_->run(job, slot.records.get(), &slot.result);
   slot.result.overflow = slot.result.n_components > config_.max_components;
-  slot.result.labels_saturated =
-      config_.output == Output::kLabels && slot.result.n_labels > std::numeric_limits<uint16_t>::max();
+  slot.result.labels_saturated = config_.output == Output::kLabels && slot.result.n_labels > kMaxPaintedLabel;
   ++n_waiting_;
   return {};
 }

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "ccl/colors.h"
-#include "host/select.h"
 
 namespace ccl::host {
 
@@ -33,7 +31,7 @@ uint32_t component_ink(const PaintJob& job, uint32_t label, const uint32_t* pale
       return pack(palette[index], job.config.layout);
     }
     case Output::kLabels:
-      return std::min(label, uint32_t{std::numeric_limits<uint16_t>::max()});
+      return std::min(label, kMaxPaintedLabel);
     case Output::kMask:
       return 255;
     case Output::kNone:
@@ -68,13 +66,16 @@ void mix_ink(const PaintJob& job, uint32_t* ink) {
   const uint32_t* palette = palette_colors().data();
   ink[0] = background;
   for (uint32_t label = 1; label <= job.n_labels; ++label) {
-    const bool is_left = passes_filter(job.settings, job.areas[label]);
+    const bool is_left = job.settings.keeps(job.areas[label]);
     ink[label] = is_left ? component_ink(job, label, palette) : background;
   }
 }
 
 GreyTable make_greys(const PaintJob& job) {
-  GreyTable greys;
+  GreyTable greys{};
+  if (job.config.output != Output::kOverlay) {
+    return greys;
+  }
   for (uint32_t luma = 0; luma < greys.size(); ++luma) {
     greys[luma] = pack(grey(static_cast<uint8_t>(luma), job.settings.limited_range), job.config.layout);
   }

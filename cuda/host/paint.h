@@ -34,7 +34,7 @@ struct PaintJob {
 /// Writes what a pixel of each label becomes into ink[0..n_labels].
 void mix_ink(const PaintJob& job, uint32_t* ink);
 
-/// The packed grey of every luma value.
+/// The packed grey of every luma value; filled for Output::kOverlay only.
 using GreyTable = std::array<uint32_t, 256>;
 GreyTable make_greys(const PaintJob& job);
 

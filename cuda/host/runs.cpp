@@ -25,6 +25,9 @@ namespace ccl::host {
 
 namespace {
 
+static_assert(std::endian::native == std::endian::little,
+              "pack_eight() takes the first pixel for the lowest byte");
+
 constexpr uint32_t kBitsPerWord = 64;
 constexpr uint8_t kBinarySegment = 255;
 
@@ -311,14 +314,12 @@ void RunsPipeline::expand_row(uint32_t y, uint32_t* out, ValueOf value_of) const
 
 /// Writes the maps that the caller wants to see.
 void RunsPipeline::copy_maps(const FrameJob& job) const {
-  for (uint32_t y = 0; y < config_.height; ++y) {
-    const size_t row = size_t{y} * config_.width;
-    if (job.root_map != nullptr) {
-      expand_row(y, job.root_map + row, [this](uint32_t label) { return first_pixel_[label]; });
-    }
-    if (job.labels != nullptr) {
-      expand_row(y, job.labels + row, [](uint32_t label) { return label; });
-    }
+  for (uint32_t y = 0; job.root_map != nullptr && y < config_.height; ++y) {
+    expand_row(y, job.root_map + size_t{y} * config_.width,
+               [this](uint32_t label) { return first_pixel_[label]; });
+  }
+  for (uint32_t y = 0; job.labels != nullptr && y < config_.height; ++y) {
+    expand_row(y, job.labels + size_t{y} * config_.width, [](uint32_t label) { return label; });
   }
 }
 

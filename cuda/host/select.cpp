@@ -28,7 +28,7 @@ Threshold find_threshold(const uint32_t* areas, uint32_t n_labels, const Setting
     std::array<uint32_t, kDigits> histogram{};
     for (uint32_t label = 1; label <= n_labels; ++label) {
       const uint32_t area = areas[label];
-      if (passes_filter(settings, area) && (area & known_bits) == threshold.area) {
+      if (settings.keeps(area) && (area & known_bits) == threshold.area) {
         ++histogram[area >> shift & (kDigits - 1)];
       }
     }
@@ -49,7 +49,7 @@ Selection select(const uint32_t* areas, uint32_t n_labels, const Settings& setti
                  uint32_t* record_of_label) {
   Selection selection{};
   for (uint32_t label = 1; label <= n_labels; ++label) {
-    selection.n_components += passes_filter(settings, areas[label]) ? 1u : 0u;
+    selection.n_components += settings.keeps(areas[label]) ? 1u : 0u;
   }
   Threshold threshold{0, 0};
   if (selection.n_components > max_components) {
@@ -59,7 +59,7 @@ Selection select(const uint32_t* areas, uint32_t n_labels, const Settings& setti
   for (uint32_t label = 1; label <= n_labels; ++label) {
     record_of_label[label] = kNoRecord;
     const uint32_t area = areas[label];
-    if (!passes_filter(settings, area) || area < threshold.area) {
+    if (!settings.keeps(area) || area < threshold.area) {
       continue;
     }
     if (area == threshold.area) {

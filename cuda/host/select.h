@@ -3,24 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include "ccl/config.h"
+#include "ccl/sums.h"
 
 namespace ccl::host {
-
-/// In place of a record's index: the component has none.
-inline constexpr uint32_t kNoRecord = std::numeric_limits<uint32_t>::max();
 
 struct Selection {
   uint32_t n_components;  ///< left after filtering by area
   uint32_t n_records;     ///< the smaller one of n_components and the table's length
 };
-
-/// Whether the filter leaves a component of this area.
-constexpr bool passes_filter(const Settings& settings, uint32_t area) {
-  return settings.min_area <= area && area <= settings.max_area;
-}
 
 /// Gives records to the components that pass the filter or, when there are more than `max_components`, to
 /// the largest of them by area, of equal ones to those with smaller labels.
