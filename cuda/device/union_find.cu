@@ -8,7 +8,7 @@
 ///
 /// Where we differ:
 /// - Labels are 1 + the raster index, so that 0 can be background, which the paper labels too.
-/// - A piece is as wide as a warp, so that the runs of equal segments in its rows are found by a ballot. Their
+/// - A piece is as wide as a warp, so that a ballot finds the runs of equal segments in its rows. Their
 ///   pixels start with the label of their run's first pixel, and merging is left to links between rows, one
 ///   for each pair of runs that touch.
 /// - In the merge procedure (algorithm 2), atomicMin's result replaces the next turn's find: it says at once
