@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 CLIPS = [
+    ROOT / "build" / "clip" / "vtest.avi",  # where scripts/demo keeps it if documentation is not installed
     Path("/usr/share/doc/opencv-doc/examples/data/vtest.avi"),
     Path("/usr/lib/python3/dist-packages/imageio/resources/images/cockatoo.mp4"),
 ]

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The engine's contract: order of frames, slots, refusals, reconfiguration, and no memory taken by a frame.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "fixture.h"
+#include "images.h"
+#include "oracle.h"
+
+namespace {
+
+std::atomic<uint64_t> n_allocations = 0;
+
+void* allocate(size_t size) {
+  ++n_allocations;
+  if (void* memory = std::malloc(size != 0 ? size : 1)) {
+    return memory;
+  }
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+// Every form of new that no other is defined by: the library's are counted with the tests' own.
+void* operator new(size_t size) {
+  return allocate(size);
+}
+
+void* operator new(size_t size, std::align_val_t alignment) {
+  ++n_allocations;
+  const auto a = static_cast<size_t>(alignment);
+  if (void* memory = std::aligned_alloc(a, (size + a - 1) / a * a)) {
+    return memory;
+  }
+  throw std::bad_alloc();
+}
+
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, size_t) noexcept {
+  operator delete(memory);
+}
+
+void operator delete(void* memory, std::align_val_t) noexcept {
+  operator delete(memory);
+}
+
+void operator delete(void* memory, size_t, std::align_val_t) noexcept {
+  operator delete(memory);
+}
+
+namespace ccl::test {
+
+namespace {
+
+class EngineTest : public testing::Test {
+ protected:
+  EngineTest() {
+    const Status status = make_engine(&engine_);
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+
+  static Config sized(uint32_t width, uint32_t height, uint32_t slots = 1) {
+    Config config;
+    config.width = width;
+    config.height = height;
+    config.slots = slots;
+    return config;
+  }
+
+  StatusCode configure(const Config& config) { return engine_->configure(config).code(); }
+
+  StatusCode push(const Image& image) {
+    FrameJob job;
+    job.input = {image.pixels(), image.stride};
+    return engine_->push(job).code();
+  }
+
+  /// The number of labels in the oldest frame.
+  uint32_t pop() {
+    FrameResult result;
+    const Status status = engine_->pop(&result);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return result.n_labels;
+  }
+
+  bool is_empty() {
+    FrameResult result;
+    return engine_->pop(&result).code() == StatusCode::kNeedMoreData;
+  }
+
+  /// A frame with `n` components, to know it by.
+  static Image dots(uint32_t n, uint32_t width = 64, uint32_t height = 48) {
+    Image image = plain("dots", width, height);
+    for (uint32_t i = 0; i < n; ++i) {
+      image.at(i % (width / 2) * 2, i / (width / 2) * 2) = 255;
+    }
+    return image;
+  }
+
+  std::unique_ptr<Engine> engine_;
+  const Config small_ = sized(64, 48, 3);
+};
+
+TEST_F(EngineTest, SaysWhatItIs) {
+  EXPECT_EQ(engine_->backend(), backend());
+  EXPECT_FALSE(engine_->description().empty());
+  EXPECT_EQ(make_host_engine()->backend(), Backend::kCpu);
+}
+
+TEST_F(EngineTest, FramesLeaveInTheOrderTheyCame) {
+  ASSERT_EQ(configure(small_), StatusCode::kOk);
+  std::vector<Image> images;
+  for (uint32_t i = 0; i < 40; ++i) {
+    images.push_back(dots(i));
+  }
+  for (uint32_t i = 0; i < images.size(); ++i) {
+    if (i >= 3) {
+      ASSERT_EQ(pop(), i - 3);
+    }
+    ASSERT_EQ(push(images[i]), StatusCode::kOk);
+  }
+  for (uint32_t i = 37; i < 40; ++i) {
+    ASSERT_EQ(pop(), i);
+  }
+  EXPECT_TRUE(is_empty());
+}
+
+/// Every slot has a table of its own: pushing all frames before popping any mixes none of them up.
+TEST_F(EngineTest, SlotsKeepTheirRecords) {
+  ASSERT_EQ(configure(small_), StatusCode::kOk);
+  const std::array images = {dots(5), dots(7), dots(9)};
+  for (const Image& image : images) {
+    ASSERT_EQ(push(image), StatusCode::kOk);
+  }
+  std::array<FrameResult, 3> results;
+  for (FrameResult& result : results) {
+    ASSERT_TRUE(engine_->pop(&result).ok());
+  }
+  for (uint32_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(results[i].components.size(), 5u + 2 * i);
+    for (uint32_t k = 0; k < results[i].components.size(); ++k) {
+      EXPECT_EQ(results[i].components[k].label, k + 1);
+      EXPECT_EQ(results[i].components[k].x, 2 * k);
+    }
+  }
+}
+
+TEST_F(EngineTest, TooManyPushes) {
+  ASSERT_EQ(configure(small_), StatusCode::kOk);
+  const Image image = dots(4);
+  for (uint32_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(push(image), StatusCode::kOk);
+  }
+  EXPECT_EQ(push(image), StatusCode::kInvalidArgument);
+  for (uint32_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(pop(), 4u);
+  }
+  EXPECT_TRUE(is_empty());
+  EXPECT_EQ(push(image), StatusCode::kOk);
+}
+
+TEST_F(EngineTest, FlushDiscardsFramesInFlight) {
+  ASSERT_EQ(configure(small_), StatusCode::kOk);
+  const Image old = dots(4);
+  const Image young = dots(6);
+  for (uint32_t n = 0; n <= 3; ++n) {
+    for (uint32_t i = 0; i < n; ++i) {
+      ASSERT_EQ(push(old), StatusCode::kOk);
+    }
+    engine_->flush();
+    EXPECT_TRUE(is_empty());
+    ASSERT_EQ(push(young), StatusCode::kOk);
+    EXPECT_EQ(pop(), 6u);
+  }
+}
+
+TEST_F(EngineTest, ConfigureDiscardsFramesInFlight) {
+  ASSERT_EQ(configure(small_), StatusCode::kOk);
+  const Image old = dots(4);
+  ASSERT_EQ(push(old), StatusCode::kOk);
+  ASSERT_EQ(configure(sized(20, 10)), StatusCode::kOk);
+  EXPECT_TRUE(is_empty());
+  const Image image = dots(6, 20, 10);
+  ASSERT_EQ(push(image), StatusCode::kOk);
+  EXPECT_EQ(push(image), StatusCode::kInvalidArgument) << "there is one slot now";
+  EXPECT_EQ(pop(), 6u);
+}
+
+TEST_F(EngineTest, NeedsToBeConfigured) {
+  const Image image = dots(1);
+  EXPECT_EQ(push(image), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(is_empty());
+  engine_->flush();
+  EXPECT_EQ(configure(small_), StatusCode::kOk);
+  EXPECT_EQ(push(image), StatusCode::kOk);
+  EXPECT_EQ(pop(), 1u);
+}
+
+TEST_F(EngineTest, RefusesConfigurations) {
+  std::array wrong = {sized(0, 5), sized(5, 0),   sized(kMaxDimension + 1, 5), sized(5, kMaxDimension + 1),
+                      sized(5, 5), sized(5, 5, 0)};
+  wrong[4].max_components = 0;
+  for (const Config& config : wrong) {
+    const Status status = engine_->configure(config);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_FALSE(status.message().empty());
+  }
+  EXPECT_EQ(configure(small_), StatusCode::kOk);
+}
+
+TEST_F(EngineTest, RefusesFrames) {
+  Config config = small_;
+  const Image image = dots(2);
+  std::vector<uint8_t> pixels(64 * 48 * 4);
+  for (const Output output : {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask}) {
+    config.output = output;
+    ASSERT_EQ(configure(config), StatusCode::kOk);
+    const size_t row = 64 * bytes_per_pixel(output);
+    FrameJob good;
+    good.input = {image.pixels(), 64};
+    good.output = {pixels.data(), row};
+    FrameJob jobs[] = {good, good, good, good};
+    jobs[0].input.pixels = nullptr;
+    jobs[1].input.stride = 63;
+    jobs[2].output.pixels = nullptr;
+    jobs[3].output.stride = row - 1;
+    for (const FrameJob& job : jobs) {
+      EXPECT_EQ(engine_->push(job).code(), StatusCode::kInvalidArgument);
+    }
+    EXPECT_TRUE(is_empty()) << "a refused frame is in flight";
+    EXPECT_TRUE(engine_->push(good).ok());
+    EXPECT_EQ(pop(), 2u);
+  }
+}
+
+TEST_F(EngineTest, NamesTheLabelersItHas) {
+  for (const AlgorithmInfo& info : algorithms()) {
+    if (backend() == Backend::kCuda ? info.on_cuda : info.on_cpu) {
+      continue;
+    }
+    Config config = sized(9, 9);
+    config.algorithm = info.algorithm;
+    const Status status = engine_->configure(config);
+    EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+    for (const AlgorithmInfo& other : labelers()) {
+      EXPECT_NE(status.message().find(other.nick), std::string::npos) << status.message();
+    }
+  }
+}
+
+TEST_F(EngineTest, AutoIsALabelerOfTheBackend) {
+  Algorithm resolved = Algorithm::kAuto;
+  ASSERT_TRUE(resolve_algorithm(Algorithm::kAuto, backend(), &resolved).ok());
+  EXPECT_NE(resolved, Algorithm::kAuto);
+  const Image image = noise(129, 65, 1, 55, 1);
+  FrameRunner runner;
+  const Outcome by_itself = runner.run(image, {});
+  EXPECT_EQ(by_itself.root_map, expect_labels(image, {}).root_map);
+  runner.config.algorithm = resolved;
+  EXPECT_TRUE(same_bytes(runner.run(image, {}), by_itself));
+}
+
+TEST_F(EngineTest, ManyConfigurations) {
+  for (uint32_t i = 0; i < 100; ++i) {
+    const uint32_t width = 2 + i * 37 % 301;
+    const uint32_t height = 2 + i * 53 % 199;
+    const std::vector<AlgorithmInfo> all = labelers();
+    Config config = sized(width, height, 1 + i % 4);
+    config.algorithm = all[i % all.size()].algorithm;
+    config.max_components = 1 + i;
+    ASSERT_EQ(configure(config), StatusCode::kOk);
+    const Image image = noise(width, height, 1, 50, i);
+    ASSERT_EQ(push(image), StatusCode::kOk);
+    ASSERT_EQ(pop(), expect_labels(image, {}).n_labels) << i;
+  }
+}
+
+TEST_F(EngineTest, FramesTakeNoMemory) {
+  if (backend() != Backend::kCpu) {
+    GTEST_SKIP() << "the driver's own allocations would be counted";
+  }
+  const Image image = noise(201, 150, 1, 50, 1);
+  std::vector<uint8_t> pixels(201 * 150 * 4);
+  std::vector<uint32_t> root_map(201 * 150);
+  std::vector<uint32_t> labels(201 * 150);
+  for (const AlgorithmInfo& labeler : labelers()) {
+    for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay, Output::kLabels}) {
+      Config config = sized(201, 150);
+      config.algorithm = labeler.algorithm;
+      config.output = output;
+      config.max_components = 100;
+      ASSERT_EQ(configure(config), StatusCode::kOk);
+      FrameJob job;
+      job.input = {image.pixels(), image.stride};
+      job.output = {pixels.data(), 201 * 4};
+      job.settings.draw_boxes = true;
+      job.root_map = root_map.data();
+      job.labels = labels.data();
+      const uint64_t before = n_allocations;
+      for (uint32_t i = 0; i < 3; ++i) {
+        FrameResult result;
+        const bool is_done = engine_->push(job).ok() && engine_->pop(&result).ok();
+        ASSERT_TRUE(is_done);
+      }
+      EXPECT_EQ(n_allocations - before, 0u) << labeler.nick << ", output " << static_cast<int>(output);
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace ccl::test

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Records of shapes that can be counted by hand, and of the largest frame, whose sums have closed forms.
+/// They hold the oracle to account as well as the library.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "ccl/sums.h"
+#include "compare.h"
+#include "fixture.h"
+#include "oracle.h"
+
+namespace ccl::test {
+
+namespace {
+
+class KnownShapesTest : public testing::TestWithParam<AlgorithmInfo> {
+ protected:
+  KnownShapesTest() { runner_.config.algorithm = GetParam().algorithm; }
+
+  std::vector<CclComponent> measure(const std::vector<std::string>& rows, Connectivity connectivity,
+                                    Foreground foreground = Foreground::kBinary) {
+    const Image image = picture(rows);
+    const Settings settings{.connectivity = connectivity, .rule = {.foreground = foreground}};
+    const std::vector<CclComponent> records = runner_.run(image, settings).records;
+    EXPECT_TRUE(same_records(records, expect_records(expect_labels(image, settings), settings, 1000)));
+    return records;
+  }
+
+  FrameRunner runner_;
+};
+
+TEST_P(KnownShapesTest, OnePixel) {
+  const std::vector<CclComponent> records = measure({"...", "..#", "..."}, Connectivity::k8);
+  ASSERT_EQ(records.size(), 1u);
+  const CclComponent& c = records[0];
+  EXPECT_EQ(c.label, 1u);
+  EXPECT_EQ(c.id, 1u);
+  EXPECT_EQ(c.area, 1u);
+  EXPECT_EQ(c.x, 2u);
+  EXPECT_EQ(c.y, 1u);
+  EXPECT_EQ(c.width, 1u);
+  EXPECT_EQ(c.height, 1u);
+  EXPECT_EQ(c.cx, 2.0f);
+  EXPECT_EQ(c.cy, 1.0f);
+  EXPECT_EQ(c.mxx, 0.0f);
+  EXPECT_EQ(c.mxy, 0.0f);
+  EXPECT_EQ(c.myy, 0.0f);
+  EXPECT_EQ(c.perimeter, 4u);
+  EXPECT_EQ(c.euler, 1);
+  EXPECT_EQ(c.flags, CCL_COMPONENT_TOUCHES_BORDER);
+  EXPECT_EQ(c.value, 255u);
+  EXPECT_EQ(c.age, 0u);
+}
+
+/// A ring whose corners are open is one component with a hole over corners, and four without over edges.
+TEST_P(KnownShapesTest, DiamondRing) {
+  const std::vector<std::string> rows = {".....", "..#..", ".#.#.", "..#..", "....."};
+  const std::vector<CclComponent> over_corners = measure(rows, Connectivity::k8);
+  ASSERT_EQ(over_corners.size(), 1u);
+  EXPECT_EQ(over_corners[0].area, 4u);
+  EXPECT_EQ(over_corners[0].euler, 0);
+  EXPECT_EQ(over_corners[0].perimeter, 16u);
+  EXPECT_EQ(over_corners[0].flags, 0u);
+  EXPECT_EQ(over_corners[0].mxx, 0.5f);
+  EXPECT_EQ(over_corners[0].mxy, 0.0f);
+  EXPECT_EQ(over_corners[0].myy, 0.5f);
+  EXPECT_EQ(measure(rows, Connectivity::k4).size(), 4u);
+}
+
+/// Two holes that touch at a corner: the background connects there if the component does not.
+TEST_P(KnownShapesTest, HolesThatTouchAtACorner) {
+  const std::vector<std::string> rows = {"####", "#.##", "##.#", "####"};
+  const std::vector<CclComponent> over_corners = measure(rows, Connectivity::k8);
+  ASSERT_EQ(over_corners.size(), 1u);
+  EXPECT_EQ(over_corners[0].euler, -1);
+  const std::vector<CclComponent> over_edges = measure(rows, Connectivity::k4);
+  ASSERT_EQ(over_edges.size(), 1u);
+  EXPECT_EQ(over_edges[0].euler, 0);
+  EXPECT_EQ(over_edges[0].perimeter, 24u);
+}
+
+/// A component in the hole of another is no part of it, yet the hole stays one.
+TEST_P(KnownShapesTest, TargetOfRings) {
+  const std::vector<CclComponent> records =
+      measure({"#####", "#...#", "#.#.#", "#...#", "#####"}, Connectivity::k8);
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].area, 16u);
+  EXPECT_EQ(records[0].euler, 0);
+  EXPECT_EQ(records[0].perimeter, 32u);
+  EXPECT_EQ(records[0].cx, 2.0f);
+  EXPECT_EQ(records[1].area, 1u);
+  EXPECT_EQ(records[1].flags, 0u);
+}
+
+TEST_P(KnownShapesTest, SlantedLineHasACovariance) {
+  const std::vector<CclComponent> records = measure({"#..", ".#.", "..#"}, Connectivity::k8);
+  ASSERT_EQ(records.size(), 1u);
+  const auto two_thirds = static_cast<float>(2.0 / 3);
+  EXPECT_EQ(records[0].mxx, two_thirds);
+  EXPECT_EQ(records[0].mxy, two_thirds);
+  EXPECT_EQ(records[0].myy, two_thirds);
+  const std::vector<CclComponent> other_way = measure({"..#", ".#.", "#.."}, Connectivity::k8);
+  ASSERT_EQ(other_way.size(), 1u);
+  EXPECT_EQ(other_way[0].mxy, -two_thirds);
+}
+
+/// Two diagonals of different values cross without meeting.
+TEST_P(KnownShapesTest, ValuesCrossOverCorners) {
+  const std::vector<CclComponent> records = measure({"12", "21"}, Connectivity::k8, Foreground::kValues);
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].value, 1u);
+  EXPECT_EQ(records[0].area, 2u);
+  EXPECT_EQ(records[0].perimeter, 8u);
+  EXPECT_EQ(records[0].euler, 1);
+  EXPECT_EQ(records[1].value, 2u);
+  EXPECT_EQ(records[1].area, 2u);
+  EXPECT_EQ(measure({"12", "21"}, Connectivity::k4, Foreground::kValues).size(), 4u);
+}
+
+TEST_P(KnownShapesTest, ValuesCutEachOther) {
+  const std::vector<CclComponent> records =
+      measure({"11211", "11211", ".....", "3...3"}, Connectivity::k8, Foreground::kValues);
+  ASSERT_EQ(records.size(), 5u);
+  EXPECT_EQ(records[1].value, 2u);
+  EXPECT_EQ(records[1].perimeter, 6u);
+  EXPECT_EQ(records[2].value, 1u);
+  EXPECT_EQ(records[3].value, 3u);
+  EXPECT_EQ(records[4].x, 4u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Labelers, KnownShapesTest, testing::ValuesIn(labelers()), test_name<AlgorithmInfo>);
+
+/// No test can afford the largest frame itself. Its sums come from the formulas of 0 + 1 + … and of the
+/// squares.
+TEST(SumsTest, LargestFrameHasExactMoments) {
+  constexpr uint64_t kSide = kMaxDimension;
+  constexpr uint64_t kSumOfOneLine = kSide * (kSide - 1) / 2;
+  constexpr uint64_t kSquaresOfOneLine = (kSide - 1) * kSide * (2 * kSide - 1) / 6;
+  Sums sums;
+  sums.x_min = sums.y_min = 0;
+  sums.x_max = sums.y_max = kMaxDimension - 1;
+  sums.x = sums.y = kSide * kSumOfOneLine;
+  sums.xx = sums.yy = kSide * kSquaresOfOneLine;
+  sums.xy = kSumOfOneLine * kSumOfOneLine;
+  sums.perimeter = 4 * kMaxDimension;
+  sums.euler = 1;
+  const CclComponent c =
+      make_component(1, kMaxDimension * kMaxDimension, 255, sums, kAllFeatures, kMaxDimension, kMaxDimension);
+  EXPECT_EQ(c.cx, 16383.5f);
+  EXPECT_EQ(c.cy, 16383.5f);
+  const auto variance = static_cast<float>((static_cast<double>(kSide) * kSide - 1) / 12);
+  EXPECT_EQ(c.mxx, variance);
+  EXPECT_EQ(c.mxy, 0.0f);
+  EXPECT_EQ(c.myy, variance);
+  EXPECT_EQ(c.width, kMaxDimension);
+  EXPECT_EQ(c.height, kMaxDimension);
+}
+
+}  // namespace
+
+}  // namespace ccl::test

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "oracle.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ccl::test {
+
+namespace {
+
+struct Pixel {
+  int64_t x, y;
+};
+
+constexpr Pixel kNeighbors[8] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}, {-1, -1}, {1, -1}, {-1, 1}, {1, 1}};
+
+/// The first four share an edge, the others a corner.
+std::span<const Pixel> neighbors(Connectivity connectivity) {
+  return std::span(kNeighbors).first(connectivity == Connectivity::k4 ? 4 : 8);
+}
+
+/// Visits all that is reached from `start` by steps between neighbours. `enter` tells if a pixel belongs to
+/// it, and must tell so only once.
+template <typename Enter>
+void flood(Pixel start, Connectivity connectivity, std::vector<Pixel>& stack, Enter enter) {
+  if (!enter(start.x, start.y)) {
+    return;
+  }
+  stack.assign(1, start);
+  while (!stack.empty()) {
+    const Pixel at = stack.back();
+    stack.pop_back();
+    for (const Pixel& step : neighbors(connectivity)) {
+      if (enter(at.x + step.x, at.y + step.y)) {
+        stack.push_back({at.x + step.x, at.y + step.y});
+      }
+    }
+  }
+}
+
+/// 0 for background; pixels with different segments never connect.
+uint8_t segment(uint8_t value, const ForegroundRule& rule) {
+  if (rule.foreground == Foreground::kValues) {
+    return value;
+  }
+  const bool is_bright = int{value} >= int{rule.threshold};
+  return (rule.invert ? !is_bright : is_bright) ? 255 : 0;
+}
+
+/// The pixels of all components, those of one label together and in raster order.
+class PixelLists {
+ public:
+  explicit PixelLists(const ExpectedFrame& frame) : begin_(frame.n_labels + 2, 0) {
+    std::partial_sum(frame.areas.begin(), frame.areas.end(), begin_.begin() + 1);
+    pixels_.resize(begin_.back());
+    std::vector<size_t> next = begin_;
+    for (size_t i = 0; i < frame.labels.size(); ++i) {
+      if (const uint32_t label = frame.labels[i]; label != 0) {
+        pixels_[next[label]++] = {static_cast<int64_t>(i % frame.width),
+                                  static_cast<int64_t>(i / frame.width)};
+      }
+    }
+  }
+
+  std::span<const Pixel> of(uint32_t label) const {
+    return std::span(pixels_).subspan(begin_[label], begin_[label + 1] - begin_[label]);
+  }
+
+ private:
+  std::vector<size_t> begin_;  ///< per label, and one more
+  std::vector<Pixel> pixels_;
+};
+
+/// Makes records, one component at a time.
+class Describer {
+ public:
+  Describer(const ExpectedFrame& frame, const Settings& settings)
+      : frame_(frame), settings_(settings), lists_(frame) {}
+
+  ExpectedRecord describe(uint32_t label) {
+    ExpectedRecord record;
+    CclComponent& c = record.integers;
+    c.label = label;
+    c.id = label;
+    c.area = frame_.areas[label];
+    c.value = frame_.values[label];
+    const std::span<const Pixel> pixels = lists_.of(label);
+    find_box(pixels, &c);
+    const bool touches =
+        c.x == 0 || c.y == 0 || c.x + c.width == frame_.width || c.y + c.height == frame_.height;
+    c.flags = touches ? CCL_COMPONENT_TOUCHES_BORDER : 0;
+    find_reals(pixels, &record);
+    if (settings_.features & kFeaturePerimeter) {
+      c.perimeter = count_edges(pixels, label);
+    }
+    if (settings_.features & kFeatureEuler) {
+      c.euler = 1 - count_holes(pixels, c);
+    }
+    return record;
+  }
+
+ private:
+  static void find_box(std::span<const Pixel> pixels, CclComponent* c) {
+    const auto [left, right] = std::minmax_element(pixels.begin(), pixels.end(),
+                                                   [](const Pixel& a, const Pixel& b) { return a.x < b.x; });
+    c->x = static_cast<uint32_t>(left->x);
+    c->y = static_cast<uint32_t>(pixels.front().y);
+    c->width = static_cast<uint32_t>(right->x - left->x + 1);
+    c->height = static_cast<uint32_t>(pixels.back().y - pixels.front().y + 1);
+  }
+
+  /// Sums in coordinates from the box's corner are small, and moments do not mind where the origin is.
+  void find_reals(std::span<const Pixel> pixels, ExpectedRecord* record) const {
+    const CclComponent& c = record->integers;
+    __int128 x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+    for (const Pixel& pixel : pixels) {
+      const int64_t dx = pixel.x - c.x;
+      const int64_t dy = pixel.y - c.y;
+      x += dx;
+      y += dy;
+      xx += dx * dx;
+      xy += dx * dy;
+      yy += dy * dy;
+    }
+    const __int128 n = c.area;
+    record->cx = quotient(x + n * c.x, n);
+    record->cy = quotient(y + n * c.y, n);
+    if (settings_.features & kFeatureMoments) {
+      record->mxx = quotient(n * xx - x * x, n * n);
+      record->mxy = quotient(n * xy - x * y, n * n);
+      record->myy = quotient(n * yy - y * y, n * n);
+    } else {
+      record->mxx = record->mxy = record->myy = {0, true};
+    }
+  }
+
+  static Real quotient(__int128 numerator, __int128 denominator) {
+    return {static_cast<long double>(numerator) / static_cast<long double>(denominator),
+            numerator % denominator == 0};
+  }
+
+  bool has_label(int64_t x, int64_t y, uint32_t label) const {
+    return x >= 0 && y >= 0 && x < frame_.width && y < frame_.height &&
+           frame_.labels[static_cast<size_t>(y) * frame_.width + static_cast<size_t>(x)] == label;
+  }
+
+  uint32_t count_edges(std::span<const Pixel> pixels, uint32_t label) const {
+    uint32_t edges = 0;
+    for (const Pixel& pixel : pixels) {
+      for (const Pixel& step : neighbors(Connectivity::k4)) {
+        edges += has_label(pixel.x + step.x, pixel.y + step.y, label) ? 0 : 1;
+      }
+    }
+    return edges;
+  }
+
+  /// Holes are the parts of the complement that the outside does not reach. What is not in the component
+  /// connects the other way: over edges if the component connects over corners too.
+  int32_t count_holes(std::span<const Pixel> pixels, const CclComponent& c) {
+    const Connectivity dual =
+        settings_.connectivity == Connectivity::k8 ? Connectivity::k4 : Connectivity::k8;
+    const int64_t width = int64_t{c.width} + 2;
+    const int64_t height = int64_t{c.height} + 2;
+    is_taken_.assign(static_cast<size_t>(width * height), 0);
+    for (const Pixel& pixel : pixels) {
+      is_taken_[static_cast<size_t>((pixel.y - c.y + 1) * width + pixel.x - c.x + 1)] = 1;
+    }
+    int32_t n_parts = 0;
+    for (int64_t start = 0; start < width * height; ++start) {
+      if (is_taken_[static_cast<size_t>(start)]) {
+        continue;
+      }
+      ++n_parts;
+      flood({start % width, start / width}, dual, stack_, [&](int64_t x, int64_t y) {
+        if (x < 0 || y < 0 || x >= width || y >= height) {
+          return false;
+        }
+        uint8_t& is_taken = is_taken_[static_cast<size_t>(y * width + x)];
+        return is_taken == 0 && (is_taken = 1) == 1;
+      });
+    }
+    return n_parts - 1;
+  }
+
+  const ExpectedFrame& frame_;
+  const Settings& settings_;
+  PixelLists lists_;
+  std::vector<uint8_t> is_taken_;
+  std::vector<Pixel> stack_;
+};
+
+}  // namespace
+
+ExpectedFrame expect_labels(const Image& image, const Settings& settings) {
+  const size_t n_pixels = size_t{image.width} * image.height;
+  ExpectedFrame frame{.width = image.width,
+                      .height = image.height,
+                      .root_map = std::vector<uint32_t>(n_pixels),
+                      .labels = std::vector<uint32_t>(n_pixels),
+                      .n_labels = 0,
+                      .areas = {0},
+                      .values = {0},
+                      .first_pixel = {0}};
+  std::vector<Pixel> stack;
+  for (size_t i = 0; i < n_pixels; ++i) {
+    const Pixel start{static_cast<int64_t>(i % image.width), static_cast<int64_t>(i / image.width)};
+    const uint8_t own =
+        segment(image.at(static_cast<uint32_t>(start.x), static_cast<uint32_t>(start.y)), settings.rule);
+    if (own == 0 || frame.labels[i] != 0) {
+      continue;
+    }
+    const uint32_t label = ++frame.n_labels;
+    uint32_t area = 0;
+    flood(start, settings.connectivity, stack, [&](int64_t x, int64_t y) {
+      if (x < 0 || y < 0 || x >= image.width || y >= image.height) {
+        return false;
+      }
+      const size_t at = static_cast<size_t>(y) * image.width + static_cast<size_t>(x);
+      if (frame.labels[at] != 0 ||
+          segment(image.at(static_cast<uint32_t>(x), static_cast<uint32_t>(y)), settings.rule) != own) {
+        return false;
+      }
+      frame.labels[at] = label;
+      frame.root_map[at] = static_cast<uint32_t>(i + 1);
+      ++area;
+      return true;
+    });
+    frame.areas.push_back(area);
+    frame.values.push_back(own);
+    frame.first_pixel.push_back(static_cast<uint32_t>(i));
+  }
+  return frame;
+}
+
+bool is_left(const ExpectedFrame& frame, uint32_t label, const Settings& settings) {
+  return label != 0 && frame.areas[label] >= settings.min_area && frame.areas[label] <= settings.max_area;
+}
+
+uint32_t count_left(const ExpectedFrame& frame, const Settings& settings) {
+  uint32_t count = 0;
+  for (uint32_t label = 1; label <= frame.n_labels; ++label) {
+    count += is_left(frame, label, settings) ? 1 : 0;
+  }
+  return count;
+}
+
+std::vector<ExpectedRecord> expect_records(const ExpectedFrame& frame, const Settings& settings,
+                                           uint32_t max_components) {
+  std::vector<uint32_t> kept;
+  for (uint32_t label = 1; label <= frame.n_labels; ++label) {
+    if (is_left(frame, label, settings)) {
+      kept.push_back(label);
+    }
+  }
+  if (kept.size() > max_components) {
+    // Stable: of equal areas the smaller label stays in front.
+    std::stable_sort(kept.begin(), kept.end(),
+                     [&](uint32_t a, uint32_t b) { return frame.areas[a] > frame.areas[b]; });
+    kept.resize(max_components);
+    std::sort(kept.begin(), kept.end());
+  }
+  Describer describer(frame, settings);
+  std::vector<ExpectedRecord> records;
+  for (const uint32_t label : kept) {
+    records.push_back(describer.describe(label));
+  }
+  return records;
+}
+
+}  // namespace ccl::test

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Component records: every field against its definition.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "compare.h"
+#include "fixture.h"
+#include "images.h"
+#include "oracle.h"
+
+namespace ccl::test {
+
+namespace {
+
+class RecordTest : public testing::TestWithParam<LabelerCase> {
+ protected:
+  RecordTest() {
+    runner_.config.algorithm = GetParam().labeler.algorithm;
+    runner_.config.max_components = 1u << 20;
+    runner_.with_maps = false;
+  }
+
+  bool is_binary() const { return GetParam().foreground == Foreground::kBinary; }
+
+  /// Segments of several values where values count.
+  Image noisy(uint32_t width, uint32_t height, uint32_t granularity, uint32_t density, uint32_t seed) const {
+    const Image image = noise(width, height, granularity, density, seed);
+    return is_binary() ? image : split_foreground(image);
+  }
+
+  testing::AssertionResult is_exact(const Image& image, const Settings& settings) {
+    const ExpectedFrame frame = expect_labels(image, settings);
+    const Outcome& got = runner_.run(image, settings);
+    const uint32_t n_left = count_left(frame, settings);
+    const bool overflow = n_left > runner_.config.max_components;
+    if (got.n_labels != frame.n_labels || got.n_components != n_left || got.overflow != overflow) {
+      return testing::AssertionFailure()
+             << image.name << ": " << got.n_labels << " labels, " << got.n_components
+             << " components, overflow " << got.overflow << " instead of " << frame.n_labels << ", " << n_left
+             << ", " << overflow;
+    }
+    return same_records(got.records, expect_records(frame, settings, runner_.config.max_components))
+           << image.name;
+  }
+
+  testing::AssertionResult is_exact(const Image& image) { return is_exact(image, GetParam().settings()); }
+
+  FrameRunner runner_;
+};
+
+TEST_P(RecordTest, HardShapes) {
+  for (const auto& [width, height] : {std::pair{64u, 64u}, {131u, 67u}, {257u, 90u}}) {
+    for (const Image& image : is_binary() ? adversarial_set(width, height) : value_set(width, height)) {
+      ASSERT_TRUE(is_exact(image));
+    }
+  }
+}
+
+TEST_P(RecordTest, GranularNoise) {
+  for (const uint32_t granularity : {1u, 2u, 4u, 16u}) {
+    for (uint32_t density = 10; density <= 90; density += 10) {
+      ASSERT_TRUE(is_exact(noisy(297, 153, granularity, density, granularity * 100 + density)));
+    }
+  }
+}
+
+TEST_P(RecordTest, SizesAroundTileEdges) {
+  constexpr std::array<uint32_t, 10> kEdges = {1, 2, 15, 17, 32, 33, 64, 65, 127, 129};
+  for (const uint32_t width : kEdges) {
+    for (const uint32_t height : kEdges) {
+      ASSERT_TRUE(is_exact(noisy(width, height, 1, 55, width * 1000 + height)));
+      ASSERT_TRUE(is_exact(plain("full", width, height, 255)));
+    }
+  }
+}
+
+TEST_P(RecordTest, StridesAndMaps) {
+  for (const bool with_maps : {false, true}) {
+    runner_.with_maps = with_maps;
+    ASSERT_TRUE(is_exact(spread(noisy(77, 50, 2, 50, 1), 3, 13)));
+  }
+}
+
+/// Sums of a frame this large need more than 64 bits on the way to a moment.
+TEST_P(RecordTest, LargeComponents) {
+  ASSERT_TRUE(is_exact(plain("full", 4096, 560, 255)));
+  ASSERT_TRUE(is_exact(split_foreground(plain("full", 700, 500, 255))));
+  ASSERT_TRUE(is_exact(spiral(640, 480)));
+  ASSERT_TRUE(is_exact(noisy(640, 480, 1, 62, 1)));
+}
+
+TEST_P(RecordTest, FeaturesThatAreOffAreZero) {
+  const Image image = noisy(97, 65, 2, 55, 1);
+  for (uint32_t features = 0; features <= kAllFeatures; ++features) {
+    Settings settings = GetParam().settings();
+    settings.features = features;
+    ASSERT_TRUE(is_exact(image, settings)) << "features " << features;
+  }
+}
+
+TEST_P(RecordTest, AreaFilters) {
+  const Image image = noisy(120, 80, 1, 45, 1);
+  for (const uint32_t min_area : {0u, 1u, 2u, 3u, 10u, 100000u}) {
+    for (const uint32_t max_area : {0u, 1u, 2u, 9u, 10u, 5000u, 0xffffffffu}) {
+      Settings settings = GetParam().settings();
+      settings.min_area = min_area;
+      settings.max_area = max_area;
+      ASSERT_TRUE(is_exact(image, settings)) << "areas " << min_area << " to " << max_area;
+    }
+  }
+}
+
+TEST_P(RecordTest, LabelsStayWhenAFilterMoves) {
+  const Image image = noisy(120, 80, 1, 45, 1);
+  runner_.with_maps = true;
+  const Outcome all = runner_.run(image, GetParam().settings());
+  Settings settings = GetParam().settings();
+  settings.min_area = 4;
+  const Outcome& filtered = runner_.run(image, settings);
+  ASSERT_LT(filtered.n_components, all.n_components);
+  EXPECT_EQ(filtered.n_labels, all.n_labels);
+  EXPECT_EQ(filtered.root_map, all.root_map);
+  EXPECT_EQ(filtered.labels, all.labels);
+}
+
+TEST_P(RecordTest, OverflowKeepsTheLargest) {
+  const Image image = noisy(150, 100, 1, 25, 1);
+  const uint32_t n_labels = expect_labels(image, GetParam().settings()).n_labels;
+  ASSERT_GT(n_labels, 300u);
+  for (const uint32_t max_components :
+       {1u, 2u, 3u, 7u, 64u, 255u, 256u, 257u, n_labels - 1, n_labels, n_labels + 1}) {
+    runner_.config.max_components = max_components;
+    ASSERT_TRUE(is_exact(image)) << max_components << " records at most";
+  }
+}
+
+TEST_P(RecordTest, OverflowCountsOnlyWhatIsLeft) {
+  const Image image = noisy(150, 100, 1, 40, 1);
+  Settings settings = GetParam().settings();
+  settings.min_area = 2;
+  settings.max_area = 20;
+  const uint32_t n_left = count_left(expect_labels(image, settings), settings);
+  ASSERT_GT(n_left, 10u);
+  for (const uint32_t max_components : {1u, 9u, n_left - 1, n_left, n_left + 1}) {
+    runner_.config.max_components = max_components;
+    ASSERT_TRUE(is_exact(image, settings)) << max_components << " records at most";
+  }
+}
+
+/// All components have one area, or one of two: the smaller labels are kept.
+TEST_P(RecordTest, OverflowPrefersSmallerLabelsAmongEquals) {
+  Image dots = plain("dots, some wider", 600, 90);
+  for (uint32_t y = 0; y < dots.height; y += 2) {
+    for (uint32_t x = 0; x + 1 < dots.width; x += 3) {
+      dots.at(x, y) = 255;
+      dots.at(x + 1, y) = (x / 3 + y / 2) % 7 == 3 ? 255 : 0;
+    }
+  }
+  const uint32_t n_labels = expect_labels(dots, GetParam().settings()).n_labels;
+  for (const uint32_t max_components :
+       {1u, 2u, 500u, n_labels / 7, n_labels / 7 + 1, n_labels / 2, n_labels - 1}) {
+    runner_.config.max_components = max_components;
+    ASSERT_TRUE(is_exact(dots)) << max_components << " records at most";
+    ASSERT_TRUE(is_exact(spread(dots, 1, 1)));
+  }
+}
+
+/// Radix selection of the largest has to look at every byte of an area.
+TEST_P(RecordTest, OverflowAmongAreasOfAllMagnitudes) {
+  Image bars = plain("bars", 1100, 700);
+  uint32_t y = 0;
+  for (uint32_t length = 1; y + 4 < bars.height; length = (length * 5 + 3) % 1099, y += 2 + length % 3) {
+    for (uint32_t x = 0; x < length * (1 + length % 3) % 1100; ++x) {
+      bars.at(x, y) = bars.at(x, y + length % 3) = 255;
+    }
+  }
+  const uint32_t n_labels = expect_labels(bars, GetParam().settings()).n_labels;
+  ASSERT_GT(n_labels, 100u);
+  for (uint32_t max_components = 1; max_components <= n_labels; max_components += 7) {
+    runner_.config.max_components = max_components;
+    ASSERT_TRUE(is_exact(bars)) << max_components << " records at most";
+  }
+}
+
+TEST_P(RecordTest, SanitizerSubset) {
+  for (const auto& [width, height] : {std::pair{1u, 1u}, {33u, 17u}, {131u, 67u}}) {
+    const Image image = noisy(width, height, 1, 55, width);
+    for (const uint32_t max_components : {3u, 100000u}) {
+      runner_.config.max_components = max_components;
+      ASSERT_TRUE(is_exact(image));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Labelers, RecordTest, testing::ValuesIn(labeler_cases()), test_name<LabelerCase>);
+
+/// A connectivity and a foreground, for tests that go through all labelers themselves.
+class AllLabelersTest : public testing::TestWithParam<LabelerCase> {};
+
+/// Records of every small image there is, side by side in one frame, and the same bytes from all labelers.
+TEST_P(AllLabelersTest, RecordsOfEverySmallImage) {
+  constexpr std::array<uint8_t, 3> kStates = {0, 5, 250};
+  const bool is_binary = GetParam().foreground == Foreground::kBinary;
+  const std::span<const uint8_t> states = std::span(kStates).first(is_binary ? 2 : 3);
+  const Settings settings = GetParam().settings();
+  FrameRunner runner;
+  runner.config.max_components = 1u << 20;
+  runner.with_maps = false;
+  for (const auto& [width, height] : sizes_up_to(is_binary ? 16 : 9)) {
+    const Image image = all_patterns(width, height, states);
+    const ExpectedFrame frame = expect_labels(image, settings);
+    const std::vector<ExpectedRecord> want = expect_records(frame, settings, runner.config.max_components);
+    Outcome first;
+    for (const AlgorithmInfo& labeler : labelers()) {
+      runner.config.algorithm = labeler.algorithm;
+      const Outcome& got = runner.run(image, settings);
+      ASSERT_TRUE(same_records(got.records, want)) << image.name << ", labeler " << labeler.nick;
+      if (first.records.empty()) {
+        first = got;
+      }
+      ASSERT_TRUE(same_bytes(got, first)) << image.name << ", labeler " << labeler.nick;
+    }
+  }
+}
+
+std::vector<LabelerCase> cases_of_one_labeler() {
+  std::vector<LabelerCase> cases = labeler_cases();
+  cases.resize(4);
+  return cases;
+}
+
+std::string rule_name(const testing::TestParamInfo<LabelerCase>& info) {
+  const std::string name = name_of(info.param);
+  return name.substr(name_of(info.param.labeler).size() + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, AllLabelersTest, testing::ValuesIn(cases_of_one_labeler()), rule_name);
+
+}  // namespace
+
+}  // namespace ccl::test

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Buffers that cannot hold the frame they should: a warning, a count, and the stream goes on.
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "harness.h"
+
+namespace cudaccl::test {
+
+namespace {
+
+struct Case {
+  const char* name;
+  const char* format;
+  Ref<GstBuffer> (*make)();
+};
+
+/// 32×24 with a GstVideoMeta that says something else of the first plane.
+Ref<GstBuffer> with_meta(gsize offset, gint stride, guint width = 32, guint height = 24) {
+  Ref<GstBuffer> buffer = make_frame(noise(32, 24, 1), "GRAY8");
+  gsize offsets[GST_VIDEO_MAX_PLANES] = {offset};
+  gint strides[GST_VIDEO_MAX_PLANES] = {stride};
+  gst_buffer_add_video_meta_full(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width,
+                                 height, 1, offsets, strides);
+  return buffer;
+}
+
+Ref<GstBuffer> of_size(gsize size) {
+  return Ref<GstBuffer>(gst_buffer_new_allocate(nullptr, size, nullptr));
+}
+
+const Case kCases[] = {
+    {"NoMemory", "GRAY8", [] { return Ref<GstBuffer>(gst_buffer_new()); }},
+    {"OneByteShort", "GRAY8", [] { return of_size(32 * 24 - 1); }},
+    {"LumaShort", "NV12", [] { return of_size(32 * 12); }},
+    {"ChromaMissing", "I420", [] { return of_size(32 * 24); }},
+    {"OffsetPastTheEnd", "GRAY8", [] { return with_meta(1 << 20, 32); }},
+    {"OffsetALittleTooFar", "GRAY8", [] { return with_meta(1, 32); }},
+    {"StrideTooLong", "GRAY8", [] { return with_meta(0, 33); }},
+    {"StrideFarTooLong", "GRAY8", [] { return with_meta(0, G_MAXINT); }},
+    {"StrideShorterThanARow", "GRAY8", [] { return with_meta(0, 31); }},
+    {"StrideZero", "GRAY8", [] { return with_meta(0, 0); }},
+    {"StrideNegative", "GRAY8", [] { return with_meta(0, -32); }},
+    {"MetaOfASmallerFrame", "GRAY8", [] { return with_meta(0, 16, 16, 12); }},
+    {"MetaOfANarrowerFrame", "GRAY8", [] { return with_meta(0, 16, 16, 48); }},
+};
+
+class CorruptFrames : public testing::TestWithParam<std::tuple<Case, const char*>> {};
+
+}  // namespace
+
+TEST_P(CorruptFrames, AreDroppedAndCounted) {
+  const auto& [c, output] = GetParam();
+  // GStreamer's video library says a critical of its own about some of these.
+  const LogCapture quiet;
+  Harness h(std::string("threshold=128 output=") + output);
+  ASSERT_TRUE(h.send_caps(c.format, 32, 24));
+  const Image image = noise(32, 24, 2);
+  h.process(image, c.format);
+  for (guint64 i = 1; i <= 2; ++i) {
+    EXPECT_EQ(h.push(c.make()), GST_FLOW_OK);
+    EXPECT_EQ(h.pull(), nullptr);
+    EXPECT_EQ(h.stat("dropped"), i);
+    const Ref<GstMessage> warning = h.message(GST_MESSAGE_WARNING);
+    ASSERT_NE(warning, nullptr);
+    EXPECT_NE(text_of(warning.get()).find("orrupt"), std::string::npos) << text_of(warning.get());
+    EXPECT_NE(text_of(warning.get()).find("32x24"), std::string::npos) << text_of(warning.get());
+  }
+  EXPECT_EQ(h.stat("frames"), 1u);
+  EXPECT_EQ(h.message(GST_MESSAGE_ERROR), nullptr);
+  const Ref<GstBuffer> next = h.process(image, c.format);
+  const GstCudaCclInfo info = components_of(next.get());
+  expect_records(info.records, info.n_records, label(image, {.threshold = 128}).records);
+  EXPECT_TRUE(GST_BUFFER_FLAG_IS_SET(next.get(), GST_BUFFER_FLAG_DISCONT));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CorruptFrames,
+                         testing::Combine(testing::ValuesIn(kCases),
+                                          testing::Values("colorized", "mask", "passthrough")),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param);
+                         });
+
+/// A crop rectangle that lies partly outside is no crop rectangle.
+TEST(CropRectangles, OutsideTheFrameAreNotFollowed) {
+  const LogCapture quiet;
+  for (const guint x : {1u, 16u, G_MAXUINT, G_MAXUINT - 15}) {
+    Harness h("output=mask");
+    ASSERT_TRUE(h.send_caps("GRAY8", 32, 24));
+    Ref<GstBuffer> in = with_meta(0, 32);
+    GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(in.get());
+    crop->x = x;
+    crop->y = 0;
+    crop->width = 32;
+    crop->height = 24;
+    EXPECT_EQ(h.pixels(h.process(std::move(in))), mask(label(noise(32, 24, 1), {}))) << x;
+  }
+}
+
+/// An application may look at the element from within its bus handler.
+TEST(Warnings, ArePostedWithNoLockHeld) {
+  Harness h("output=mask");
+  ASSERT_TRUE(h.send_caps("GRAY8", 32, 24));
+  bool answered = false;
+  struct Context {
+    GstElement* element;
+    bool* answered;
+    std::future<void> read;
+  } context{h.element(), &answered, {}};
+  gst_bus_set_sync_handler(
+      h.bus(),
+      [](GstBus*, GstMessage* message, gpointer data) {
+        if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_WARNING) {
+          return GST_BUS_PASS;
+        }
+        auto* context = static_cast<Context*>(data);
+        // In a thread of its own, so that a lock held shows as a failure and not as a hang.
+        context->read = std::async(std::launch::async, [element = context->element] {
+          GstStructure* stats = nullptr;
+          g_object_get(element, "stats", &stats, nullptr);
+          gst_structure_free(stats);
+        });
+        *context->answered = context->read.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
+        return GST_BUS_PASS;
+      },
+      &context, nullptr);
+  EXPECT_EQ(h.push(of_size(5)), GST_FLOW_OK);
+  EXPECT_TRUE(answered);
+  gst_bus_set_sync_handler(h.bus(), nullptr, nullptr, nullptr);
+}
+
+}  // namespace cudaccl::test

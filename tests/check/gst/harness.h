@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The element in a GstHarness or a pipeline, and frames to push into it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cudaccl/gstcudacclmeta.h"
+#include "expectation.h"
+#include "ref.h"
+
+namespace cudaccl::test {
+
+inline constexpr const char* kSinkFormats[] = {"GRAY8", "NV12", "NV21", "I420", "YV12", "Y42B", "Y444"};
+inline constexpr const char* kRgbFormats[] = {"RGBA", "BGRA", "ARGB", "ABGR", "RGBx", "BGRx", "xRGB", "xBGR"};
+inline constexpr GstClockTime kFrameDuration = GST_SECOND / 25;
+
+/// The backend under test: CUDACCL_TEST_BACKEND, `cpu` without it.
+std::string backend();
+
+/// A new cudaccl on the backend under test; `properties` as on a launch line and may name another backend.
+Ref<GstElement> make_element(const std::string& properties = "");
+
+/// Why there is no backend=cuda here: no GPU, or no CUDA in the build. Empty if there should be.
+std::string why_no_cuda();
+
+/// Fixed caps at 25 frames a second; `more` as in "colorimetry=bt709".
+std::string caps_text(const std::string& format, uint32_t width, uint32_t height,
+                      const std::string& more = "");
+
+/// Where the planes of a padded frame lie: bytes before each plane, after each row.
+struct Padding {
+  uint32_t before = 0;
+  uint32_t row = 0;
+};
+
+/// A frame whose first plane is the image; the other planes are full of bytes that would show if read.
+Ref<GstBuffer> make_frame(const Image& image, const std::string& format);
+/// The same with a GstVideoMeta that tells of the padding.
+Ref<GstBuffer> make_padded_frame(const Image& image, const std::string& format, Padding padding);
+
+/// The first plane without padding.
+std::vector<uint8_t> pixels_of(GstBuffer* buffer, GstCaps* caps);
+/// All bytes as they lie in memory.
+std::vector<uint8_t> bytes_of(GstBuffer* buffer);
+
+/// How many GstCudaCclMeta the buffer carries.
+int count_component_metas(GstBuffer* buffer);
+/// The component records on a buffer; fails the running test when there are none.
+GstCudaCclInfo components_of(GstBuffer* buffer);
+
+/// cudaccl between a pad that pushes and one that collects.
+class Harness {
+ public:
+  explicit Harness(const std::string& properties = "");
+
+  GstElement* element() const { return harness_->element; }
+  GstHarness* get() const { return harness_.get(); }
+
+  /// Sends caps and, the first time, a segment. False if the element refused.
+  bool send_caps(const std::string& caps);
+  bool send_caps(const std::string& format, uint32_t width, uint32_t height, const std::string& more = "");
+  /// What downstream accepts from now on.
+  void accept(const std::string& caps);
+
+  /// Sets a property from its text on a launch line.
+  void set(const std::string& property, const std::string& value);
+
+  /// Pushes, with timestamps that count on if the buffer has none.
+  GstFlowReturn push(Ref<GstBuffer> buffer);
+  GstFlowReturn push(const Image& image, const std::string& format = "GRAY8");
+  /// The next buffer that came out, null if there is none.
+  Ref<GstBuffer> pull();
+  /// Pushes a frame and pulls what it became; fails the running test if either does not work.
+  Ref<GstBuffer> process(Ref<GstBuffer> buffer);
+  Ref<GstBuffer> process(const Image& image, const std::string& format = "GRAY8");
+
+  Ref<GstCaps> src_caps() const;
+  /// The pixels of a buffer in the negotiated source caps.
+  std::vector<uint8_t> pixels(const Ref<GstBuffer>& buffer) const;
+
+  /// The oldest message of these types, null if there is none.
+  Ref<GstMessage> message(GstMessageType types);
+  GstBus* bus() const { return bus_.get(); }
+  guint64 stat(const char* field) const;
+
+ private:
+  Ref<GstBus> bus_;
+  Ref<GstHarness> harness_;
+  bool has_segment_ = false;
+  guint64 frames_ = 0;
+};
+
+/// A whole pipeline, between elements called `in` (appsrc) and `out` (appsink) on the launch line.
+class Pipeline {
+ public:
+  explicit Pipeline(const std::string& description);
+  ~Pipeline();
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  GstElement* get() const { return pipeline_.get(); }
+  Ref<GstElement> element(const char* name) const;
+  GstFlowReturn push(Ref<GstBuffer> buffer);
+  /// Waits for the next sample; null at the end of the stream or after an error.
+  Ref<GstSample> pull(const char* sink = "out");
+  void end();
+
+ private:
+  Ref<GstElement> pipeline_;
+  guint64 frames_ = 0;
+};
+
+/// Collects GLib's warnings and criticals instead of printing them, while it lives.
+class LogCapture {
+ public:
+  LogCapture();
+  ~LogCapture();
+  LogCapture(const LogCapture&) = delete;
+  LogCapture& operator=(const LogCapture&) = delete;
+
+  const std::vector<std::string>& lines() const { return lines_; }
+
+ private:
+  static void collect(const gchar* domain, GLogLevelFlags level, const gchar* text, gpointer self);
+
+  GLogFunc previous_;
+  std::vector<std::string> lines_;
+};
+
+/// The text of an error or warning message, with the debug text.
+std::string text_of(GstMessage* message);
+
+}  // namespace cudaccl::test

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What a buffer tells of its components: GstCudaCclMeta and regions of interest.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness.h"
+
+namespace cudaccl::test {
+
+namespace {
+
+std::vector<GstVideoRegionOfInterestMeta*> rois_of(GstBuffer* buffer) {
+  std::vector<GstVideoRegionOfInterestMeta*> rois;
+  gpointer state = nullptr;
+  while (GstMeta* meta =
+             gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    rois.push_back(reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta));
+  }
+  return rois;
+}
+
+/// Areas 1, 4, 4, 6, 1: every size but the largest twice.
+const Image kShapes = picture({"#..##....", "...##..##", ".......##", "###......", "###....#."});
+
+}  // namespace
+
+TEST(Components, FieldsOfTheStructure) {
+  Harness h("output=mask");
+  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  const Ref<GstBuffer> out = h.process(kShapes);
+  GstCustomMeta* meta = gst_buffer_get_custom_meta(out.get(), GST_CUDACCL_META_NAME);
+  ASSERT_NE(meta, nullptr);
+  GstStructure* structure = gst_custom_meta_get_structure(meta);
+  guint version = 0, width = 0, height = 0, count = 0;
+  gboolean overflow = TRUE;
+  gboolean saturated = TRUE;
+  EXPECT_TRUE(gst_structure_get(structure, "layout-version", G_TYPE_UINT, &version, "width", G_TYPE_UINT,
+                                &width, "height", G_TYPE_UINT, &height, "n-components", G_TYPE_UINT, &count,
+                                "overflow", G_TYPE_BOOLEAN, &overflow, "labels-saturated", G_TYPE_BOOLEAN,
+                                &saturated, nullptr));
+  EXPECT_EQ(version, CCL_COMPONENT_LAYOUT_VERSION);
+  EXPECT_EQ(width, kShapes.width);
+  EXPECT_EQ(height, kShapes.height);
+  EXPECT_EQ(count, 5u);
+  EXPECT_FALSE(overflow);
+  EXPECT_FALSE(saturated);
+  const GValue* records = gst_structure_get_value(structure, "components");
+  ASSERT_NE(records, nullptr);
+  ASSERT_TRUE(G_VALUE_HOLDS(records, G_TYPE_BYTES));
+  EXPECT_EQ(g_bytes_get_size(static_cast<GBytes*>(g_value_get_boxed(records))), 5 * 64u);
+}
+
+/// One frame worked out by hand, so that a slip in the tests' own flood fill shows.
+TEST(Components, RecordsOfAKnownPicture) {
+  Harness h("output=passthrough");
+  ASSERT_TRUE(h.send_caps("GRAY8", 7, 6));
+  const Ref<GstBuffer> out =
+      h.process(picture({".......", ".###...", ".#.#...", ".###...", "......#", "......#"}));
+  const GstCudaCclInfo info = components_of(out.get());
+  const float moment = 0.75f;  // six pixels at distance 1 and two at 0, squared, over eight
+  expect_records(info.records, info.n_records,
+                 {{.label = 1,
+                   .id = 1,
+                   .area = 8,
+                   .x = 1,
+                   .y = 1,
+                   .width = 3,
+                   .height = 3,
+                   .cx = 2,
+                   .cy = 2,
+                   .mxx = moment,
+                   .mxy = 0,
+                   .myy = moment,
+                   .perimeter = 16,
+                   .euler = 0,
+                   .flags = 0,
+                   .value = 255,
+                   .age = 0},
+                  {.label = 2,
+                   .id = 2,
+                   .area = 2,
+                   .x = 6,
+                   .y = 4,
+                   .width = 1,
+                   .height = 2,
+                   .cx = 6,
+                   .cy = 4.5f,
+                   .mxx = 0,
+                   .mxy = 0,
+                   .myy = 0.25f,
+                   .perimeter = 6,
+                   .euler = 1,
+                   .flags = CCL_COMPONENT_TOUCHES_BORDER,
+                   .value = 255,
+                   .age = 0}});
+}
+
+TEST(Components, NoneInAnEmptyFrameAndOneInAFullOne) {
+  Harness h("output=labels");
+  ASSERT_TRUE(h.send_caps("GRAY8", 33, 9));
+  const Ref<GstBuffer> empty = h.process(blank(33, 9));
+  EXPECT_EQ(components_of(empty.get()).n_components, 0u);
+  EXPECT_EQ(components_of(empty.get()).n_records, 0u);
+  const Ref<GstBuffer> full = h.process(blank(33, 9, 255));
+  const GstCudaCclInfo info = components_of(full.get());
+  expect_records(info.records, info.n_records, label(blank(33, 9, 255), {}).records);
+}
+
+TEST(Components, OverflowIsToldAndKeepsTheLargest) {
+  Harness h("output=labels max-components=1");
+  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  const Expected expected = label(kShapes, {});
+  const Ref<GstBuffer> out = h.process(kShapes);
+  const GstCudaCclInfo info = components_of(out.get());
+  EXPECT_EQ(info.n_components, 5u);
+  EXPECT_TRUE(info.overflow);
+  expect_records(info.records, info.n_records, largest(expected.records, 1));
+  EXPECT_EQ(h.pixels(out), labels(expected)) << "pixels do not suffer";
+  EXPECT_EQ(h.stat("overflow"), 1u);
+  // A tie goes to the smaller label.
+  h.set("max-area", "4");
+  const Ref<GstBuffer> tie = h.process(kShapes);
+  EXPECT_EQ(components_of(tie.get()).records[0].label, 2u);
+}
+
+TEST(Components, SaturatedLabelsAreTold) {
+  // Every other pixel of every other row: 260 × 260 components.
+  Image dots = blank(520, 520);
+  for (uint32_t y = 0; y < dots.height; y += 2) {
+    for (uint32_t x = 0; x < dots.width; x += 2) {
+      dots.at(x, y) = 255;
+    }
+  }
+  Harness h("output=labels");
+  ASSERT_TRUE(h.send_caps("GRAY8", dots.width, dots.height));
+  const Ref<GstBuffer> out = h.process(dots);
+  const GstCudaCclInfo info = components_of(out.get());
+  EXPECT_EQ(info.n_components, 67600u);
+  EXPECT_TRUE(info.labels_saturated);
+  EXPECT_TRUE(info.overflow);
+  EXPECT_EQ(info.n_records, 16384u);
+  const std::vector<uint8_t> pixels = h.pixels(out);
+  const auto label_at = [&](uint32_t x, uint32_t y) {
+    const size_t i = (size_t{y} * dots.width + x) * 2;
+    return pixels[i] | pixels[i + 1] << 8;
+  };
+  EXPECT_EQ(label_at(0, 0), 1);
+  EXPECT_EQ(label_at(2, 0), 2);
+  EXPECT_EQ(label_at(28, 252 * 2), 65535);
+  EXPECT_EQ(label_at(26, 252 * 2), 65534);
+  EXPECT_EQ(label_at(518, 518), 65535);
+  h.set("output", "mask");
+  EXPECT_FALSE(components_of(h.process(dots).get()).labels_saturated) << "a mask has no labels to saturate";
+}
+
+/// Records belong to their buffer: later frames do not write into them.
+TEST(Components, OutliveLaterFrames) {
+  Harness h("output=passthrough");
+  ASSERT_TRUE(h.send_caps("GRAY8", 45, 33));
+  const Ref<GstBuffer> first = h.process(noise(45, 33, 1));
+  for (int i = 2; i < 6; ++i) {
+    h.process(noise(45, 33, i));
+  }
+  const GstCudaCclInfo info = components_of(first.get());
+  expect_records(info.records, info.n_records, label(noise(45, 33, 1), {}).records);
+}
+
+TEST(RegionsOfInterest, LargestFirstWithTheirParameters) {
+  Harness h("output=mask metadata=roi");
+  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  std::vector<CclComponent> expected = label(kShapes, {}).records;
+  std::stable_sort(expected.begin(), expected.end(),
+                   [](const CclComponent& a, const CclComponent& b) { return a.area > b.area; });
+  for (const size_t limit : {size_t{256}, size_t{3}, size_t{1}, size_t{0}}) {
+    h.set("max-objects", std::to_string(limit));
+    const Ref<GstBuffer> out = h.process(kShapes);
+    const std::vector<GstVideoRegionOfInterestMeta*> rois = rois_of(out.get());
+    ASSERT_EQ(rois.size(), std::min(limit, expected.size()));
+    for (size_t i = 0; i < rois.size(); ++i) {
+      EXPECT_STREQ(g_quark_to_string(rois[i]->roi_type), "component");
+      EXPECT_EQ(rois[i]->id, static_cast<gint>(expected[i].id));
+      EXPECT_EQ(rois[i]->x, expected[i].x);
+      EXPECT_EQ(rois[i]->y, expected[i].y);
+      EXPECT_EQ(rois[i]->w, expected[i].width);
+      EXPECT_EQ(rois[i]->h, expected[i].height);
+      GstStructure* param = gst_video_region_of_interest_meta_get_param(rois[i], "component");
+      ASSERT_NE(param, nullptr);
+      guint label = 0, area = 0;
+      gdouble cx = -1, cy = -1;
+      EXPECT_TRUE(gst_structure_get(param, "label", G_TYPE_UINT, &label, "area", G_TYPE_UINT, &area, "cx",
+                                    G_TYPE_DOUBLE, &cx, "cy", G_TYPE_DOUBLE, &cy, nullptr));
+      EXPECT_EQ(label, expected[i].label);
+      EXPECT_EQ(area, expected[i].area);
+      EXPECT_DOUBLE_EQ(cx, expected[i].cx);
+      EXPECT_DOUBLE_EQ(cy, expected[i].cy);
+    }
+  }
+}
+
+}  // namespace cudaccl::test

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The element's face: properties with their defaults and flags, pads, class.
+#include <gst/base/gstbasetransform.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness.h"
+
+namespace cudaccl::test {
+
+namespace {
+
+enum class When {
+  kReady,         ///< taken when going to READY
+  kLive,          ///< may change while running
+  kControllable,  ///< and be driven by a GstController
+  kReadOnly,
+};
+
+struct Property {
+  const char* name;
+  const char* default_value;  ///< as on a launch line
+  When when;
+};
+
+const Property kProperties[] = {
+    {"backend", "auto", When::kReady},
+    {"active-backend", "auto", When::kReadOnly},
+    {"cuda-device-id", "-1", When::kReady},
+    {"algorithm", "auto", When::kLive},
+    {"connectivity", "8-way", When::kControllable},
+    {"foreground", "binary", When::kControllable},
+    {"threshold", "0", When::kControllable},
+    {"invert", "false", When::kControllable},
+    {"output", "colorized", When::kLive},
+    {"palette", "golden", When::kControllable},
+    {"background-color", "4278190080", When::kControllable},
+    {"color-seed", "0", When::kControllable},
+    {"overlay-alpha", "0.5", When::kControllable},
+    {"draw-boxes", "false", When::kControllable},
+    {"min-area", "1", When::kControllable},
+    {"max-area", "4294967295", When::kControllable},
+    {"max-components", "16384", When::kLive},
+    {"features", "moments+perimeter+euler", When::kControllable},
+    {"metadata", "components", When::kLive},
+    {"max-objects", "256", When::kControllable},
+    {"post-messages", "false", When::kControllable},
+};
+
+/// Flags by their nicks, everything else as GStreamer writes it.
+std::string text_of_value(const GValue* value) {
+  if (G_VALUE_HOLDS_FLAGS(value)) {
+    const auto* flags = static_cast<GFlagsClass*>(g_type_class_peek(G_VALUE_TYPE(value)));
+    std::string nicks;
+    for (guint i = 0; i < flags->n_values; ++i) {
+      if (g_value_get_flags(value) & flags->values[i].value) {
+        nicks += (nicks.empty() ? "" : "+") + std::string(flags->values[i].value_nick);
+      }
+    }
+    return nicks;
+  }
+  const Text text(gst_value_serialize(value));
+  return text ? text.get() : "";
+}
+
+class Properties : public testing::TestWithParam<Property> {};
+
+}  // namespace
+
+TEST_P(Properties, DefaultAndFlags) {
+  const Property& property = GetParam();
+  const Ref<GstElement> element(
+      static_cast<GstElement*>(gst_object_ref_sink(gst_element_factory_make("cudaccl", nullptr))));
+  GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), property.name);
+  ASSERT_NE(spec, nullptr);
+  GValue value = G_VALUE_INIT;
+  g_object_get_property(G_OBJECT(element.get()), property.name, &value);
+  EXPECT_EQ(text_of_value(&value), property.default_value);
+  EXPECT_EQ(text_of_value(g_param_spec_get_default_value(spec)), property.default_value);
+  g_value_unset(&value);
+  EXPECT_TRUE(spec->flags & G_PARAM_READABLE);
+  EXPECT_EQ(!(spec->flags & G_PARAM_WRITABLE), property.when == When::kReadOnly);
+  EXPECT_EQ(!!(spec->flags & GST_PARAM_CONTROLLABLE), property.when == When::kControllable);
+  EXPECT_EQ(!!(spec->flags & GST_PARAM_MUTABLE_READY), property.when == When::kReady);
+  EXPECT_EQ(!!(spec->flags & GST_PARAM_MUTABLE_PLAYING),
+            property.when == When::kLive || property.when == When::kControllable);
+  EXPECT_NE(std::string(g_param_spec_get_nick(spec)), property.name) << "a nick for people";
+  EXPECT_GT(std::string(g_param_spec_get_blurb(spec)).size(), 2u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Properties, testing::ValuesIn(kProperties), [](const auto& info) {
+  std::string name = info.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+/// What is set is what is got, for every value of every enumeration.
+TEST(EnumProperties, EveryNickGoesInAndOut) {
+  const Ref<GstElement> element = make_element();
+  for (const char* name : {"backend", "algorithm", "connectivity", "foreground", "output", "palette"}) {
+    const GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), name);
+    auto* values = static_cast<GEnumClass*>(g_type_class_ref(spec->value_type));
+    EXPECT_GE(values->n_values, 2u);
+    for (guint i = 0; i < values->n_values; ++i) {
+      gst_util_set_object_arg(G_OBJECT(element.get()), name, values->values[i].value_nick);
+      GValue value = G_VALUE_INIT;
+      g_object_get_property(G_OBJECT(element.get()), name, &value);
+      EXPECT_EQ(text_of_value(&value), values->values[i].value_nick) << name;
+      g_value_unset(&value);
+    }
+    g_type_class_unref(values);
+  }
+}
+
+TEST(Element, ClassRankAndPads) {
+  const Ref<GstElement> element = make_element();
+  GstElementFactory* factory = gst_element_get_factory(element.get());
+  EXPECT_STREQ(gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_KLASS),
+               "Filter/Analyzer/Video/Hardware");
+  EXPECT_EQ(gst_plugin_feature_get_rank(GST_PLUGIN_FEATURE(factory)), static_cast<guint>(GST_RANK_NONE));
+  EXPECT_TRUE(GST_IS_BASE_TRANSFORM(element.get()));
+}
+
+TEST(Element, TemplatesHaveEveryFormat) {
+  const Ref<GstElement> element = make_element();
+  GstElementClass* klass = GST_ELEMENT_GET_CLASS(element.get());
+  const auto accepts = [&](const char* pad, const std::string& format) {
+    const Ref<GstCaps> possible(gst_pad_template_get_caps(gst_element_class_get_pad_template(klass, pad)));
+    const Ref<GstCaps> caps(gst_caps_from_string(caps_text(format, 32768, 1).c_str()));
+    return gst_caps_is_subset(caps.get(), possible.get());
+  };
+  for (const char* format : kSinkFormats) {
+    EXPECT_TRUE(accepts("sink", format)) << format;
+    EXPECT_TRUE(accepts("src", format)) << format;
+  }
+  for (const char* format : kRgbFormats) {
+    EXPECT_FALSE(accepts("sink", format)) << format;
+    EXPECT_TRUE(accepts("src", format)) << format;
+  }
+  EXPECT_TRUE(accepts("src", "GRAY16_LE"));
+  EXPECT_FALSE(accepts("src", "GRAY16_BE"));
+}
+
+}  // namespace cudaccl::test

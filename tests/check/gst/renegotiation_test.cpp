@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// New caps and new outputs in the middle of a stream.
+#include <gtest/gtest.h>
+
+#include "harness.h"
+
+namespace cudaccl::test {
+
+namespace {
+
+std::string format_of(const Harness& h) {
+  GstVideoInfo info;
+  EXPECT_TRUE(gst_video_info_from_caps(&info, h.src_caps().get()));
+  return GST_VIDEO_INFO_NAME(&info);
+}
+
+std::vector<uint8_t> expected_pixels(const std::string& output, const Image& image) {
+  const Expected expected = label(image, {});
+  return output == "colorized" ? colorized(expected, {})
+         : output == "overlay" ? overlay(expected, image, {})
+         : output == "labels"  ? labels(expected)
+         : output == "mask"    ? mask(expected)
+                               : image.pixels;
+}
+
+}  // namespace
+
+TEST(Renegotiation, SizeAndFormatOfTheInput) {
+  const struct {
+    const char* format;
+    uint32_t width, height;
+  } cases[] = {{"GRAY8", 16, 16}, {"GRAY8", 130, 7}, {"NV12", 130, 7},
+               {"NV12", 1, 1},    {"I420", 64, 48},  {"GRAY8", 16, 16}};
+  Harness h("output=labels threshold=128");
+  uint32_t seed = 0;
+  for (const auto& [format, width, height] : cases) {
+    ASSERT_TRUE(h.send_caps(format, width, height));
+    for (int i = 0; i < 3; ++i) {
+      const Image image = noise(width, height, ++seed);
+      const Ref<GstBuffer> out = h.process(image, format);
+      EXPECT_EQ(h.pixels(out), labels(label(image, {.threshold = 128})));
+      EXPECT_EQ(components_of(out.get()).width, width);
+      EXPECT_EQ(components_of(out.get()).height, height);
+    }
+  }
+}
+
+/// Every output followed by every other, one frame each, with nothing lost in between.
+TEST(Renegotiation, EveryOutputAfterEveryOther) {
+  constexpr const char* kOutputs[] = {"colorized", "labels", "mask", "passthrough", "overlay"};
+  Harness h("output=colorized");
+  ASSERT_TRUE(h.send_caps("GRAY8", 37, 21));
+  uint32_t seed = 0;
+  const auto step = [&](const char* output, const char* format) {
+    h.set("output", output);
+    const Image image = noise(37, 21, ++seed);
+    const Ref<GstBuffer> out = h.process(image);
+    EXPECT_EQ(format_of(h), format);
+    EXPECT_EQ(h.pixels(out), expected_pixels(output, image)) << output;
+    EXPECT_EQ(count_component_metas(out.get()), 1);
+  };
+  const auto format = [](const std::string& output) {
+    return output == "labels" ? "GRAY16_LE" : output == "mask" || output == "passthrough" ? "GRAY8" : "RGBA";
+  };
+  for (const char* first : kOutputs) {
+    for (const char* second : kOutputs) {
+      step(first, format(first));
+      step(second, format(second));
+    }
+  }
+  EXPECT_EQ(h.stat("frames"), 50u);
+  EXPECT_EQ(h.stat("dropped"), 0u);
+}
+
+TEST(Renegotiation, OutputChangesOnLumaInput) {
+  Harness h("output=mask");
+  ASSERT_TRUE(h.send_caps("NV12", 37, 21));
+  const Image image = noise(37, 21, 3);
+  const Expected expected = label(image, {.threshold = 126});
+  EXPECT_EQ(h.pixels(h.process(image, "NV12")), mask(expected));
+  h.set("output", "passthrough");
+  const Ref<GstBuffer> frame = make_frame(image, "NV12");
+  const Ref<GstBuffer> out = h.process(Ref<GstBuffer>(gst_buffer_copy(frame.get())));
+  EXPECT_EQ(format_of(h), "NV12");
+  EXPECT_EQ(bytes_of(out.get()), bytes_of(frame.get()));
+  h.set("output", "labels");
+  EXPECT_EQ(h.pixels(h.process(image, "NV12")), labels(expected));
+}
+
+/// The caps stay, but a mask needs memory of its own, and that from a pool.
+TEST(Renegotiation, MaskAfterPassthroughHasAPool) {
+  Harness h("output=passthrough");
+  ASSERT_TRUE(h.send_caps("GRAY8", 16, 16));
+  h.process(noise(16, 16, 1));
+  h.set("output", "mask");
+  h.process(noise(16, 16, 2));
+  EXPECT_NE(h.process(noise(16, 16, 3))->pool, nullptr);
+}
+
+/// Downstream that takes only the old output ends the stream with an error, not with wrong pixels.
+TEST(Renegotiation, OutputThatDownstreamCannotTake) {
+  Harness h("output=colorized");
+  h.accept("video/x-raw,format=RGBA");
+  ASSERT_TRUE(h.send_caps("GRAY8", 16, 16));
+  h.process(noise(16, 16, 1));
+  h.set("output", "labels");
+  EXPECT_EQ(h.push(noise(16, 16, 2)), GST_FLOW_NOT_NEGOTIATED);
+  EXPECT_EQ(h.pull(), nullptr);
+  h.set("output", "overlay");
+  const Image image = noise(16, 16, 3);
+  EXPECT_EQ(h.pixels(h.process(image)), expected_pixels("overlay", image));
+}
+
+TEST(Renegotiation, DownstreamAsksForAnotherFormat) {
+  Harness h("output=colorized");
+  h.accept("video/x-raw,format=RGBA");
+  ASSERT_TRUE(h.send_caps("GRAY8", 16, 16));
+  const Image image = noise(16, 16, 1);
+  h.process(image);
+  h.accept("video/x-raw,format=xRGB");
+  gst_harness_push_upstream_event(h.get(), gst_event_new_reconfigure());
+  EXPECT_EQ(h.pixels(h.process(image)), colorized(label(image, {}), {.format = "xRGB"}));
+}
+
+}  // namespace cudaccl::test

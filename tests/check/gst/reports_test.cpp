@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What the element tells besides buffers: messages, `stats`, `active-backend`.
+#include <gtest/gtest.h>
+
+#include "harness.h"
+
+namespace cudaccl::test {
+
+namespace {
+
+std::string active_backend(GstElement* element) {
+  GValue value = G_VALUE_INIT;
+  g_object_get_property(G_OBJECT(element), "active-backend", &value);
+  const Text text(gst_value_serialize(&value));
+  g_value_unset(&value);
+  return text.get();
+}
+
+Ref<GstStructure> stats_of(GstElement* element) {
+  GstStructure* raw = nullptr;
+  g_object_get(element, "stats", &raw, nullptr);
+  return Ref<GstStructure>(raw);
+}
+
+guint64 field(const GstStructure* structure, const char* name) {
+  guint64 value = 0xdead;
+  EXPECT_TRUE(gst_structure_get_uint64(structure, name, &value)) << name;
+  return value;
+}
+
+}  // namespace
+
+TEST(Messages, OnePerFrameWithTimesAndCounts) {
+  Harness h("output=mask post-messages=true max-components=1");
+  ASSERT_TRUE(h.send_caps("GRAY8", 9, 3));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  segment.start = 10 * GST_SECOND;
+  segment.time = 3 * GST_SECOND;
+  segment.base = 5 * GST_SECOND;
+  ASSERT_TRUE(gst_harness_push_event(h.get(), gst_event_new_segment(&segment)));
+  const Image images[] = {blank(9, 3), picture({"#.#.#....", ".........", "....#...."})};
+  for (guint i = 0; i < 2; ++i) {
+    Ref<GstBuffer> frame = make_frame(images[i], "GRAY8");
+    GST_BUFFER_PTS(frame.get()) = (11 + i) * GST_SECOND;
+    GST_BUFFER_DURATION(frame.get()) = kFrameDuration;
+    h.process(std::move(frame));
+    const Ref<GstMessage> message = h.message(GST_MESSAGE_ELEMENT);
+    ASSERT_NE(message, nullptr);
+    EXPECT_EQ(GST_MESSAGE_SRC(message.get()), GST_OBJECT(h.element()));
+    const GstStructure* structure = gst_message_get_structure(message.get());
+    EXPECT_STREQ(gst_structure_get_name(structure), "cudaccl");
+    EXPECT_EQ(field(structure, "timestamp"), (11 + i) * GST_SECOND);
+    EXPECT_EQ(field(structure, "stream-time"), (4 + i) * GST_SECOND);
+    EXPECT_EQ(field(structure, "running-time"), (6 + i) * GST_SECOND);
+    EXPECT_EQ(field(structure, "duration"), kFrameDuration);
+    guint count = 99;
+    gboolean overflow = i == 0;
+    EXPECT_TRUE(gst_structure_get_uint(structure, "n-components", &count));
+    EXPECT_TRUE(gst_structure_get_boolean(structure, "overflow", &overflow));
+    EXPECT_EQ(count, i == 0 ? 0u : 4u);
+    EXPECT_EQ(overflow, i == 1);
+    EXPECT_EQ(h.message(GST_MESSAGE_ELEMENT), nullptr) << "one a frame";
+  }
+}
+
+TEST(Messages, OffByDefaultAndSwitchedLive) {
+  Harness h("output=mask");
+  ASSERT_TRUE(h.send_caps("GRAY8", 8, 8));
+  h.process(noise(8, 8, 1));
+  EXPECT_EQ(h.message(GST_MESSAGE_ELEMENT), nullptr);
+  h.set("post-messages", "true");
+  h.process(noise(8, 8, 1));
+  EXPECT_NE(h.message(GST_MESSAGE_ELEMENT), nullptr);
+  h.set("post-messages", "false");
+  h.process(noise(8, 8, 1));
+  EXPECT_EQ(h.message(GST_MESSAGE_ELEMENT), nullptr);
+}
+
+TEST(Stats, CountsAndTimes) {
+  Harness h("output=mask max-components=3");
+  ASSERT_TRUE(h.send_caps("GRAY8", 64, 64));
+  guint64 components = 0;
+  for (int i = 0; i < 4; ++i) {
+    h.process(noise(64, 64, i));
+    components += label(noise(64, 64, i), {}).records.size();
+  }
+  h.process(blank(64, 64));
+  const Ref<GstStructure> stats = stats_of(h.element());
+  EXPECT_STREQ(gst_structure_get_name(stats.get()), "application/x-cudaccl-stats");
+  EXPECT_EQ(field(stats.get(), "frames"), 5u);
+  EXPECT_EQ(field(stats.get(), "dropped"), 0u);
+  EXPECT_EQ(field(stats.get(), "components"), components);
+  EXPECT_EQ(field(stats.get(), "overflow"), 4u);
+  double total = 0;
+  for (const char* stage : {"upload", "label", "number", "measure", "paint", "download"}) {
+    const std::string prefix = std::string(stage) + "-us-";
+    double min = -1, mean = -1, max = -1;
+    EXPECT_TRUE(gst_structure_get_double(stats.get(), (prefix + "min").c_str(), &min)) << stage;
+    EXPECT_TRUE(gst_structure_get_double(stats.get(), (prefix + "mean").c_str(), &mean)) << stage;
+    EXPECT_TRUE(gst_structure_get_double(stats.get(), (prefix + "max").c_str(), &max)) << stage;
+    EXPECT_GE(min, 0) << stage;
+    EXPECT_LE(min, mean) << stage;
+    EXPECT_LE(mean, max) << stage;
+    total += mean;
+  }
+  EXPECT_GT(total, 0);
+}
+
+TEST(Stats, ZeroBeforeTheFirstFrameAndAfterARestart) {
+  Harness h("output=mask");
+  EXPECT_EQ(h.stat("frames"), 0u);
+  ASSERT_TRUE(h.send_caps("GRAY8", 8, 8));
+  h.process(noise(8, 8, 1));
+  EXPECT_EQ(h.stat("frames"), 1u);
+  gst_element_set_state(h.element(), GST_STATE_READY);
+  EXPECT_EQ(h.stat("frames"), 1u) << "may be read after the end";
+  gst_element_set_state(h.element(), GST_STATE_PLAYING);
+  EXPECT_EQ(h.stat("frames"), 0u);
+}
+
+TEST(ActiveBackend, KnownFromReadyOnAndNotified) {
+  const Ref<GstElement> element = make_element();
+  int notified = 0;
+  g_signal_connect(element.get(), "notify::active-backend",
+                   G_CALLBACK(+[](GObject*, GParamSpec*, gpointer count) { ++*static_cast<int*>(count); }),
+                   &notified);
+  for (int round = 1; round <= 2; ++round) {
+    EXPECT_EQ(active_backend(element.get()), "auto");
+    ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
+    EXPECT_EQ(active_backend(element.get()), backend());
+    EXPECT_EQ(notified, 2 * round - 1);
+    ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+    EXPECT_EQ(active_backend(element.get()), "auto");
+    EXPECT_EQ(notified, 2 * round);
+  }
+}
+
+TEST(ActiveBackend, AutoTakesTheGpuIfThereIsOne) {
+  const Ref<GstElement> element = make_element("backend=auto");
+  ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
+  EXPECT_EQ(active_backend(element.get()), why_no_cuda().empty() ? "cuda" : "cpu");
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+}
+
+}  // namespace cudaccl::test
