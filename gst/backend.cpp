@@ -3,27 +3,12 @@
 
 namespace cudaccl {
 
-namespace {
-
-ccl::Status make_cuda_engine(GstElement* element, int device_id, CudaContext* context,
-                             std::unique_ptr<ccl::Engine>* engine) {
-  if (ccl::has_device_engine()) {
-    context->acquire(element, device_id);
-  }
-  const ccl::Status status =
-      ccl::make_device_engine({.device_id = device_id, .context = context->handle()}, engine);
-  if (!status.ok()) {
-    context->release();
-  }
-  return status;
-}
-
-}  // namespace
-
-ccl::Status make_engine(GstElement* element, const Properties& properties, CudaContext* context,
+ccl::Status make_engine(GstElement* element, const Properties& properties, const CudaContext& context,
                         std::unique_ptr<ccl::Engine>* engine) {
   if (properties.backend != BackendChoice::kCpu) {
-    const ccl::Status status = make_cuda_engine(element, properties.cuda_device_id, context, engine);
+    ccl::Status status = ccl::make_device_engine(
+        {.device_id = properties.cuda_device_id, .context = context.handle(properties.cuda_device_id)},
+        engine);
     if (status.ok() || properties.backend == BackendChoice::kCuda) {
       return status;
     }
@@ -32,7 +17,6 @@ ccl::Status make_engine(GstElement* element, const Properties& properties, CudaC
                        ("labelling on the CPU: %s", status.message().c_str()));
     }
   }
-  context->release();
   *engine = ccl::make_host_engine();
   return {};
 }

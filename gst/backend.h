@@ -13,9 +13,9 @@
 namespace cudaccl {
 
 /// The engine that the properties ask for. BackendChoice::kAuto takes the CPU where there is no usable GPU
-/// and says so once in a message; kCuda fails there. `context` holds a CUDA context only if the engine
-/// works in it.
-ccl::Status make_engine(GstElement* element, const Properties& properties, CudaContext* context,
+/// and says so once in a message; kCuda fails there. A GPU engine works in `context` if
+/// it suits, and must not outlive it.
+ccl::Status make_engine(GstElement* element, const Properties& properties, const CudaContext& context,
                         std::unique_ptr<ccl::Engine>* engine);
 
 /// Posts an element error for a status that is not ok.

@@ -21,25 +21,22 @@ static int device_of(GstCudaContext* context) {
   return static_cast<int>(device_id);
 }
 
-void CudaContext::acquire(GstElement* element, int device_id) {
-  // gst_cuda_context_new() takes the driver for granted.
-  if (gst_cuda_load_library()) {
-    const std::lock_guard guard(lock_);
-    if (context_ != nullptr && device_id >= 0 && device_of(context_) != device_id) {
-      gst_clear_object(&context_);  // it came before the property was set
-    }
-    gst_cuda_ensure_element_context(element, device_id, &context_);
-  }
-}
-
-void* CudaContext::handle() const {
+void* CudaContext::handle(int device_id) const {
   const std::lock_guard guard(lock_);
-  return context_ != nullptr ? gst_cuda_context_get_handle(context_) : nullptr;
+  const bool suits = context_ != nullptr && (device_id < 0 || device_of(context_) == device_id);
+  return suits ? gst_cuda_context_get_handle(context_) : nullptr;
 }
 
 void CudaContext::set_context(GstElement* element, GstContext* context, int device_id) {
   const std::lock_guard guard(lock_);
   gst_cuda_handle_set_context(element, context, device_id, &context_);
+}
+
+void CudaContext::recall(GstElement* element, int device_id) {
+  if (GstContext* context = gst_element_get_context(element, GST_CUDA_CONTEXT_TYPE)) {
+    set_context(element, context, device_id);
+    gst_context_unref(context);
+  }
 }
 
 bool CudaContext::answer(GstElement* element, GstQuery* query) const {
@@ -49,13 +46,13 @@ bool CudaContext::answer(GstElement* element, GstQuery* query) const {
 
 #else
 
-void CudaContext::acquire(GstElement*, int) {}
-
-void* CudaContext::handle() const {
+void* CudaContext::handle(int) const {
   return nullptr;
 }
 
 void CudaContext::set_context(GstElement*, GstContext*, int) {}
+
+void CudaContext::recall(GstElement*, int) {}
 
 bool CudaContext::answer(GstElement*, GstQuery*) const {
   return false;

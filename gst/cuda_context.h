@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The CUDA context that this element shares with its neighbours through GStreamer's CUDA library.
+/// A CUDA context that neighbours or the application share with this element.
 #pragma once
 
 #include <gst/gst.h>
@@ -10,8 +10,9 @@ struct _GstCudaContext;
 
 namespace cudaccl {
 
-/// Holds a GstCudaContext, or nothing in a build without GStreamer's CUDA library (-Dgst-cuda) and on a
-/// machine without a driver.
+/// Holds the GstCudaContext that was handed to the element, if any. The element makes none: where nobody
+/// shares one, all elements of a process work in the device's primary context, and take its memory once.
+/// Holds nothing in a build without GStreamer's CUDA library (-Dgst-cuda).
 class CudaContext {
  public:
   CudaContext() = default;
@@ -19,12 +20,12 @@ class CudaContext {
   CudaContext(const CudaContext&) = delete;
   CudaContext& operator=(const CudaContext&) = delete;
 
-  /// Takes the context of a neighbour or of the application, or makes one; −1 is any device.
-  void acquire(GstElement* element, int device_id);
+  /// Takes the context that was handed to the element in an earlier life, before release().
+  void recall(GstElement* element, int device_id);
   void release();
 
-  /// The CUcontext, null if there is none.
-  void* handle() const;
+  /// The CUcontext, null if there is none on this device; −1 is any.
+  void* handle(int device_id) const;
 
   /// For GstElement::set_context: takes a context that suits the device.
   void set_context(GstElement* element, GstContext* context, int device_id);
@@ -33,8 +34,7 @@ class CudaContext {
   bool answer(GstElement* element, GstQuery* query) const;
 
  private:
-  // Recursive: an application may set a context while acquire() asks it for one, in the same thread.
-  mutable std::recursive_mutex lock_;
+  mutable std::mutex lock_;
   _GstCudaContext* context_ = nullptr;
 };
 

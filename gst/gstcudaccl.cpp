@@ -88,15 +88,14 @@ GST_ELEMENT_REGISTER_DEFINE(cudaccl, "cudaccl", GST_RANK_NONE, gst_cuda_ccl_get_
 static bool open_engine(GstCudaCcl* self) {
   Private* priv = self->priv;
   const Properties properties = priv->snapshot();
-  ccl::Status status =
-      cudaccl::make_engine(GST_ELEMENT(self), properties, &priv->cuda_context, &priv->engine);
+  priv->cuda_context.recall(GST_ELEMENT(self), properties.cuda_device_id);
+  ccl::Status status = cudaccl::make_engine(GST_ELEMENT(self), properties, priv->cuda_context, &priv->engine);
   ccl::Algorithm algorithm;
   if (status.ok()) {
     status = ccl::resolve_algorithm(properties.algorithm, priv->engine->backend(), &algorithm);
   }
   if (!status.ok()) {
     priv->engine.reset();
-    priv->cuda_context.release();
     cudaccl::post_error(GST_ELEMENT(self), status);
     return false;
   }

@@ -1,63 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The engine's contract: order of frames, slots, refusals, reconfiguration, and no memory taken by a frame.
+/// The engine's contract: order of frames, slots, refusals, reconfiguration.
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "fixture.h"
 #include "images.h"
 #include "oracle.h"
-
-namespace {
-
-std::atomic<uint64_t> n_allocations = 0;
-
-void* allocate(size_t size) {
-  ++n_allocations;
-  if (void* memory = std::malloc(size != 0 ? size : 1)) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-// Every form of new that no other is defined by: the library's are counted with the tests' own.
-void* operator new(size_t size) {
-  return allocate(size);
-}
-
-void* operator new(size_t size, std::align_val_t alignment) {
-  ++n_allocations;
-  const auto a = static_cast<size_t>(alignment);
-  if (void* memory = std::aligned_alloc(a, (size + a - 1) / a * a)) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-
-void operator delete(void* memory, size_t) noexcept {
-  operator delete(memory);
-}
-
-void operator delete(void* memory, std::align_val_t) noexcept {
-  operator delete(memory);
-}
-
-void operator delete(void* memory, size_t, std::align_val_t) noexcept {
-  operator delete(memory);
-}
 
 namespace ccl::test {
 
@@ -283,38 +236,6 @@ TEST_F(EngineTest, ManyConfigurations) {
     const Image image = noise(width, height, 1, 50, i);
     ASSERT_EQ(push(image), StatusCode::kOk);
     ASSERT_EQ(pop(), expect_labels(image, {}).n_labels) << i;
-  }
-}
-
-TEST_F(EngineTest, FramesTakeNoMemory) {
-  if (backend() != Backend::kCpu) {
-    GTEST_SKIP() << "the driver's own allocations would be counted";
-  }
-  const Image image = noise(201, 150, 1, 50, 1);
-  std::vector<uint8_t> pixels(201 * 150 * 4);
-  std::vector<uint32_t> root_map(201 * 150);
-  std::vector<uint32_t> labels(201 * 150);
-  for (const AlgorithmInfo& labeler : labelers()) {
-    for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay, Output::kLabels}) {
-      Config config = sized(201, 150);
-      config.algorithm = labeler.algorithm;
-      config.output = output;
-      config.max_components = 100;
-      ASSERT_EQ(configure(config), StatusCode::kOk);
-      FrameJob job;
-      job.input = {image.pixels(), image.stride};
-      job.output = {pixels.data(), 201 * 4};
-      job.settings.draw_boxes = true;
-      job.root_map = root_map.data();
-      job.labels = labels.data();
-      const uint64_t before = n_allocations;
-      for (uint32_t i = 0; i < 3; ++i) {
-        FrameResult result;
-        const bool is_done = engine_->push(job).ok() && engine_->pop(&result).ok();
-        ASSERT_TRUE(is_done);
-      }
-      EXPECT_EQ(n_allocations - before, 0u) << labeler.nick << ", output " << static_cast<int>(output);
-    }
   }
 }
 

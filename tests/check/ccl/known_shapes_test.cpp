@@ -3,6 +3,9 @@
 /// They hold the oracle to account as well as the library.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstddef>
+#include <numbers>
 #include <vector>
 
 #include "ccl/sums.h"
@@ -129,7 +132,51 @@ TEST_P(KnownShapesTest, ValuesCutEachOther) {
   EXPECT_EQ(records[4].x, 4u);
 }
 
+/// Angles, axes and eccentricities that a record's moments give.
+TEST_P(KnownShapesTest, EllipseOfAComponent) {
+  const CclComponent flat = measure({"####", "####"}, Connectivity::k8).at(0);
+  EXPECT_DOUBLE_EQ(ccl_component_orientation(&flat), 0);
+  EXPECT_DOUBLE_EQ(ccl_component_major_axis(&flat), 4 * std::sqrt(1.25));
+  EXPECT_DOUBLE_EQ(ccl_component_minor_axis(&flat), 4 * std::sqrt(0.25));
+  EXPECT_DOUBLE_EQ(ccl_component_eccentricity(&flat), std::sqrt(0.8));
+  const CclComponent upright = measure({"#", "#", "#"}, Connectivity::k8).at(0);
+  EXPECT_DOUBLE_EQ(ccl_component_orientation(&upright), std::numbers::pi / 2);
+  EXPECT_DOUBLE_EQ(ccl_component_minor_axis(&upright), 0);
+  EXPECT_DOUBLE_EQ(ccl_component_eccentricity(&upright), 1);
+  const CclComponent falling = measure({"#..", ".#.", "..#"}, Connectivity::k8).at(0);
+  EXPECT_DOUBLE_EQ(ccl_component_orientation(&falling), std::numbers::pi / 4);
+  const CclComponent rising = measure({"..#", ".#.", "#.."}, Connectivity::k8).at(0);
+  EXPECT_DOUBLE_EQ(ccl_component_orientation(&rising), -std::numbers::pi / 4);
+  const CclComponent square = measure({"##", "##"}, Connectivity::k8).at(0);
+  EXPECT_DOUBLE_EQ(ccl_component_eccentricity(&square), 0);
+  const CclComponent dot = measure({"#"}, Connectivity::k8).at(0);
+  EXPECT_DOUBLE_EQ(ccl_component_eccentricity(&dot), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Labelers, KnownShapesTest, testing::ValuesIn(labelers()), test_name<AlgorithmInfo>);
+
+/// Files and readers without a header know these offsets.
+TEST(ComponentTest, LayoutNeverChanges) {
+  EXPECT_EQ(CCL_COMPONENT_LAYOUT_VERSION, 1u);
+  EXPECT_EQ(sizeof(CclComponent), 64u);
+  EXPECT_EQ(offsetof(CclComponent, label), 0u);
+  EXPECT_EQ(offsetof(CclComponent, id), 4u);
+  EXPECT_EQ(offsetof(CclComponent, area), 8u);
+  EXPECT_EQ(offsetof(CclComponent, x), 12u);
+  EXPECT_EQ(offsetof(CclComponent, y), 16u);
+  EXPECT_EQ(offsetof(CclComponent, width), 20u);
+  EXPECT_EQ(offsetof(CclComponent, height), 24u);
+  EXPECT_EQ(offsetof(CclComponent, cx), 28u);
+  EXPECT_EQ(offsetof(CclComponent, cy), 32u);
+  EXPECT_EQ(offsetof(CclComponent, mxx), 36u);
+  EXPECT_EQ(offsetof(CclComponent, mxy), 40u);
+  EXPECT_EQ(offsetof(CclComponent, myy), 44u);
+  EXPECT_EQ(offsetof(CclComponent, perimeter), 48u);
+  EXPECT_EQ(offsetof(CclComponent, euler), 52u);
+  EXPECT_EQ(offsetof(CclComponent, flags), 56u);
+  EXPECT_EQ(offsetof(CclComponent, value), 58u);
+  EXPECT_EQ(offsetof(CclComponent, age), 60u);
+}
 
 /// No test can afford the largest frame itself. Its sums come from the formulas of 0 + 1 + … and of the
 /// squares.

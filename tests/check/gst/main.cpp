@@ -24,5 +24,12 @@ int main(int argc, char** argv) {
       return kSkipped;
     }
   }
-  return RUN_ALL_TESTS();
+  // Kept ready while the tests run: the GPU's context takes its time, and would start for every test anew.
+  GstElement* keeper = gst_element_factory_make("cudaccl", nullptr);
+  gst_util_set_object_arg(G_OBJECT(keeper), "backend", cudaccl::test::backend().c_str());
+  gst_element_set_state(keeper, GST_STATE_READY);
+  const int result = RUN_ALL_TESTS();
+  gst_element_set_state(keeper, GST_STATE_NULL);
+  gst_object_unref(keeper);
+  return result;
 }
