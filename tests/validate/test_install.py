@@ -5,9 +5,14 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
-import pytest
+try:
+    import pytest
+except ImportError as missing:
+    print(f"skipped: {missing}; install python3-pytest")
+    sys.exit(77)
 
 BUILD = Path(os.environ["CUDACCL_BUILD"])
 PROGRAM = """

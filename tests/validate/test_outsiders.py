@@ -9,12 +9,15 @@ import os
 import subprocess
 import sys
 
-import numpy
-import pytest
-
-scipy_ndimage = pytest.importorskip("scipy.ndimage")
-skimage_data = pytest.importorskip("skimage.data")
-from skimage import filters, measure  # noqa: E402
+try:
+    import numpy
+    import pytest
+    import scipy.ndimage as scipy_ndimage
+    import skimage.data as skimage_data
+    from skimage import filters, measure
+except ImportError as missing:
+    print(f"skipped: {missing}; install python3-pytest, python3-scipy and python3-skimage")
+    sys.exit(77)
 
 PROGRAM = os.environ.get("CCL_RECORDS", "ccl-records")
 BACKEND = os.environ.get("CUDACCL_TEST_BACKEND", "cpu")

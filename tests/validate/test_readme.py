@@ -5,9 +5,14 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
-import pytest
+try:
+    import pytest
+except ImportError as missing:
+    print(f"skipped: {missing}; install python3-pytest")
+    sys.exit(77)
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
