@@ -79,10 +79,22 @@ struct Tile {
     });
   }
 
-  /// DLP-R into registers.
-  __device__ void find_roots(uint32_t (&roots)[kPixelsPerThread]) const {
-    for_each_pixel(
-        [&](uint32_t k, uint32_t i) { roots[k] = segments[i] != 0 ? find(labels, labels[i]) : 0; });
+  /// DLP-R. Each round doubles the distance that a label leads: a full tile's labels, which SR leaves in
+  /// chains as long as the tile is wide, take seven rounds and not as many steps. The whole block calls it,
+  /// after a barrier; it ends with one.
+  __device__ void relabel() const {
+    bool changed = true;
+    while (__syncthreads_or(changed)) {
+      uint32_t next[kPixelsPerThread];
+      changed = false;
+      for_each_pixel([&](uint32_t k, uint32_t i) {
+        const uint32_t label = labels[i];
+        next[k] = label != 0 ? labels[label - 1] : 0;
+        changed = changed || next[k] != label;
+      });
+      __syncthreads();
+      for_each_pixel([&](uint32_t k, uint32_t i) { labels[i] = next[k]; });
+    }
   }
 
   /// E of the four pixels of a window; 0 where the window leaves the tile, where it has no links.
@@ -120,7 +132,6 @@ __global__ void __launch_bounds__(kTileThreads) label_tiles(SegmentSource frame,
   const TileSteps tile{segments, labels};
   const uint32_t x0 = blockIdx.x * kTileWidth;
   const uint32_t y0 = blockIdx.y * kTileHeight;
-  uint32_t roots[kPixelsPerThread];
   uint4 window_labels[kPixelsPerThread];
 
   TileSteps::for_each_pixel([&](uint32_t, uint32_t i) {  // DLP-I
@@ -130,23 +141,18 @@ __global__ void __launch_bounds__(kTileThreads) label_tiles(SegmentSource frame,
   });
   __syncthreads();
   tile.gather_scatter();
-  __syncthreads();
-  tile.find_roots(roots);
-  __syncthreads();
-  TileSteps::for_each_pixel([&](uint32_t k, uint32_t i) { labels[i] = roots[k]; });
-  __syncthreads();
+  tile.relabel();
   TileSteps::for_each_pixel([&](uint32_t k, uint32_t i) { window_labels[k] = tile.window_labels(i); });
   __syncthreads();
   TileSteps::for_each_pixel([&](uint32_t k, uint32_t i) { tile.unite_window(i, window_labels[k]); });
-  __syncthreads();
-  tile.find_roots(roots);
-  TileSteps::for_each_pixel([&](uint32_t k, uint32_t i) {
+  tile.relabel();
+  TileSteps::for_each_pixel([&](uint32_t, uint32_t i) {
     const uint32_t x = x0 + i % kTileWidth;
     const uint32_t y = y0 + i / kTileWidth;
     if (x < frame.width && y < frame.height) {
-      const uint32_t root = roots[k] - 1;
+      const uint32_t root = labels[i] - 1;
       const uint32_t global = (y0 + root / kTileWidth) * frame.width + x0 + root % kTileWidth + 1;
-      root_map[y * frame.width + x] = roots[k] != 0 ? global : 0;
+      root_map[y * frame.width + x] = labels[i] != 0 ? global : 0;
     }
   });
 }

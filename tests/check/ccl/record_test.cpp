@@ -85,7 +85,7 @@ TEST_P(RecordTest, StridesAndMaps) {
 
 /// Sums of a frame this large need more than 64 bits on the way to a moment.
 TEST_P(RecordTest, LargeComponents) {
-  ASSERT_TRUE(is_exact(plain("full", 4096, 560, 255)));
+  ASSERT_TRUE(is_exact(plain("full", 16384, 70, 255)));
   ASSERT_TRUE(is_exact(split_foreground(plain("full", 700, 500, 255))));
   ASSERT_TRUE(is_exact(spiral(640, 480)));
   ASSERT_TRUE(is_exact(noisy(640, 480, 1, 62, 1)));
