@@ -224,6 +224,18 @@ TEST_F(EngineTest, AutoIsALabelerOfTheBackend) {
   EXPECT_TRUE(same_bytes(runner.run(image, {}), by_itself));
 }
 
+/// The ring of slots begins anew: an engine that went on at the fourth would leave its memory.
+TEST_F(EngineTest, FewerSlotsThanBefore) {
+  ASSERT_EQ(configure(sized(64, 48, 4)), StatusCode::kOk);
+  for (uint32_t n = 1; n <= 3; ++n) {
+    ASSERT_EQ(push(dots(n)), StatusCode::kOk);
+    ASSERT_EQ(pop(), n);
+  }
+  ASSERT_EQ(configure(sized(64, 48, 1)), StatusCode::kOk);
+  ASSERT_EQ(push(dots(5)), StatusCode::kOk);
+  EXPECT_EQ(pop(), 5u);
+}
+
 TEST_F(EngineTest, ManyConfigurations) {
   for (uint32_t i = 0; i < 100; ++i) {
     const uint32_t width = 2 + i * 37 % 301;

@@ -122,4 +122,63 @@ TEST(Renegotiation, DownstreamAsksForAnotherFormat) {
   EXPECT_EQ(h.pixels(h.process(image)), colorized(label(image, {}), {.format = "xRGB"}));
 }
 
+namespace {
+
+/// Sets `output` from within the query by which the element asks whether its caps will do.
+struct Meddler {
+  Ref<GstElement> ccl;
+  const char* output;
+  bool armed;
+};
+
+GstPadProbeReturn meddle(GstPad*, GstPadProbeInfo* info, gpointer data) {
+  auto* meddler = static_cast<Meddler*>(data);
+  if (meddler->armed && GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) == GST_QUERY_ACCEPT_CAPS) {
+    meddler->armed = false;
+    gst_util_set_object_arg(G_OBJECT(meddler->ccl.get()), "output", meddler->output);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+}  // namespace
+
+/// An application may set `output` at any time. Whatever the caps came out as, buffers are of their size, and
+/// the frame after that is of the output last set.
+TEST(Renegotiation, OutputSetDuringNegotiation) {
+  constexpr const char* kOutputs[] = {"colorized", "labels", "mask", "passthrough", "overlay"};
+  const Image image = noise(64, 64, 1);
+  for (const char* first : kOutputs) {
+    for (const char* second : kOutputs) {
+      for (const char* third : kOutputs) {
+        SCOPED_TRACE(std::string(first) + ", " + second + ", " + third);
+        Pipeline pipeline(
+            "appsrc name=in format=time caps=video/x-raw,format=GRAY8,width=64,height=64,framerate=25/1"
+            " ! cudaccl name=ccl backend=" +
+            backend() + " output=" + first + " ! appsink name=out sync=false");
+        Meddler meddler{pipeline.element("ccl"), third, false};
+        const Ref<GstElement> sink = pipeline.element("out");
+        GstPad* pad = gst_element_get_static_pad(sink.get(), "sink");
+        gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, meddle, &meddler, nullptr);
+        gst_object_unref(pad);
+        for (int frame = 0; frame < 3; ++frame) {
+          if (frame == 1) {
+            meddler.armed = true;
+            gst_util_set_object_arg(G_OBJECT(meddler.ccl.get()), "output", second);
+          }
+          ASSERT_EQ(pipeline.push(make_frame(image, "GRAY8")), GST_FLOW_OK);
+          const Ref<GstSample> sample = pipeline.pull();
+          ASSERT_NE(sample, nullptr);
+          GstVideoInfo info;
+          ASSERT_TRUE(gst_video_info_from_caps(&info, gst_sample_get_caps(sample.get())));
+          const std::vector<uint8_t> bytes = bytes_of(gst_sample_get_buffer(sample.get()));
+          ASSERT_EQ(bytes.size(), GST_VIDEO_INFO_SIZE(&info));
+          if (frame == 2) {
+            EXPECT_EQ(bytes, expected_pixels(meddler.armed ? second : third, image));
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace cudaccl::test
