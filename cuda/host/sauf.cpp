@@ -20,6 +20,7 @@
 ///   instead of consecutive labels, and the root map needs no further pass.
 #include <algorithm>
 
+#include "host/first_scan.h"
 #include "host/labeler.h"
 
 namespace ccl::host {
@@ -48,7 +49,7 @@ class Sauf final : public Labeler {
   template <Connectivity kConnectivity>
   uint32_t decide(const uint8_t* e, size_t stride, const uint32_t* label, uint32_t width);
 
-  uint32_t new_label();
+  uint32_t new_label(uint32_t first_pixel);
   uint32_t find_root(uint32_t label) const;
   void set_root(uint32_t label, uint32_t root);
   uint32_t unite(uint32_t i, uint32_t j);
@@ -63,22 +64,12 @@ class Sauf final : public Labeler {
 template <Connectivity kConnectivity>
 void Sauf::scan(const SegmentImage& image, uint32_t* labels) {
   n_labels_ = 0;
-  uint32_t pixel = 0;
-  for (uint32_t y = 0; y < image.height; ++y) {
-    const uint8_t* row = image.row(y);
-    for (uint32_t x = 0; x < image.width; ++x, ++pixel) {
-      if (row[x] == 0) {
-        labels[pixel] = 0;
-        continue;
-      }
-      uint32_t label = decide<kConnectivity>(row + x, image.stride, labels + pixel, image.width);
-      if (label == 0) {
-        label = new_label();
-        first_pixel_[label] = pixel + 1;
-      }
-      labels[pixel] = label;
-    }
-  }
+  first_scan(
+      image, labels,
+      [&](const uint8_t* e, const uint32_t* label) {
+        return decide<kConnectivity>(e, image.stride, label, image.width);
+      },
+      [this](uint32_t first_pixel) { return new_label(first_pixel); });
 }
 
 /// The decision tree: the label that e takes from its neighbours, or 0 when none has e's segment. A
@@ -111,9 +102,10 @@ uint32_t Sauf::decide(const uint8_t* e, size_t stride, const uint32_t* label, ui
   }
 }
 
-uint32_t Sauf::new_label() {
+uint32_t Sauf::new_label(uint32_t first_pixel) {
   ++n_labels_;
   parent_[n_labels_] = n_labels_;
+  first_pixel_[n_labels_] = first_pixel;
   return n_labels_;
 }
 

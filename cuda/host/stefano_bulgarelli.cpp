@@ -21,6 +21,7 @@
 /// - When the pixel above matches, 8-connectivity asks no other neighbour: all touch it and are in its class.
 #include <algorithm>
 
+#include "host/first_scan.h"
 #include "host/labeler.h"
 
 namespace ccl::host {
@@ -35,18 +36,19 @@ class StefanoBulgarelli final : public Labeler {
 
   void label(const SegmentImage& image, Connectivity connectivity, uint32_t* root_map) override {
     if (connectivity == Connectivity::k8) {
-      first_scan<Connectivity::k8>(image, root_map);
+      scan<Connectivity::k8>(image, root_map);
     } else {
-      first_scan<Connectivity::k4>(image, root_map);
+      scan<Connectivity::k4>(image, root_map);
     }
     second_scan(image, root_map);
   }
 
  private:
   template <Connectivity kConnectivity>
-  void first_scan(const SegmentImage& image, uint32_t* labels);
+  void scan(const SegmentImage& image, uint32_t* labels);
   template <Connectivity kConnectivity>
   uint32_t join_neighbors(const uint8_t* x, size_t stride, const uint32_t* label, uint32_t width);
+  uint32_t new_label(uint32_t first_pixel);
   uint32_t merge(uint32_t label, uint32_t neighbor);
   void second_scan(const SegmentImage& image, uint32_t* labels) const;
 
@@ -56,25 +58,21 @@ class StefanoBulgarelli final : public Labeler {
 };
 
 template <Connectivity kConnectivity>
-void StefanoBulgarelli::first_scan(const SegmentImage& image, uint32_t* labels) {
+void StefanoBulgarelli::scan(const SegmentImage& image, uint32_t* labels) {
   n_labels_ = 0;
-  uint32_t pixel = 0;
-  for (uint32_t y = 0; y < image.height; ++y) {
-    const uint8_t* row = image.row(y);
-    for (uint32_t x = 0; x < image.width; ++x, ++pixel) {
-      if (row[x] == 0) {
-        labels[pixel] = 0;
-        continue;
-      }
-      uint32_t label = join_neighbors<kConnectivity>(row + x, image.stride, labels + pixel, image.width);
-      if (label == 0) {
-        label = ++n_labels_;
-        class_[label] = label;
-        first_pixel_[label] = pixel + 1;
-      }
-      labels[pixel] = label;
-    }
-  }
+  first_scan(
+      image, labels,
+      [&](const uint8_t* x, const uint32_t* label) {
+        return join_neighbors<kConnectivity>(x, image.stride, label, image.width);
+      },
+      [this](uint32_t first_pixel) { return new_label(first_pixel); });
+}
+
+uint32_t StefanoBulgarelli::new_label(uint32_t first_pixel) {
+  ++n_labels_;
+  class_[n_labels_] = n_labels_;
+  first_pixel_[n_labels_] = first_pixel;
+  return n_labels_;
 }
 
 /// The label x takes from its neighbours p q r above and s before it, all of whose classes become one; 0
