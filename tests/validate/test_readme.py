@@ -45,14 +45,14 @@ def has_gpu(cwd):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with the README's clip.avi: the first frames of a real one."""
+    """A folder with the README's clip.avi: the first frames of a real one, where one is installed."""
     path = tmp_path_factory.mktemp("readme")
-    source = next((clip for clip in CLIPS if clip.exists()), None)
-    if source is None:
-        pytest.skip("no clip: install opencv-doc or python3-imageio")
+    clip = next((clip for clip in CLIPS if clip.exists()), None)
+    # Documentation may be left out of an installation; the lines run on a test picture as well.
+    source = f"filesrc location={clip} ! decodebin" if clip else "videotestsrc pattern=ball"
     made = run(
         shlex.split(
-            f"gst-launch-1.0 filesrc location={source} ! decodebin ! identity eos-after={FRAMES + 1}"
+            f"gst-launch-1.0 {source} ! identity eos-after={FRAMES + 1}"
             " ! videoconvert ! jpegenc quality=95 ! avimux ! filesink location=clip.avi"
         ),
         path,

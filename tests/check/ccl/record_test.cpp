@@ -169,16 +169,16 @@ TEST_P(RecordTest, OverflowPrefersSmallerLabelsAmongEquals) {
 
 /// Radix selection of the largest has to look at every byte of an area.
 TEST_P(RecordTest, OverflowAmongAreasOfAllMagnitudes) {
-  Image bars = plain("bars", 1100, 700);
+  Image bars = plain("bars", 560, 420);
   uint32_t y = 0;
-  for (uint32_t length = 1; y + 4 < bars.height; length = (length * 5 + 3) % 1099, y += 2 + length % 3) {
-    for (uint32_t x = 0; x < length * (1 + length % 3) % 1100; ++x) {
+  for (uint32_t length = 1; y + 4 < bars.height; length = (length * 5 + 3) % 559, y += 2 + length % 3) {
+    for (uint32_t x = 0; x < length * (1 + length % 3) % 560; ++x) {
       bars.at(x, y) = bars.at(x, y + length % 3) = 255;
     }
   }
   const uint32_t n_labels = expect_labels(bars, GetParam().settings()).n_labels;
   ASSERT_GT(n_labels, 100u);
-  for (uint32_t max_components = 1; max_components <= n_labels; max_components += 7) {
+  for (uint32_t max_components = 1; max_components <= n_labels; max_components += 11) {
     runner_.config.max_components = max_components;
     ASSERT_TRUE(is_exact(bars)) << max_components << " records at most";
   }
