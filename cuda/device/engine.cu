@@ -58,10 +58,10 @@ class DeviceEngine final : public Engine {
   Status configure(const Config& config) override {
     const CurrentContext current(*context_);
     CCL_RETURN_IF_ERROR(current.status());
+    release();
     CCL_RETURN_IF_ERROR(validate(config));
     Algorithm algorithm = Algorithm::kAuto;
     CCL_RETURN_IF_ERROR(resolve_algorithm(config.algorithm, Backend::kCuda, &algorithm));
-    release();
     labeler_ = make_labeler(algorithm);
     config_ = config;
     // There are never more components than pixels.
