@@ -26,7 +26,7 @@ bool same(const std::vector<T>& got, const std::vector<T>& want) {
 }  // namespace
 
 Backend backend() {
-  const char* name = std::getenv("CCL_TEST_BACKEND");
+  const char* name = std::getenv("CUDACCL_TEST_BACKEND");
   return name != nullptr && std::string_view(name) == backend_name(Backend::kCuda) ? Backend::kCuda
                                                                                    : Backend::kCpu;
 }

@@ -15,7 +15,7 @@
 
 namespace ccl::test {
 
-/// The backend under test: what the environment's CCL_TEST_BACKEND says, "cpu" where it says nothing.
+/// The backend under test: what the environment's CUDACCL_TEST_BACKEND says, "cpu" where it says nothing.
 Backend backend();
 
 /// An engine of the backend under test.
