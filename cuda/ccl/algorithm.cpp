@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array kAlgorithms = {
     AlgorithmInfo{Algorithm::kAuto, "auto", "the fastest labeler of the backend", true, true},
-    AlgorithmInfo{Algorithm::kRuns, "runs", "ours: runs of pixels as nodes", true, false},
+    AlgorithmInfo{Algorithm::kRuns, "runs", "ours: runs of pixels as nodes", true, true},
     AlgorithmInfo{Algorithm::kDlp, "dlp", "Cabaret, Lacassagne, Etiemble 2017", true, true},
     AlgorithmInfo{Algorithm::kUnionFind, "union-find", "Oliveira, Lotufo 2010", false, true},
     AlgorithmInfo{Algorithm::kStefanoBulgarelli, "stefano-bulgarelli", "Di Stefano, Bulgarelli 1999", true,
@@ -33,7 +33,7 @@ std::span<const AlgorithmInfo> algorithms() {
 
 Status resolve_algorithm(Algorithm algorithm, Backend backend, Algorithm* resolved) {
   if (algorithm == Algorithm::kAuto) {
-    *resolved = backend == Backend::kCpu ? Algorithm::kRuns : Algorithm::kUnionFind;
+    *resolved = Algorithm::kRuns;
     return {};
   }
   std::string nick = "unknown";

@@ -37,6 +37,8 @@ struct ForegroundRule {
     }
     return ((value >= threshold) != invert) ? 255 : 0;
   }
+
+  bool operator==(const ForegroundRule&) const = default;
 };
 
 /// Record fields that cost time and can be left out.
@@ -123,6 +125,8 @@ struct Settings {
 
   /// Whether a component of this area is left after filtering.
   constexpr bool keeps(uint32_t area) const { return min_area <= area && area <= max_area; }
+
+  bool operator==(const Settings&) const = default;
 };
 
 /// kInvalidArgument, with what is wrong, unless every engine can be configured so.

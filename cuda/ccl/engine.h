@@ -51,7 +51,8 @@ struct FrameJob {
 /// kInvalidArgument, with what is wrong, unless the images fit the configuration.
 Status validate(const FrameJob& job, const Config& config);
 
-/// Microseconds each stage took; on the GPU by events on the frame's stream.
+/// Microseconds each stage took; on the GPU by events on the frame's stream. The GPU's `runs` fuses the
+/// stages from label to paint and tells the time of all as label.
 struct StageTimes {
   float upload = 0;
   float label = 0;

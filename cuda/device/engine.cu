@@ -11,7 +11,6 @@
 
 #include "device/check.h"
 #include "device/context.h"
-#include "device/labeler.h"
 #include "device/slot.h"
 
 namespace ccl {
@@ -32,10 +31,6 @@ Status check_code(const Context& context) {
                                           "; build it with -Dcuda-archs for that, or with all"};
   }
   return check(error, "cudaFuncGetAttributes");
-}
-
-std::unique_ptr<Labeler> make_labeler(Algorithm algorithm) {
-  return algorithm == Algorithm::kDlp ? make_dlp() : make_union_find();
 }
 
 class DeviceEngine final : public Engine {
@@ -62,11 +57,10 @@ class DeviceEngine final : public Engine {
     CCL_RETURN_IF_ERROR(validate(config));
     Algorithm algorithm = Algorithm::kAuto;
     CCL_RETURN_IF_ERROR(resolve_algorithm(config.algorithm, Backend::kCuda, &algorithm));
-    labeler_ = make_labeler(algorithm);
     config_ = config;
     // There are never more components than pixels.
     config_.max_components = std::min(config.max_components, config.width * config.height);
-    Status status = make_slots();
+    Status status = make_slots(algorithm);
     if (!status.ok()) {
       release();
     }
@@ -85,7 +79,7 @@ class DeviceEngine final : public Engine {
     const CurrentContext current(*context_);
     CCL_RETURN_IF_ERROR(current.status());
     Slot& slot = *slots_[(oldest_ + n_in_flight_) % slots_.size()];
-    Status status = slot.start(job, *labeler_);
+    Status status = slot.start(job);
     if (!status.ok()) {
       release();
       return status;
@@ -122,10 +116,10 @@ class DeviceEngine final : public Engine {
   }
 
  private:
-  Status make_slots() {
+  Status make_slots(Algorithm algorithm) {
     for (uint32_t i = 0; i < config_.slots; ++i) {
       slots_.push_back(std::make_unique<Slot>());
-      CCL_RETURN_IF_ERROR(slots_.back()->configure(config_));
+      CCL_RETURN_IF_ERROR(slots_.back()->configure(config_, algorithm));
     }
     return {};
   }
@@ -133,7 +127,6 @@ class DeviceEngine final : public Engine {
   /// Back to the unconfigured state, once the frames in flight are done. The context must be current.
   void release() {
     slots_.clear();
-    labeler_.reset();
     oldest_ = 0;
     n_in_flight_ = 0;
   }
@@ -149,7 +142,6 @@ class DeviceEngine final : public Engine {
   // First, so that the context outlives what was made in it.
   std::unique_ptr<Context> context_;
   Config config_;
-  std::unique_ptr<Labeler> labeler_;
   std::vector<std::unique_ptr<Slot>> slots_;
   size_t oldest_ = 0;       ///< index of the oldest frame in flight
   size_t n_in_flight_ = 0;  ///< frames from there on

@@ -113,6 +113,7 @@ class Event {
     return check(cudaEventRecord(event_, stream.get()), "cudaEventRecord");
   }
   Status synchronize() const { return check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
+  cudaEvent_t get() const { return event_; }
   /// Microseconds from `earlier` to this; both must have come to pass.
   Status elapsed_since(const Event& earlier, float* microseconds) const {
     float milliseconds = 0;

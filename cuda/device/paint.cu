@@ -84,8 +84,11 @@ __global__ void __launch_bounds__(kThreads)
 
 /// One warp to a box. Boxes that meet have one colour, so their order does not matter.
 __global__ void __launch_bounds__(kThreads)
-    outline_boxes(const CclComponent* records, const Counts* counts, uint32_t max_components, uint32_t width,
-                  uint32_t* output) {
+    outline(const CclComponent* records, const Counts* counts, uint32_t max_components, bool skips_overflow,
+            uint32_t width, uint32_t* output) {
+  if (skips_overflow && counts->n_components > max_components) {
+    return;
+  }
   const uint32_t n_records = min(counts->n_components, max_components);
   const uint32_t lane = threadIdx.x % kWarpSize;
   for (uint32_t i = (blockIdx.x * kThreads + threadIdx.x) / kWarpSize; i < n_records;
@@ -106,20 +109,35 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
+Status upload_palettes(const Stream& stream, DeviceArray<uint32_t>* palettes) {
+  const auto& colors = palette_colors();
+  CCL_RETURN_IF_ERROR(palettes->allocate(colors.size()));
+  CCL_RETURN_IF_ERROR(check(
+      cudaMemcpyAsync(palettes->data(), colors.data(), sizeof(colors), cudaMemcpyHostToDevice, stream.get()),
+      "cudaMemcpyAsync of the palettes"));
+  return stream.synchronize();
+}
+
+Status outline_boxes(const Config& config, const FrameBuffers& frame, bool skips_overflow,
+                     cudaStream_t stream) {
+  if (bytes_per_pixel(config.output) != 4) {
+    return {};
+  }
+  outline<<<kBoxBlocks, kThreads, 0, stream>>>(frame.records, frame.counts, config.max_components,
+                                               skips_overflow, config.width,
+                                               reinterpret_cast<uint32_t*>(frame.output));
+  return check_launch("outline");
+}
+
 Status Painting::configure(const Config& config) {
   config_ = config;
   if (config.output == Output::kNone) {
     return {};
   }
-  const auto& colors = palette_colors();
   CCL_RETURN_IF_ERROR(values_.allocate(size_t{config.width} * config.height));
-  CCL_RETURN_IF_ERROR(palettes_.allocate(colors.size()));
   Stream stream;
   CCL_RETURN_IF_ERROR(stream.create());
-  CCL_RETURN_IF_ERROR(check(
-      cudaMemcpyAsync(palettes_.data(), colors.data(), sizeof(colors), cudaMemcpyHostToDevice, stream.get()),
-      "cudaMemcpyAsync of the palettes"));
-  return stream.synchronize();
+  return upload_palettes(stream, &palettes_);
 }
 
 template <Output kOutput>
@@ -132,15 +150,7 @@ Status Painting::paint(const Settings& settings, const PaintInput& input, void* 
   paint_pixels<kOutput>
       <<<blocks, kThreads, 0, stream>>>(settings, config_.layout, input.frame, input.labels, values_.data(),
                                         static_cast<typename PixelOf<kOutput>::Type*>(output));
-  CCL_RETURN_IF_ERROR(check_launch("paint_pixels"));
-  if constexpr (bytes_per_pixel(kOutput) == 4) {
-    if (settings.draw_boxes) {
-      outline_boxes<<<kBoxBlocks, kThreads, 0, stream>>>(input.records, input.counts, config_.max_components,
-                                                         config_.width, static_cast<uint32_t*>(output));
-      return check_launch("outline_boxes");
-    }
-  }
-  return {};
+  return check_launch("paint_pixels");
 }
 
 Status Painting::run(const Settings& settings, const PaintInput& input, uint8_t* output,

@@ -19,8 +19,15 @@ struct PaintInput {
   const uint32_t* labels;  ///< per pixel, canonical
   const uint32_t* areas;   ///< areas[label − 1]
   const Counts* counts;
-  const CclComponent* records;  ///< min(counts->n_components, max_components), for their boxes
 };
+
+/// Enqueues the upload of palette_colors(), and waits for it.
+Status upload_palettes(const Stream& stream, DeviceArray<uint32_t>* palettes);
+
+/// Enqueues the drawing of the records' boxes into 4-byte output pixels; nothing with other outputs.
+/// `skips_overflow` draws none where there are more components than records.
+Status outline_boxes(const Config& config, const FrameBuffers& frame, bool skips_overflow,
+                     cudaStream_t stream);
 
 class Painting {
  public:

@@ -9,14 +9,9 @@
 #include "ccl/status.h"
 #include "ccl/sums.h"
 #include "device/memory.h"
+#include "device/pipeline.h"
 
 namespace ccl::device {
-
-/// What a frame's components came to; lives in device memory and is read by every later stage.
-struct Counts {
-  uint32_t n_labels;      ///< components in the frame, written by Numbering
-  uint32_t n_components;  ///< those left after filtering, written by Selection
-};
 
 /// Which areas have a record, see select.cu.
 struct Threshold;

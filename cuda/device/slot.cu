@@ -12,33 +12,54 @@ namespace {
 // Rows of the input start where a memory transaction does.
 constexpr size_t kPitchAlignment = 128;
 
+constexpr uint32_t kDeliverBlocks = 32;
+constexpr uint32_t kDeliverThreads = 256;
+
+/// Copies the counts, and as many records as there are, to page-locked memory of the host: only the device
+/// knows how many, frames have few, and the whole table would cost each of them a megabyte on the bus.
+__global__ void __launch_bounds__(kDeliverThreads)
+    deliver(const Counts* counts, const CclComponent* records, uint32_t max_components, bool defers_overflow,
+            Counts* host_counts, CclComponent* host_records) {
+  static_assert(sizeof(CclComponent) % sizeof(uint4) == 0);
+  constexpr uint32_t kPieces = sizeof(CclComponent) / sizeof(uint4);
+  const uint32_t thread = blockIdx.x * kDeliverThreads + threadIdx.x;
+  const uint32_t n_components = counts->n_components;
+  if (thread == 0) {
+    *host_counts = *counts;
+  }
+  if (n_components > max_components && defers_overflow) {
+    return;
+  }
+  const auto* from = reinterpret_cast<const uint4*>(records);
+  auto* to = reinterpret_cast<uint4*>(host_records);
+  const size_t n_pieces = size_t{min(n_components, max_components)} * kPieces;
+  for (size_t i = thread; i < n_pieces; i += kDeliverBlocks * kDeliverThreads) {
+    to[i] = from[i];
+  }
+}
+
 }  // namespace
 
 Slot::~Slot() {
   wait();
 }
 
-Status Slot::configure(const Config& config) {
+Status Slot::configure(const Config& config, Algorithm algorithm) {
   config_ = config;
   input_pitch_ = (config.width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+  const size_t n_pixels = size_t{config.width} * config.height;
   CCL_RETURN_IF_ERROR(stream_.create());
   for (Event& event : events_) {
     CCL_RETURN_IF_ERROR(event.create());
   }
   CCL_RETURN_IF_ERROR(input_.allocate(input_pitch_ * config.height));
-  CCL_RETURN_IF_ERROR(root_map_.allocate(n_pixels()));
-  CCL_RETURN_IF_ERROR(labels_.allocate(n_pixels()));
-  CCL_RETURN_IF_ERROR(areas_.allocate(n_pixels()));
-  CCL_RETURN_IF_ERROR(record_index_.allocate(n_pixels()));
-  CCL_RETURN_IF_ERROR(output_.allocate(size_t{n_pixels()} * bytes_per_pixel(config.output)));
+  CCL_RETURN_IF_ERROR(output_.allocate(n_pixels * bytes_per_pixel(config.output)));
   CCL_RETURN_IF_ERROR(records_.allocate(config.max_components));
   CCL_RETURN_IF_ERROR(counts_.allocate(1));
   CCL_RETURN_IF_ERROR(host_counts_.allocate(1));
   CCL_RETURN_IF_ERROR(host_records_.allocate(config.max_components));
-  CCL_RETURN_IF_ERROR(numbering_.configure(n_pixels()));
-  CCL_RETURN_IF_ERROR(selection_.configure(n_pixels(), config.max_components));
-  CCL_RETURN_IF_ERROR(measurement_.configure(config.max_components));
-  return painting_.configure(config);
+  return algorithm == Algorithm::kRuns ? make_runs_pipeline(config, &pipeline_)
+                                       : make_staged_pipeline(config, algorithm, &pipeline_);
 }
 
 void Slot::wait() {
@@ -48,20 +69,26 @@ void Slot::wait() {
   }
 }
 
-SegmentSource Slot::frame(const Settings& settings) const {
-  return {.pixels = input_.data(),
-          .pitch = input_pitch_,
-          .width = config_.width,
-          .height = config_.height,
-          .rule = settings.rule};
+FrameBuffers Slot::buffers() const {
+  return {.input = input_.data(),
+          .input_pitch = input_pitch_,
+          .output = output_.data(),
+          .records = records_.data(),
+          .counts = counts_.data()};
 }
 
-Status Slot::start(const FrameJob& job, Labeler& labeler) {
+Status Slot::start(const FrameJob& job) {
+  job_ = job;
   CCL_RETURN_IF_ERROR(record(kStarted));
   CCL_RETURN_IF_ERROR(upload(job.input));
   CCL_RETURN_IF_ERROR(record(kUploaded));
-  CCL_RETURN_IF_ERROR(run_stages(job, labeler));
-  CCL_RETURN_IF_ERROR(download(job));
+  CCL_RETURN_IF_ERROR(process(job.settings));
+  CCL_RETURN_IF_ERROR(record(kProcessed));
+  CCL_RETURN_IF_ERROR(download_output());
+  if (job.root_map != nullptr || job.labels != nullptr) {
+    CCL_RETURN_IF_ERROR(
+        pipeline_->enqueue_maps(job.settings, buffers(), job.root_map, job.labels, stream_.get()));
+  }
   return record(kDownloaded);
 }
 
@@ -71,103 +98,89 @@ Status Slot::upload(const InputImage& image) {
                "cudaMemcpy2DAsync of the input");
 }
 
-Status Slot::run_stages(const FrameJob& job, Labeler& labeler) {
-  const Settings& settings = job.settings;
-  const SegmentSource source = frame(settings);
-  CCL_RETURN_IF_ERROR(labeler.label(source, settings.connectivity, root_map_.data(), stream_.get()));
-  CCL_RETURN_IF_ERROR(record(kLabelled));
-
-  CCL_RETURN_IF_ERROR(
-      numbering_.run(root_map_.data(), labels_.data(), &counts_.data()->n_labels, stream_.get()));
-  CCL_RETURN_IF_ERROR(record(kNumbered));
-
-  CCL_RETURN_IF_ERROR(Measurement::measure_areas(labels_.data(), config_.width, config_.height, areas_.data(),
-                                                 stream_.get()));
-  CCL_RETURN_IF_ERROR(
-      selection_.run(settings, areas_.data(), counts_.data(), record_index_.data(), stream_.get()));
-  const MeasureInput measure_input{.frame = source,
-                                   .labels = labels_.data(),
-                                   .areas = areas_.data(),
-                                   .record_index = record_index_.data(),
-                                   .counts = counts_.data()};
-  CCL_RETURN_IF_ERROR(measurement_.measure_records(settings, measure_input, records_.data(), stream_.get()));
-  CCL_RETURN_IF_ERROR(record(kMeasured));
-
-  const PaintInput paint_input{.frame = source,
-                               .labels = labels_.data(),
-                               .areas = areas_.data(),
-                               .counts = counts_.data(),
-                               .records = records_.data()};
-  CCL_RETURN_IF_ERROR(painting_.run(settings, paint_input, output_.data(), stream_.get()));
-  return record(kPainted);
+/// Everything between upload and download is one graph, made anew only when settings change.
+Status Slot::process(const Settings& settings) {
+  if (!graph_.is_captured() || graph_settings_ != settings) {
+    CCL_RETURN_IF_ERROR(pipeline_->prepare(settings));
+    marked_ = 0;
+    graph_settings_ = settings;
+    CCL_RETURN_IF_ERROR(graph_.capture(stream_, [&]() -> Status {
+      CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings, buffers(), stream_.get(), this));
+      return deliver_records();
+    }));
+  }
+  return graph_.launch(stream_);
 }
 
-/// All but the records, whose number the host does not know yet.
-Status Slot::download(const FrameJob& job) {
-  const size_t map_bytes = size_t{n_pixels()} * sizeof(uint32_t);
-  CCL_RETURN_IF_ERROR(check(cudaMemcpyAsync(host_counts_.data(), counts_.data(), sizeof(Counts),
-                                            cudaMemcpyDeviceToHost, stream_.get()),
-                            "cudaMemcpyAsync of the counts"));
-  if (config_.output != Output::kNone) {
-    const size_t row = size_t{config_.width} * bytes_per_pixel(config_.output);
-    CCL_RETURN_IF_ERROR(check(cudaMemcpy2DAsync(job.output.pixels, job.output.stride, output_.data(), row,
-                                                row, config_.height, cudaMemcpyDeviceToHost, stream_.get()),
-                              "cudaMemcpy2DAsync of the output"));
-  }
-  if (job.root_map != nullptr) {
-    CCL_RETURN_IF_ERROR(check(
-        cudaMemcpyAsync(job.root_map, root_map_.data(), map_bytes, cudaMemcpyDeviceToHost, stream_.get()),
-        "cudaMemcpyAsync of the root map"));
-  }
-  if (job.labels != nullptr) {
-    CCL_RETURN_IF_ERROR(
-        check(cudaMemcpyAsync(job.labels, labels_.data(), map_bytes, cudaMemcpyDeviceToHost, stream_.get()),
-              "cudaMemcpyAsync of the labels"));
-  }
-  return {};
+/// Called while the graph is captured: the graph will record the event each time it runs.
+Status Slot::mark(Stage stage, cudaStream_t stream) {
+  marked_ |= 1u << stage;
+  return check(
+      cudaEventRecordWithFlags(events_[kFirstStage + uint32_t{stage}].get(), stream, cudaEventRecordExternal),
+      "cudaEventRecordWithFlags");
 }
 
-/// A second copy, of as many records as there are: frames have few, and the whole table would cost each of
-/// them a megabyte. The stream is idle by then, so that it waits for nothing.
-Status Slot::download_records(uint32_t n_records) {
-  CCL_RETURN_IF_ERROR(record(kRecordsStarted));
-  CCL_RETURN_IF_ERROR(
-      check(cudaMemcpyAsync(host_records_.data(), records_.data(), n_records * sizeof(CclComponent),
-                            cudaMemcpyDeviceToHost, stream_.get()),
-            "cudaMemcpyAsync of the records"));
-  CCL_RETURN_IF_ERROR(record(kRecordsDownloaded));
+Status Slot::deliver_records() {
+  deliver<<<kDeliverBlocks, kDeliverThreads, 0, stream_.get()>>>(
+      counts_.data(), records_.data(), config_.max_components, pipeline_->defers_overflow(),
+      host_counts_.data(), host_records_.data());
+  return check_launch("deliver");
+}
+
+Status Slot::download_output() {
+  if (config_.output == Output::kNone) {
+    return {};
+  }
+  const size_t row = size_t{config_.width} * bytes_per_pixel(config_.output);
+  return check(cudaMemcpy2DAsync(job_.output.pixels, job_.output.stride, output_.data(), row, row,
+                                 config_.height, cudaMemcpyDeviceToHost, stream_.get()),
+               "cudaMemcpy2DAsync of the output");
+}
+
+/// The rare frame with more components than the table holds, from a pipeline that leaves such frames to the
+/// host, who sees it only now.
+Status Slot::choose_records() {
+  CCL_RETURN_IF_ERROR(pipeline_->enqueue_overflow(job_.settings, buffers(), stream_.get()));
+  CCL_RETURN_IF_ERROR(check(
+      cudaMemcpyAsync(host_records_.data(), records_.data(), config_.max_components * sizeof(CclComponent),
+                      cudaMemcpyDeviceToHost, stream_.get()),
+      "cudaMemcpyAsync of the records"));
+  if (job_.settings.draw_boxes) {
+    CCL_RETURN_IF_ERROR(download_output());
+  }
   return stream_.synchronize();
 }
 
 Status Slot::finish(FrameResult* result) {
   CCL_RETURN_IF_ERROR(events_[kDownloaded].synchronize());
   const Counts counts = *host_counts_.data();
-  const uint32_t n_records = std::min(counts.n_components, config_.max_components);
-  if (n_records > 0) {
-    CCL_RETURN_IF_ERROR(download_records(n_records));
+  const bool overflow = counts.n_components > config_.max_components;
+  if (overflow && pipeline_->defers_overflow()) {
+    CCL_RETURN_IF_ERROR(choose_records());
   }
   *result = {};
   result->n_labels = counts.n_labels;
   result->n_components = counts.n_components;
-  result->overflow = counts.n_components > config_.max_components;
+  result->overflow = overflow;
   result->labels_saturated = config_.output == Output::kLabels && counts.n_labels > kMaxPaintedLabel;
-  result->components = {host_records_.data(), n_records};
-  return read_times(n_records > 0, &result->times);
+  result->components = {host_records_.data(), std::min(counts.n_components, config_.max_components)};
+  return read_times(&result->times);
 }
 
-Status Slot::read_times(bool has_records, StageTimes* times) const {
-  CCL_RETURN_IF_ERROR(elapsed(kStarted, kUploaded, &times->upload));
-  CCL_RETURN_IF_ERROR(elapsed(kUploaded, kLabelled, &times->label));
-  CCL_RETURN_IF_ERROR(elapsed(kLabelled, kNumbered, &times->number));
-  CCL_RETURN_IF_ERROR(elapsed(kNumbered, kMeasured, &times->measure));
-  CCL_RETURN_IF_ERROR(elapsed(kMeasured, kPainted, &times->paint));
-  CCL_RETURN_IF_ERROR(elapsed(kPainted, kDownloaded, &times->download));
-  if (has_records) {
-    float records = 0;
-    CCL_RETURN_IF_ERROR(elapsed(kRecordsStarted, kRecordsDownloaded, &records));
-    times->download += records;
+Status Slot::read_times(StageTimes* times) const {
+  constexpr std::array kTimes = {&StageTimes::label, &StageTimes::number, &StageTimes::measure,
+                                 &StageTimes::paint};
+  static_assert(kTimes.size() == kStageCount);
+  CCL_RETURN_IF_ERROR(events_[kUploaded].elapsed_since(events_[kStarted], &times->upload));
+  uint32_t last = kUploaded;
+  for (uint32_t stage = 0; stage < kStageCount; ++stage) {
+    if ((marked_ >> stage & 1) != 0) {
+      const uint32_t point = kFirstStage + stage;
+      CCL_RETURN_IF_ERROR(events_[point].elapsed_since(events_[last], &(times->*kTimes[stage])));
+      last = point;
+    }
   }
-  return {};
+  return events_[kDownloaded].elapsed_since(events_[last], &times->download);
 }
 
 }  // namespace ccl::device

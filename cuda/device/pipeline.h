@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// From a frame in device memory to its records and pixels: what a slot enqueues for each frame.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "ccl/component.h"
+#include "ccl/config.h"
+#include "ccl/status.h"
+
+namespace ccl::device {
+
+/// What a frame's components came to.
+struct Counts {
+  uint32_t n_labels;      ///< components in the frame
+  uint32_t n_components;  ///< those left after filtering, whatever the table holds
+};
+
+/// Device memory of one frame, owned by the caller.
+struct FrameBuffers {
+  const uint8_t* input;   ///< rows of 8-bit pixels
+  size_t input_pitch;     ///< bytes from one row's start to the next one's
+  uint8_t* output;        ///< dense rows of bytes_per_pixel(Config::output); unused with Output::kNone
+  CclComponent* records;  ///< Config::max_components
+  Counts* counts;         ///< one
+};
+
+/// Is told where on the stream a stage ends, so that stages can be timed.
+class StageMarks {
+ public:
+  enum Stage : uint32_t { kLabel, kNumber, kMeasure, kPaint, kStageCount };
+
+  virtual ~StageMarks() = default;
+  virtual Status mark(Stage stage, cudaStream_t stream) = 0;
+};
+
+/// Made for one configuration, with all its scratch; serves one frame at a time. All calls, construction and
+/// destruction included, need the context to be current.
+class Pipeline {
+ public:
+  virtual ~Pipeline() = default;
+
+  /// Takes what frames of these settings need beyond those before: once for all, but for a change between
+  /// the foreground rules. Must be called before enqueue(), with no frame in flight.
+  virtual Status prepare(const Settings& settings) = 0;
+
+  /// Enqueues all stages of a frame: they write `counts`, min(n_components, max_components) records by
+  /// ascending label and the output's pixels. Nothing waits on the host and nothing is allocated, so that
+  /// the work can be captured in a graph. `marks` may be null; a pipeline that fuses the stages marks the
+  /// first of them, when all are done.
+  virtual Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
+                         StageMarks* marks) = 0;
+
+  /// Enqueues, after enqueue() of the same frame, the writing of what is not null: `root_map` and `labels`
+  /// in host memory, see FrameJob.
+  virtual Status enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
+                              uint32_t* labels, cudaStream_t stream) = 0;
+
+  /// Whether enqueue() leaves the records undone where counts->n_components > max_components. The host
+  /// must then enqueue_overflow(), once it has seen the counts.
+  virtual bool defers_overflow() const = 0;
+
+  /// Enqueues the choice and the writing of the records that the table holds, and of their boxes in the
+  /// output.
+  virtual Status enqueue_overflow(const Settings& settings, const FrameBuffers& frame,
+                                  cudaStream_t stream) = 0;
+};
+
+/// A labeler, then the stages that all labelers share (staged.cu).
+Status make_staged_pipeline(const Config& config, Algorithm algorithm, std::unique_ptr<Pipeline>* pipeline);
+
+/// Runs of pixels as nodes from the first stage to the last (runs.cu).
+Status make_runs_pipeline(const Config& config, std::unique_ptr<Pipeline>* pipeline);
+
+}  // namespace ccl::device

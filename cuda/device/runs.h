@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What the kernels of the run-based pipeline share: how a frame is cut into tiles, what a tile leaves in
+/// device memory, and the steps in their order. runs.cu tells the whole.
+///
+/// A tile is kTileWidth pixels wide and Tiles::rows high. Its *runs*, stretches of one segment in a row of
+/// the tile, have ids in raster order; so have its *components*, numbered by their first run. Components
+/// that touch a border shared with another tile get *slots*, in the same order: only these take part in
+/// what happens between tiles.
+#pragma once
+
+#include <cstdint>
+
+#include "ccl/sums.h"
+#include "device/labeler.h"
+#include "device/launch.h"
+#include "device/memory.h"
+#include "device/pipeline.h"
+
+namespace ccl::device::runs {
+
+inline constexpr uint32_t kTileWidth = 128;
+inline constexpr uint32_t kWordBits = 32;
+inline constexpr uint32_t kRowWords = kTileWidth / kWordBits;
+inline constexpr uint32_t kMaxRows = 64;
+/// Binary runs have gaps: at most every other pixel begins one. Runs of values have none, and tiles half the
+/// height.
+inline constexpr uint32_t kMaxRuns = kTileWidth * kMaxRows / 2;
+inline constexpr uint32_t kMaxRunWords = kMaxRuns / kWordBits;
+inline constexpr uint32_t kMaxValueRows = kMaxRows / 2;
+inline constexpr uint32_t kChunk = 16;  ///< pixels a thread packs, in one load
+inline constexpr uint32_t kRowChunks = kTileWidth / kChunk;
+
+/// A run and the component it is in, as one word.
+struct TileRun {
+  uint32_t word;
+
+  static constexpr uint32_t kComponentBits = 12;
+  static constexpr uint32_t kColumnBits = 7;
+
+  static constexpr TileRun make(uint32_t row, uint32_t first, uint32_t last, uint32_t component) {
+    return {((row << kColumnBits | first) << kColumnBits | last) << kComponentBits | component};
+  }
+  constexpr uint32_t component() const { return word % (1u << kComponentBits); }
+  constexpr uint32_t last() const { return word >> kComponentBits & (kTileWidth - 1); }
+  constexpr uint32_t first() const { return word >> (kComponentBits + kColumnBits) & (kTileWidth - 1); }
+  constexpr uint32_t row() const { return word >> (kComponentBits + 2 * kColumnBits); }
+};
+static_assert(kMaxRuns <= 1u << TileRun::kComponentBits);
+
+/// What a tile counts.
+struct TileHead {
+  uint32_t n_runs;
+  uint32_t n_components;
+  uint32_t n_slots;
+};
+
+/// The parent of a slot in the forest that joins tiles: the raster index of its component's first pixel in
+/// the upper half, so that the smallest parent is the earliest component, and its slot in the lower.
+using Parent = unsigned long long;
+
+constexpr Parent make_parent(uint32_t first_pixel, uint32_t slot) {
+  return static_cast<Parent>(first_pixel) << 32 | slot;
+}
+constexpr uint32_t slot_of(Parent parent) {
+  return static_cast<uint32_t>(parent);
+}
+constexpr uint32_t first_pixel_of(Parent parent) {
+  return static_cast<uint32_t>(parent >> 32);
+}
+
+/// Sums over the tiles of a component that has several; area apart as in Sums' users.
+struct SlotSums {
+  uint32_t area;
+  Sums sums;
+};
+
+/// A frame's tiles, and the device memory that the steps hand to each other. Arrays are dense; a tile's part
+/// of an array of max_runs, say, begins at tile × max_runs.
+struct Tiles {
+  SegmentSource frame;
+  uint32_t columns;    ///< of tiles
+  uint32_t strips;     ///< rows of tiles
+  uint32_t rows;       ///< pixel rows of a tile: a power of two, at most kMaxRows
+  uint32_t max_runs;   ///< of a tile
+  uint32_t max_slots;  ///< of a tile
+  bool is_aligned;     ///< the frame's rows start where 16-byte loads may
+
+  uint32_t* bits;       ///< per tile rows × kRowWords: a bit per foreground pixel, the first one lowest
+  uint32_t* starts;     ///< alike: the pixels that begin a run
+  uint16_t* word_base;  ///< alike: the tile's runs that begin before the word
+  TileRun* run;         ///< per tile max_runs; measure_tiles() turns them into inks
+  uint32_t*
+      is_root;  ///< per tile max_runs / kWordBits: a bit per run that is its component's first in the tile
+  uint32_t* is_first;   ///< alike: and the component's first in the frame
+  uint32_t* is_shared;  ///< alike: a bit per run whose ink is that of its slot
+  TileHead* head;       ///< per tile
+
+  uint16_t* top;     ///< per strip and frame column: slot, within its tile, of the pixel in the first row
+  uint16_t* bottom;  ///< of the last row
+  uint16_t* left;    ///< per tile column and frame row: of the first column
+  uint16_t* right;   ///< of the last column
+
+  Parent* parent;            ///< per slot, max_slots to a tile
+  SlotSums* slot_sums;       ///< per slot: complete for roots once measured
+  uint32_t* slot_label;      ///< per slot: of roots once measured
+  uint16_t* slot_component;  ///< per slot
+  uint16_t* slot_run;        ///< per slot: its component's first run
+
+  uint8_t* row_counts;     ///< per tile `rows`: the frame's components that begin in each row
+  uint32_t* strip_counts;  ///< per strip; zero when a frame begins
+
+  /// Where a tile's part of the arrays with a bit per run begins.
+  constexpr size_t run_words(uint32_t tile) const { return size_t{tile} * (max_runs / kWordBits); }
+  /// The tile of a pixel.
+  constexpr uint32_t tile_at(uint32_t x, uint32_t y) const { return y / rows * columns + x / kTileWidth; }
+};
+
+/// What a run's ink tells of its component.
+enum class Ink : uint8_t {
+  kNone,
+  kColor,     ///< the palette's colour, in the output's layout
+  kOverlay,   ///< the same, to be laid over the input
+  kLabel,     ///< the canonical label, saturated at kMaxPaintedLabel
+  kMask,      ///< 255
+  kLabelMap,  ///< the canonical label, filtered out or not
+  kRootMap,   ///< 1 + the raster index of its first pixel, filtered out or not
+};
+
+/// Makes inks.
+struct Inker {
+  Ink ink;
+  Settings settings;
+  PixelLayout layout;
+  uint32_t n_pixels;
+  const uint32_t* palettes;  ///< palette_colors()
+  uint32_t background;       ///< of pixels where no component is left
+};
+
+/// What becomes of a component's sums.
+enum class Emission : uint8_t {
+  kNone,
+  kByLabel,   ///< record label − 1 of the table, if the table has it
+  kAppended,  ///< if it is left after filtering: the next record of the table, and its bit in `is_left`
+  kAreas,     ///< no record: its area
+  kSelected,  ///< the record that index_or_area[label − 1] tells, if any
+};
+
+/// Emits records.
+struct Emitter {
+  Emission emission;
+  Settings settings;
+  uint32_t max_components;
+  CclComponent* records;
+  Counts* counts;
+  uint32_t max_labels;      ///< that a frame may have
+  uint32_t* is_left;        ///< a bit per label
+  uint32_t* index_or_area;  ///< per label
+};
+
+/// The steps, in their order. Each enqueues one kernel, see there.
+Status label_tiles(const Tiles& tiles, Connectivity connectivity, const Emitter& emitter,
+                   const Launch& launch);
+Status merge_borders(const Tiles& tiles, Connectivity connectivity, const Launch& launch);
+Status measure_tiles(const Tiles& tiles, const Emitter& emitter, const Inker& inker, const Launch& launch);
+Status finish_tiles(const Tiles& tiles, const Emitter& emitter, const Inker& inker, uint8_t* pixels,
+                    const Launch& launch);
+}  // namespace ccl::device::runs

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The forest of slots that joins components across tiles: each slot's parent is its own or an earlier one.
+#pragma once
+
+#include "device/runs.h"
+
+namespace ccl::device::runs {
+
+/// A parent that other threads may be lowering.
+__device__ inline Parent load(const Parent* parent) {
+  return *static_cast<const volatile Parent*>(parent);
+}
+
+/// The root of a slot, as its own parent, while others unite; or a root it had. Halves the path on its way.
+__device__ inline Parent find_root(Parent* parents, uint32_t slot) {
+  Parent parent = load(parents + slot);
+  while (slot_of(parent) != slot) {
+    const Parent grandparent = load(parents + slot_of(parent));
+    if (grandparent != parent) {
+      *static_cast<volatile Parent*>(parents + slot) = grandparent;
+    }
+    slot = slot_of(parent);
+    parent = grandparent;
+  }
+  return parent;
+}
+
+}  // namespace ccl::device::runs
