@@ -10,24 +10,10 @@ namespace ccl::test {
 
 namespace {
 
-constexpr uint8_t kForeground = 255;
-
 /// True with a chance of `percent` in 100. By hand, since what a distribution of the standard library makes
 /// of a generator's numbers differs from one library to another.
 bool happens(std::mt19937& random, uint32_t percent) {
   return random() % 100 < percent;
-}
-
-/// Foreground wherever `is_foreground(x, y)`.
-template <typename Predicate>
-Image drawn(const std::string& name, uint32_t width, uint32_t height, Predicate is_foreground) {
-  Image image = plain(name, width, height);
-  for (uint32_t y = 0; y < height; ++y) {
-    for (uint32_t x = 0; x < width; ++x) {
-      image.at(x, y) = is_foreground(x, y) ? kForeground : 0;
-    }
-  }
-  return image;
 }
 
 /// A value for every block of granularity × granularity pixels, in raster order of the blocks.

@@ -29,6 +29,21 @@ struct Image {
 /// `name` followed by the size.
 Image plain(const std::string& name, uint32_t width, uint32_t height, uint8_t value = 0);
 
+/// What is foreground in the binary images.
+inline constexpr uint8_t kForeground = 255;
+
+/// Foreground wherever `is_foreground(x, y)`. The name is followed by the size.
+template <typename Predicate>
+Image drawn(const std::string& name, uint32_t width, uint32_t height, Predicate is_foreground) {
+  Image image = plain(name, width, height);
+  for (uint32_t y = 0; y < height; ++y) {
+    for (uint32_t x = 0; x < width; ++x) {
+      image.at(x, y) = is_foreground(x, y) ? kForeground : 0;
+    }
+  }
+  return image;
+}
+
 /// A picture from text: '.' is 0, '#' is 255, a digit is itself. Rows of equal length.
 Image picture(const std::vector<std::string>& rows);
 
