@@ -1,202 +1,241 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Times every labeler of a backend, stage by stage, on the images of Cabaret, Lacassagne, Etiemble's
-/// protocol (MT19937 noise of several granularities and densities) and on hard shapes, and writes CSV:
+/// Times every labeler of a backend on the images of image_set.h, compares what each gives with the host
+/// engine's in the run that is timed, and writes CSV:
 ///
-///     ccl-bench --backend cuda --size 1920x1080 --size 3840x2160 > h200.csv
+///     ccl-bench --backend cuda --size 1080p --size 4k --csv h200.csv
 ///
-/// Times are those the engine tells (StageTimes): on the GPU by events on the frame's stream, kernels
-/// launched one by one. Each is the median over the frames. Every labeler's labels are compared with the
-/// others'; a difference ends the program.
-#include <glib.h>
-
+/// On the GPU a frame lies in device memory and so do its results: what is timed is a pipeline, by events,
+/// in a CUDA graph and as single launches. Floors, transfers and NPP are timed in the same run.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "ccl/engine.h"
-#include "images.h"
+#include "csv.h"
+#include "device.h"
+#include "image_set.h"
+#include "machine.h"
+#include "options.h"
+#include "progress.h"
+#include "reference.h"
+#include "subject.h"
+
+namespace ccl::bench {
 
 namespace {
 
-using ccl::test::Image;
-
-struct Options {
-  gchar* backend = nullptr;
-  gchar** sizes = nullptr;
-  gint frames = 21;
-  gint connectivity = 8;
-  gchar* only = nullptr;  // one algorithm
-};
-
-[[noreturn]] void fail(const std::string& message) {
-  std::fprintf(stderr, "ccl-bench: %s\n", message.c_str());
-  std::exit(EXIT_FAILURE);
-}
-
-void require(const ccl::Status& status) {
-  if (!status.ok()) {
-    fail(status.message());
-  }
-}
-
-std::vector<Image> images(uint32_t width, uint32_t height) {
-  constexpr uint32_t kSeed = 1;
-  std::vector<Image> all;
-  for (const uint32_t granularity : {1, 2, 4, 8, 16}) {
-    for (const uint32_t density : {10, 30, 50, 60, 70, 90}) {
-      all.push_back(ccl::test::noise(width, height, granularity, density, kSeed));
-      all.back().name = "g" + std::to_string(granularity) + "_d" + std::to_string(density);
-    }
-  }
-  all.push_back(ccl::test::spiral(width, height));
-  all.back().name = "spiral";
-  all.push_back(ccl::test::serpentine(width, height));
-  all.back().name = "serpentine";
-  all.push_back(ccl::test::plain("full", width, height, 255));
-  all.back().name = "full";
-  all.push_back(ccl::test::plain("empty", width, height));
-  all.back().name = "empty";
-  all.push_back(ccl::test::blobs(width, height, kSeed));
-  all.back().name = "blobs";
-  return all;
-}
-
-/// The medians of each stage over many frames.
-class Medians {
- public:
-  void add(const ccl::StageTimes& times) { all_.push_back(times); }
-
-  float of(float ccl::StageTimes::*stage) {
-    std::vector<float> values;
-    for (const ccl::StageTimes& times : all_) {
-      values.push_back(times.*stage);
-    }
-    std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2),
-                     values.end());
-    return values[values.size() / 2];
-  }
-
- private:
-  std::vector<ccl::StageTimes> all_;
-};
-
 class Bench {
  public:
-  Bench(std::unique_ptr<ccl::Engine> engine, const Options& options)
-      : engine_(std::move(engine)), options_(options) {}
+  explicit Bench(const Options& options)
+      : options_(options), repetitions_{options.repetitions, options.budget_us} {}
 
-  void run(uint32_t width, uint32_t height) {
-    labels_.resize(size_t{width} * height);
-    pixels_.resize(size_t{width} * height * 4);
-    const std::vector<Image> all = images(width, height);
-    std::vector<std::vector<uint32_t>> expected(all.size());
-    for (const ccl::AlgorithmInfo& info : ccl::algorithms()) {
-      const bool exists = engine_->backend() == ccl::Backend::kCpu ? info.on_cpu : info.on_cuda;
-      if (!exists || info.algorithm == ccl::Algorithm::kAuto ||
-          (options_.only != nullptr && options_.only != std::string(info.nick))) {
-        continue;
-      }
-      require(engine_->configure({.width = width,
-                                  .height = height,
-                                  .algorithm = info.algorithm,
-                                  .output = ccl::Output::kColorized,
-                                  .layout = {},
-                                  .max_components = width * height}));
-      for (size_t i = 0; i < all.size(); ++i) {
-        time(info, all[i], &expected[i]);
-      }
+  Status run(int argc, char** argv) {
+    CCL_RETURN_IF_ERROR(read_clip(options_, &clip_));
+    if (!options_.dump_images.empty()) {
+      return dump();
     }
+    Facts facts = machine_facts(options_.commit, argc, argv);
+    if (options_.backend == Backend::kCuda) {
+      CCL_RETURN_IF_ERROR(Device::open(&device_));
+      const Facts more = device_->facts();
+      facts.insert(facts.end(), more.begin(), more.end());
+    }
+    CCL_RETURN_IF_ERROR(csv_.open(options_.csv));
+    csv_.write_header(facts);
+    for (const Size size : options_.sizes) {
+      CCL_RETURN_IF_ERROR(run(size));
+    }
+    return {};
   }
 
  private:
-  void time(const ccl::AlgorithmInfo& info, const Image& image, std::vector<uint32_t>* expected) {
-    ccl::FrameJob job{.input = {image.pixels(), image.stride},
-                      .output = {pixels_.data(), size_t{image.width} * 4},
-                      .settings = {}};
-    job.settings.connectivity = options_.connectivity == 4 ? ccl::Connectivity::k4 : ccl::Connectivity::k8;
-    job.labels = labels_.data();
-    ccl::FrameResult result = frame(job);
-    if (expected->empty()) {
-      *expected = labels_;
-    } else if (*expected != labels_) {
-      fail(std::string(info.nick) + " labels " + image.name + " otherwise than those before it");
+  /// What is timed on one image, besides the image.
+  struct Case {
+    const AlgorithmInfo* info;
+    Output output;
+    Mode mode;
+    uint32_t features;
+    size_t image;
+  };
+
+  Status dump() {
+    for (const Size size : options_.sizes) {
+      CCL_RETURN_IF_ERROR(make_images(options_, size, clip_, &images_));
+      CCL_RETURN_IF_ERROR(dump_images(options_.dump_images, images_));
     }
-    job.labels = nullptr;
-    Medians medians;
-    for (gint i = 0; i < options_.frames; ++i) {
-      result = frame(job);
-      medians.add(result.times);
-    }
-    std::printf("%s,%s,%s,%u,%u,%d,%u,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%d\n",
-                ccl::backend_name(engine_->backend()), info.nick, image.name.c_str(), image.width,
-                image.height, options_.connectivity, result.n_labels, medians.of(&ccl::StageTimes::upload),
-                medians.of(&ccl::StageTimes::label), medians.of(&ccl::StageTimes::number),
-                medians.of(&ccl::StageTimes::measure), medians.of(&ccl::StageTimes::paint),
-                medians.of(&ccl::StageTimes::download), options_.frames);
-    std::fflush(stdout);
+    return {};
   }
 
-  ccl::FrameResult frame(const ccl::FrameJob& job) {
-    ccl::FrameResult result;
-    require(engine_->push(job));
-    require(engine_->pop(&result));
-    return result;
+  Status run(Size size) {
+    CCL_RETURN_IF_ERROR(make_images(options_, size, clip_, &images_));
+    CCL_RETURN_IF_ERROR(references_.compute(options_, images_));
+    const size_t n_subjects = options_.outputs.size() * options_.algorithms.size();
+    Progress progress(n_subjects * images_.size() * options_.features.size() * options_.modes.size());
+    progress_ = &progress;
+    if (device_ && options_.repeats_check == 0) {
+      CCL_RETURN_IF_ERROR(time_surroundings(size));
+    }
+    for (const Output output : options_.outputs) {
+      for (const AlgorithmInfo& info : options_.algorithms) {
+        CCL_RETURN_IF_ERROR(run(size, output, info));
+      }
+    }
+    return {};
   }
 
-  std::unique_ptr<ccl::Engine> engine_;
+  /// What stands beside the labelers: floors and peers.
+  Status time_surroundings(Size size) {
+    std::vector<Row> rows;
+    if (options_.with_floors) {
+      CCL_RETURN_IF_ERROR(device_->time_floors(size, repetitions_, &rows));
+    }
+    for (size_t i = 0; options_.with_peers && i < images_.size(); ++i) {
+      CCL_RETURN_IF_ERROR(device_->time_peers(images_[i], options_.connectivity, repetitions_, &rows));
+    }
+    for (const Row& row : rows) {
+      CCL_RETURN_IF_ERROR(csv_.write(row));
+    }
+    return {};
+  }
+
+  Status run(Size size, Output output, const AlgorithmInfo& info) {
+    const Config config{.width = size.width,
+                        .height = size.height,
+                        .algorithm = info.algorithm,
+                        .output = output,
+                        .layout = {},
+                        .max_components = std::max(references_.most_components(), 1u)};
+    for (const bool is_engine : {false, true}) {
+      std::vector<Mode> modes;
+      std::copy_if(options_.modes.begin(), options_.modes.end(), std::back_inserter(modes),
+                   [=](Mode mode) { return (mode == Mode::kEngine) == is_engine; });
+      if (modes.empty()) {
+        continue;
+      }
+      std::unique_ptr<Subject> subject;
+      CCL_RETURN_IF_ERROR(is_engine ? make_engine(config, &subject)
+                                    : device_->make_subject(config, &subject));
+      for (size_t image = 0; image < images_.size(); ++image) {
+        CCL_RETURN_IF_ERROR(subject->load(images_[image]));
+        CCL_RETURN_IF_ERROR(run(subject.get(), {&info, output, modes.front(), 0, image}, modes));
+      }
+    }
+    return {};
+  }
+
+  Status make_engine(const Config& config, std::unique_ptr<Subject>* subject) const {
+    std::unique_ptr<Engine> engine = make_host_engine();
+    if (options_.backend == Backend::kCuda) {
+      CCL_RETURN_IF_ERROR(make_device_engine({}, &engine));
+    }
+    return make_engine_subject(std::move(engine), config, subject);
+  }
+
+  Status run(Subject* subject, Case the_case, const std::vector<Mode>& modes) {
+    for (const uint32_t features : options_.features) {
+      for (const Mode mode : modes) {
+        the_case.features = features;
+        the_case.mode = mode;
+        progress_->start(std::string(the_case.info->nick) + ", " + images_[the_case.image].name);
+        const Status status =
+            options_.repeats_check > 0 ? repeat(subject, the_case) : time(subject, the_case);
+        if (!status.ok()) {
+          return {status.code(), describe(the_case) + ": " + status.message()};
+        }
+      }
+    }
+    return {};
+  }
+
+  Settings settings(const Case& the_case) const {
+    return {.connectivity = options_.connectivity, .rule = {}, .features = the_case.features};
+  }
+
+  /// The maps come last: an engine runs another frame for them, and the one that was timed is to be checked.
+  Status check(Subject* subject, const Case& the_case, bool with_maps, Digests* digests) {
+    for (const bool maps : {false, true}) {
+      if (!maps || with_maps) {
+        CCL_RETURN_IF_ERROR(subject->digests(settings(the_case), maps, digests));
+        CCL_RETURN_IF_ERROR(
+            references_.compare(the_case.image, the_case.output, the_case.features, *digests));
+      }
+    }
+    return {};
+  }
+
+  Row make_row(const Case& the_case) const {
+    const test::Image& image = images_[the_case.image];
+    return {.backend = backend_name(options_.backend),
+            .algorithm = the_case.info->nick,
+            .mode = mode_name(the_case.mode),
+            .output = output_name(the_case.output),
+            .features = features_name(the_case.features),
+            .connectivity = static_cast<uint32_t>(options_.connectivity),
+            .image = image.name,
+            .width = image.width,
+            .height = image.height};
+  }
+
+  Status time(Subject* subject, const Case& the_case) {
+    Row row = make_row(the_case);
+    CCL_RETURN_IF_ERROR(subject->time(settings(the_case), the_case.mode, repetitions_, &row.times));
+    Digests digests;
+    const bool is_first = the_case.mode == options_.modes.front();
+    CCL_RETURN_IF_ERROR(check(subject, the_case, is_first, &digests));
+    row.components = digests.n_components;
+    return csv_.write(row);
+  }
+
+  /// The maps come to the host, so not every run is worth them.
+  Status repeat(Subject* subject, const Case& the_case) {
+    constexpr int kRunsWithMaps = 10;
+    const int stride = std::max(1, options_.repeats_check / kRunsWithMaps);
+    Row row = make_row(the_case);
+    row.mode = "repeats-" + row.mode;
+    for (int i = 0; i < options_.repeats_check; ++i) {
+      Digests digests;
+      CCL_RETURN_IF_ERROR(subject->time(settings(the_case), the_case.mode, {1, 0}, &row.times));
+      CCL_RETURN_IF_ERROR(check(subject, the_case, i % stride == 0, &digests));
+      row.components = digests.n_components;
+    }
+    return csv_.write(row);
+  }
+
+  std::string describe(const Case& the_case) const {
+    const test::Image& image = images_[the_case.image];
+    return std::string(the_case.info->nick) + " on " + image.name + " " + std::to_string(image.width) + "x" +
+           std::to_string(image.height) + ", " + mode_name(the_case.mode) + ", " +
+           output_name(the_case.output) + ", " + features_name(the_case.features);
+  }
+
   const Options& options_;
-  std::vector<uint32_t> labels_;
-  std::vector<uint8_t> pixels_;
+  Repetitions repetitions_;
+  CsvWriter csv_;
+  std::unique_ptr<Device> device_;
+  std::vector<test::Image> clip_;
+  std::vector<test::Image> images_;  ///< of the size that is being run
+  References references_;            ///< of images_
+  Progress* progress_ = nullptr;
 };
-
-Options parse(int argc, char** argv) {
-  static Options options;
-  const GOptionEntry entries[] = {
-      {"backend", 'b', 0, G_OPTION_ARG_STRING, &options.backend, "cpu or cuda (default: cpu)", "BACKEND"},
-      {"size", 's', 0, G_OPTION_ARG_STRING_ARRAY, &options.sizes, "Repeatable (default: 1920x1080)",
-       "WIDTHxHEIGHT"},
-      {"frames", 'n', 0, G_OPTION_ARG_INT, &options.frames, "Timed frames of each image (default: 21)", "N"},
-      {"connectivity", 'c', 0, G_OPTION_ARG_INT, &options.connectivity, "4 or 8 (default: 8)", "N"},
-      {"algorithm", 'a', 0, G_OPTION_ARG_STRING, &options.only, "Only this one", "NICK"},
-      {}};
-  GOptionContext* context = g_option_context_new("- times the labelers");
-  g_option_context_add_main_entries(context, entries, nullptr);
-  GError* error = nullptr;
-  if (!g_option_context_parse(context, &argc, &argv, &error)) {
-    fail(error->message);
-  }
-  g_option_context_free(context);
-  if (options.frames < 1) {
-    fail("--frames wants at least 1");
-  }
-  return options;
-}
 
 }  // namespace
 
+}  // namespace ccl::bench
+
 int main(int argc, char** argv) {
-  const Options options = parse(argc, argv);
-  std::unique_ptr<ccl::Engine> engine = ccl::make_host_engine();
-  if (options.backend != nullptr && std::string(options.backend) == "cuda") {
-    require(ccl::make_device_engine({}, &engine));
+  // GLib takes the options it knows out of its copy.
+  std::vector<char*> arguments(argv, argv + argc + 1);
+  ccl::bench::Options options;
+  ccl::Status status = ccl::bench::parse_options(argc, arguments.data(), &options);
+  if (status.ok()) {
+    status = ccl::bench::Bench(options).run(argc, argv);
   }
-  std::printf("# %s\n", engine->description().c_str());
-  std::printf(
-      "backend,algorithm,image,width,height,connectivity,components,upload_us,label_us,number_us,"
-      "measure_us,paint_us,download_us,frames\n");
-  Bench bench(std::move(engine), options);
-  const gchar* default_sizes[] = {"1920x1080", nullptr};
-  for (const gchar* const* size = options.sizes != nullptr ? options.sizes : default_sizes; *size != nullptr;
-       ++size) {
-    unsigned width = 0;
-    unsigned height = 0;
-    if (std::sscanf(*size, "%ux%u", &width, &height) != 2) {
-      fail(std::string("--size wants WIDTHxHEIGHT, not ") + *size);
-    }
-    bench.run(width, height);
+  if (!status.ok()) {
+    std::fprintf(stderr, "ccl-bench: %s\n", status.message().c_str());
+    return EXIT_FAILURE;
   }
   return EXIT_SUCCESS;
 }

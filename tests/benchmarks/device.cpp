@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "device.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <fstream>
+#include <optional>
+
+#include "device/check.h"
+#include "device/context.h"
+#include "device_subject.h"
+#include "floors.h"
+#include "npp.h"
+
+namespace ccl::bench {
+
+namespace {
+
+std::string version(int cuda_version) {
+  return std::to_string(cuda_version / 1000) + "." + std::to_string(cuda_version % 1000 / 10);
+}
+
+/// As the kernel module tells it: "580.159.04"; the CUDA version it has, where it does not.
+std::string driver_version() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  for (std::string word; file >> word;) {
+    if (word.find_first_not_of("0123456789.") == std::string::npos && word.find('.') != std::string::npos) {
+      return word;
+    }
+  }
+  int cuda = 0;
+  return cudaDriverGetVersion(&cuda) == cudaSuccess ? "for CUDA " + version(cuda) : "unknown";
+}
+
+class CudaDevice final : public Device {
+ public:
+  Status open() {
+    CCL_RETURN_IF_ERROR(device::Context::create({}, &context_));
+    current_.emplace(*context_);
+    CCL_RETURN_IF_ERROR(current_->status());
+    return stream_.create();
+  }
+
+  Facts facts() const override {
+    int runtime = 0;
+    cudaRuntimeGetVersion(&runtime);
+    return {{"gpu", context_->description()}, {"driver", driver_version()}, {"cuda", version(runtime)}};
+  }
+
+  Status make_subject(const Config& config, std::unique_ptr<Subject>* subject) override {
+    return make_pipeline_subject(config, stream_, subject);
+  }
+
+  Status time_floors(Size size, const Repetitions& repetitions, std::vector<Row>* rows) override {
+    return bench::time_floors(size, stream_, repetitions, rows);
+  }
+
+  Status time_peers(const test::Image& image, Connectivity connectivity, const Repetitions& repetitions,
+                    std::vector<Row>* rows) override {
+    if (!has_looked_for_npp_) {
+      has_looked_for_npp_ = true;
+      if (const Status status = Npp::load(&npp_); !status.ok()) {
+        std::fprintf(stderr, "ccl-bench: no peer: %s\n", status.message().c_str());
+      }
+    }
+    return npp_ ? npp_->time(image, connectivity, stream_, repetitions, rows) : Status{};
+  }
+
+ private:
+  // In this order: the stream goes while the context is current, the context last.
+  std::unique_ptr<device::Context> context_;
+  std::optional<device::CurrentContext> current_;
+  device::Stream stream_;
+  std::unique_ptr<Npp> npp_;
+  bool has_looked_for_npp_ = false;
+};
+
+}  // namespace
+
+Status Device::open(std::unique_ptr<Device>* device) {
+  auto made = std::make_unique<CudaDevice>();
+  CCL_RETURN_IF_ERROR(made->open());
+  *device = std::move(made);
+  return {};
+}
+
+}  // namespace ccl::bench

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The CUDA side of ccl-bench, in terms that need no CUDA header.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "images.h"
+#include "machine.h"
+#include "measurement.h"
+#include "subject.h"
+
+namespace ccl::bench {
+
+/// A GPU, current from open() on for the thread that opened it.
+class Device {
+ public:
+  /// kNoDevice where there is none, kUnsupported in a build without CUDA.
+  static Status open(std::unique_ptr<Device>* device);
+
+  virtual ~Device() = default;
+
+  /// The GPU, its driver and the toolkit.
+  virtual Facts facts() const = 0;
+
+  /// Frames through a pipeline, in device memory: Mode::kGraph and Mode::kLaunches.
+  virtual Status make_subject(const Config& config, std::unique_ptr<Subject>* subject) = 0;
+
+  /// What no labeler can beat: a launch, reading and writing pixels, and transfers of a frame of this size.
+  virtual Status time_floors(Size size, const Repetitions& repetitions, std::vector<Row>* rows) = 0;
+
+  /// Others' labelers on this image; adds no rows where there are none on this machine.
+  virtual Status time_peers(const test::Image& image, Connectivity connectivity,
+                            const Repetitions& repetitions, std::vector<Row>* rows) = 0;
+};
+
+}  // namespace ccl::bench

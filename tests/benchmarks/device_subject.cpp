@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "device_subject.h"
+
+#include "device/check.h"
+#include "device/pipeline.h"
+#include "device_digest.h"
+#include "device_timer.h"
+
+namespace ccl::bench {
+
+namespace {
+
+using device::check;
+using device::Counts;
+using device::DeviceArray;
+using device::PinnedArray;
+
+constexpr size_t kPitchAlignment = 128;
+constexpr int kPoison = 0xa5;
+
+class PipelineSubject final : public Subject {
+ public:
+  PipelineSubject(const Config& config, const device::Stream& stream)
+      : config_(config), stream_(stream), timer_(stream) {}
+
+  Status configure() {
+    pitch_ = (config_.width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+    CCL_RETURN_IF_ERROR(input_.allocate(pitch_ * config_.height));
+    CCL_RETURN_IF_ERROR(output_.allocate(output_bytes()));
+    CCL_RETURN_IF_ERROR(records_.allocate(config_.max_components));
+    CCL_RETURN_IF_ERROR(counts_.allocate(1));
+    CCL_RETURN_IF_ERROR(device_digests_.allocate(kDigestCount));
+    CCL_RETURN_IF_ERROR(map_.allocate(n_pixels()));
+    return config_.algorithm == Algorithm::kRuns
+               ? device::make_runs_pipeline(config_, &pipeline_)
+               : device::make_staged_pipeline(config_, config_.algorithm, &pipeline_);
+  }
+
+  Status load(const test::Image& image) override {
+    CCL_RETURN_IF_ERROR(
+        check(cudaMemcpy2DAsync(input_.data(), pitch_, image.pixels(), image.stride, image.width,
+                                image.height, cudaMemcpyHostToDevice, stream_.get()),
+              "cudaMemcpy2DAsync of an image"));
+    CCL_RETURN_IF_ERROR(poison(output_.data(), output_bytes()));
+    CCL_RETURN_IF_ERROR(poison(records_.data(), config_.max_components * sizeof(CclComponent)));
+    CCL_RETURN_IF_ERROR(poison(counts_.data(), sizeof(Counts)));
+    return stream_.synchronize();
+  }
+
+  Status time(const Settings& settings, Mode mode, const Repetitions& repetitions, Times* times) override {
+    if (mode == Mode::kGraph) {
+      CCL_RETURN_IF_ERROR(capture(settings));
+      return timer_.run(
+          repetitions, [this](StageEvents*) { return graph_.launch(stream_); }, times);
+    }
+    return timer_.run(
+        repetitions,
+        [&](StageEvents* stages) { return pipeline_->enqueue(settings, frame(), stream_.get(), stages); },
+        times);
+  }
+
+  Status digests(const Settings& settings, bool with_maps, Digests* digests) override {
+    uint64_t* values = device_digests_.data();
+    CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(values, 0, kDigestCount * sizeof(uint64_t), stream_.get()),
+                              "cudaMemsetAsync of the digests"));
+    CCL_RETURN_IF_ERROR(enqueue_record_digest(records_.data(), counts_.data(), config_.max_components,
+                                              values + kRecords, stream_.get()));
+    CCL_RETURN_IF_ERROR(enqueue_digest(output_.data(), output_bytes(), values + kPixels, stream_.get()));
+    uint64_t host_values[kDigestCount] = {};
+    Counts counts{};
+    CCL_RETURN_IF_ERROR(download(host_values, values, sizeof(host_values)));
+    CCL_RETURN_IF_ERROR(download(&counts, counts_.data(), sizeof(counts)));
+    if (with_maps) {
+      CCL_RETURN_IF_ERROR(digest_maps(settings, digests));
+    }
+    CCL_RETURN_IF_ERROR(stream_.synchronize());
+    digests->n_labels = counts.n_labels;
+    digests->n_components = counts.n_components;
+    digests->records = host_values[kRecords];
+    digests->pixels = host_values[kPixels];
+    return {};
+  }
+
+ private:
+  enum DigestIndex : uint32_t { kRecords, kPixels, kDigestCount };
+
+  size_t n_pixels() const { return size_t{config_.width} * config_.height; }
+  size_t output_bytes() const { return n_pixels() * bytes_per_pixel(config_.output); }
+
+  device::FrameBuffers frame() const {
+    return {.input = input_.data(),
+            .input_pitch = pitch_,
+            .output = output_.data(),
+            .records = records_.data(),
+            .counts = counts_.data()};
+  }
+
+  Status poison(void* memory, size_t n_bytes) {
+    return check(cudaMemsetAsync(memory, kPoison, n_bytes, stream_.get()), "cudaMemsetAsync of results");
+  }
+
+  Status download(void* to, const void* from, size_t n_bytes) {
+    return check(cudaMemcpyAsync(to, from, n_bytes, cudaMemcpyDeviceToHost, stream_.get()),
+                 "cudaMemcpyAsync of results");
+  }
+
+  /// Once for each settings: all memory stays where it is, so one graph serves all images.
+  Status capture(const Settings& settings) {
+    if (is_captured_ && captured_.features == settings.features &&
+        captured_.connectivity == settings.connectivity) {
+      return {};
+    }
+    is_captured_ = false;
+    // Outside the graph first: kernels are loaded when they are first launched, and a capture forbids much.
+    CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings, frame(), stream_.get(), nullptr));
+    CCL_RETURN_IF_ERROR(stream_.synchronize());
+    CCL_RETURN_IF_ERROR(graph_.capture(
+        stream_, [&] { return pipeline_->enqueue(settings, frame(), stream_.get(), nullptr); }));
+    captured_ = settings;
+    is_captured_ = true;
+    return {};
+  }
+
+  /// One map after the other through the same pinned memory.
+  Status digest_maps(const Settings& settings, Digests* digests) {
+    const size_t n_bytes = n_pixels() * sizeof(uint32_t);
+    CCL_RETURN_IF_ERROR(pipeline_->enqueue_maps(settings, frame(), map_.data(), nullptr, stream_.get()));
+    CCL_RETURN_IF_ERROR(stream_.synchronize());
+    digests->root_map = digest_of(map_.data(), n_bytes);
+    CCL_RETURN_IF_ERROR(pipeline_->enqueue_maps(settings, frame(), nullptr, map_.data(), stream_.get()));
+    CCL_RETURN_IF_ERROR(stream_.synchronize());
+    digests->labels = digest_of(map_.data(), n_bytes);
+    return {};
+  }
+
+  Config config_;
+  const device::Stream& stream_;
+  size_t pitch_ = 0;
+  DeviceArray<uint8_t> input_;
+  DeviceArray<uint8_t> output_;
+  DeviceArray<CclComponent> records_;
+  DeviceArray<Counts> counts_;
+  DeviceArray<uint64_t> device_digests_;
+  PinnedArray<uint32_t> map_;
+  std::unique_ptr<device::Pipeline> pipeline_;
+  Graph graph_;
+  Settings captured_;
+  bool is_captured_ = false;
+  DeviceTimer timer_;
+};
+
+}  // namespace
+
+Status make_pipeline_subject(const Config& config, const device::Stream& stream,
+                             std::unique_ptr<Subject>* subject) {
+  auto made = std::make_unique<PipelineSubject>(config, stream);
+  CCL_RETURN_IF_ERROR(made->configure());
+  *subject = std::move(made);
+  return {};
+}
+
+}  // namespace ccl::bench

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "image_set.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "pgm.h"
+
+namespace ccl::bench {
+
+namespace {
+
+using test::Image;
+
+constexpr uint32_t kSeed = 1;
+
+using Draw = std::function<Image(uint32_t width, uint32_t height)>;
+
+Image discs(uint32_t width, uint32_t height) {
+  constexpr int64_t kPitch = 24;
+  constexpr int64_t kRadius = 9;
+  return test::drawn("discs", width, height, [](int64_t x, int64_t y) {
+    const int64_t dx = x % kPitch - kPitch / 2;
+    const int64_t dy = y % kPitch - kPitch / 2;
+    return dx * dx + dy * dy <= kRadius * kRadius;
+  });
+}
+
+template <typename Predicate>
+Draw drawing(Predicate is_foreground) {
+  return [is_foreground](uint32_t width, uint32_t height) {
+    return test::drawn("", width, height, is_foreground);
+  };
+}
+
+const std::map<std::string, Draw>& shapes() {
+  static const std::map<std::string, Draw> kShapes = {
+      {"blobs", [](uint32_t width, uint32_t height) { return test::blobs(width, height, kSeed); }},
+      {"checkerboard", drawing([](uint32_t x, uint32_t y) { return (x + y) % 2 == 0; })},
+      {"comb", drawing([](uint32_t x, uint32_t y) { return y == 0 || x % 2 == 0; })},
+      {"discs", discs},
+      {"empty", drawing([](uint32_t, uint32_t) { return false; })},
+      {"full", drawing([](uint32_t, uint32_t) { return true; })},
+      {"lines", drawing([](uint32_t, uint32_t y) { return y % 2 == 0; })},
+      {"serpentine", test::serpentine},
+      {"spiral", test::spiral},
+  };
+  return kShapes;
+}
+
+std::vector<std::string> noise_names(const std::vector<uint32_t>& densities) {
+  std::vector<std::string> names;
+  for (const uint32_t granularity : {1, 2, 4, 8, 16}) {
+    for (const uint32_t density : densities) {
+      names.push_back("g" + std::to_string(granularity) + "_d" + std::to_string(density));
+    }
+  }
+  return names;
+}
+
+Status draw(const std::string& name, Size size, Image* image) {
+  uint32_t granularity = 0;
+  uint32_t density = 0;
+  char rest = 0;
+  if (std::sscanf(name.c_str(), "g%u_d%u%c", &granularity, &density, &rest) == 2 && granularity > 0) {
+    *image = test::noise(size.width, size.height, granularity, density, kSeed);
+  } else if (const auto shape = shapes().find(name); shape != shapes().end()) {
+    *image = shape->second(size.width, size.height);
+  } else {
+    return {StatusCode::kInvalidArgument, "there is no image " + name};
+  }
+  image->name = name;
+  return {};
+}
+
+/// Draws on all processors: the device waits meanwhile.
+Status draw_all(const std::vector<std::string>& names, Size size, std::vector<Image>* images) {
+  images->resize(names.size());
+  std::vector<Status> statuses(names.size());
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < names.size(); i = next++) {
+      statuses[i] = draw(names[i], size, &(*images)[i]);
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 1; i < std::min<size_t>(std::thread::hardware_concurrency(), names.size()); ++i) {
+      threads.emplace_back(work);
+    }
+    work();
+  }
+  for (const Status& status : statuses) {
+    CCL_RETURN_IF_ERROR(status);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> image_names(const std::string& set) {
+  if (set != "short" && set != "full") {
+    return {set};
+  }
+  std::vector<std::string> names =
+      noise_names(set == "short" ? std::vector<uint32_t>{10, 30, 50, 60, 70, 90}
+                                 : std::vector<uint32_t>{0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100});
+  for (const auto& [name, _] : shapes()) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+Status make_images(const Options& options, Size size, const std::vector<Image>& clip,
+                   std::vector<Image>* images) {
+  std::vector<std::string> names;
+  for (const std::string& set : options.images) {
+    for (const std::string& name : image_names(set)) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        names.push_back(name);
+      }
+    }
+  }
+  CCL_RETURN_IF_ERROR(draw_all(names, size, images));
+  std::copy_if(clip.begin(), clip.end(), std::back_inserter(*images), [&](const Image& frame) {
+    return Size{frame.width, frame.height} == size;
+  });
+  return {};
+}
+
+Status read_clip(const Options& options, std::vector<Image>* frames) {
+  const ForegroundRule rule{
+      .foreground = Foreground::kBinary, .threshold = options.clip_threshold, .invert = options.clip_invert};
+  for (const std::string& file : options.clip) {
+    Image& frame = frames->emplace_back();
+    CCL_RETURN_IF_ERROR(read_pgm(file, &frame));
+    const Size size{frame.width, frame.height};
+    if (std::find(options.sizes.begin(), options.sizes.end(), size) == options.sizes.end()) {
+      return {StatusCode::kInvalidArgument, file + " is " + std::to_string(size.width) + "x" +
+                                                std::to_string(size.height) + ", which no --size asks for"};
+    }
+    frame.name = "clip_" + std::to_string(frames->size() - 1);
+    std::transform(frame.memory.begin(), frame.memory.end(), frame.memory.begin(),
+                   [&](uint8_t value) { return rule.segment(value); });
+  }
+  return {};
+}
+
+Status dump_images(const std::string& folder, const std::vector<Image>& images) {
+  for (const Image& image : images) {
+    CCL_RETURN_IF_ERROR(write_pgm(folder + "/" + std::to_string(image.width) + "x" +
+                                      std::to_string(image.height) + "-" + image.name + ".pgm",
+                                  image));
+  }
+  return {};
+}
+
+}  // namespace ccl::bench

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The images that labelers are timed on.
+///
+/// `g<granularity>_d<density>` is noise as in Cabaret, Lacassagne, Etiemble 2017: blocks of g × g pixels,
+/// each foreground with a chance of d percent, from one MT19937. The others are named by their shape.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ccl/status.h"
+#include "images.h"
+#include "options.h"
+
+namespace ccl::bench {
+
+/// The names that `set` stands for: "short" and "full" are many, any other name is its own.
+std::vector<std::string> image_names(const std::string& set);
+
+/// Draws the images of one size that `options` ask for, and adds the clip's frames of that size. The names
+/// have no size in them.
+Status make_images(const Options& options, Size size, const std::vector<test::Image>& clip,
+                   std::vector<test::Image>* images);
+
+/// The frames of `options.clip` as 0 and 255, named clip_0, clip_1 ...
+Status read_clip(const Options& options, std::vector<test::Image>* frames);
+
+/// Writes each image to `folder`, as WIDTHxHEIGHT-NAME.pgm.
+Status dump_images(const std::string& folder, const std::vector<test::Image>& images);
+
+}  // namespace ccl::bench

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "machine.h"
+
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "commit.h"
+
+namespace ccl::bench {
+
+namespace {
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.starts_with("model name")) {
+      return line.substr(line.find(':') + 2);
+    }
+  }
+  return "unknown";
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+std::string command_line(int argc, const char* const* argv) {
+  std::string line = "ccl-bench";
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool is_path = word.find('/') != std::string::npos;
+    line += " " + (is_path ? std::filesystem::path(word).filename().string() : word);
+  }
+  return line;
+}
+
+}  // namespace
+
+Facts machine_facts(const std::string& commit, int argc, const char* const* argv) {
+  return {
+      {"command", command_line(argc, argv)},
+      {"date", today()},
+      {"commit", commit.empty() ? CCL_BENCH_COMMIT : commit},
+      {"cpu", processor() + ", " + std::to_string(std::thread::hardware_concurrency()) + " threads"},
+      {"compiler", "C++ " __VERSION__},
+  };
+}
+
+}  // namespace ccl::bench

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "options.h"
+
+#include <glib.h>
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "ccl/algorithm.h"
+#include "ccl/engine.h"
+
+namespace ccl::bench {
+
+namespace {
+
+template <typename T>
+using Named = std::pair<const char*, T>;
+
+constexpr Named<Size> kSizes[] = {{"720p", {1280, 720}},
+                                  {"1080p", {1920, 1080}},
+                                  {"2048", {2048, 2048}},
+                                  {"4k", {3840, 2160}},
+                                  {"8192", {8192, 8192}}};
+constexpr Named<Mode> kModes[] = {
+    {"graph", Mode::kGraph}, {"launches", Mode::kLaunches}, {"engine", Mode::kEngine}};
+constexpr Named<Output> kOutputs[] = {{"none", Output::kNone},
+                                      {"colorized", Output::kColorized},
+                                      {"overlay", Output::kOverlay},
+                                      {"labels", Output::kLabels},
+                                      {"mask", Output::kMask}};
+constexpr Named<uint32_t> kFeatures[] = {{"basic", 0}, {"all", kAllFeatures}};
+constexpr Named<Backend> kBackends[] = {{"cpu", Backend::kCpu}, {"cuda", Backend::kCuda}};
+
+Status refuse(const std::string& message) {
+  return {StatusCode::kInvalidArgument, message};
+}
+
+template <typename Table, typename T>
+Status look_up(const Table& table, const std::string& option, const std::string& name, T* value) {
+  std::string known;
+  for (const auto& [known_name, known_value] : table) {
+    if (name == known_name) {
+      *value = known_value;
+      return {};
+    }
+    known += (known.empty() ? "" : ", ") + std::string(known_name);
+  }
+  return refuse(option + " knows " + known + "; not " + name);
+}
+
+template <typename Table, typename T>
+const char* name_in(const Table& table, T value) {
+  for (const auto& [name, known] : table) {
+    if (known == value) {
+      return name;
+    }
+  }
+  return "?";
+}
+
+/// Adds what each of `names` stands for to `values`, or `defaults` where there are no names.
+template <typename Table, typename T>
+Status look_up_all(const Table& table, const std::string& option, gchar** names, std::vector<T> defaults,
+                   std::vector<T>* values) {
+  for (gchar** name = names; name != nullptr && *name != nullptr; ++name) {
+    T value{};
+    CCL_RETURN_IF_ERROR(look_up(table, option, *name, &value));
+    values->push_back(value);
+  }
+  if (values->empty()) {
+    *values = std::move(defaults);
+  }
+  return {};
+}
+
+std::vector<std::string> strings(gchar** values) {
+  std::vector<std::string> all;
+  for (gchar** value = values; value != nullptr && *value != nullptr; ++value) {
+    all.emplace_back(*value);
+  }
+  return all;
+}
+
+std::string string(const gchar* value) {
+  return value != nullptr ? value : "";
+}
+
+/// The command line as GLib reads it, before anything is looked up.
+struct Raw {
+  gchar* backend = nullptr;
+  gchar** sizes = nullptr;
+  gchar** algorithms = nullptr;
+  gchar** modes = nullptr;
+  gchar** outputs = nullptr;
+  gchar** features = nullptr;
+  gint connectivity = 8;
+  gchar** images = nullptr;
+  gchar** clip = nullptr;
+  gchar** more_clip = nullptr;
+  gint clip_threshold = 1;
+  gboolean clip_invert = FALSE;
+  gint repetitions = 30;
+  gint budget = 20;
+  gint repeats_check = 0;
+  gboolean no_floors = FALSE;
+  gboolean no_peers = FALSE;
+  gchar* csv = nullptr;
+  gchar* dump_images = nullptr;
+  gchar* commit = nullptr;
+};
+
+Status read_command_line(int argc, char** argv, Raw* raw) {
+  const GOptionArg kStrings = G_OPTION_ARG_STRING_ARRAY;
+  const GOptionArg kFiles = G_OPTION_ARG_FILENAME_ARRAY;
+  const GOptionEntry entries[] = {
+      {"backend", 'b', 0, G_OPTION_ARG_STRING, &raw->backend, "cpu or cuda (default: cpu)", "NAME"},
+      {"size", 's', 0, kStrings, &raw->sizes, "720p, 1080p, 2048, 4k, 8192 or WxH (default: 1080p)*", "SIZE"},
+      {"algorithm", 'a', 0, kStrings, &raw->algorithms, "default: all of the backend*", "NICK"},
+      {"mode", 'm', 0, kStrings, &raw->modes,
+       "graph, launches or engine (default: graph and launches; on the CPU engine)*", "NAME"},
+      {"output", 'o', 0, kStrings, &raw->outputs,
+       "none, colorized, overlay, labels or mask (default: colorized)*", "NAME"},
+      {"features", 'f', 0, kStrings, &raw->features, "basic or all (default: basic)*", "NAME"},
+      {"connectivity", 'c', 0, G_OPTION_ARG_INT, &raw->connectivity, "4 or 8 (default: 8)", "N"},
+      {"images", 'i', 0, kStrings, &raw->images, "short, full, or an image's name (default: short)*", "NAME"},
+      {"clip", 0, 0, kFiles, &raw->clip, "PGM files, one a frame; more may follow*", "FILE"},
+      {"clip-threshold", 0, 0, G_OPTION_ARG_INT, &raw->clip_threshold,
+       "The clip's foreground: value >= N (default: 1)", "N"},
+      {"clip-invert", 0, 0, G_OPTION_ARG_NONE, &raw->clip_invert, "The clip's foreground: value < N",
+       nullptr},
+      {"repetitions", 'n', 0, G_OPTION_ARG_INT, &raw->repetitions, "At most; default: 30", "N"},
+      {"budget", 0, 0, G_OPTION_ARG_INT, &raw->budget,
+       "Milliseconds for one row's repetitions: slow ones get fewer, at least 1 (default: 20)", "MS"},
+      {"repeats-check", 0, 0, G_OPTION_ARG_INT, &raw->repeats_check,
+       "Instead of timing, run every image N times and compare all bytes each time", "N"},
+      {"no-floors", 0, 0, G_OPTION_ARG_NONE, &raw->no_floors, "Leave out copies and transfers", nullptr},
+      {"no-peers", 0, 0, G_OPTION_ARG_NONE, &raw->no_peers, "Leave out NVIDIA NPP", nullptr},
+      {"csv", 0, 0, G_OPTION_ARG_FILENAME, &raw->csv, "Where to write (default: standard output)", "FILE"},
+      {"dump-images", 0, 0, G_OPTION_ARG_FILENAME, &raw->dump_images,
+       "Write the images there as PGM files, and end", "FOLDER"},
+      {"commit", 0, 0, G_OPTION_ARG_STRING, &raw->commit, "The sources' commit, for the CSV", "ID"},
+      {G_OPTION_REMAINING, 0, 0, kFiles, &raw->more_clip, nullptr, nullptr},
+      {}};
+  const std::unique_ptr<GOptionContext, decltype(&g_option_context_free)> context(
+      g_option_context_new("- times the labelers\n\nOptions marked * may be given more than once."),
+      g_option_context_free);
+  g_option_context_add_main_entries(context.get(), entries, nullptr);
+  GError* error = nullptr;
+  if (!g_option_context_parse(context.get(), &argc, &argv, &error)) {
+    const std::string message = error->message;
+    g_error_free(error);
+    return refuse(message);
+  }
+  return {};
+}
+
+Status look_up_size(const std::string& name, Size* size) {
+  char rest = 0;
+  if (std::sscanf(name.c_str(), "%ux%u%c", &size->width, &size->height, &rest) == 2) {
+    return validate(Config{.width = size->width, .height = size->height, .layout = {}});
+  }
+  return look_up(kSizes, "--size WxH, or a name: it", name, size);
+}
+
+Status look_up_sizes(const Raw& raw, Options* options) {
+  for (const std::string& name : strings(raw.sizes)) {
+    Size size{};
+    CCL_RETURN_IF_ERROR(look_up_size(name, &size));
+    options->sizes.push_back(size);
+  }
+  if (options->sizes.empty()) {
+    options->sizes = {{1920, 1080}};
+  }
+  return {};
+}
+
+Status look_up_algorithms(const Raw& raw, Options* options) {
+  std::vector<Named<AlgorithmInfo>> known;
+  std::vector<AlgorithmInfo> all;
+  for (const AlgorithmInfo& info : algorithms()) {
+    const bool exists = options->backend == Backend::kCpu ? info.on_cpu : info.on_cuda;
+    if (exists && info.algorithm != Algorithm::kAuto) {
+      known.emplace_back(info.nick, info);
+      all.push_back(info);
+    }
+  }
+  return look_up_all(known, "--algorithm", raw.algorithms, std::move(all), &options->algorithms);
+}
+
+Status check_numbers(const Raw& raw) {
+  if (raw.connectivity != 4 && raw.connectivity != 8) {
+    return refuse("--connectivity is 4 or 8");
+  }
+  if (raw.repetitions < 1 || raw.budget < 0 || raw.repeats_check < 0) {
+    return refuse("--repetitions wants at least 1; --budget and --repeats-check want at least 0");
+  }
+  if (raw.clip_threshold < 0 || raw.clip_threshold > 255) {
+    return refuse("--clip-threshold is 0 to 255");
+  }
+  return {};
+}
+
+void take_plain(const Raw& raw, Options* options) {
+  options->connectivity = raw.connectivity == 4 ? Connectivity::k4 : Connectivity::k8;
+  options->images = strings(raw.images);
+  if (options->images.empty()) {
+    options->images = {"short"};
+  }
+  options->clip = strings(raw.clip);
+  for (const std::string& file : strings(raw.more_clip)) {
+    options->clip.push_back(file);
+  }
+  options->clip_threshold = static_cast<uint8_t>(raw.clip_threshold);
+  options->clip_invert = raw.clip_invert;
+  options->repetitions = raw.repetitions;
+  options->budget_us = static_cast<float>(raw.budget) * 1000;
+  options->repeats_check = raw.repeats_check;
+  options->with_floors = !raw.no_floors;
+  options->with_peers = !raw.no_peers;
+  options->csv = string(raw.csv);
+  options->dump_images = string(raw.dump_images);
+  options->commit = string(raw.commit);
+}
+
+}  // namespace
+
+Status parse_options(int argc, char** argv, Options* options) {
+  Raw raw;
+  CCL_RETURN_IF_ERROR(read_command_line(argc, argv, &raw));
+  CCL_RETURN_IF_ERROR(check_numbers(raw));
+  take_plain(raw, options);
+  if (raw.backend != nullptr) {
+    CCL_RETURN_IF_ERROR(look_up(kBackends, "--backend", raw.backend, &options->backend));
+  }
+  const bool is_cpu = options->backend == Backend::kCpu;
+  const std::vector<Mode> modes =
+      is_cpu ? std::vector<Mode>{Mode::kEngine} : std::vector<Mode>{Mode::kGraph, Mode::kLaunches};
+  CCL_RETURN_IF_ERROR(look_up_sizes(raw, options));
+  CCL_RETURN_IF_ERROR(look_up_algorithms(raw, options));
+  CCL_RETURN_IF_ERROR(look_up_all(kModes, "--mode", raw.modes, modes, &options->modes));
+  CCL_RETURN_IF_ERROR(
+      look_up_all(kOutputs, "--output", raw.outputs, {Output::kColorized}, &options->outputs));
+  CCL_RETURN_IF_ERROR(look_up_all(kFeatures, "--features", raw.features, {0}, &options->features));
+  if (is_cpu && options->modes != modes) {
+    return refuse("--mode on the CPU is engine");
+  }
+  return {};
+}
+
+const char* mode_name(Mode mode) {
+  return name_in(kModes, mode);
+}
+
+const char* output_name(Output output) {
+  return name_in(kOutputs, output);
+}
+
+const char* features_name(uint32_t features) {
+  return name_in(kFeatures, features);
+}
+
+}  // namespace ccl::bench

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What ccl-bench is asked for on its command line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ccl/config.h"
+#include "ccl/status.h"
+
+namespace ccl::bench {
+
+struct Size {
+  uint32_t width;
+  uint32_t height;
+
+  bool operator==(const Size&) const = default;
+};
+
+/// How a frame is run while it is timed.
+enum class Mode {
+  kGraph,     ///< kernels captured in a CUDA graph, which is replayed
+  kLaunches,  ///< kernels launched one by one, with an event after each stage
+  kEngine,    ///< push() and pop() of the public engine, transfers included, by the host's clock
+};
+
+const char* mode_name(Mode mode);
+
+struct Options {
+  Backend backend = Backend::kCpu;
+  std::vector<Size> sizes;
+  std::vector<AlgorithmInfo> algorithms;
+  std::vector<Mode> modes;
+  std::vector<Output> outputs;
+  std::vector<uint32_t> features;  ///< each a set of Feature bits
+  Connectivity connectivity = Connectivity::k8;
+  std::vector<std::string> images;  ///< names of sets or of single images
+  std::vector<std::string> clip;    ///< PGM files
+  uint8_t clip_threshold = 1;
+  bool clip_invert = false;
+  int repetitions = 30;
+  float budget_us = 20000;  ///< for the timed repetitions of one row
+  int repeats_check = 0;    ///< 0: time; else compare this many runs
+  bool with_floors = true;
+  bool with_peers = true;
+  std::string csv;          ///< a file; empty: standard output
+  std::string dump_images;  ///< a folder; not empty: write images there, time nothing
+  std::string commit;       ///< of the sources; empty: what the build found
+};
+
+/// Fails with a message for the user. `--help` ends the program.
+Status parse_options(int argc, char** argv, Options* options);
+
+/// "colorized"
+const char* output_name(Output output);
+/// "basic" without feature bits, "all" with all.
+const char* features_name(uint32_t features);
+
+}  // namespace ccl::bench

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What is timed: an algorithm made ready for frames of one size and one output.
+#pragma once
+
+#include <memory>
+
+#include "ccl/config.h"
+#include "ccl/engine.h"
+#include "ccl/status.h"
+#include "digest.h"
+#include "images.h"
+#include "measurement.h"
+#include "options.h"
+
+namespace ccl::bench {
+
+class Subject {
+ public:
+  virtual ~Subject() = default;
+
+  /// Puts an image where frames are read from, and fills all results with what no frame gives.
+  virtual Status load(const test::Image& image) = 0;
+
+  /// Runs frames of the loaded image and tells what each took.
+  virtual Status time(const Settings& settings, Mode mode, const Repetitions& repetitions, Times* times) = 0;
+
+  /// What the last frame came to; root map and labels only `with_maps`.
+  virtual Status digests(const Settings& settings, bool with_maps, Digests* digests) = 0;
+};
+
+/// Frames through the public engine, from and to host memory: Mode::kEngine only.
+Status make_engine_subject(std::unique_ptr<Engine> engine, const Config& config,
+                           std::unique_ptr<Subject>* subject);
+
+}  // namespace ccl::bench
