@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The GPU labelers under compute-sanitizer's four tools: no error is allowed.
+
+    test_sanitizer.py PATH/TO/planted PATH/TO/library-subset [--tool NAME ...] [--filter GTEST_FILTER]
+
+First each tool has to report the bug that was planted for it, and nothing in a program without: a tool that
+did not run, or that cannot look into this GPU, finds nothing either. Needs a GPU and compute-sanitizer, and
+exits with 77 where one is missing.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+SKIPPED = 77
+PLANTED = {
+    "memcheck": "out-of-bounds",
+    "racecheck": "race",
+    "initcheck": "uninitialised",
+    "synccheck": "divergent-barrier",
+}
+SUMMARY = re.compile(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard")
+UNSUPPORTED = "Device not supported"
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(SKIPPED)
+
+
+def find_sanitizer():
+    path = os.environ.get("PATH", "") + os.pathsep + "/usr/local/cuda/bin"
+    return shutil.which("compute-sanitizer", path=path) or skip("compute-sanitizer is not on PATH")
+
+
+def count_errors(sanitizer, tool, command, seconds):
+    """Errors that the tool reports (None: it did not come to its summary), the exit status, and the output."""
+    done = subprocess.run([sanitizer, "--tool", tool, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace", timeout=seconds,
+                          env=os.environ | {"CUDACCL_TEST_BACKEND": "cuda"})
+    counts = [int(number) for match in SUMMARY.findall(done.stdout) for number in match if number]
+    return (sum(counts) if counts else None), done.returncode, done.stdout
+
+
+def check_tool(sanitizer, tool, planted):
+    """Whether the tool tells a program with its bug from one without."""
+    for bug, is_clean in (PLANTED[tool], False), ("none", True):
+        errors, _, output = count_errors(sanitizer, tool, [planted, bug], seconds=120)
+        if UNSUPPORTED in output:
+            skip(f"compute-sanitizer does not support this GPU here: {UNSUPPORTED}")
+        if errors is None or (errors == 0) != is_clean:
+            print(output)
+            print(f"FAILED: {tool} reports {errors} errors in the program with bug {bug}")
+            return False
+        print(f"{tool}: {errors} errors with bug {bug}", flush=True)
+    return True
+
+
+def check_labelers(sanitizer, tool, command):
+    errors, status, output = count_errors(sanitizer, tool, command, seconds=1500)
+    passed = re.search(r"\[  PASSED  \] [1-9]\d* test", output) is not None
+    if errors != 0 or status != 0 or not passed:
+        print("\n".join(output.splitlines()[:400]))
+        print(f"FAILED: {tool} reports {errors} errors in the labelers, exit status {status}")
+        return False
+    print(f"{tool}: 0 errors in the labelers", flush=True)
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("planted")
+    parser.add_argument("tests")
+    parser.add_argument("--tool", action="append", choices=list(PLANTED))
+    parser.add_argument("--filter", default="*", help="which tests, as --gtest_filter")
+    arguments = parser.parse_args()
+    sanitizer = find_sanitizer()
+    probe = subprocess.run([arguments.planted, "none"], capture_output=True, text=True, timeout=120)
+    if probe.returncode == SKIPPED:
+        skip(probe.stdout.removeprefix("skipped: ").strip())
+    tests = [arguments.tests, f"--gtest_filter={arguments.filter}"]
+    failed = [tool for tool in arguments.tool or PLANTED
+              if not (check_tool(sanitizer, tool, arguments.planted) and check_labelers(sanitizer, tool, tests))]
+    if failed:
+        sys.exit("not clean: " + ", ".join(failed))
+
+
+if __name__ == "__main__":
+    main()
