@@ -19,14 +19,14 @@ struct NppiSize {
   int width, height;
 };
 
-/// NppStreamContext. `workspace` is where newer versions have one; older ones do not read it.
+/// The last field is a workspace in newer versions and reserved in older ones.
 struct NppStreamContext {
   cudaStream_t stream;
   int device, multiprocessors, threads_per_multiprocessor, threads_per_block;
   size_t shared_bytes_per_block;
   int major, minor;
   unsigned int stream_flags;
-  void* workspace;
+  int workspace;
 };
 
 /// NppiNorm: which neighbours a pixel has.
@@ -52,7 +52,7 @@ Status make_context(const device::Stream& stream, NppStreamContext* context) {
               .major = properties.major,
               .minor = properties.minor,
               .stream_flags = 0,
-              .workspace = nullptr};
+              .workspace = 0};
   return check(cudaStreamGetFlags(stream.get(), &context->stream_flags), "cudaStreamGetFlags");
 }
 
