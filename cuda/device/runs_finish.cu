@@ -6,6 +6,7 @@
 #include "ccl/colors.h"
 #include "device/runs.h"
 #include "device/runs_emit.cuh"
+#include "device/runs_forest.cuh"
 #include "device/warp.cuh"
 
 namespace ccl::device::runs {
@@ -32,7 +33,7 @@ __device__ void finish_slots(const Tiles& tiles, const Emitter& emitter, const I
                              uint32_t n_slots, Tile& tile) {
   for (uint32_t k = threadIdx.x; k < n_slots; k += blockDim.x) {
     const uint32_t slot = index * tiles.max_slots + k;
-    const Parent root = tiles.parent[slot];
+    const Parent root = find_root(tiles.parent, slot);
     const uint32_t label = tiles.slot_label[slot_of(root)];
     const SlotSums& sums = tiles.slot_sums[slot_of(root)];
     const uint32_t first_pixel = first_pixel_of(root);

@@ -222,6 +222,15 @@ __device__ uint32_t find_root(uint32_t* parents, uint32_t run) {
   return run;
 }
 
+/// The root of a run when no one unites any more. It writes nothing: what it passes may be pointed at its
+/// root by others at the same time, and must stay so.
+__device__ uint32_t find_final_root(const uint32_t* parents, uint32_t run) {
+  for (uint32_t parent = load(parents + run); parent != run; parent = load(parents + run)) {
+    run = parent;
+  }
+  return run;
+}
+
 __device__ void unite(uint32_t* parents, uint32_t a, uint32_t b) {
   for (;;) {
     a = find_root(parents, a);
@@ -250,7 +259,7 @@ __device__ void find_components(Tile<kValues>& tile) {
   }
   __syncthreads();
   for (uint32_t run = threadIdx.x; run / kWarpSize * kWarpSize < tile.n_runs; run += blockDim.x) {
-    const uint32_t root = run < tile.n_runs ? find_root(tile.parent, run) : kNoRun;
+    const uint32_t root = run < tile.n_runs ? find_final_root(tile.parent, run) : kNoRun;
     const uint32_t roots = __ballot_sync(kAllLanes, root == run);
     if (run < tile.n_runs) {
       tile.parent[run] = root;

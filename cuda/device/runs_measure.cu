@@ -396,7 +396,7 @@ __device__ void add_to_slot(uint32_t area, const Sums& sums, SlotSums* slot) {
 }
 
 /// Brings the sums of shared components to their roots; those of one root are added up in the warp first,
-/// because many meet in a large component. Leaves every slot pointing at its root.
+/// because many meet in a large component.
 template <bool kValues, uint32_t kWords>
 __device__ void flush_slots(const Tiles& tiles, const Emitter& emitter, const Tile& tile,
                             const Arrays<kWords>& arrays) {
@@ -406,7 +406,6 @@ __device__ void flush_slots(const Tiles& tiles, const Emitter& emitter, const Ti
     const uint32_t slot = tile.index * tiles.max_slots + k;
     const TileRun run = tile.runs[tiles.slot_run[slot]];
     const Parent root = find_root(tiles.parent, slot);
-    tiles.parent[slot] = root;
     uint32_t words[kWords];
     sums_of_component<kValues>(tiles, emitter, tile, arrays, run, words);
     __syncwarp(lanes);
