@@ -13,6 +13,7 @@
 /// so that atomics on device memory are few: they grow with the components at borders, not with pixels or
 /// runs. Three rare wishes take more passes of the same kernels: a filter, whose records must be put in
 /// order; maps of labels or roots; and a table that overflows, which needs all areas before any record.
+#include <bit>
 #include <utility>
 
 #include "ccl/colors.h"
@@ -47,7 +48,7 @@ class TileMemory {
   Tiles tiles_{};
   bool has_values_ = false;
 
-  DeviceArray<uint32_t> bits_, starts_, is_root_, is_first_, is_shared_, slot_label_, strip_counts_;
+  DeviceArray<uint32_t> bits_, starts_, is_first_, is_shared_, slot_label_, strip_counts_;
   DeviceArray<uint16_t> word_base_, top_, bottom_, left_, right_, slot_component_, slot_run_;
   DeviceArray<uint8_t> row_counts_;
   DeviceArray<TileRun> run_;
@@ -64,6 +65,7 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cu
   t.columns = blocks_for(width, kTileWidth);
   const bool is_low = has_values || t.columns * blocks_for(height, kMaxRows) < kFewTiles;
   t.rows = is_low ? kMaxRows / 2 : kMaxRows;
+  t.row_bits = static_cast<uint32_t>(std::countr_zero(t.rows));
   t.strips = blocks_for(height, t.rows);
   t.max_runs = kTileWidth * t.rows / (has_values ? 1 : 2);
   // The pixels around a tile can all differ in value, or every other one be foreground.
@@ -84,7 +86,6 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cu
   CCL_RETURN_IF_ERROR(take(starts_, n_words, t.starts));
   CCL_RETURN_IF_ERROR(take(word_base_, n_words, t.word_base));
   CCL_RETURN_IF_ERROR(take(run_, n_tiles * t.max_runs, t.run));
-  CCL_RETURN_IF_ERROR(take(is_root_, n_run_words, t.is_root));
   CCL_RETURN_IF_ERROR(take(is_first_, n_run_words, t.is_first));
   CCL_RETURN_IF_ERROR(take(is_shared_, n_run_words, t.is_shared));
   CCL_RETURN_IF_ERROR(take(head_, n_tiles, t.head));

@@ -81,6 +81,7 @@ struct Tiles {
   uint32_t columns;    ///< of tiles
   uint32_t strips;     ///< rows of tiles
   uint32_t rows;       ///< pixel rows of a tile: a power of two, at most kMaxRows
+  uint32_t row_bits;   ///< its logarithm
   uint32_t max_runs;   ///< of a tile
   uint32_t max_slots;  ///< of a tile
   bool is_aligned;     ///< the frame's rows start where 16-byte loads may
@@ -89,10 +90,9 @@ struct Tiles {
   uint32_t* starts;     ///< alike: the pixels that begin a run
   uint16_t* word_base;  ///< alike: the tile's runs that begin before the word
   TileRun* run;         ///< per tile max_runs; measure_tiles() turns them into inks
-  uint32_t*
-      is_root;  ///< per tile max_runs / kWordBits: a bit per run that is its component's first in the tile
-  uint32_t* is_first;   ///< alike: and the component's first in the frame
-  uint32_t* is_shared;  ///< alike: a bit per run whose ink is that of its slot
+  uint32_t* is_first;   ///< per tile max_runs / kWordBits: a bit per run that begins one of the frame's
+                        ///< components
+  uint32_t* is_shared;  ///< alike: a bit per component that has a slot; once measured, per run of such
   TileHead* head;       ///< per tile
 
   uint16_t* top;     ///< per strip and frame column: slot, within its tile, of the pixel in the first row
@@ -112,7 +112,9 @@ struct Tiles {
   /// Where a tile's part of the arrays with a bit per run begins.
   constexpr size_t run_words(uint32_t tile) const { return size_t{tile} * (max_runs / kWordBits); }
   /// The tile of a pixel.
-  constexpr uint32_t tile_at(uint32_t x, uint32_t y) const { return y / rows * columns + x / kTileWidth; }
+  constexpr uint32_t tile_at(uint32_t x, uint32_t y) const { return strip_of(y) * columns + x / kTileWidth; }
+  constexpr uint32_t strip_of(uint32_t y) const { return y >> row_bits; }
+  constexpr uint32_t row_in_tile(uint32_t y) const { return y & (rows - 1); }
 };
 
 /// What a run's ink tells of its component.

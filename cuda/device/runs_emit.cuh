@@ -36,8 +36,8 @@ __device__ inline void store(const CclComponent& record, CclComponent* to) {
   }
 }
 
-/// `make_sums()` gives the component's Sums, `make_value()` its segment; called only where they are needed.
-template <typename MakeSums, typename MakeValue>
+/// `kHasFeatures` is whether any feature may be wanted. `make_sums()` gives the component's Sums, `make_value()` its segment; called only where they are needed.
+template <bool kHasFeatures, typename MakeSums, typename MakeValue>
 __device__ void emit(const Emitter& emitter, const SegmentSource& frame, uint32_t label, uint32_t area,
                      MakeSums make_sums, MakeValue make_value) {
   uint32_t index = kNoRecord;
@@ -61,8 +61,8 @@ __device__ void emit(const Emitter& emitter, const SegmentSource& frame, uint32_
       break;
   }
   if (index < emitter.max_components) {
-    store(make_component(label, area, make_value(), make_sums(), emitter.settings.features, frame.width,
-                         frame.height),
+    store(make_component(label, area, make_value(), make_sums(), kHasFeatures ? emitter.settings.features : 0,
+                         frame.width, frame.height),
           emitter.records + index);
   }
 }

@@ -29,6 +29,7 @@ struct Tile {
 };
 
 /// Record and ink of each slot; the record once, where the component begins.
+template <bool kHasFeatures>
 __device__ void finish_slots(const Tiles& tiles, const Emitter& emitter, const Inker& inker, uint32_t index,
                              uint32_t n_slots, Tile& tile) {
   for (uint32_t k = threadIdx.x; k < n_slots; k += blockDim.x) {
@@ -40,7 +41,7 @@ __device__ void finish_slots(const Tiles& tiles, const Emitter& emitter, const I
     if (slot_of(root) == slot) {
       const uint32_t y = first_pixel / tiles.frame.width;
       const uint32_t x = first_pixel - y * tiles.frame.width;
-      emit(
+      emit<kHasFeatures>(
           emitter, tiles.frame, label, sums.area, [&] { return sums.sums; },
           [&] { return tiles.frame.segment(x, y); });
     }
@@ -59,11 +60,25 @@ __device__ void load_words(const Tiles& tiles, uint32_t index, Tile& tile) {
   }
 }
 
-__device__ void load_inks(const Tiles& tiles, uint32_t index, uint32_t n_runs, Tile& tile) {
-  for (uint32_t run = threadIdx.x; run < n_runs; run += kThreads) {
-    const uint32_t ink = tiles.run[size_t{index} * tiles.max_runs + run].word;
-    const uint32_t shared = tiles.is_shared[tiles.run_words(index) + run / kWordBits];
-    tile.ink[run] = (shared >> run % kWordBits & 1) != 0 ? tile.slot_ink[ink] : ink;
+/// The inks of runs, but those of shared components: of these the slots. Returns a bit for each of the
+/// thread's runs that has such.
+__device__ uint32_t load_inks(const Tiles& tiles, uint32_t index, uint32_t n_runs, Tile& tile) {
+  static_assert(kMaxRuns <= kThreads * kWordBits);
+  const TileRun* runs = tiles.run + size_t{index} * tiles.max_runs;
+  const uint32_t* is_shared = tiles.is_shared + tiles.run_words(index);
+  uint32_t mine = 0;
+  uint32_t turn = 0;
+  for (uint32_t run = threadIdx.x; run < n_runs; run += kThreads, ++turn) {
+    tile.ink[run] = runs[run].word;
+    mine |= (is_shared[run / kWordBits] >> run % kWordBits & 1) << turn;
+  }
+  return mine;
+}
+
+__device__ void ink_shared_runs(uint32_t mine, Tile& tile) {
+  for (; mine != 0; mine &= mine - 1) {
+    const uint32_t run = threadIdx.x + (__ffs(static_cast<int>(mine)) - 1) * kThreads;
+    tile.ink[run] = tile.slot_ink[tile.ink[run]];
   }
 }
 
@@ -114,23 +129,30 @@ __device__ void paint(const Tiles& tiles, const Inker& inker, const Tile& tile, 
   }
 }
 
-template <typename Pixel, bool kOverlay>
-__global__ void __launch_bounds__(kThreads) finish(Tiles tiles, Emitter emitter, Inker inker, Pixel* pixels) {
+/// Once all have read the counts, for the next frame.
+__device__ void clear_strip_counts(const Tiles& tiles) {
+  if (blockIdx.x == 0 && blockIdx.y == 0) {
+    for (uint32_t strip = threadIdx.x; strip < tiles.strips; strip += blockDim.x) {
+      tiles.strip_counts[strip] = 0;
+    }
+  }
+}
+
+template <typename Pixel, bool kOverlay, bool kHasFeatures>
+__global__ void __launch_bounds__(kThreads, 3)
+    finish(Tiles tiles, Emitter emitter, Inker inker, Pixel* pixels) {
   __shared__ Tile tile;
   wait_for_kernel_before();
   const uint32_t index = blockIdx.y * tiles.columns + blockIdx.x;
   const TileHead head = tiles.head[index];
   load_words(tiles, index, tile);
-  finish_slots(tiles, emitter, inker, index, head.n_slots, tile);
+  const uint32_t shared_runs = load_inks(tiles, index, head.n_runs, tile);
+  finish_slots<kHasFeatures>(tiles, emitter, inker, index, head.n_slots, tile);
   __syncthreads();
-  load_inks(tiles, index, head.n_runs, tile);
+  ink_shared_runs(shared_runs, tile);
   __syncthreads();
   paint<Pixel, kOverlay>(tiles, inker, tile, pixels);
-  if (index == 0) {  // for the next frame
-    for (uint32_t strip = threadIdx.x; strip < tiles.strips; strip += kThreads) {
-      tiles.strip_counts[strip] = 0;
-    }
-  }
+  clear_strip_counts(tiles);
 }
 
 /// The same where there is nothing to paint.
@@ -138,37 +160,38 @@ __global__ void __launch_bounds__(kThreads) finish_records(Tiles tiles, Emitter 
   __shared__ Tile tile;
   wait_for_kernel_before();
   const uint32_t index = blockIdx.y * tiles.columns + blockIdx.x;
-  finish_slots(tiles, emitter, inker, index, tiles.head[index].n_slots, tile);
-  if (index == 0) {
-    for (uint32_t strip = threadIdx.x; strip < tiles.strips; strip += blockDim.x) {
-      tiles.strip_counts[strip] = 0;
-    }
-  }
+  finish_slots<true>(tiles, emitter, inker, index, tiles.head[index].n_slots, tile);
+  clear_strip_counts(tiles);
+}
+
+template <typename Pixel, bool kOverlay>
+Status paint_as(const Tiles& tiles, const Emitter& emitter, const Inker& inker, uint8_t* pixels, Launch launch) {
+  launch.threads = kThreads;
+  const bool has_features = emitter.settings.features != 0 && emitter.emission != Emission::kNone;
+  return launch("finish", has_features ? finish<Pixel, kOverlay, true> : finish<Pixel, kOverlay, false>, tiles,
+                emitter, inker, reinterpret_cast<Pixel*>(pixels));
 }
 
 }  // namespace
 
 Status finish_tiles(const Tiles& tiles, const Emitter& emitter, const Inker& inker, uint8_t* pixels,
                     const Launch& launch) {
-  Launch early = launch;
-  early.threads = kThreads;
-  const auto paint_as = [&]<typename Pixel, bool kOverlay>(Pixel* to, std::bool_constant<kOverlay>) {
-    return early("finish", finish<Pixel, kOverlay>, tiles, emitter, inker, to);
-  };
   switch (inker.ink) {
-    case Ink::kNone:
-      early.threads = kMaxSlots / 2;
-      return early("finish_records", finish_records, tiles, emitter, inker);
+    case Ink::kNone: {
+      Launch records = launch;
+      records.threads = kMaxSlots / 2;
+      return records("finish_records", finish_records, tiles, emitter, inker);
+    }
     case Ink::kMask:
-      return paint_as(pixels, std::false_type());
+      return paint_as<uint8_t, false>(tiles, emitter, inker, pixels, launch);
     case Ink::kLabel:
-      return paint_as(reinterpret_cast<uint16_t*>(pixels), std::false_type());
+      return paint_as<uint16_t, false>(tiles, emitter, inker, pixels, launch);
     case Ink::kOverlay:
-      return paint_as(reinterpret_cast<uint32_t*>(pixels), std::true_type());
+      return paint_as<uint32_t, true>(tiles, emitter, inker, pixels, launch);
     case Ink::kColor:
     case Ink::kLabelMap:
     case Ink::kRootMap:
-      return paint_as(reinterpret_cast<uint32_t*>(pixels), std::false_type());
+      return paint_as<uint32_t, false>(tiles, emitter, inker, pixels, launch);
   }
   return {};
 }

@@ -4,8 +4,8 @@
 ///
 /// The runs of the row above that touch a run have consecutive ids, and two rank queries on the words of run
 /// starts tell the first and the last of them. The first becomes the run's parent, with no atomics, which
-/// makes a forest that pointer doubling flattens. Any further one is a link to unite. Rows do not cross, so
-/// a run is a further link of one run below it at most, and that is where it is noted.
+/// makes a forest that is flattened by pointer doubling. Any further one is a link to unite. Links between two
+/// rows do not cross, so a run is a further link of one run below it at most, and that is where it is noted.
 #include "device/runs.h"
 #include "device/warp.cuh"
 
@@ -186,84 +186,66 @@ __device__ void link_run(uint32_t run, Tile<kValues>& tile) {
   tile.parent[run] = parent;
 }
 
+/// What other threads may be changing.
 __device__ uint32_t load(const uint32_t* parent) {
   return *static_cast<const volatile uint32_t*>(parent);
 }
+__device__ void store(uint32_t* parent, uint32_t run) {
+  *static_cast<volatile uint32_t*>(parent) = run;
+}
 
-/// Points every run at its root. The whole block calls it.
+/// Points every run at its root, as long as no root changes. Runs are handled in raster order, so that what
+/// a run's parent points at is near the root already, or becomes so as others do the same.
 template <bool kValues>
-__device__ void double_pointers(Tile<kValues>& tile) {
-  bool has_changed = true;
-  while (__syncthreads_or(has_changed)) {
-    has_changed = false;
-    for (uint32_t run = threadIdx.x; run < tile.n_runs; run += blockDim.x) {
-      const uint32_t parent = load(tile.parent + run);
-      const uint32_t grandparent = load(tile.parent + parent);
-      if (grandparent != parent) {
-        *static_cast<volatile uint32_t*>(tile.parent + run) = load(tile.parent + grandparent);
-        has_changed = true;
+__device__ void point_at_roots(Tile<kValues>& tile) {
+  const uint32_t n_runs = tile.n_runs;
+  for (uint32_t run = threadIdx.x; run < n_runs; run += blockDim.x) {
+    uint32_t parent = load(tile.parent + run);
+    uint32_t grandparent = load(tile.parent + parent);
+    if (parent == grandparent) {
+      continue;
+    }
+    while (parent != grandparent) {
+      store(tile.parent + run, grandparent);
+      parent = grandparent;
+      grandparent = load(tile.parent + parent);
+    }
+  }
+}
+
+/// Unites the trees of noted links, in turns: the later root is linked to the earlier one, and all runs are
+/// pointed at their roots again. Of two links that want the same root the earlier one wins; the other still
+/// joins different roots in the next turn. Every root but the local minima is linked in each turn.
+template <bool kValues>
+__device__ void unite_links(Tile<kValues>& tile) {
+  const uint32_t n_runs = tile.n_runs;
+  for (;;) {
+    point_at_roots(tile);
+    __syncthreads();
+    bool has_united = false;
+    for (uint32_t run = threadIdx.x; run < n_runs; run += blockDim.x) {
+      const uint32_t below = tile.linked_below[run];
+      if (below == kNoRun) {
+        continue;
+      }
+      const uint32_t a = load(tile.parent + run);
+      const uint32_t b = load(tile.parent + below);
+      if (a != b) {
+        atomicMin(tile.parent + max(a, b), min(a, b));
+        has_united = true;
       }
     }
-  }
-}
-
-/// The root of a run while others unite, or a run that was it. Halves the path on its way: the parent of
-/// what is no root may be replaced by any ancestor.
-__device__ uint32_t find_root(uint32_t* parents, uint32_t run) {
-  uint32_t parent = load(parents + run);
-  while (parent != run) {
-    const uint32_t grandparent = load(parents + parent);
-    if (grandparent != parent) {
-      *static_cast<volatile uint32_t*>(parents + run) = grandparent;
-    }
-    run = parent;
-    parent = grandparent;
-  }
-  return run;
-}
-
-/// The root of a run when no one unites any more. It writes nothing: what it passes may be pointed at its
-/// root by others at the same time, and must stay so.
-__device__ uint32_t find_final_root(const uint32_t* parents, uint32_t run) {
-  for (uint32_t parent = load(parents + run); parent != run; parent = load(parents + run)) {
-    run = parent;
-  }
-  return run;
-}
-
-__device__ void unite(uint32_t* parents, uint32_t a, uint32_t b) {
-  for (;;) {
-    a = find_root(parents, a);
-    b = find_root(parents, b);
-    if (a == b) {
+    if (!__syncthreads_or(has_united)) {
       return;
     }
-    const uint32_t larger = max(a, b);
-    const uint32_t smaller = min(a, b);
-    const uint32_t old = atomicMin(parents + larger, smaller);
-    if (old == larger) {
-      return;
-    }
-    a = old;
-    b = smaller;
   }
 }
 
-/// Unites the noted links, marks the roots, and numbers the components by them.
+/// Marks the roots, and numbers the components by them.
 template <bool kValues>
-__device__ void find_components(Tile<kValues>& tile) {
-  for (uint32_t run = threadIdx.x; run < tile.n_runs; run += blockDim.x) {
-    if (tile.linked_below[run] != kNoRun) {
-      unite(tile.parent, run, tile.linked_below[run]);
-    }
-  }
-  __syncthreads();
+__device__ void number_components(Tile<kValues>& tile) {
   for (uint32_t run = threadIdx.x; run / kWarpSize * kWarpSize < tile.n_runs; run += blockDim.x) {
-    const uint32_t root = run < tile.n_runs ? find_final_root(tile.parent, run) : kNoRun;
-    const uint32_t roots = __ballot_sync(kAllLanes, root == run);
-    if (run < tile.n_runs) {
-      tile.parent[run] = root;
-    }
+    const uint32_t roots = __ballot_sync(kAllLanes, run < tile.n_runs && tile.parent[run] == run);
     if (run % kWarpSize == 0) {
       tile.is_root[run / kWordBits] = roots;
     }
@@ -383,8 +365,8 @@ __device__ void write_tile(const Tiles& tiles, const Place& place, const Tile<kV
     tiles.word_base[place.index * n_words + word] = tile.base[word * (kWordBits / kChunk)];
   }
   for (uint32_t word = threadIdx.x; word * kWordBits < tile.n_runs; word += blockDim.x) {
-    tiles.is_root[tiles.run_words(place.index) + word] = tile.is_root[word];
     tiles.is_first[tiles.run_words(place.index) + word] = tile.is_root[word];
+    tiles.is_shared[tiles.run_words(place.index) + word] = tile.is_shared[word];
   }
   for (uint32_t row = threadIdx.x; row < tiles.rows; row += blockDim.x) {
     const uint32_t begin = tile.base[row * kRowChunks];
@@ -429,8 +411,9 @@ __global__ void __launch_bounds__(kMaxThreads) label(Tiles tiles, Emitter emitte
   for (uint32_t run = threadIdx.x; run < tile.n_runs; run += blockDim.x) {
     link_run<kConnectivity>(run, tile);
   }
-  double_pointers(tile);
-  find_components(tile);
+  __syncthreads();
+  unite_links(tile);
+  number_components(tile);
   __syncthreads();
   write_runs(tiles, place, tile);
   __syncthreads();

@@ -2,11 +2,12 @@
 /// Third step of the run-based pipeline: canonical labels, sums, and the records of components that lie in
 /// one tile.
 ///
-/// Runs have sums in closed form. A component of one run needs no more; others are added up in shared memory,
-/// and those that share a slot go on to their root's sums in device memory. A label is the number of
+/// Runs have sums in closed form, which are added up in shared memory; those of shared components go on to
+/// their root's sums in device memory. A label is the number of
 /// components that begin before: in strips above, in rows above of this strip, in the same row of tiles to
 /// the left, and in the same row of the tile; only the last count is made here, from a bit per run.
 #include "device/runs.h"
+#include "device/runs_bits.cuh"
 #include "device/runs_emit.cuh"
 #include "device/runs_forest.cuh"
 #include "device/warp.cuh"
@@ -16,11 +17,10 @@ namespace ccl::device::runs {
 namespace {
 
 constexpr uint32_t kThreads = 512;
+constexpr uint32_t kWarps = kThreads / kWarpSize;
 constexpr uint32_t kRowsPerWord = 4;  // of row counts
 constexpr uint32_t kMaxCountWords = kMaxRows / kRowsPerWord;
-constexpr uint16_t kOneRun = 0xffff;  // as far as known
-constexpr uint16_t kSeveralRuns = 0xfffe;
-constexpr uint32_t kMaxSums = kMaxRuns / 2;  // components of several runs
+static_assert(kMaxCountWords <= kWarps);
 /// So many lanes of a warp with the same component are added up among them first.
 constexpr uint32_t kManyLanes = 4;
 
@@ -44,17 +44,37 @@ struct TileSums {
   static_assert(uint64_t{kTileWidth} * kMaxRows * (kMaxRows - 1) / 2 < uint64_t{1} << (32 - kAreaBits));
 };
 
+template <uint32_t kWords>
+__device__ uint32_t area_of(const uint32_t (&words)[kWords]) {
+  return words[TileSums::kAreaAndY] % (1u << TileSums::kAreaBits);
+}
+
 /// The words that are summed up; those between kXMin and kYMax are extremes.
 constexpr bool is_sum(uint32_t word) {
   return word <= TileSums::kX || word >= TileSums::kBasicWords;
 }
 
-/// What a block knows of its tile, besides the arrays in dynamic shared memory.
-struct Tile {
-  uint32_t x0, y0;
-  uint32_t index;
+/// What a thread knows of its block's tile.
+struct Place {
+  uint32_t index, x0, y0;
   TileHead head;
   const TileRun* runs;
+};
+
+__device__ Place place_of_block(const Tiles& tiles) {
+  const uint32_t index = blockIdx.y * tiles.columns + blockIdx.x;
+  return {index, blockIdx.x * kTileWidth, blockIdx.y * tiles.rows, tiles.head[index],
+          tiles.run + size_t{index} * tiles.max_runs};
+}
+
+/// What a block knows of its tile. Components are measured a window of them at a time; most tiles have no
+/// more than one window.
+template <uint32_t kWords>
+struct Tile {
+  static constexpr uint32_t kWindow = kWords == TileSums::kBasicWords ? 1024 : 512;
+
+  uint32_t sums[kWindow][kWords];  ///< per component of the window
+  uint32_t ink[kMaxRuns];          ///< per component; of shared ones the slot
   // Row counts of the strip, two rows to a word: [0] even and [1] odd ones of each word of four.
   uint32_t in_strip[2][kMaxCountWords];
   uint32_t to_the_left[2][kMaxCountWords];
@@ -62,13 +82,14 @@ struct Tile {
   uint32_t strip_base;          ///< components that begin in the strips above
   uint32_t row_base[kMaxRows];  ///< a label is row_base + the tile's components up to this one
   uint32_t is_first[kMaxRunWords];
-  uint16_t first_base[kMaxRunWords];
-  uint32_t is_shared[kMaxRunWords];  ///< a bit per component
-  uint32_t warp_sums[kWarpSize];
-  uint32_t n_sums;
+  uint16_t first_base[kMaxRunWords];  ///< bits before the word
+  uint32_t is_shared[kMaxRunWords];   ///< a bit per component
 
   __device__ bool is_component_shared(uint32_t component) const {
     return (is_shared[component / kWordBits] >> component % kWordBits & 1) != 0;
+  }
+  __device__ bool is_first_run(uint32_t run) const {
+    return (is_first[run / kWordBits] >> run % kWordBits & 1) != 0;
   }
   /// The canonical label of the component whose first run this is.
   __device__ uint32_t label_of(uint32_t run, uint32_t row) const {
@@ -77,40 +98,38 @@ struct Tile {
   }
 };
 
-/// Dynamic shared memory.
-template <uint32_t kWords>
-struct Arrays {
-  uint32_t entry[kMaxRuns];       ///< per component: its slot, else its ink
-  uint16_t sums_index[kMaxRuns];  ///< per component: which of `sums`, or kOneRun
-  uint32_t sums[kMaxSums][kWords];
-};
-
 // ------------------------------------------------------------------------------------------- numbering
 
-/// Adds up the row counts of the strip's tiles. A word's four bytes become two words of two halves, which
-/// hold the sums over any row of tiles.
-__device__ void add_row_counts(const Tiles& tiles, Tile& tile) {
+/// A warp to each word of row counts: adds up those of the strip's tiles. A word's four bytes become two
+/// words of two halves, which hold the sum over any row of tiles.
+template <uint32_t kWords>
+__device__ void add_row_counts(const Tiles& tiles, Tile<kWords>& tile) {
   constexpr uint32_t kHalves = 0x00ff00ff;
   const uint32_t n_words = tiles.rows / kRowsPerWord;
-  const uint32_t word = threadIdx.x % n_words;
-  const auto* counts = reinterpret_cast<const uint32_t*>(tiles.row_counts);
-  uint32_t total[2] = {};
-  uint32_t left[2] = {};
-  for (uint32_t column = threadIdx.x / n_words; column < tiles.columns; column += kThreads / n_words) {
-    const uint32_t rows = counts[(blockIdx.y * tiles.columns + column) * n_words + word];
-    for (uint32_t odd = 0; odd < 2; ++odd) {
-      const uint32_t halves = rows >> (8 * odd) & kHalves;
-      total[odd] += halves;
-      left[odd] += column < blockIdx.x ? halves : 0;
-      if (column == blockIdx.x) {
-        tile.in_tile[odd][word] = halves;
-      }
-    }
+  const uint32_t word = threadIdx.x / kWarpSize;
+  const uint32_t lane = threadIdx.x % kWarpSize;
+  if (word >= kMaxCountWords) {
+    return;
   }
+  const auto* counts = reinterpret_cast<const uint32_t*>(tiles.row_counts);
   for (uint32_t odd = 0; odd < 2; ++odd) {
-    if (total[odd] != 0) {
-      atomicAdd(&tile.in_strip[odd][word], total[odd]);
-      atomicAdd(&tile.to_the_left[odd][word], left[odd]);
+    uint32_t total = 0;
+    uint32_t left = 0;
+    uint32_t own = 0;
+    for (uint32_t column = lane; column < tiles.columns && word < n_words; column += kWarpSize) {
+      const uint32_t rows = counts[(blockIdx.y * tiles.columns + column) * n_words + word];
+      const uint32_t halves = rows >> (8 * odd) & kHalves;
+      total += halves;
+      left += column < blockIdx.x ? halves : 0;
+      own += column == blockIdx.x ? halves : 0;
+    }
+    total = warp_sum(kAllLanes, total);
+    left = warp_sum(kAllLanes, left);
+    own = warp_sum(kAllLanes, own);
+    if (lane == 0) {
+      tile.in_strip[odd][word] = total;
+      tile.to_the_left[odd][word] = left;
+      tile.in_tile[odd][word] = own;
     }
   }
 }
@@ -120,17 +139,19 @@ __device__ uint32_t count_of_row(const uint32_t (&counts)[2][kMaxCountWords], ui
 }
 
 /// One warp: the components that begin in strips above, and in the frame.
-__device__ void add_strip_counts(const Tiles& tiles, const Emitter& emitter, Tile& tile) {
+template <uint32_t kWords>
+__device__ void add_strip_counts(const Tiles& tiles, const Emitter& emitter, Tile<kWords>& tile) {
+  const uint32_t lane = threadIdx.x % kWarpSize;
   uint32_t above = 0;
   uint32_t all = 0;
-  for (uint32_t strip = threadIdx.x; strip < tiles.strips; strip += kWarpSize) {
+  for (uint32_t strip = lane; strip < tiles.strips; strip += kWarpSize) {
     const uint32_t n = tiles.strip_counts[strip];
     above += strip < blockIdx.y ? n : 0;
     all += n;
   }
   above = warp_sum(kAllLanes, above);
   all = warp_sum(kAllLanes, all);
-  if (threadIdx.x != 0) {
+  if (lane != 0) {
     return;
   }
   tile.strip_base = above;
@@ -144,32 +165,35 @@ __device__ void add_strip_counts(const Tiles& tiles, const Emitter& emitter, Til
 
 /// One warp, two rows to a lane: what a row's labels begin with. The tile's own components are left out,
 /// because its runs are counted from the tile's first one on.
-__device__ void number_rows(Tile& tile) {
+template <uint32_t kWords>
+__device__ void number_rows(Tile<kWords>& tile) {
   const uint32_t row = 2 * threadIdx.x;
   uint32_t others[2];
   for (uint32_t i = 0; i < 2; ++i) {
     others[i] = count_of_row(tile.in_strip, row + i) - count_of_row(tile.in_tile, row + i);
   }
-  uint32_t inclusive = others[0] + others[1];
-  for (uint32_t step = 1; step < kWarpSize; step *= 2) {
-    const uint32_t before = __shfl_up_sync(kAllLanes, inclusive, step);
-    inclusive += threadIdx.x >= step ? before : 0;
-  }
-  const uint32_t above = tile.strip_base + inclusive - others[0] - others[1];
+  const uint32_t above = tile.strip_base + warp_exclusive_sum(others[0] + others[1]);
   tile.row_base[row] = above + count_of_row(tile.to_the_left, row);
   tile.row_base[row + 1] = above + others[0] + count_of_row(tile.to_the_left, row + 1);
 }
 
-/// The prefix sums of the tile's components that are the frame's. The whole block calls it.
-__device__ void rank_first_runs(const Tiles& tiles, Tile& tile) {
-  const uint32_t word = threadIdx.x;
-  const bool has_runs = word * kWordBits < tile.head.n_runs;
-  const uint32_t bits = has_runs ? tiles.is_first[tiles.run_words(tile.index) + word] : 0;
-  uint32_t total = 0;
-  const uint32_t base = block_exclusive_sum(__popc(bits), tile.warp_sums, &total);
-  if (has_runs) {
-    tile.is_first[word] = bits;
-    tile.first_base[word] = static_cast<uint16_t>(base);
+/// One warp: the runs that begin a component of the frame, and the sums of them before each word.
+template <uint32_t kWords>
+__device__ void rank_first_runs(const Tiles& tiles, const Place& place, Tile<kWords>& tile) {
+  constexpr uint32_t kShare = kMaxRunWords / kWarpSize;
+  const uint32_t first = threadIdx.x % kWarpSize * kShare;
+  uint32_t bits[kShare];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < kShare; ++i) {
+    const bool has_runs = (first + i) * kWordBits < place.head.n_runs;
+    bits[i] = has_runs ? tiles.is_first[tiles.run_words(place.index) + first + i] : 0;
+    n += __popc(bits[i]);
+  }
+  uint32_t base = warp_exclusive_sum(n);
+  for (uint32_t i = 0; i < kShare; ++i) {
+    tile.is_first[first + i] = bits[i];
+    tile.first_base[first + i] = static_cast<uint16_t>(base);
+    base += __popc(bits[i]);
   }
 }
 
@@ -194,20 +218,6 @@ __device__ void sums_of_run(TileRun run, uint32_t (&words)[kWords]) {
     words[TileSums::kXY] = sum_x * y;
     words[TileSums::kYY] = n * y * y;
   }
-}
-
-/// 32 foreground bits of the frame's row y, from column 32 × `word` on; none outside the frame. Wrapping
-/// around, −1 is far outside.
-__device__ uint32_t frame_word(const Tiles& tiles, uint32_t word, uint32_t y) {
-  if (word >= tiles.columns * kRowWords || y >= tiles.strips * tiles.rows) {
-    return 0;
-  }
-  const uint32_t tile = y / tiles.rows * tiles.columns + word / kRowWords;
-  return tiles.bits[(tile * tiles.rows + y % tiles.rows) * kRowWords + word % kRowWords];
-}
-
-__device__ bool frame_bit(const Tiles& tiles, uint32_t x, uint32_t y) {
-  return (frame_word(tiles, x / kWordBits, y) >> x % kWordBits & 1) != 0;
 }
 
 /// Perimeter and Euler number of the pixels x .. last of row y, all foreground of a binary frame: what
@@ -260,14 +270,14 @@ __device__ PixelShape shape_of_value_run(const SegmentSource& frame, Connectivit
 }
 
 template <bool kValues, uint32_t kWords>
-__device__ void measure_run(const Tiles& tiles, const Emitter& emitter, const Tile& tile, TileRun run,
+__device__ void measure_run(const Tiles& tiles, const Emitter& emitter, const Place& place, TileRun run,
                             uint32_t (&words)[kWords]) {
   sums_of_run(run, words);
   if constexpr (kWords == TileSums::kAllWords) {
     const Connectivity connectivity = emitter.settings.connectivity;
-    const uint32_t x = tile.x0 + run.first();
-    const uint32_t last = tile.x0 + run.last();
-    const uint32_t y = tile.y0 + run.row();
+    const uint32_t x = place.x0 + run.first();
+    const uint32_t last = place.x0 + run.last();
+    const uint32_t y = place.y0 + run.row();
     const PixelShape shape = kValues ? shape_of_value_run(tiles.frame, connectivity, x, last, y)
                                      : shape_of_run(tiles, connectivity, x, last, y);
     words[TileSums::kPerimeterAndEuler] = shape.perimeter + (static_cast<uint32_t>(shape.euler) << 16);
@@ -300,66 +310,57 @@ __device__ void add(const uint32_t (&words)[kWords], uint32_t* sums) {
   }
 }
 
-/// Adds up the components of several runs.
+/// Adds up the runs of the components from `window` on.
 template <bool kValues, uint32_t kWords>
-__device__ void add_runs(const Tiles& tiles, const Emitter& emitter, const Tile& tile,
-                         Arrays<kWords>& arrays) {
+__device__ void add_runs(const Tiles& tiles, const Emitter& emitter, const Place& place, uint32_t window,
+                         Tile<kWords>& tile) {
   const uint32_t lane = threadIdx.x % kWarpSize;
-  for (uint32_t i = threadIdx.x; i / kWarpSize * kWarpSize < tile.head.n_runs; i += kThreads) {
-    TileRun run{};
-    uint32_t index = kOneRun;
-    if (i < tile.head.n_runs) {
-      run = tile.runs[i];
-      index = arrays.sums_index[run.component()];
-    }
-    const uint32_t several = __ballot_sync(kAllLanes, index != kOneRun);
-    if (several == 0) {
+  for (uint32_t i = threadIdx.x; i / kWarpSize * kWarpSize < place.head.n_runs; i += kThreads) {
+    const TileRun run = i < place.head.n_runs ? place.runs[i] : TileRun{};
+    const uint32_t index = i < place.head.n_runs ? run.component() - window : kMaxRuns;
+    const uint32_t lanes = __ballot_sync(kAllLanes, index < Tile<kWords>::kWindow);
+    if (lanes == 0) {
       continue;
     }
-    const uint32_t leader = __ffs(static_cast<int>(several)) - 1;
+    const uint32_t leader = __ffs(static_cast<int>(lanes)) - 1;
     const uint32_t same = __ballot_sync(kAllLanes, index == __shfl_sync(kAllLanes, index, leader));
-    if (index == kOneRun) {
+    if (index >= Tile<kWords>::kWindow) {
       continue;
     }
     uint32_t words[kWords];
-    measure_run<kValues>(tiles, emitter, tile, run, words);
+    measure_run<kValues>(tiles, emitter, place, run, words);
     const bool is_reduced = (same >> lane & 1) != 0 && __popc(same) >= kManyLanes;
     if (is_reduced) {
       reduce(same, words);
     }
     if (!is_reduced || lane == leader) {
-      add(words, arrays.sums[index]);
+      add(words, tile.sums[index]);
     }
   }
 }
 
-/// The sums of a component that `run` is the first one of.
-template <bool kValues, uint32_t kWords>
-__device__ void sums_of_component(const Tiles& tiles, const Emitter& emitter, const Tile& tile,
-                                  const Arrays<kWords>& arrays, TileRun run, uint32_t (&words)[kWords]) {
-  const uint32_t index = arrays.sums_index[run.component()];
-  if (index == kOneRun) {
-    measure_run<kValues>(tiles, emitter, tile, run, words);
-    return;
-  }
-  for (uint32_t i = 0; i < kWords; ++i) {
-    words[i] = arrays.sums[index][i];
+/// Makes ready the sums of the components from `window` on.
+template <uint32_t kWords>
+__device__ void clear_sums(const Place& place, uint32_t window, Tile<kWords>& tile) {
+  const uint32_t n = min(place.head.n_components - window, Tile<kWords>::kWindow) * kWords;
+  for (uint32_t i = threadIdx.x; i < n; i += kThreads) {
+    (&tile.sums[0][0])[i] = i % kWords == TileSums::kXMin ? kTileWidth : 0;
   }
 }
 
 /// From the tile's coordinates to the frame's.
 template <uint32_t kWords>
-__device__ Sums sums_in_frame(const Tile& tile, uint32_t y_min, const uint32_t (&words)[kWords]) {
-  const uint64_t n = words[TileSums::kAreaAndY] % (1u << TileSums::kAreaBits);
+__device__ Sums sums_in_frame(const Place& place, uint32_t y_min, const uint32_t (&words)[kWords]) {
+  const uint64_t n = area_of(words);
   const uint64_t y = words[TileSums::kAreaAndY] >> TileSums::kAreaBits;
   const uint64_t x = words[TileSums::kX];
-  const uint64_t x0 = tile.x0;
-  const uint64_t y0 = tile.y0;
+  const uint64_t x0 = place.x0;
+  const uint64_t y0 = place.y0;
   Sums sums;
-  sums.x_min = tile.x0 + words[TileSums::kXMin];
-  sums.y_min = tile.y0 + y_min;
-  sums.x_max = tile.x0 + words[TileSums::kXMax];
-  sums.y_max = tile.y0 + words[TileSums::kYMax];
+  sums.x_min = place.x0 + words[TileSums::kXMin];
+  sums.y_min = place.y0 + y_min;
+  sums.x_max = place.x0 + words[TileSums::kXMax];
+  sums.y_max = place.y0 + words[TileSums::kYMax];
   sums.x = n * x0 + x;
   sums.y = n * y0 + y;
   if constexpr (kWords == TileSums::kAllWords) {
@@ -395,188 +396,138 @@ __device__ void add_to_slot(uint32_t area, const Sums& sums, SlotSums* slot) {
   }
 }
 
-/// Brings the sums of shared components to their roots; those of one root are added up in the warp first,
-/// because many meet in a large component.
-template <bool kValues, uint32_t kWords>
-__device__ void flush_slots(const Tiles& tiles, const Emitter& emitter, const Tile& tile,
-                            const Arrays<kWords>& arrays) {
-  for (uint32_t k = threadIdx.x; k < tile.head.n_slots; k += kThreads) {
-    const uint32_t n_lanes = tile.head.n_slots - k / kWarpSize * kWarpSize;
-    const uint32_t lanes = bits_up_to(min(n_lanes, kWarpSize) - 1);
-    const uint32_t slot = tile.index * tiles.max_slots + k;
-    const TileRun run = tile.runs[tiles.slot_run[slot]];
+/// Labels of shared components that begin in the tile. Brings their sums to their roots; those of one root are
+/// added up in the warp first, because many meet in a large component.
+template <uint32_t kWords>
+__device__ void finish_slots(const Tiles& tiles, const Place& place, uint32_t window, Tile<kWords>& tile) {
+  for (uint32_t k = threadIdx.x; k < place.head.n_slots; k += kThreads) {
+    const uint32_t slot = place.index * tiles.max_slots + k;
+    const uint32_t component = tiles.slot_component[slot];
+    const uint32_t run = tiles.slot_run[slot];
+    const bool is_here = component - window < Tile<kWords>::kWindow;
+    const uint32_t n_lanes = place.head.n_slots - k / kWarpSize * kWarpSize;
+    const uint32_t lanes = __ballot_sync(bits_up_to(min(n_lanes, kWarpSize) - 1), is_here);
+    if (!is_here) {
+      continue;
+    }
+    const uint32_t row = place.runs[run].row();
     const Parent root = find_root(tiles.parent, slot);
+    tile.ink[component] = k;
+    if (tile.is_first_run(run)) {
+      tiles.slot_label[slot] = tile.label_of(run, row);
+    }
     uint32_t words[kWords];
-    sums_of_component<kValues>(tiles, emitter, tile, arrays, run, words);
-    __syncwarp(lanes);
+    for (uint32_t i = 0; i < kWords; ++i) {
+      words[i] = tile.sums[component - window][i];
+    }
+    uint32_t y_min = row;
     const uint32_t same = __match_any_sync(lanes, slot_of(root));
-    uint32_t y_min = run.row();
     if (__popc(same) > 1) {
       reduce(same, words);
       y_min = warp_min(same, y_min);
     }
     if (threadIdx.x % kWarpSize == static_cast<uint32_t>(__ffs(static_cast<int>(same)) - 1)) {
-      add_to_slot<kWords == TileSums::kAllWords>(words[TileSums::kAreaAndY] % (1u << TileSums::kAreaBits),
-                                                 sums_in_frame(tile, y_min, words),
+      add_to_slot<kWords == TileSums::kAllWords>(area_of(words), sums_in_frame(place, y_min, words),
                                                  tiles.slot_sums + slot_of(root));
     }
   }
 }
 
-/// Labels, records and inks of the components that begin in the tile; of shared ones only the label.
-template <bool kValues, uint32_t kWords>
+/// Labels, records and inks of the components that lie in the tile as a whole.
+template <uint32_t kWords>
 __device__ void finish_components(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
-                                  const Tile& tile, Arrays<kWords>& arrays) {
-  for (uint32_t i = threadIdx.x; i < tile.head.n_runs; i += kThreads) {
-    const uint32_t bit = 1u << i % kWordBits;
-    if ((tile.is_first[i / kWordBits] & bit) == 0) {
+                                  const Place& place, uint32_t window, Tile<kWords>& tile) {
+  for (uint32_t i = threadIdx.x; i < place.head.n_runs; i += kThreads) {
+    if (!tile.is_first_run(i)) {
       continue;
     }
-    const TileRun run = tile.runs[i];
+    const TileRun run = place.runs[i];
+    const uint32_t component = run.component();
+    if (component - window >= Tile<kWords>::kWindow || tile.is_component_shared(component)) {
+      continue;
+    }
+    const uint32_t(&words)[kWords] = tile.sums[component - window];
     const uint32_t label = tile.label_of(i, run.row());
-    if (tile.is_component_shared(run.component())) {
-      tiles.slot_label[tile.index * tiles.max_slots + arrays.entry[run.component()]] = label;
-      continue;
-    }
-    uint32_t words[kWords];
-    sums_of_component<kValues>(tiles, emitter, tile, arrays, run, words);
-    const uint32_t area = words[TileSums::kAreaAndY] % (1u << TileSums::kAreaBits);
-    const uint32_t x = tile.x0 + run.first();
-    const uint32_t y = tile.y0 + run.row();
-    emit(
-        emitter, tiles.frame, label, area, [&] { return sums_in_frame(tile, run.row(), words); },
+    const uint32_t x = place.x0 + run.first();
+    const uint32_t y = place.y0 + run.row();
+    emit<kWords == TileSums::kAllWords>(
+        emitter, tiles.frame, label, area_of(words), [&] { return sums_in_frame(place, run.row(), words); },
         [&] { return tiles.frame.segment(x, y); });
-    arrays.entry[run.component()] = ink_of(inker, label, area, y * tiles.frame.width + x);
+    tile.ink[component] = ink_of(inker, label, area_of(words), y * tiles.frame.width + x);
   }
 }
 
 /// Turns runs into inks, or slots where the ink is not known yet.
 template <uint32_t kWords>
-__device__ void ink_runs(const Tiles& tiles, const Tile& tile, const Arrays<kWords>& arrays) {
-  TileRun* runs = tiles.run + size_t{tile.index} * tiles.max_runs;
-  for (uint32_t i = threadIdx.x; i / kWarpSize * kWarpSize < tile.head.n_runs; i += kThreads) {
+__device__ void ink_runs(const Tiles& tiles, const Place& place, const Tile<kWords>& tile) {
+  TileRun* runs = tiles.run + size_t{place.index} * tiles.max_runs;
+  for (uint32_t i = threadIdx.x; i / kWarpSize * kWarpSize < place.head.n_runs; i += kThreads) {
     bool is_shared = false;
-    if (i < tile.head.n_runs) {
+    if (i < place.head.n_runs) {
       const uint32_t component = runs[i].component();
       is_shared = tile.is_component_shared(component);
-      runs[i].word = arrays.entry[component];
+      runs[i].word = tile.ink[component];
     }
     const uint32_t shared = __ballot_sync(kAllLanes, is_shared);
     if (i % kWarpSize == 0) {
-      tiles.is_shared[tiles.run_words(tile.index) + i / kWordBits] = shared;
-    }
-  }
-}
-
-/// Forgets the frame before.
-template <uint32_t kWords>
-__device__ void clear(const Tiles& tiles, Tile& tile, Arrays<kWords>& arrays) {
-  if (threadIdx.x == 0) {
-    tile.index = blockIdx.y * tiles.columns + blockIdx.x;
-    tile.x0 = blockIdx.x * kTileWidth;
-    tile.y0 = blockIdx.y * tiles.rows;
-    tile.head = tiles.head[tile.index];
-    tile.runs = tiles.run + size_t{tile.index} * tiles.max_runs;
-    tile.n_sums = 0;
-  }
-  for (uint32_t i = threadIdx.x; i < 2 * kMaxCountWords; i += kThreads) {
-    (&tile.in_strip[0][0])[i] = 0;
-    (&tile.to_the_left[0][0])[i] = 0;
-    (&tile.in_tile[0][0])[i] = 0;
-  }
-  for (uint32_t i = threadIdx.x; i < kMaxRunWords; i += kThreads) {
-    tile.is_shared[i] = 0;
-  }
-  __syncthreads();
-  for (uint32_t i = threadIdx.x; i < tile.head.n_components; i += kThreads) {
-    arrays.sums_index[i] = kOneRun;
-  }
-}
-
-/// Notes which components are shared, and which have several runs.
-template <uint32_t kWords>
-__device__ void sort_components(const Tiles& tiles, Tile& tile, Arrays<kWords>& arrays) {
-  for (uint32_t k = threadIdx.x; k < tile.head.n_slots; k += kThreads) {
-    const uint32_t component = tiles.slot_component[tile.index * tiles.max_slots + k];
-    arrays.entry[component] = k;
-    atomicOr(tile.is_shared + component / kWordBits, 1u << component % kWordBits);
-  }
-  const uint32_t* is_root = tiles.is_root + tiles.run_words(tile.index);
-  for (uint32_t i = threadIdx.x; i < tile.head.n_runs; i += kThreads) {
-    if ((is_root[i / kWordBits] >> i % kWordBits & 1) == 0) {
-      arrays.sums_index[tile.runs[i].component()] = kSeveralRuns;
-    }
-  }
-}
-
-/// Gives sums to the components of several runs.
-template <uint32_t kWords>
-__device__ void make_sums(Tile& tile, Arrays<kWords>& arrays) {
-  for (uint32_t i = threadIdx.x; i < tile.head.n_components; i += kThreads) {
-    if (arrays.sums_index[i] != kSeveralRuns) {
-      continue;
-    }
-    const uint32_t index = atomicAdd(&tile.n_sums, 1);
-    arrays.sums_index[i] = static_cast<uint16_t>(index);
-    for (uint32_t word = 0; word < kWords; ++word) {
-      arrays.sums[index][word] = word == TileSums::kXMin ? kTileWidth : 0;
+      tiles.is_shared[tiles.run_words(place.index) + i / kWordBits] = shared;
     }
   }
 }
 
 template <bool kValues, uint32_t kWords>
-__global__ void __launch_bounds__(kThreads) measure(Tiles tiles, Emitter emitter, Inker inker) {
-  extern __shared__ uint4 dynamic[];
-  __shared__ Tile tile;
-  auto& arrays = *reinterpret_cast<Arrays<kWords>*>(dynamic);
+__global__ void __launch_bounds__(kThreads, 3) measure(Tiles tiles, Emitter emitter, Inker inker) {
+  __shared__ Tile<kWords> tile;
   wait_for_kernel_before();
   let_next_kernel_start();
-  clear(tiles, tile, arrays);
-  __syncthreads();
-  add_row_counts(tiles, tile);
-  sort_components(tiles, tile, arrays);
-  rank_first_runs(tiles, tile);
-  if (threadIdx.x < kWarpSize) {
+  const Place place = place_of_block(tiles);
+  const uint32_t warp = threadIdx.x / kWarpSize;
+  if (warp == kWarps - 1) {
     add_strip_counts(tiles, emitter, tile);
   }
-  __syncthreads();
-  if (threadIdx.x < kWarpSize) {
-    number_rows(tile);
-  }
-  make_sums(tile, arrays);
-  __syncthreads();
-  add_runs<kValues>(tiles, emitter, tile, arrays);
-  __syncthreads();
-  finish_components<kValues>(tiles, emitter, inker, tile, arrays);
-  flush_slots<kValues>(tiles, emitter, tile, arrays);
-  if (inker.ink == Ink::kNone) {
+  if (place.head.n_runs == 0) {
     return;
   }
+  if (warp == kWarps - 2) {
+    rank_first_runs(tiles, place, tile);
+  }
+  add_row_counts(tiles, tile);
+  for (uint32_t word = threadIdx.x; word * kWordBits < place.head.n_components; word += kThreads) {
+    tile.is_shared[word] = tiles.is_shared[tiles.run_words(place.index) + word];
+  }
+  clear_sums(place, 0, tile);
   __syncthreads();
-  ink_runs(tiles, tile, arrays);
-}
-
-template <bool kValues, uint32_t kWords>
-Status launch_measure(const Tiles& tiles, const Emitter& emitter, const Inker& inker, Launch launch) {
-  const auto kernel = measure<kValues, kWords>;
-  launch.threads = kThreads;
-  launch.shared_bytes = sizeof(Arrays<kWords>);
-  CCL_RETURN_IF_ERROR(check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                 static_cast<int>(launch.shared_bytes)),
-                            "cudaFuncSetAttribute"));
-  return launch("measure", kernel, tiles, emitter, inker);
+  if (warp == 0) {
+    number_rows(tile);
+  }
+  for (uint32_t window = 0; window < place.head.n_components; window += Tile<kWords>::kWindow) {
+    if (window > 0) {
+      __syncthreads();
+      clear_sums(place, window, tile);
+      __syncthreads();
+    }
+    add_runs<kValues>(tiles, emitter, place, window, tile);
+    __syncthreads();
+    finish_slots(tiles, place, window, tile);
+    finish_components(tiles, emitter, inker, place, window, tile);
+  }
+  if (inker.ink != Ink::kNone) {
+    __syncthreads();
+    ink_runs(tiles, place, tile);
+  }
 }
 
 }  // namespace
 
 Status measure_tiles(const Tiles& tiles, const Emitter& emitter, const Inker& inker, const Launch& launch) {
   const bool has_values = tiles.frame.rule.foreground == Foreground::kValues;
-  if (emitter.settings.features != 0) {
-    return has_values ? launch_measure<true, TileSums::kAllWords>(tiles, emitter, inker, launch)
-                      : launch_measure<false, TileSums::kAllWords>(tiles, emitter, inker, launch);
-  }
-  return has_values ? launch_measure<true, TileSums::kBasicWords>(tiles, emitter, inker, launch)
-                    : launch_measure<false, TileSums::kBasicWords>(tiles, emitter, inker, launch);
+  constexpr uint32_t kBasic = TileSums::kBasicWords;
+  constexpr uint32_t kAll = TileSums::kAllWords;
+  const auto kernel = emitter.settings.features != 0 ? (has_values ? measure<true, kAll> : measure<false, kAll>)
+                                                     : (has_values ? measure<true, kBasic> : measure<false, kBasic>);
+  Launch whole = launch;
+  whole.threads = kThreads;
+  return whole("measure", kernel, tiles, emitter, inker);
 }
 
 }  // namespace ccl::device::runs
