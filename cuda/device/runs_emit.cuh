@@ -36,7 +36,8 @@ __device__ inline void store(const CclComponent& record, CclComponent* to) {
   }
 }
 
-/// `kHasFeatures` is whether any feature may be wanted. `make_sums()` gives the component's Sums, `make_value()` its segment; called only where they are needed.
+/// `kHasFeatures` is whether any feature may be wanted. `make_sums()` gives the component's Sums,
+/// `make_value()` its segment; called only where they are needed.
 template <bool kHasFeatures, typename MakeSums, typename MakeValue>
 __device__ void emit(const Emitter& emitter, const SegmentSource& frame, uint32_t label, uint32_t area,
                      MakeSums make_sums, MakeValue make_value) {

@@ -165,11 +165,12 @@ __global__ void __launch_bounds__(kThreads) finish_records(Tiles tiles, Emitter 
 }
 
 template <typename Pixel, bool kOverlay>
-Status paint_as(const Tiles& tiles, const Emitter& emitter, const Inker& inker, uint8_t* pixels, Launch launch) {
+Status paint_as(const Tiles& tiles, const Emitter& emitter, const Inker& inker, uint8_t* pixels,
+                Launch launch) {
   launch.threads = kThreads;
   const bool has_features = emitter.settings.features != 0 && emitter.emission != Emission::kNone;
-  return launch("finish", has_features ? finish<Pixel, kOverlay, true> : finish<Pixel, kOverlay, false>, tiles,
-                emitter, inker, reinterpret_cast<Pixel*>(pixels));
+  return launch("finish", has_features ? finish<Pixel, kOverlay, true> : finish<Pixel, kOverlay, false>,
+                tiles, emitter, inker, reinterpret_cast<Pixel*>(pixels));
 }
 
 }  // namespace

@@ -6,18 +6,22 @@
 
 namespace ccl::device::runs {
 
-/// A parent that other threads may be lowering.
+/// A parent that other threads may be lowering: read where all blocks see the same, in the L2 cache.
 __device__ inline Parent load(const Parent* parent) {
-  return *static_cast<const volatile Parent*>(parent);
+  return __ldcg(parent);
+}
+__device__ inline void store(Parent* parent, Parent value) {
+  __stcg(parent, value);
 }
 
-/// The root of a slot, as its own parent, while others unite; or a root it had. Halves the path on its way.
+/// The root of a slot, as its own parent, while others unite; or a root it had. Halves the path on its way:
+/// the parent of what is no root may be replaced by any of its ancestors.
 __device__ inline Parent find_root(Parent* parents, uint32_t slot) {
   Parent parent = load(parents + slot);
   while (slot_of(parent) != slot) {
     const Parent grandparent = load(parents + slot_of(parent));
     if (grandparent != parent) {
-      *static_cast<volatile Parent*>(parents + slot) = grandparent;
+      store(parents + slot, grandparent);
     }
     slot = slot_of(parent);
     parent = grandparent;

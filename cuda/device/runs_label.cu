@@ -4,8 +4,9 @@
 ///
 /// The runs of the row above that touch a run have consecutive ids, and two rank queries on the words of run
 /// starts tell the first and the last of them. The first becomes the run's parent, with no atomics, which
-/// makes a forest that is flattened by pointer doubling. Any further one is a link to unite. Links between two
-/// rows do not cross, so a run is a further link of one run below it at most, and that is where it is noted.
+/// makes a forest that is flattened by pointer doubling. Any further one is a link to unite. Links between
+/// two rows do not cross, so a run is a further link of one run below it at most, and that is where it is
+/// noted.
 #include "device/runs.h"
 #include "device/warp.cuh"
 

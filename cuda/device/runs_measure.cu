@@ -83,7 +83,9 @@ struct Tile {
   uint32_t row_base[kMaxRows];  ///< a label is row_base + the tile's components up to this one
   uint32_t is_first[kMaxRunWords];
   uint16_t first_base[kMaxRunWords];  ///< bits before the word
-  uint32_t is_shared[kMaxRunWords];   ///< a bit per component
+  uint16_t first_run[kMaxRuns];       ///< the runs of these bits
+  uint32_t n_first_runs;
+  uint32_t is_shared[kMaxRunWords];  ///< a bit per component
 
   __device__ bool is_component_shared(uint32_t component) const {
     return (is_shared[component / kWordBits] >> component % kWordBits & 1) != 0;
@@ -194,6 +196,20 @@ __device__ void rank_first_runs(const Tiles& tiles, const Place& place, Tile<kWo
     tile.is_first[first + i] = bits[i];
     tile.first_base[first + i] = static_cast<uint16_t>(base);
     base += __popc(bits[i]);
+  }
+  if (threadIdx.x % kWarpSize == kWarpSize - 1) {
+    tile.n_first_runs = base;
+  }
+}
+
+/// Lists them.
+template <uint32_t kWords>
+__device__ void list_first_runs(Tile<kWords>& tile) {
+  for (uint32_t word = threadIdx.x; word < kMaxRunWords; word += kThreads) {
+    uint32_t i = tile.first_base[word];
+    for (uint32_t rest = tile.is_first[word]; rest != 0; rest &= rest - 1) {
+      tile.first_run[i++] = static_cast<uint16_t>(word * kWordBits + __ffs(static_cast<int>(rest)) - 1);
+    }
   }
 }
 
@@ -396,8 +412,8 @@ __device__ void add_to_slot(uint32_t area, const Sums& sums, SlotSums* slot) {
   }
 }
 
-/// Labels of shared components that begin in the tile. Brings their sums to their roots; those of one root are
-/// added up in the warp first, because many meet in a large component.
+/// Labels of shared components that begin in the tile. Brings their sums to their roots; those of one root
+/// are added up in the warp first, because many meet in a large component.
 template <uint32_t kWords>
 __device__ void finish_slots(const Tiles& tiles, const Place& place, uint32_t window, Tile<kWords>& tile) {
   for (uint32_t k = threadIdx.x; k < place.head.n_slots; k += kThreads) {
@@ -437,17 +453,14 @@ __device__ void finish_slots(const Tiles& tiles, const Place& place, uint32_t wi
 template <uint32_t kWords>
 __device__ void finish_components(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
                                   const Place& place, uint32_t window, Tile<kWords>& tile) {
-  for (uint32_t i = threadIdx.x; i < place.head.n_runs; i += kThreads) {
-    if (!tile.is_first_run(i)) {
-      continue;
-    }
-    const TileRun run = place.runs[i];
+  for (uint32_t i = threadIdx.x; i < tile.n_first_runs; i += kThreads) {
+    const TileRun run = place.runs[tile.first_run[i]];
     const uint32_t component = run.component();
     if (component - window >= Tile<kWords>::kWindow || tile.is_component_shared(component)) {
       continue;
     }
     const uint32_t(&words)[kWords] = tile.sums[component - window];
-    const uint32_t label = tile.label_of(i, run.row());
+    const uint32_t label = tile.row_base[run.row()] + i + 1;
     const uint32_t x = place.x0 + run.first();
     const uint32_t y = place.y0 + run.row();
     emit<kWords == TileSums::kAllWords>(
@@ -500,6 +513,7 @@ __global__ void __launch_bounds__(kThreads, 3) measure(Tiles tiles, Emitter emit
   if (warp == 0) {
     number_rows(tile);
   }
+  list_first_runs(tile);
   for (uint32_t window = 0; window < place.head.n_components; window += Tile<kWords>::kWindow) {
     if (window > 0) {
       __syncthreads();
@@ -523,8 +537,9 @@ Status measure_tiles(const Tiles& tiles, const Emitter& emitter, const Inker& in
   const bool has_values = tiles.frame.rule.foreground == Foreground::kValues;
   constexpr uint32_t kBasic = TileSums::kBasicWords;
   constexpr uint32_t kAll = TileSums::kAllWords;
-  const auto kernel = emitter.settings.features != 0 ? (has_values ? measure<true, kAll> : measure<false, kAll>)
-                                                     : (has_values ? measure<true, kBasic> : measure<false, kBasic>);
+  const auto kernel = emitter.settings.features != 0
+                          ? (has_values ? measure<true, kAll> : measure<false, kAll>)
+                          : (has_values ? measure<true, kBasic> : measure<false, kBasic>);
   Launch whole = launch;
   whole.threads = kThreads;
   return whole("measure", kernel, tiles, emitter, inker);
