@@ -12,7 +12,8 @@
 
 namespace ccl::bench {
 
-/// Enqueues the addition of digest_of(data, n_bytes) to *digest, both in device memory.
+/// Enqueues the addition of digest_of(data, n_bytes) to *digest in device memory. The data lies there too, or
+/// in pinned memory.
 Status enqueue_digest(const void* data, size_t n_bytes, uint64_t* digest, cudaStream_t stream);
 
 /// The same of the first counts->n_components records, at most `max_components`.

@@ -21,11 +21,17 @@ constexpr uint64_t digest_part(uint64_t index, uint32_t word) {
 /// Of `n_bytes` as 32-bit words; a last word that is not whole is filled up with zeros.
 inline uint64_t digest_of(const void* data, size_t n_bytes) {
   const auto* bytes = static_cast<const uint8_t*>(data);
+  const size_t n_words = n_bytes / sizeof(uint32_t);
   uint64_t sum = 0;
-  for (size_t i = 0; i < n_bytes; i += sizeof(uint32_t)) {
+  for (size_t i = 0; i < n_words; ++i) {
     uint32_t word = 0;
-    std::memcpy(&word, bytes + i, n_bytes - i < sizeof(word) ? n_bytes - i : sizeof(word));
-    sum += digest_part(i / sizeof(word), word);
+    std::memcpy(&word, bytes + i * sizeof(word), sizeof(word));
+    sum += digest_part(i, word);
+  }
+  if (const size_t n_left = n_bytes % sizeof(uint32_t); n_left > 0) {
+    uint32_t word = 0;
+    std::memcpy(&word, bytes + n_words * sizeof(word), n_left);
+    sum += digest_part(n_words, word);
   }
   return sum;
 }

@@ -51,6 +51,7 @@ def main():
     arguments = parser.parse_args()
     try:
         import cupy
+        import numpy
         from cupyx.scipy import ndimage
         cupy.cuda.runtime.getDeviceCount()
     except Exception as missing:  # no CuPy, no driver, no GPU: each raises something of its own
@@ -64,7 +65,7 @@ def main():
     print(f"# cupy: {cupy.__version__}")
     for path in arguments.images:
         width, height, pixels = read_pgm(path)
-        frame = cupy.frombuffer(pixels, dtype=cupy.uint8).reshape(height, width)
+        frame = cupy.asarray(numpy.frombuffer(pixels, dtype=numpy.uint8).reshape(height, width))
         labels = cupy.empty((height, width), dtype=cupy.int32)
         n_labels = ndimage.label(frame, structure, output=labels)
         times = time_us(cupy, lambda: ndimage.label(frame, structure, output=labels), arguments.repetitions)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Reads ccl-bench's CSV, and sums it up. The standard library is enough."""
+
+import csv
+import math
+from pathlib import Path
+
+SIZE_NAMES = {(1280, 720): "720p", (1920, 1080): "1080p", (2048, 2048): "2048²", (3840, 2160): "4K",
+              (8192, 8192): "8192²"}
+FLOOR = "floor-read1-write4"
+PEERS = {"npp-union-find": "NVIDIA NPP", "npp-union-find+compress": "NVIDIA NPP, consecutive labels",
+         "cupyx-label": "CuPy"}
+NUMBERS = ("min_us", "median_us", "label_us", "number_us", "measure_us", "paint_us")
+INTEGERS = ("connectivity", "width", "height", "repetitions")
+
+
+class Row:
+    """A line of the CSV: its columns as attributes; times in µs, None where nothing was timed."""
+
+    def __init__(self, columns):
+        for name, text in columns.items():
+            if name in NUMBERS:
+                value = float(text) if text else None
+            elif name in INTEGERS:
+                value = int(text)
+            else:
+                value = text
+            setattr(self, name, value)
+        self.size = (self.width, self.height)
+
+
+class Results:
+    """The rows of a file, and the facts in its comment lines."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        lines = self.path.read_text(encoding="utf-8").splitlines()
+        comments = [line.removeprefix("#").strip() for line in lines if line.startswith("#")]
+        self.facts = dict(comment.split(": ", 1) for comment in comments if ": " in comment)
+        # Several runs may have been written one after the other, each with the names of its columns.
+        table = [line for line in lines if not line.startswith("#")]
+        table = table[:1] + [line for line in table if line != table[0]]
+        self.rows = [Row(columns) for columns in csv.DictReader(table)]
+
+    def select(self, **columns):
+        return [row for row in self.rows if all(getattr(row, name) == value for name, value in columns.items())]
+
+    def sizes(self):
+        """From the smallest to the largest, of those that labelers were timed at."""
+        return sorted({row.size for row in self.labelers()}, key=lambda size: size[0] * size[1])
+
+    def labelers(self, **columns):
+        """Rows of labelers: in a graph on the GPU, by the engine on the CPU; colorized unless asked otherwise."""
+        wanted = {"output": "colorized", "features": "basic", "connectivity": 8} | columns
+        return [row for row in self.select(**wanted)
+                if (row.backend, row.mode) in (("cuda", "graph"), ("cpu", "engine"))]
+
+    def peers(self, **columns):
+        return [row for row in self.select(**columns) if row.mode == "peer"]
+
+    def floor(self, size, name=FLOOR):
+        """Median of a floor or of a transfer in µs, or None."""
+        rows = self.select(algorithm=name, size=size)
+        return rows[0].median_us if rows else None
+
+    def machine(self):
+        """For captions."""
+        facts = self.facts
+        if "gpu" in facts:
+            name = facts["gpu"].split(",")[0]
+            return f"{name}, driver {facts.get('driver', '?')}, CUDA {facts.get('cuda', '?')}"
+        return facts.get("cpu", "unknown machine")
+
+
+def is_clip(row):
+    return row.image.startswith("clip_")
+
+
+def by_algorithm(rows, clip=False):
+    """{algorithm: [row per image]}, of the images that every algorithm was timed on, so that means compare: either
+    the drawn images or the clip's frames."""
+    groups = {}
+    for row in rows:
+        if is_clip(row) == clip:
+            groups.setdefault(row.algorithm, {})[row.image] = row
+    common = set.intersection(*(set(group) for group in groups.values())) if groups else set()
+    return {name: [group[image] for image in group if image in common] for name, group in groups.items()}
+
+
+def mean(rows):
+    """The geometric mean of medians, µs."""
+    return math.exp(sum(math.log(row.median_us) for row in rows) / len(rows))
+
+
+def worst(rows):
+    return max(rows, key=lambda row: row.median_us)
+
+
+def size_name(size):
+    return SIZE_NAMES.get(size, f"{size[0]}×{size[1]}")
+
+
+def algorithm_name(algorithm):
+    return PEERS.get(algorithm, algorithm)

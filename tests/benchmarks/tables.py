@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Writes Markdown tables from ccl-bench's CSV between the marks that ask for them:
+
+    <!-- table: labelers tests/benchmarks/results/h200/graph.csv -->
+    <!-- end of table -->
+
+Tables: `labelers` (each labeler at each size), `clip` (the same on a clip's frames), `outputs` (what outputs and
+features cost), `stages` (kernels launched one by one), `transfers` (floors and copies). Paths
+start at the repository's root.
+
+    tables.py README.md            rewrites the tables
+    tables.py --check README.md    fails where a table is not what its CSV gives
+"""
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+
+from results import FLOOR, Results, algorithm_name, by_algorithm, mean, size_name, worst
+
+ROOT = Path(__file__).resolve().parents[2]
+MARKED = re.compile(r"(<!-- table: (\S+) (\S+) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
+RIVAL = "block-equivalence"
+TRANSFERS = {"floor-launch": "launch of an empty kernel", "floor-read1": "read 1 B per pixel",
+             FLOOR: "read 1 B, write 4 B per pixel", "upload1": "upload 1 B per pixel",
+             "download1": "download 1 B per pixel", "download2": "download 2 B per pixel",
+             "download4": "download 4 B per pixel"}
+
+
+def microseconds(value):
+    if value is None:
+        return "–"
+    return f"{value:.1f}" if value < 100 else f"{value:.0f}"
+
+
+def mean_and_worst(rows):
+    return f"{microseconds(mean(rows))} ({microseconds(worst(rows).median_us)})" if rows else "–"
+
+
+def ratio(rows, base):
+    if not rows or not base:
+        return "–"
+    value = mean(rows) / base
+    return f"{value:.2f}×" if value < 10 else f"{value:.0f}×"
+
+
+def markdown(header, lines):
+    width = len(header)
+    rule = ["---"] + ["---:"] * (width - 1)
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in [header, rule, *lines])
+
+
+def caption(results, document, what):
+    facts = results.facts
+    link = os.path.relpath(results.path, Path(document).resolve().parent)
+    return (f"\n*{what}. {results.machine()}; commit {facts.get('commit', '?')}, {facts.get('date', '?')}: "
+            f"[{results.path.name}]({link}).*\n")
+
+
+def labelers(results, document, clip=False):
+    """A line for each labeler, fastest first, then peers, then the floor."""
+    sizes = results.sizes()
+    ours = {size: by_algorithm(results.labelers(size=size), clip) for size in sizes}
+    peers = {size: by_algorithm(results.peers(size=size, connectivity=8), clip) for size in sizes}
+    reference = (1920, 1080) if (1920, 1080) in sizes else sizes[0]
+    floor = results.floor(reference)
+    rival = mean(ours[reference][RIVAL]) if ours[reference].get(RIVAL) else None
+
+    def line(name, groups):
+        rows = groups[reference].get(name)
+        cells = [mean_and_worst(groups[size].get(name)) for size in sizes]
+        cells += [ratio(rows, floor)] if floor else []
+        cells += [ratio(rows, rival)] if rival else []
+        return [algorithm_name(name) if groups is peers else f"`{name}`", *cells]
+
+    header = ["µs, geometric mean (worst)", *map(size_name, sizes)]
+    header += [f"to the floor, {size_name(reference)}"] if floor else []
+    header += [f"to `{RIVAL}`, {size_name(reference)}"] if rival else []
+    by_time = sorted(ours[reference], key=lambda name: mean(ours[reference][name]))
+    lines = [line(name, ours) for name in by_time] + [line(name, peers) for name in peers[reference]]
+    if floor:
+        floors = [microseconds(results.floor(size)) for size in sizes]
+        lines.append(["floor: read 1 B, write 4 B per pixel", *floors] + [""] * (len(header) - 1 - len(sizes)))
+    return markdown(header, lines) + caption(results, document, describe_labelers(results, ours, peers, clip))
+
+
+def describe_labelers(results, ours, peers, clip):
+    counts = [len(next(iter(groups.values()))) for groups in ours.values()]
+    n_images = str(counts[0]) if len(set(counts)) == 1 else ", ".join(map(str, counts))
+    how = "device time in a CUDA graph" if "gpu" in results.facts else "the engine's time on the CPU"
+    return (f"{n_images} {'frames of a clip' if clip else 'images'}, 8-connected; label, number, area, box and "
+            f"centroid of each component, RGBA out; {how}{'; peers give labels only' if any(peers.values()) else ''}")
+
+
+def clips(results, document):
+    return labelers(results, document, clip=True)
+
+
+def outputs(results, document):
+    """What `runs`, or the only labeler there is, takes for each output and set of features."""
+    sizes = results.sizes()
+    names = {row.algorithm for row in results.labelers()}
+    algorithm = "runs" if "runs" in names else sorted(names)[0]
+    wanted = dict.fromkeys((row.output, row.features) for row in results.rows if row.algorithm == algorithm)
+
+    def rows_of(size, **columns):
+        return by_algorithm(results.labelers(size=size, algorithm=algorithm, **columns)).get(algorithm)
+
+    base = {size: mean(rows_of(size)) for size in sizes}
+    lines = []
+    for output, features in wanted:
+        cells = []
+        for size in sizes:
+            rows = rows_of(size, output=output, features=features)
+            cells += [mean_and_worst(rows), ratio(rows, base[size])]
+        lines.append([output if output != "none" else "records only", features, *cells])
+    header = ["output", "features"]
+    for size in sizes:
+        header += [f"{size_name(size)}, µs", "to the first"]
+    return markdown(header, lines) + caption(results, document, f"`{algorithm}`, geometric mean (worst)")
+
+
+def stages(results, document):
+    size = (1920, 1080) if (1920, 1080) in results.sizes() else results.sizes()[0]
+    rows = results.select(mode="launches", output="colorized", features="basic", size=size, connectivity=8)
+    groups = by_algorithm(rows)
+
+    def stage_mean(group, stage):
+        values = [getattr(row, stage) for row in group]
+        return sum(values) / len(values) if all(value is not None for value in values) else None
+
+    columns = ("label_us", "number_us", "measure_us", "paint_us")
+    lines = [[f"`{name}`", *(microseconds(stage_mean(group, column)) for column in columns),
+              microseconds(sum(row.median_us for row in group) / len(group))] for name, group in groups.items()]
+    header = ["µs, mean", "label", "number", "measure", "paint", "all"]
+    return markdown(header, lines) + caption(
+        results, document, f"{size_name(size)}, kernels launched one by one, whose latency is in these figures; a "
+                           "labeler that fuses stages has them under the last")
+
+
+def transfers(results, document):
+    sizes = sorted({row.size for row in results.rows if row.algorithm in TRANSFERS}, key=lambda s: s[0] * s[1])
+    lines = [[what, *(microseconds(results.floor(size, name)) for size in sizes)]
+             for name, what in TRANSFERS.items()]
+    return markdown(["µs", *map(size_name, sizes)], lines) + caption(
+        results, document, "Medians; copies from and to page-locked memory")
+
+
+TABLES = {"labelers": labelers, "clip": clips, "outputs": outputs, "stages": stages, "transfers": transfers}
+
+
+def rewrite(document):
+    """The document's text as it is, and as it should be."""
+    text = Path(document).read_text(encoding="utf-8")
+
+    def fill(match):
+        begin, name, path, _, end = match.groups()
+        return begin + TABLES[name](Results(ROOT / path), document) + end
+
+    return text, MARKED.sub(fill, text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("documents", nargs="+")
+    parser.add_argument("--check", action="store_true", help="change nothing, fail where a table is stale")
+    arguments = parser.parse_args()
+    stale = []
+    for document in arguments.documents:
+        is_text, should_be = rewrite(document)
+        if is_text != should_be and arguments.check:
+            stale.append(document)
+        elif is_text != should_be:
+            Path(document).write_text(should_be, encoding="utf-8")
+            print(f"{document}: tables written")
+    if stale:
+        sys.exit("not what the CSV gives, run tests/benchmarks/tables.py on: " + ", ".join(stale))
+
+
+if __name__ == "__main__":
+    main()
