@@ -60,14 +60,23 @@ class CudaDevice final : public Device {
                     std::vector<Row>* rows) override {
     if (!has_looked_for_npp_) {
       has_looked_for_npp_ = true;
-      if (const Status status = Npp::load(&npp_); !status.ok()) {
-        std::fprintf(stderr, "ccl-bench: no peer: %s\n", status.message().c_str());
-      }
+      give_up_peer_unless(Npp::load(&npp_));
     }
-    return npp_ ? npp_->time(image, connectivity, stream_, repetitions, rows) : Status{};
+    if (npp_) {
+      give_up_peer_unless(npp_->time(image, connectivity, stream_, repetitions, rows));
+    }
+    return {};
   }
 
  private:
+  /// A peer that fails is no reason to end.
+  void give_up_peer_unless(const Status& status) {
+    if (!status.ok()) {
+      std::fprintf(stderr, "ccl-bench: no peer: %s\n", status.message().c_str());
+      npp_.reset();
+    }
+  }
+
   // In this order: the stream goes while the context is current, the context last.
   std::unique_ptr<device::Context> context_;
   std::optional<device::CurrentContext> current_;

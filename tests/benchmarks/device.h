@@ -29,7 +29,7 @@ class Device {
   /// What no labeler can beat: a launch, reading and writing pixels, and transfers of a frame of this size.
   virtual Status time_floors(Size size, const Repetitions& repetitions, std::vector<Row>* rows) = 0;
 
-  /// Others' labelers on this image; adds no rows where there are none on this machine.
+  /// Others' labelers on this image; adds no rows, and says why on standard error, where there are none.
   virtual Status time_peers(const test::Image& image, Connectivity connectivity,
                             const Repetitions& repetitions, std::vector<Row>* rows) = 0;
 };

@@ -103,7 +103,7 @@ Status draw_all(const std::vector<std::string>& names, Size size, std::vector<Im
 }  // namespace
 
 std::vector<std::string> image_names(const std::string& set) {
-  if (set != "short" && set != "full") {
+  if (set != "short" && set != "all") {
     return {set};
   }
   std::vector<std::string> names =

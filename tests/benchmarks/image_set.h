@@ -14,7 +14,7 @@
 
 namespace ccl::bench {
 
-/// The names that `set` stands for: "short" and "full" are many, any other name is its own.
+/// The names that `set` stands for: "short" and "all" are many, any other name is its own.
 std::vector<std::string> image_names(const std::string& set);
 
 /// Draws the images of one size that `options` ask for, and adds the clip's frames of that size. The names

@@ -123,7 +123,7 @@ Status read_command_line(int argc, char** argv, Raw* raw) {
        "none, colorized, overlay, labels or mask (default: colorized)*", "NAME"},
       {"features", 'f', 0, kStrings, &raw->features, "basic or all (default: basic)*", "NAME"},
       {"connectivity", 'c', 0, G_OPTION_ARG_INT, &raw->connectivity, "4 or 8 (default: 8)", "N"},
-      {"images", 'i', 0, kStrings, &raw->images, "short, full, or an image's name (default: short)*", "NAME"},
+      {"images", 'i', 0, kStrings, &raw->images, "short, all, or an image's name (default: short)*", "NAME"},
       {"clip", 0, 0, kFiles, &raw->clip, "PGM files, one a frame; more may follow*", "FILE"},
       {"clip-threshold", 0, 0, G_OPTION_ARG_INT, &raw->clip_threshold,
        "The clip's foreground: value >= N (default: 1)", "N"},
