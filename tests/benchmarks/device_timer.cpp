@@ -83,7 +83,8 @@ Status DeviceTimer::run_once(Point* point, const std::function<Status(StageEvent
 Status DeviceTimer::run(const Repetitions& repetitions, const std::function<Status(StageEvents*)>& enqueue,
                         Times* times) {
   constexpr int kWarmUps = 4;
-  // The first frame loads code and fills caches; it also tells how many more can be afforded.
+  // The first frame loads code and fills caches; it also tells how many more can be afforded,
+  // and is warm-up enough for a slow labeler.
   CCL_RETURN_IF_ERROR(make_points(1));
   const Point& first = points_.front();
   CCL_RETURN_IF_ERROR(run_once(&points_.front(), enqueue));
@@ -92,7 +93,7 @@ Status DeviceTimer::run(const Repetitions& repetitions, const std::function<Stat
   CCL_RETURN_IF_ERROR(first.end.elapsed_since(first.start, &first_us));
   const int n = repetitions.of(first_us);
   CCL_RETURN_IF_ERROR(make_points(static_cast<size_t>(n)));
-  for (int i = 0; i < (n > 1 ? kWarmUps : 0); ++i) {
+  for (int i = 0; i < (n > Repetitions::kFewest ? kWarmUps : 0); ++i) {
     CCL_RETURN_IF_ERROR(enqueue(nullptr));
   }
   for (int i = 0; i < n; ++i) {

@@ -36,13 +36,15 @@ inline float median(std::vector<float> values) {
 
 /// How often to time what took `first_us`.
 struct Repetitions {
+  static constexpr int kFewest = 3;
+
   int most = 30;
   float budget_us = 20000;
 
   /// As often as the budget allows, but thrice for a median, unless once is far too long already.
   int of(float first_us) const {
     const float affordable = budget_us / std::max(first_us, 1.0F);
-    const float fewest = affordable > 0.1F ? 3 : 1;
+    const float fewest = affordable > 0.3F ? kFewest : 1;
     return std::min(most,
                     static_cast<int>(std::clamp(affordable, fewest, static_cast<float>(most) + fewest)));
   }
