@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/run_painter.h"
+
+#include <algorithm>
+
+namespace ccl::host {
+
+namespace {
+
+/// Larger outputs are written past the caches: they would push out all that the frame still needs, and are
+/// read from memory anyway.
+constexpr size_t kStreamBytes = size_t{16} << 20;
+
+bool is_streamed(const OutputImage& image, uint32_t height) {
+  const auto address = reinterpret_cast<uintptr_t>(image.pixels);
+  return image.stride * height >= kStreamBytes && (address | image.stride) % kStreamAlignment == 0;
+}
+
+/// Rows may be at any address; on the processors this is built for, so may be what is stored.
+template <typename Pixel>
+Pixel* as_pixels(uint8_t* out) {
+  return reinterpret_cast<Pixel*>(out);
+}
+
+}  // namespace
+
+RunPainter::RunPainter(const Kernels& kernels, const RunTable& table) : kernels_(kernels), table_(table) {
+  const size_t n_turns = count_paint_turns(table.height());
+  inks_ = uninitialized<uint32_t>(n_turns * (table.width() + 2 * kListPadding));
+  label_rows_ = uninitialized<uint32_t>(n_turns * table.width());
+}
+
+uint32_t* RunPainter::inks_of_turn(uint32_t turn) const {
+  return inks_.get() + size_t{turn} * (table_.width() + 2 * kListPadding) + kListPadding;
+}
+
+/// The inks of a row's runs, one after the other.
+void RunPainter::gather(uint32_t y, const uint32_t* ink, uint32_t* inks) const {
+  const RowRuns row = table_.row(y);
+  const uint32_t* label = table_.label();
+  for (uint32_t run = row.begin; run < row.end; ++run) {
+    *inks++ = ink[label[run]];
+  }
+}
+
+ExpandJob RunPainter::job_of_row(uint32_t y, const uint32_t* inks, uint32_t background) const {
+  return {.bits = table_.bits(y), .width = table_.width(), .inks = inks, .background = background};
+}
+
+template <typename Row>
+void RunPainter::for_each_row(ThreadPool& pool, Row row) {
+  pool.parallel_for(count_paint_turns(table_.height()), [&](uint32_t turn) {
+    const uint32_t end = std::min(table_.height(), (turn + 1) * kPaintRowsPerTurn);
+    for (uint32_t y = turn * kPaintRowsPerTurn; y < end; ++y) {
+      row(y, turn);
+    }
+  });
+}
+
+void RunPainter::paint(const PaintJob& job, const uint32_t* ink, ThreadPool& pool) {
+  if (job.config.output == Output::kOverlay) {
+    // Its pixels depend on the input's, so runs are of no use.
+    host::paint(job, ink, pool, [this](uint32_t y, uint32_t turn) {
+      uint32_t* labels = label_rows_.get() + size_t{turn} * table_.width();
+      kernels_.expand_32(job_of_row(y, table_.label() + table_.row(y).begin, 0), labels);
+      return labels;
+    });
+    return;
+  }
+  for_each_row(pool, [&](uint32_t y, uint32_t turn) {
+    uint32_t* inks = inks_of_turn(turn);
+    gather(y, ink, inks);
+    paint_row(job, job_of_row(y, inks, ink[0]), job.image.pixels + y * job.image.stride);
+  });
+}
+
+void RunPainter::paint_row(const PaintJob& job, const ExpandJob& row, uint8_t* out) const {
+  switch (bytes_per_pixel(job.config.output)) {
+    case 4:
+      if (is_streamed(job.image, table_.height())) {
+        kernels_.stream_32(row, as_pixels<uint32_t>(out));
+      } else {
+        kernels_.expand_32(row, as_pixels<uint32_t>(out));
+      }
+      break;
+    case 2:
+      kernels_.expand_16(row, as_pixels<uint16_t>(out));
+      break;
+    default:
+      kernels_.expand_8(row, out);
+      break;
+  }
+}
+
+void RunPainter::write_map(const uint32_t* value_of_label, ThreadPool& pool, uint32_t* map) {
+  for_each_row(pool, [&](uint32_t y, uint32_t turn) {
+    uint32_t* inks = inks_of_turn(turn);
+    gather(y, value_of_label, inks);
+    kernels_.expand_32(job_of_row(y, inks, 0), map + size_t{y} * table_.width());
+  });
+}
+
+void RunPainter::write_labels(ThreadPool& pool, uint32_t* map) {
+  for_each_row(pool, [&](uint32_t y, uint32_t) {
+    kernels_.expand_32(job_of_row(y, table_.label() + table_.row(y).begin, 0),
+                       map + size_t{y} * table_.width());
+  });
+}
+
+}  // namespace ccl::host

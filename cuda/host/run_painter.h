@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The last stage of the CPU's `runs`: rows of pixels from rows of runs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "ccl/engine.h"
+#include "host/paint.h"
+#include "host/run_table.h"
+#include "host/thread_pool.h"
+
+namespace ccl::host {
+
+/// Runs have their canonical labels.
+class RunPainter {
+ public:
+  /// Takes all memory for frames of the table's size.
+  RunPainter(const Kernels& kernels, const RunTable& table);
+
+  /// Paints the output; `ink` holds what the pixels of each label become, that of the background at 0.
+  void paint(const PaintJob& job, const uint32_t* ink, ThreadPool& pool);
+
+  /// Writes value_of_label[label] for every pixel, 0 for background, into a dense map.
+  void write_map(const uint32_t* value_of_label, ThreadPool& pool, uint32_t* map);
+
+  /// Writes the labels themselves into a dense map.
+  void write_labels(ThreadPool& pool, uint32_t* map);
+
+ private:
+  uint32_t* inks_of_turn(uint32_t turn) const;
+  void gather(uint32_t y, const uint32_t* ink, uint32_t* inks) const;
+  ExpandJob job_of_row(uint32_t y, const uint32_t* inks, uint32_t background) const;
+  void paint_row(const PaintJob& job, const ExpandJob& row, uint8_t* out) const;
+  template <typename Row>
+  void for_each_row(ThreadPool& pool, Row row);
+
+  const Kernels& kernels_;
+  const RunTable& table_;
+  std::unique_ptr<uint32_t[]> inks_;        ///< for each turn, those of a row's runs
+  std::unique_ptr<uint32_t[]> label_rows_;  ///< for each turn, a row of labels
+};
+
+}  // namespace ccl::host

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The row kernels but for their vectors, to be compiled once for each instruction set: a level's file turns
+/// on its instructions, then includes this.
+///
+/// `Simd` has what is done to 64 pixels, all of them present:
+/// - at_least(pixels, threshold): a bit for each pixel, set where its value is at least `threshold`;
+/// - differs(a, b): a bit for each pixel, set where a[i] ≠ b[i];
+/// - fill<kStream>(ink, out): all pixels become `ink`;
+/// - expand<kStream>(foreground, starts, inks, background, out): the pixels of the run that was open before
+///   the first pixel become inks[-1], those of the i-th run that starts here inks[i], others `background`.
+///
+/// Every level's `Simd` is a type of its own, so no two of them ever share a function.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "host/run_shape.h"
+#include "host/simd/kernels.h"
+#include "host/unite.h"
+
+namespace ccl::host {
+
+template <typename Simd>
+class RowKernels {
+ public:
+  static constexpr Kernels table(SimdLevel level) {
+    return {.level = level,
+            .find_runs = find_runs,
+            .link_rows = link_rows,
+            .expand_8 = expand<uint8_t, false>,
+            .expand_16 = expand<uint16_t, false>,
+            .expand_32 = expand<uint32_t, false>,
+            .stream_32 = expand<uint32_t, true>};
+  }
+
+ private:
+  static uint32_t popcount(uint64_t word) { return static_cast<uint32_t>(std::popcount(word)); }
+
+  static uint32_t find_runs(const FindJob& job) {
+    return job.rule.foreground == Foreground::kBinary ? find_binary_runs(job) : find_value_runs(job);
+  }
+
+  static uint32_t find_binary_runs(const FindJob& job) {
+    RunList list(job);
+    const uint64_t flip = job.rule.invert ? ~uint64_t{0} : 0;
+    const uint32_t n_whole = job.width / kBitsPerWord;
+    for (uint32_t i = 0; i < n_whole; ++i) {
+      const uint64_t word = Simd::at_least(job.pixels + i * kBitsPerWord, job.rule.threshold) ^ flip;
+      list.add(i, word, word & ~list.shifted(word));
+    }
+    if (const uint32_t n_left = job.width % kBitsPerWord; n_left != 0) {
+      alignas(kBitsPerWord) uint8_t pixels[kBitsPerWord] = {};
+      std::memcpy(pixels, job.pixels + n_whole * kBitsPerWord, n_left);
+      const uint64_t word = (Simd::at_least(pixels, job.rule.threshold) ^ flip) & lowest(n_left);
+      list.add(n_whole, word, word & ~list.shifted(word));
+    }
+    return list.close();
+  }
+
+  /// A run starts at a value that is not 0 and not the one before it.
+  static uint32_t find_value_runs(const FindJob& job) {
+    RunList list(job);
+    // Each word's pixels with the one before them; before the row there is background.
+    uint8_t pixels[1 + kBitsPerWord] = {};
+    for (uint32_t x = 0; x < job.width; x += kBitsPerWord) {
+      const uint32_t n = std::min(kBitsPerWord, job.width - x);
+      pixels[0] = x == 0 ? 0 : job.pixels[x - 1];
+      std::memset(pixels + 1, 0, kBitsPerWord);
+      std::memcpy(pixels + 1, job.pixels + x, n);
+      const uint64_t word = Simd::at_least(pixels + 1, 1);
+      list.add(x / kBitsPerWord, word, word & Simd::differs(pixels, pixels + 1));
+    }
+    return list.close();
+  }
+
+  static uint64_t lowest(uint32_t n) { return (uint64_t{1} << n) - 1; }
+
+  /// Takes a row word by word, and lists the columns where runs begin and end.
+  class RunList {
+   public:
+    explicit RunList(const FindJob& job) : job_(job), begin_(job.begin), end_(job.end) {}
+
+    /// Every pixel's left neighbour.
+    uint64_t shifted(uint64_t word) const { return word << 1 | carry_; }
+
+    void add(uint32_t index, uint64_t word, uint64_t starts) {
+      job_.bits.foreground[index] = word;
+      job_.bits.starts[index] = starts;
+      const uint64_t ends = shifted(word) & (~word | starts);
+      carry_ = word >> (kBitsPerWord - 1);
+      if ((starts | ends) != 0) {
+        begin_ = list_bits(starts, index * kBitsPerWord, begin_);
+        end_ = list_bits(ends, index * kBitsPerWord, end_);
+      }
+    }
+
+    /// Ends the run that is open at the row's end: only if the last word is full is one.
+    uint32_t close() {
+      if (carry_ != 0) {
+        *end_ = static_cast<uint16_t>(job_.width);
+      }
+      return static_cast<uint32_t>(begin_ - job_.begin);
+    }
+
+   private:
+    /// Four at a time, since a loop that ends at every number of bits would be mispredicted at every word.
+    /// What is written behind the last one is overwritten by the next word's or lies in the padding.
+    static uint16_t* list_bits(uint64_t bits, uint32_t x, uint16_t* out) {
+      uint16_t* const end = out + popcount(bits);
+      for (; out < end; out += 4) {
+        for (uint32_t k = 0; k < 4; ++k, bits &= bits - 1) {
+          out[k] = static_cast<uint16_t>(x + static_cast<uint32_t>(std::countr_zero(bits)));
+        }
+      }
+      return end;
+    }
+
+    const FindJob& job_;
+    uint16_t* begin_;
+    uint16_t* end_;
+    uint64_t carry_ = 0;
+  };
+
+  static void link_rows(const LinkJob& job, Connectivity connectivity, bool with_shapes) {
+    if (connectivity == Connectivity::k8) {
+      with_shapes ? link<Connectivity::k8, true>(job) : link<Connectivity::k8, false>(job);
+    } else {
+      with_shapes ? link<Connectivity::k4, true>(job) : link<Connectivity::k4, false>(job);
+    }
+  }
+
+  /// Two runs that touch do so first in the column where the later one of them starts, so each bit of
+  /// `links` is one pair of runs, and which ones they are is told by how many started until there.
+  template <Connectivity kConnectivity, bool kWithShapes>
+  static void link(const LinkJob& job) {
+    constexpr bool kCorners = kConnectivity == Connectivity::k8;
+    uint32_t next_run = job.first_run;
+    uint32_t next_above = job.first_above;
+    uint64_t carry = 0;
+    uint64_t carry_above = 0;
+    for (uint32_t i = 0; i < job.n_words; ++i) {
+      const uint64_t word = job.row.foreground[i];
+      const uint64_t above = job.above.foreground[i];
+      const uint64_t starts = job.row.starts[i];
+      const uint64_t starts_above = job.above.starts[i];
+      const uint64_t reach = kCorners ? word | word << 1 | carry : word;
+      const uint64_t reach_above = kCorners ? above | above << 1 | carry_above : above;
+      carry = word >> (kBitsPerWord - 1);
+      carry_above = above >> (kBitsPerWord - 1);
+      for (uint64_t links = (starts & reach_above) | (starts_above & reach); links != 0; links &= links - 1) {
+        const uint64_t until = links ^ (links - 1);
+        const uint32_t a = next_run + popcount(starts & until) - 1;
+        const uint32_t b = next_above + popcount(starts_above & until) - 1;
+        unite(job.parent, a, b);
+        if constexpr (kWithShapes) {
+          const int overlap = std::min(job.end[a], job.end[b]) - std::max(job.begin[a], job.begin[b]);
+          job.shape[a] += shape_of_link(static_cast<uint32_t>(overlap));
+        }
+      }
+      next_run += popcount(starts);
+      next_above += popcount(starts_above);
+    }
+  }
+
+  template <typename Pixel, bool kStream>
+  static void expand(const ExpandJob& job, Pixel* out) {
+    const uint32_t* inks = job.inks;
+    const uint32_t n_whole = job.width / kBitsPerWord;
+    for (uint32_t i = 0; i < n_whole; ++i) {
+      const uint64_t foreground = job.bits.foreground[i];
+      const uint64_t starts = job.bits.starts[i];
+      Pixel* pixels = out + size_t{i} * kBitsPerWord;
+      if (foreground == 0) {
+        Simd::template fill<kStream>(job.background, pixels);
+      } else if (~foreground == 0 && starts <= 1) {
+        inks += starts;
+        Simd::template fill<kStream>(inks[-1], pixels);
+      } else {
+        Simd::template expand<kStream>(foreground, starts, inks, job.background, pixels);
+        inks += popcount(starts);
+      }
+    }
+    if (const uint32_t n_left = job.width % kBitsPerWord; n_left != 0) {
+      alignas(kBitsPerWord) Pixel pixels[kBitsPerWord];
+      Simd::template expand<false>(job.bits.foreground[n_whole], job.bits.starts[n_whole], inks,
+                                   job.background, pixels);
+      std::memcpy(out + size_t{n_whole} * kBitsPerWord, pixels, n_left * sizeof(Pixel));
+    }
+    if constexpr (kStream) {
+      Simd::end_stream();
+    }
+  }
+};
+
+}  // namespace ccl::host
