@@ -142,7 +142,8 @@ static bool ensure_configured(GstCudaCcl* self, const Properties& properties) {
                            .algorithm = properties.algorithm,
                            .output = choose_output(priv, properties.output),
                            .layout = cudaccl::pixel_layout(priv->out_info),
-                           .max_components = properties.max_components};
+                           .max_components = properties.max_components,
+                           .threads = properties.threads};
   if (priv->config == wanted) {
     return true;
   }

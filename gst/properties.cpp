@@ -230,6 +230,13 @@ const std::array kProperties = {
              [](const Properties& p, GValue* v) { g_value_set_uint(v, p.max_components); },
              [](Properties* p, const GValue* v) { p->max_components = g_value_get_uint(v); }},
     Property{[] {
+               return g_param_spec_uint("threads", "Threads",
+                                        "Threads that share a frame on the CPU (0: one per processor)", 0,
+                                        ccl::kMaxThreads, kDefaults.threads, kLive);
+             },
+             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.threads); },
+             [](Properties* p, const GValue* v) { p->threads = g_value_get_uint(v); }},
+    Property{[] {
                return g_param_spec_flags("features", "Features",
                                          "Record fields beyond area, box and centroid", features_type(),
                                          kDefaults.settings.features, kControllable);

@@ -23,6 +23,7 @@ struct Properties {
   ccl::Algorithm algorithm = ccl::Algorithm::kAuto;
   ccl::Output output = ccl::Output::kColorized;  // kNone is `passthrough`
   guint max_components = ccl::Config{}.max_components;
+  guint threads = ccl::Config{}.threads;
   guint threshold = 0;  // 0: what suits the sink format
   double overlay_alpha = 0.5;
   ccl::Settings settings;  // less what follows from the two above and the sink format

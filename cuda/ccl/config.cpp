@@ -18,6 +18,10 @@ Status validate(const Config& config) {
   if (config.max_components == 0) {
     return {StatusCode::kInvalidArgument, "max_components is 0; the table needs at least one record"};
   }
+  if (config.threads > kMaxThreads) {
+    return {StatusCode::kInvalidArgument, std::to_string(config.threads) + " threads; at most " +
+                                              std::to_string(kMaxThreads) + " can share a frame"};
+  }
   if (config.slots == 0) {
     return {StatusCode::kInvalidArgument, "slots is 0; at least one frame must be in flight"};
   }

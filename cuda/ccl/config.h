@@ -13,6 +13,9 @@ namespace ccl {
 /// Frames larger than this in either direction are refused; every sum in a record then fits 64 bits.
 inline constexpr uint32_t kMaxDimension = 32768;
 
+/// More threads than this are refused.
+inline constexpr uint32_t kMaxThreads = 256;
+
 enum class Connectivity : uint8_t {
   k4 = 4,  ///< pixels that share an edge
   k8 = 8,  ///< pixels that share an edge or a corner
@@ -103,6 +106,7 @@ struct Config {
   PixelLayout layout;
   uint32_t max_components = 16384;  ///< length of the record table, at least 1
   uint32_t slots = 1;               ///< frames that may be in flight between push() and pop()
+  uint32_t threads = 0;             ///< of the CPU engine, at most kMaxThreads; 0: one per processor
 
   bool operator==(const Config&) const = default;
 };

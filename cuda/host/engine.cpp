@@ -10,7 +10,7 @@
 namespace ccl::host {
 
 std::string HostEngine::description() const {
-  const uint32_t n_threads = pool_ ? pool_->n_threads() : std::max(1u, std::thread::hardware_concurrency());
+  const uint32_t n_threads = pool_ ? pool_->n_threads() : ThreadPool::count_processors();
   return "CPU, " + std::to_string(n_threads) + (n_threads == 1 ? " thread" : " threads");
 }
 
@@ -21,8 +21,10 @@ Status HostEngine::configure(const Config& config) {
   Algorithm algorithm{};
   CCL_RETURN_IF_ERROR(resolve_algorithm(config.algorithm, Backend::kCpu, &algorithm));
   try {
-    if (!pool_) {
-      pool_ = std::make_unique<ThreadPool>();
+    const uint32_t n_threads = config.threads != 0 ? config.threads : ThreadPool::count_processors();
+    if (!pool_ || pool_->n_threads() != n_threads) {
+      pool_.reset();
+      pool_ = std::make_unique<ThreadPool>(n_threads);
     }
     slots_ = std::vector<Slot>(config.slots);
     // No frame has more components than pixels, whatever the configuration allows.

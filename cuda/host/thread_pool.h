@@ -2,6 +2,7 @@
 /// A few threads that wait for loops to share.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -12,13 +13,17 @@
 
 namespace ccl::host {
 
-/// Threads are started by the constructor only, and sleep between loops. One thread at a time may call
+/// Threads are started by the constructor only. Between loops they look out for the next one for a few
+/// microseconds, since a frame's stages follow each other closely, and then sleep. One thread at a time may call
 /// parallel_for(), and not from inside a loop.
 class ThreadPool {
  public:
-  /// `n_threads` counts the caller of parallel_for(), which works too; 0 means one per processor this
-  /// process may use. Throws std::system_error when a thread cannot be started.
-  explicit ThreadPool(uint32_t n_threads = 0);
+  /// How many processors this process may use.
+  static uint32_t count_processors() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+  /// `n_threads` counts the caller of parallel_for(), which works too. Throws std::system_error when a
+  /// thread cannot be started.
+  explicit ThreadPool(uint32_t n_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -50,8 +55,9 @@ class ThreadPool {
   std::condition_variable opened_;    ///< a loop is there, or stopping_
   std::condition_variable deserted_;  ///< no worker is in the loop any more
   Loop loop_;                         ///< count 0: none is open to workers
-  uint64_t n_loops_ = 0;              ///< opened so far; a worker enters each at most once
-  uint32_t n_inside_ = 0;             ///< workers in the loop now
+  // Changed under the mutex, looked at without it.
+  std::atomic<uint64_t> n_loops_ = 0;   ///< opened so far; a worker enters each at most once
+  std::atomic<uint32_t> n_inside_ = 0;  ///< workers in the loop now
   bool stopping_ = false;
   std::atomic<uint32_t> next_index_ = 0;
   std::vector<std::thread> workers_;
