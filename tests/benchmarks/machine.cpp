@@ -46,7 +46,7 @@ Facts machine_facts(const std::string& commit, int argc, const char* const* argv
   return {
       {"command", command_line(argc, argv)},
       {"date", today()},
-      {"commit", commit.empty() ? CCL_BENCH_COMMIT : commit},
+      {"commit", commit.empty() ? kCommit : commit},
       {"cpu", processor() + ", " + std::to_string(std::thread::hardware_concurrency()) + " threads"},
       {"compiler", "C++ " __VERSION__},
   };

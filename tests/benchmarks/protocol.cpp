@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "protocol.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+namespace ccl::bench {
+
+namespace {
+
+/// The name without the size behind it, with hyphens.
+std::string csv_name(const std::string& name) {
+  std::string text;
+  for (const char c : name.substr(0, name.find_first_of("0123456789"))) {
+    if (c == ' ' || c == ',') {
+      text += text.empty() || text.back() == '-' ? "" : "-";
+    } else {
+      text += c;
+    }
+  }
+  while (!text.empty() && text.back() == '-') {
+    text.pop_back();
+  }
+  return text.substr(0, text.find("-seed"));
+}
+
+}  // namespace
+
+std::vector<test::Image> protocol_images(uint32_t width, uint32_t height) {
+  constexpr uint32_t kSeed = 1;
+  std::vector<test::Image> all;
+  for (const uint32_t granularity : {1, 2, 4, 8, 16}) {
+    for (const uint32_t density : {10, 30, 50, 60, 70, 90}) {
+      all.push_back(test::noise(width, height, granularity, density, kSeed));
+      all.back().name = "g" + std::to_string(granularity) + "_d" + std::to_string(density);
+    }
+  }
+  for (test::Image& image : test::adversarial_set(width, height)) {
+    image.name = csv_name(image.name);
+    all.push_back(std::move(image));
+  }
+  return all;
+}
+
+std::pair<uint32_t, uint32_t> parse_size(const char* text) {
+  unsigned width = 0;
+  unsigned height = 0;
+  if (std::sscanf(text, "%ux%u", &width, &height) != 2) {
+    fail(std::string("a size is WIDTHxHEIGHT, not ") + text);
+  }
+  return {width, height};
+}
+
+void fail(const std::string& message) {
+  std::fprintf(stderr, "%s\n", message.c_str());
+  std::exit(EXIT_FAILURE);
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string name = "unknown processor";
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("model name", 0) == 0 && line.find(':') + 2 < line.size()) {
+      name = line.substr(line.find(':') + 2);
+      break;
+    }
+  }
+  return name + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores";
+}
+
+double time_us(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
+
+Summary summarize(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return {times.front(), times[times.size() / 2]};
+}
+
+}  // namespace ccl::bench
