@@ -11,13 +11,15 @@ namespace ccl::host {
 
 namespace {
 
-/// A run of L pixels has 2L + 2 edges, and every pair of pixels above each other in linked runs hides two.
+/// A rectangle of L × H pixels has 2L + 2H edges, and every pair of pixels above each other in linked runs
+/// hides two.
 ///
 /// The Euler number of a component is its runs minus its links: a run adds one to the pixels minus their
 /// horizontal pairs; a link of k ≥ 1 overlapping pixels adds k − 1 full 2×2 windows and k vertical pairs;
-/// and a link by a corner alone is one of the windows that pixel_shape() subtracts.
-void add_shape(uint32_t length, uint32_t shape, Sums* sums) {
-  sums->perimeter += 2 * length + 2 - 2 * overlap_of_shape(shape);
+/// and a link by a corner alone is one of the windows that pixel_shape() subtracts. The rows of a rectangle
+/// are H runs and H − 1 links.
+void add_shape(const Rectangle& rectangle, uint32_t shape, Sums* sums) {
+  sums->perimeter += 2 * (rectangle.x1 - rectangle.x0 + rectangle.n_rows - overlap_of_shape(shape));
   sums->euler += 1 - static_cast<int32_t>(links_of_shape(shape));
 }
 
@@ -27,17 +29,18 @@ void measure(const RunTable& table, const Strip& strip, const SumSlots& slots) {
   const uint16_t* begin = table.begin();
   const uint16_t* end = table.end();
   const uint32_t* label = table.label();
-  for (uint32_t y = strip.y_begin; y < strip.y_end; ++y) {
-    const RowRuns row = table.row(y);
-    for (uint32_t run = row.begin; run < row.end; ++run) {
+  table.for_each_band(strip, [&](const Band& band) {
+    const RowSums rows(band.y, band.y_end);
+    for (uint32_t run = band.runs.begin; run < band.runs.end; ++run) {
       const uint32_t slot = slots.slots[label[run]];
       if (slot == kNoRecord) {
         continue;
       }
       Sums& sums = slots.sums[slot];
-      add_geometry({.label = 0, .y = y, .x0 = begin[run], .x1 = end[run]}, kFeatures, sums);
+      const Rectangle rectangle{begin[run], end[run], band.y, band.height()};
+      add_geometry(rectangle, rows, kFeatures, sums);
       if constexpr ((kFeatures & (kFeaturePerimeter | kFeatureEuler)) != 0) {
-        add_shape(static_cast<uint32_t>(end[run] - begin[run]), table.shape()[run], &sums);
+        add_shape(rectangle, table.shape()[run], &sums);
       }
       if constexpr (kValues) {
         if (slot < slots.n_records) {
@@ -45,7 +48,7 @@ void measure(const RunTable& table, const Strip& strip, const SumSlots& slots) {
         }
       }
     }
-  }
+  });
 }
 
 template <bool kValues>

@@ -30,17 +30,15 @@ RunPainter::RunPainter(const Kernels& kernels, const RunTable& table) : kernels_
   label_rows_ = uninitialized<uint32_t>(n_turns * table.width());
 }
 
-uint32_t* RunPainter::inks_of_turn(uint32_t turn) const {
-  return inks_.get() + size_t{turn} * (table_.width() + 2 * kListPadding) + kListPadding;
-}
-
-/// The inks of a row's runs, one after the other.
-void RunPainter::gather(uint32_t y, const uint32_t* ink, uint32_t* inks) const {
+/// The inks of a row's runs, one after the other. Those of the row before are still there.
+const uint32_t* RunPainter::gather(uint32_t y, uint32_t turn, const uint32_t* ink) const {
+  uint32_t* inks = inks_.get() + size_t{turn} * (table_.width() + 2 * kListPadding) + kListPadding;
   const RowRuns row = table_.row(y);
-  const uint32_t* label = table_.label();
-  for (uint32_t run = row.begin; run < row.end; ++run) {
-    *inks++ = ink[label[run]];
+  if (y % kPaintRowsPerTurn == 0 || row != table_.row(y - 1)) {
+    std::transform(table_.label() + row.begin, table_.label() + row.end, inks,
+                   [ink](uint32_t label) { return ink[label]; });
   }
+  return inks;
 }
 
 ExpandJob RunPainter::job_of_row(uint32_t y, const uint32_t* inks, uint32_t background) const {
@@ -68,9 +66,7 @@ void RunPainter::paint(const PaintJob& job, const uint32_t* ink, ThreadPool& poo
     return;
   }
   for_each_row(pool, [&](uint32_t y, uint32_t turn) {
-    uint32_t* inks = inks_of_turn(turn);
-    gather(y, ink, inks);
-    paint_row(job, job_of_row(y, inks, ink[0]), job.image.pixels + y * job.image.stride);
+    paint_row(job, job_of_row(y, gather(y, turn, ink), ink[0]), job.image.pixels + y * job.image.stride);
   });
 }
 
@@ -94,9 +90,7 @@ void RunPainter::paint_row(const PaintJob& job, const ExpandJob& row, uint8_t* o
 
 void RunPainter::write_map(const uint32_t* value_of_label, ThreadPool& pool, uint32_t* map) {
   for_each_row(pool, [&](uint32_t y, uint32_t turn) {
-    uint32_t* inks = inks_of_turn(turn);
-    gather(y, value_of_label, inks);
-    kernels_.expand_32(job_of_row(y, inks, 0), map + size_t{y} * table_.width());
+    kernels_.expand_32(job_of_row(y, gather(y, turn, value_of_label), 0), map + size_t{y} * table_.width());
   });
 }
 

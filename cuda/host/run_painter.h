@@ -28,8 +28,7 @@ class RunPainter {
   void write_labels(ThreadPool& pool, uint32_t* map);
 
  private:
-  uint32_t* inks_of_turn(uint32_t turn) const;
-  void gather(uint32_t y, const uint32_t* ink, uint32_t* inks) const;
+  const uint32_t* gather(uint32_t y, uint32_t turn, const uint32_t* ink) const;
   ExpandJob job_of_row(uint32_t y, const uint32_t* inks, uint32_t background) const;
   void paint_row(const PaintJob& job, const ExpandJob& row, uint8_t* out) const;
   template <typename Row>

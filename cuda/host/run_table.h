@@ -28,10 +28,22 @@ struct Strip {
   uint32_t n_labels = 0;
 };
 
-/// A row's runs are [begin, end) in the arrays of runs.
+/// A row's runs are [begin, end) in the arrays of runs. Rows in succession that look the same share theirs:
+/// such a run is a rectangle. Masks that were scaled up, straight edges and empty rows are full of them.
 struct RowRuns {
   uint32_t begin;
   uint32_t end;
+
+  bool operator==(const RowRuns&) const = default;
+};
+
+/// Rows y..y_end − 1, which share their runs.
+struct Band {
+  uint32_t y;
+  uint32_t y_end;
+  RowRuns runs;
+
+  uint32_t height() const { return y_end - y; }
 };
 
 /// Arrays are as long as the worst frame needs, every pixel a run of its own, and never filled in advance,
@@ -59,6 +71,19 @@ class RunTable {
 
   RowRuns& row(uint32_t y) { return rows_[y]; }
   const RowRuns& row(uint32_t y) const { return rows_[y]; }
+
+  /// Calls visit(band) for all rows of the strip, in order.
+  template <typename Visit>
+  void for_each_band(const Strip& strip, Visit visit) const {
+    for (uint32_t y = strip.y_begin; y < strip.y_end;) {
+      Band band{y, y + 1, rows_[y]};
+      while (band.y_end < strip.y_end && rows_[band.y_end] == band.runs) {
+        ++band.y_end;
+      }
+      visit(band);
+      y = band.y_end;
+    }
+  }
 
   // Per run.
   uint16_t* begin() const { return begin_.get(); }     ///< its first column

@@ -133,7 +133,9 @@ void RunsPipeline::measure(const Settings& settings, const Selection& selection,
     if (is_merged()) {
       merger_.assign_slots(strip, record_of_label_.get(), n_records, sums_.get());
     }
-    measure_runs(table_, strip, settings, slots);
+    if (n_records > 0) {
+      measure_runs(table_, strip, settings, slots);
+    }
     if (is_merged()) {
       const uint32_t* canonical = merger_.canonical();
       uint32_t* label = table_.label();

@@ -11,6 +11,10 @@ namespace ccl::host {
 
 namespace {
 
+const uint8_t* row_of(const InputImage& image, uint32_t y) {
+  return image.pixels + y * image.stride;
+}
+
 /// Calls visit(run, above, overlap) for each pair of runs of row y and the row above it that touch and have
 /// the same segment.
 template <typename Visit>
@@ -43,6 +47,14 @@ void for_each_link(const RunTable& table, const Settings& settings, uint32_t y, 
 void StripLabeler::label(const FrameJob& job, Strip& strip) const {
   uint32_t run = strip.first_run;
   for (uint32_t y = strip.y_begin; y < strip.y_end; ++y) {
+    kernels_.pack_row({.pixels = row_of(job.input, y),
+                       .width = table_.width(),
+                       .rule = job.settings.rule,
+                       .bits = table_.bits(y)});
+    if (y > strip.y_begin && repeats_row_above(job, y)) {
+      table_.row(y) = table_.row(y - 1);
+      continue;
+    }
     find_runs(job, y, run);
     run = table_.row(y).end;
     if (y > strip.y_begin) {
@@ -52,13 +64,22 @@ void StripLabeler::label(const FrameJob& job, Strip& strip) const {
   flatten(strip);
 }
 
+bool StripLabeler::repeats_row_above(const FrameJob& job, uint32_t y) const {
+  const BitRow<uint64_t> row = table_.bits(y);
+  const BitRow<uint64_t> above = table_.bits(y - 1);
+  if (!std::equal(row.foreground, row.foreground + table_.n_words(), above.foreground)) {
+    return false;
+  }
+  // Of binary foreground that is all; values may differ where the bits do not.
+  return job.settings.rule.foreground == Foreground::kBinary ||
+         std::equal(row_of(job.input, y), row_of(job.input, y) + table_.width(), row_of(job.input, y - 1));
+}
+
 /// Every run begins as its own root, with no links.
 void StripLabeler::find_runs(const FrameJob& job, uint32_t y, uint32_t first_run) const {
-  const uint8_t* pixels = job.input.pixels + y * job.input.stride;
-  const uint32_t n_runs = kernels_.find_runs({.pixels = pixels,
+  const BitRow<uint64_t> bits = table_.bits(y);
+  const uint32_t n_runs = kernels_.list_runs({.bits = {bits.foreground, bits.starts},
                                               .width = table_.width(),
-                                              .rule = job.settings.rule,
-                                              .bits = table_.bits(y),
                                               .begin = table_.begin() + first_run,
                                               .end = table_.end() + first_run});
   const uint32_t end = first_run + n_runs;
@@ -69,7 +90,7 @@ void StripLabeler::find_runs(const FrameJob& job, uint32_t y, uint32_t first_run
   }
   if (job.settings.rule.foreground == Foreground::kValues) {
     std::transform(table_.begin() + first_run, table_.begin() + end, table_.segment() + first_run,
-                   [pixels](uint16_t x) { return pixels[x]; });
+                   [pixels = row_of(job.input, y)](uint16_t x) { return pixels[x]; });
   }
 }
 
@@ -103,19 +124,20 @@ void StripLabeler::flatten(Strip& strip) const {
   uint32_t* labels = table_.label();
   const uint16_t* begin = table_.begin();
   const uint16_t* end = table_.end();
-  const uint32_t end_run = table_.row(strip.y_end - 1).end;
   uint32_t next = strip.first_label;
-  for (uint32_t run = strip.first_run; run < end_run; ++run) {
-    const uint32_t parent = labels[run];
-    const bool is_root = parent == run;
-    // No branch, which noise would mislead: the next label's area is cleared again and again until it is
-    // taken.
-    areas_[next] = 0;
-    const uint32_t label = is_root ? next : labels[parent];
-    next += is_root ? 1 : 0;
-    labels[run] = label;
-    areas_[label] += static_cast<uint32_t>(end[run] - begin[run]);
-  }
+  table_.for_each_band(strip, [&](const Band& band) {
+    for (uint32_t run = band.runs.begin; run < band.runs.end; ++run) {
+      const uint32_t parent = labels[run];
+      const bool is_root = parent == run;
+      // No branch, which noise would mislead: the next label's area is cleared again and again until it is
+      // taken.
+      areas_[next] = 0;
+      const uint32_t label = is_root ? next : labels[parent];
+      next += is_root ? 1 : 0;
+      labels[run] = label;
+      areas_[label] += static_cast<uint32_t>(end[run] - begin[run]) * band.height();
+    }
+  });
   strip.n_labels = next - strip.first_label;
   if (parents_ != nullptr) {
     std::iota(parents_ + strip.first_label, parents_ + next, strip.first_label);

@@ -29,6 +29,7 @@ class StripLabeler {
   void merge_upper_border(const Settings& settings, const Strip& strip) const;
 
  private:
+  bool repeats_row_above(const FrameJob& job, uint32_t y) const;
   void find_runs(const FrameJob& job, uint32_t y, uint32_t first_run) const;
   void link_to_row_above(const Settings& settings, uint32_t y) const;
   void flatten(Strip& strip) const;

@@ -14,8 +14,8 @@
 namespace ccl::host {
 
 /// Threads are started by the constructor only. Between loops they look out for the next one for a few
-/// microseconds, since a frame's stages follow each other closely, and then sleep. One thread at a time may call
-/// parallel_for(), and not from inside a loop.
+/// microseconds, since a frame's stages follow each other closely, and then sleep. One thread at a time may
+/// call parallel_for(), and not from inside a loop.
 class ThreadPool {
  public:
   /// How many processors this process may use.

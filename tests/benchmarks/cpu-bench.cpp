@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 
 #if defined(__x86_64__)
@@ -73,7 +74,7 @@ class Ours final : public Method {
                                 .height = image.height,
                                 .output = is_colorized ? Output::kColorized : Output::kNone,
                                 .layout = {},
-                                .max_components = kind == "labels" ? 1 : image.width * image.height,
+                                .max_components = image.width * image.height,
                                 .threads = threads}));
     const size_t n_pixels = size_t{image.width} * image.height;
     if (n_pixels != pixels_.size()) {
@@ -88,6 +89,9 @@ class Ours final : public Method {
     if (kind == "labels" || kind == "stats") {
       job.labels = pixels_.data();
       job.settings.features = 0;
+    }
+    if (kind == "labels") {
+      job.settings.min_area = std::numeric_limits<uint32_t>::max();  // no records
     }
     FrameResult result;
     require(engine_->push(job));
@@ -192,7 +196,8 @@ std::vector<std::unique_ptr<Method>> make_methods() {
 }
 
 void time_image(const std::vector<std::unique_ptr<Method>>& methods, const Image& image, gint rounds) {
-  std::vector<std::vector<double>> times(methods.size());
+  std::vector<std::vector<double>> wall(methods.size());
+  std::vector<std::vector<double>> cpu(methods.size());
   uint32_t n_components = 0;
   for (const std::unique_ptr<Method>& method : methods) {
     method->prepare(image);
@@ -207,14 +212,16 @@ void time_image(const std::vector<std::unique_ptr<Method>>& methods, const Image
   }
   for (gint round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < methods.size(); ++i) {
-      times[i].push_back(time_us([&] { methods[i]->run(image); }));
+      const Time taken = time([&] { methods[i]->run(image); });
+      wall[i].push_back(taken.wall_us);
+      cpu[i].push_back(taken.cpu_us);
     }
   }
   for (size_t i = 0; i < methods.size(); ++i) {
-    const Summary summary = summarize(times[i]);
-    std::printf("%s,%u,%u,%s,%s,%u,%u,%.1f,%.1f,%d\n", image.name.c_str(), image.width, image.height,
+    const Summary summary = summarize(wall[i]);
+    std::printf("%s,%u,%u,%s,%s,%u,%u,%.1f,%.1f,%.1f,%d\n", image.name.c_str(), image.width, image.height,
                 methods[i]->name.c_str(), methods[i]->kind.c_str(), methods[i]->threads, n_components,
-                summary.min, summary.median, rounds);
+                summary.min, summary.median, summarize(cpu[i]).min, rounds);
   }
   std::fflush(stdout);
 }
@@ -246,7 +253,7 @@ void run(const Options& options) {
   if (!OpenCvPeer::exists()) {
     std::fprintf(stderr, "cpu-bench: built without OpenCV: ours is timed alone\n");
   }
-  std::printf("image,width,height,method,kind,threads,components,min_us,median_us,rounds\n");
+  std::printf("image,width,height,method,kind,threads,components,min_us,median_us,min_cpu_us,rounds\n");
   const std::vector<std::unique_ptr<Method>> methods = make_methods();
   const gchar* default_sizes[] = {"1920x1080", nullptr};
   for (const gchar* const* size = options.sizes != nullptr ? options.sizes : default_sizes; *size != nullptr;

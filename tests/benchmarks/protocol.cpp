@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <thread>
 
@@ -26,6 +27,12 @@ std::string csv_name(const std::string& name) {
     text.pop_back();
   }
   return text.substr(0, text.find("-seed"));
+}
+
+double processor_time_us() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
 }
 
 }  // namespace
@@ -72,10 +79,12 @@ std::string processor_name() {
   return name + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores";
 }
 
-double time_us(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
+Time time(const std::function<void()>& work) {
+  const auto wall = std::chrono::steady_clock::now();
+  const double cpu = processor_time_us();
   work();
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - wall;
+  return {elapsed.count(), processor_time_us() - cpu};
 }
 
 Summary summarize(std::vector<double> times) {

@@ -25,10 +25,15 @@ std::pair<uint32_t, uint32_t> parse_size(const char* text);
 /// The processor by its own name, and how many of its cores this process may use.
 std::string processor_name();
 
-/// Microseconds that work() took.
-double time_us(const std::function<void()>& work);
+/// What work() took, in microseconds: until it was done, and of all processors together. The latter tells
+/// more where others use the machine too.
+struct Time {
+  double wall_us;
+  double cpu_us;
+};
+Time time(const std::function<void()>& work);
 
-/// Of a set of times. The minimum is the steadier one where others use the machine too.
+/// Of a set of times.
 struct Summary {
   double min;
   double median;

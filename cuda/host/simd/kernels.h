@@ -30,14 +30,20 @@ struct BitRow {
 /// Lists of runs may be written, and those of inks read, so far before their first and behind their last.
 inline constexpr uint32_t kListPadding = 16;
 
-/// A row of pixels, and where its runs go.
-struct FindJob {
+/// A row of pixels to become bits.
+struct PackJob {
   const uint8_t* pixels;
   uint32_t width;
   ForegroundRule rule;
   BitRow<uint64_t> bits;  ///< out
-  uint16_t* begin;        ///< out: each run's first column
-  uint16_t* end;          ///< out: the column after its last
+};
+
+/// A row of bits, and where its runs go.
+struct ListJob {
+  BitRow<const uint64_t> bits;
+  uint32_t width;
+  uint16_t* begin;  ///< out: each run's first column
+  uint16_t* end;    ///< out: the column after its last
 };
 
 /// Two rows of binary foreground whose runs are to be linked. Arrays are indexed by run.
@@ -65,8 +71,10 @@ struct ExpandJob {
 struct Kernels {
   SimdLevel level;
 
+  void (*pack_row)(const PackJob& job);
+
   /// Returns the number of runs.
-  uint32_t (*find_runs)(const FindJob& job);
+  uint32_t (*list_runs)(const ListJob& job);
 
   /// Unites each run with those of the row above that touch it.
   void (*link_rows)(const LinkJob& job, Connectivity connectivity, bool with_shapes);

@@ -28,7 +28,8 @@ class RowKernels {
  public:
   static constexpr Kernels table(SimdLevel level) {
     return {.level = level,
-            .find_runs = find_runs,
+            .pack_row = pack_row,
+            .list_runs = list_runs,
             .link_rows = link_rows,
             .expand_8 = expand<uint8_t, false>,
             .expand_16 = expand<uint16_t, false>,
@@ -39,30 +40,31 @@ class RowKernels {
  private:
   static uint32_t popcount(uint64_t word) { return static_cast<uint32_t>(std::popcount(word)); }
 
-  static uint32_t find_runs(const FindJob& job) {
-    return job.rule.foreground == Foreground::kBinary ? find_binary_runs(job) : find_value_runs(job);
+  static void pack_row(const PackJob& job) {
+    job.rule.foreground == Foreground::kBinary ? pack_binary(job) : pack_values(job);
   }
 
-  static uint32_t find_binary_runs(const FindJob& job) {
-    RunList list(job);
+  static void pack_binary(const PackJob& job) {
     const uint64_t flip = job.rule.invert ? ~uint64_t{0} : 0;
     const uint32_t n_whole = job.width / kBitsPerWord;
+    uint64_t carry = 0;
+    const auto put = [&](uint32_t i, uint64_t word) {
+      job.bits.foreground[i] = word;
+      job.bits.starts[i] = word & ~(word << 1 | carry);
+      carry = word >> (kBitsPerWord - 1);
+    };
     for (uint32_t i = 0; i < n_whole; ++i) {
-      const uint64_t word = Simd::at_least(job.pixels + i * kBitsPerWord, job.rule.threshold) ^ flip;
-      list.add(i, word, word & ~list.shifted(word));
+      put(i, Simd::at_least(job.pixels + size_t{i} * kBitsPerWord, job.rule.threshold) ^ flip);
     }
     if (const uint32_t n_left = job.width % kBitsPerWord; n_left != 0) {
       alignas(kBitsPerWord) uint8_t pixels[kBitsPerWord] = {};
-      std::memcpy(pixels, job.pixels + n_whole * kBitsPerWord, n_left);
-      const uint64_t word = (Simd::at_least(pixels, job.rule.threshold) ^ flip) & lowest(n_left);
-      list.add(n_whole, word, word & ~list.shifted(word));
+      std::memcpy(pixels, job.pixels + size_t{n_whole} * kBitsPerWord, n_left);
+      put(n_whole, (Simd::at_least(pixels, job.rule.threshold) ^ flip) & ((uint64_t{1} << n_left) - 1));
     }
-    return list.close();
   }
 
   /// A run starts at a value that is not 0 and not the one before it.
-  static uint32_t find_value_runs(const FindJob& job) {
-    RunList list(job);
+  static void pack_values(const PackJob& job) {
     // Each word's pixels with the one before them; before the row there is background.
     uint8_t pixels[1 + kBitsPerWord] = {};
     for (uint32_t x = 0; x < job.width; x += kBitsPerWord) {
@@ -71,58 +73,42 @@ class RowKernels {
       std::memset(pixels + 1, 0, kBitsPerWord);
       std::memcpy(pixels + 1, job.pixels + x, n);
       const uint64_t word = Simd::at_least(pixels + 1, 1);
-      list.add(x / kBitsPerWord, word, word & Simd::differs(pixels, pixels + 1));
+      job.bits.foreground[x / kBitsPerWord] = word;
+      job.bits.starts[x / kBitsPerWord] = word & Simd::differs(pixels, pixels + 1);
     }
-    return list.close();
   }
 
-  static uint64_t lowest(uint32_t n) { return (uint64_t{1} << n) - 1; }
-
-  /// Takes a row word by word, and lists the columns where runs begin and end.
-  class RunList {
-   public:
-    explicit RunList(const FindJob& job) : job_(job), begin_(job.begin), end_(job.end) {}
-
-    /// Every pixel's left neighbour.
-    uint64_t shifted(uint64_t word) const { return word << 1 | carry_; }
-
-    void add(uint32_t index, uint64_t word, uint64_t starts) {
-      job_.bits.foreground[index] = word;
-      job_.bits.starts[index] = starts;
-      const uint64_t ends = shifted(word) & (~word | starts);
-      carry_ = word >> (kBitsPerWord - 1);
+  static uint32_t list_runs(const ListJob& job) {
+    uint16_t* begin = job.begin;
+    uint16_t* end = job.end;
+    uint64_t carry = 0;
+    for (uint32_t i = 0; i < count_words(job.width); ++i) {
+      const uint64_t word = job.bits.foreground[i];
+      const uint64_t starts = job.bits.starts[i];
+      const uint64_t ends = (word << 1 | carry) & (~word | starts);
+      carry = word >> (kBitsPerWord - 1);
       if ((starts | ends) != 0) {
-        begin_ = list_bits(starts, index * kBitsPerWord, begin_);
-        end_ = list_bits(ends, index * kBitsPerWord, end_);
+        begin = list_bits(starts, i * kBitsPerWord, begin);
+        end = list_bits(ends, i * kBitsPerWord, end);
       }
     }
-
-    /// Ends the run that is open at the row's end: only if the last word is full is one.
-    uint32_t close() {
-      if (carry_ != 0) {
-        *end_ = static_cast<uint16_t>(job_.width);
-      }
-      return static_cast<uint32_t>(begin_ - job_.begin);
+    if (carry != 0) {  // the last word is full, or the run would have ended in it
+      *end = static_cast<uint16_t>(job.width);
     }
+    return static_cast<uint32_t>(begin - job.begin);
+  }
 
-   private:
-    /// Four at a time, since a loop that ends at every number of bits would be mispredicted at every word.
-    /// What is written behind the last one is overwritten by the next word's or lies in the padding.
-    static uint16_t* list_bits(uint64_t bits, uint32_t x, uint16_t* out) {
-      uint16_t* const end = out + popcount(bits);
-      for (; out < end; out += 4) {
-        for (uint32_t k = 0; k < 4; ++k, bits &= bits - 1) {
-          out[k] = static_cast<uint16_t>(x + static_cast<uint32_t>(std::countr_zero(bits)));
-        }
+  /// Four at a time, since a loop that ends at every number of bits would be mispredicted at every word.
+  /// What is written behind the last one is overwritten by the next word's or lies in the padding.
+  static uint16_t* list_bits(uint64_t bits, uint32_t x, uint16_t* out) {
+    uint16_t* const end = out + popcount(bits);
+    for (; out < end; out += 4) {
+      for (uint32_t k = 0; k < 4; ++k, bits &= bits - 1) {
+        out[k] = static_cast<uint16_t>(x + static_cast<uint32_t>(std::countr_zero(bits)));
       }
-      return end;
     }
-
-    const FindJob& job_;
-    uint16_t* begin_;
-    uint16_t* end_;
-    uint64_t carry_ = 0;
-  };
+    return end;
+  }
 
   static void link_rows(const LinkJob& job, Connectivity connectivity, bool with_shapes) {
     if (connectivity == Connectivity::k8) {
