@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The CPU's `runs` with every instruction set and several numbers of threads against the oracle.
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "compare.h"
+#include "fixture.h"
+#include "forced_level.h"
+#include "host/simd/level.h"
+#include "images.h"
+#include "oracle.h"
+
+namespace ccl::test {
+
+namespace {
+
+using host::SimdLevel;
+
+/// `runs` with every level and number of threads.
+class RunsTest : public testing::TestWithParam<std::tuple<SimdLevel, uint32_t>> {
+ protected:
+  void SetUp() override {
+    if (backend() != Backend::kCpu) {
+      GTEST_SKIP() << "of the CPU only";
+    }
+    if (!host::is_supported(level())) {
+      GTEST_SKIP() << "this processor or build lacks " << host::simd_name(level());
+    }
+    runner_.config.algorithm = Algorithm::kRuns;
+    runner_.config.threads = std::get<1>(GetParam());
+  }
+
+  SimdLevel level() const { return std::get<0>(GetParam()); }
+
+  void expect_exact(const Image& image, const Settings& settings) {
+    const ForcedLevel forced(host::simd_name(level()));
+    const ExpectedFrame want = expect_labels(image, settings);
+    const Outcome& got = runner_.run(image, settings);
+    ASSERT_TRUE(same_map(got.root_map, want.root_map, image, "root"));
+    ASSERT_TRUE(same_map(got.labels, want.labels, image, "label"));
+    ASSERT_EQ(got.n_labels, want.n_labels);
+    ASSERT_TRUE(same_records(got.records, expect_records(want, settings, runner_.config.max_components)));
+  }
+
+  void expect_exact(const Image& image) {
+    for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
+      for (const Foreground foreground : {Foreground::kBinary, Foreground::kValues}) {
+        SCOPED_TRACE(image.name + (connectivity == Connectivity::k4 ? ", 4-way" : ", 8-way"));
+        expect_exact(image, {.connectivity = connectivity, .rule = {.foreground = foreground}});
+      }
+    }
+  }
+
+  FrameRunner runner_;
+};
+
+TEST_P(RunsTest, HardShapes) {
+  for (const auto& [width, height] : {std::pair{64u, 64u}, {257u, 129u}, {31u, 200u}}) {
+    for (const Image& image : adversarial_set(width, height)) {
+      expect_exact(image);
+    }
+  }
+  for (const Image& image : value_set(100, 75)) {
+    expect_exact(image);
+  }
+}
+
+TEST_P(RunsTest, Noise) {
+  for (const uint32_t granularity : {1u, 2u, 4u, 8u, 16u}) {
+    for (const uint32_t density : {10u, 30u, 50u, 60u, 70u, 90u}) {
+      expect_exact(spread(noise(131, 203, granularity, density, density), 1, 3));
+    }
+  }
+}
+
+/// Frames of fewer and of more rows than strips of any number of threads need.
+TEST_P(RunsTest, Heights) {
+  for (uint32_t height = 1; height <= 130; height += height < 36 ? 1 : 9) {
+    expect_exact(noise(67, height, 1, 55, height));
+  }
+}
+
+TEST_P(RunsTest, OutputsAreThoseOfOneThread) {
+  const Image image = noise(333, 130, 2, 40, 1);
+  Settings settings;
+  settings.min_area = 3;
+  FrameRunner plain;
+  for (const Output output :
+       {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask, Output::kNone}) {
+    for (const uint32_t max_components : {1u, 20u, 10000u}) {
+      runner_.config.output = plain.config.output = output;
+      runner_.config.max_components = plain.config.max_components = max_components;
+      plain.config.threads = 1;
+      runner_.output_offset = plain.output_offset = 3;
+      const ForcedLevel portable("portable");
+      const Outcome want = plain.run(image, settings);
+      const ForcedLevel forced(host::simd_name(level()));
+      EXPECT_TRUE(same_bytes(runner_.run(image, settings), want)) << static_cast<int>(output);
+    }
+  }
+}
+
+/// Large enough to be written past the caches.
+TEST_P(RunsTest, LargeFrames) {
+  const Image image = noise(3000, 1500, 4, 45, 1);
+  FrameRunner plain;
+  runner_.with_maps = plain.with_maps = false;
+  runner_.config.output = plain.config.output = Output::kColorized;
+  plain.config.algorithm = Algorithm::kSauf;
+  const ForcedLevel forced(host::simd_name(level()));
+  for (const size_t padding : {0u, 1u}) {
+    runner_.output_padding = plain.output_padding = padding;
+    EXPECT_TRUE(same_bytes(runner_.run(image, {}), plain.run(image, {})));
+  }
+}
+
+std::string name_of_case(const testing::TestParamInfo<std::tuple<SimdLevel, uint32_t>>& info) {
+  return std::string(host::simd_name(std::get<0>(info.param))) + "_" +
+         std::to_string(std::get<1>(info.param)) + "threads";
+}
+
+INSTANTIATE_TEST_SUITE_P(LevelsAndThreads, RunsTest,
+                         testing::Combine(testing::ValuesIn(host::kSimdLevels),
+                                          testing::Values(1u, 2u, 3u, 7u)),
+                         name_of_case);
+
+}  // namespace
+
+}  // namespace ccl::test

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The row kernels of every instruction set against the portable ones, byte for byte.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <vector>
+
+#include "fixture.h"
+#include "forced_level.h"
+#include "host/simd/kernels.h"
+
+namespace ccl::test {
+
+namespace {
+
+using host::SimdLevel;
+
+constexpr std::array<uint32_t, 15> kWidths = {1, 2, 7, 8, 31, 33, 63, 64, 65, 127, 128, 130, 192, 321, 1000};
+
+/// A row in the three forms it takes, lists padded as they must be.
+struct Row {
+  explicit Row(uint32_t width)
+      : foreground(host::count_words(width)),
+        starts(host::count_words(width)),
+        begin(width + 2 * host::kListPadding),
+        end(width + 2 * host::kListPadding) {}
+
+  std::vector<uint64_t> foreground, starts;
+  std::vector<uint16_t> begin, end;
+  uint32_t n_runs = 0;
+};
+
+Row find_runs(const host::Kernels& k, const std::vector<uint8_t>& pixels, const ForegroundRule& rule) {
+  const auto width = static_cast<uint32_t>(pixels.size());
+  Row row(width);
+  k.pack_row({.pixels = pixels.data(),
+              .width = width,
+              .rule = rule,
+              .bits = {row.foreground.data(), row.starts.data()}});
+  row.n_runs = k.list_runs({.bits = {row.foreground.data(), row.starts.data()},
+                            .width = width,
+                            .begin = row.begin.data(),
+                            .end = row.end.data()});
+  row.begin.resize(row.n_runs);
+  row.end.resize(row.n_runs);
+  return row;
+}
+
+/// Runs of `granularity` pixels and some more, of few values.
+std::vector<uint8_t> random_row(std::mt19937* random, uint32_t width) {
+  constexpr std::array<uint8_t, 6> kLevels = {0, 0, 1, 127, 128, 255};
+  const uint32_t granularity = 1u << (*random)() % 8;
+  std::vector<uint8_t> pixels(width);
+  uint8_t value = 0;
+  for (uint8_t& pixel : pixels) {
+    value = (*random)() % granularity == 0 ? kLevels[(*random)() % kLevels.size()] : value;
+    pixel = value;
+  }
+  return pixels;
+}
+
+constexpr std::array<ForegroundRule, 6> kRules = {ForegroundRule{},
+                                                  {.threshold = 0},
+                                                  {.threshold = 128},
+                                                  {.threshold = 255, .invert = true},
+                                                  {.threshold = 127, .invert = true},
+                                                  {.foreground = Foreground::kValues}};
+
+class SimdTest : public testing::TestWithParam<SimdLevel> {
+ protected:
+  void SetUp() override {
+    if (backend() != Backend::kCpu) {
+      GTEST_SKIP() << "of the CPU only";
+    }
+    if (!host::is_supported(GetParam())) {
+      GTEST_SKIP() << "this processor or build lacks " << host::simd_name(GetParam());
+    }
+  }
+
+  const host::Kernels& tested() const { return host::kernels(GetParam()); }
+  std::mt19937 random_{20240607};
+};
+
+TEST_P(SimdTest, PacksAndListsAsPortable) {
+  for (const uint32_t width : kWidths) {
+    for (uint32_t i = 0; i < 60; ++i) {
+      const std::vector<uint8_t> pixels = random_row(&random_, width);
+      for (const ForegroundRule& rule : kRules) {
+        const Row got = find_runs(tested(), pixels, rule);
+        const Row want = find_runs(host::kPortableKernels, pixels, rule);
+        ASSERT_EQ(got.foreground, want.foreground) << width;
+        ASSERT_EQ(got.starts, want.starts) << width;
+        ASSERT_EQ(got.begin, want.begin) << width;
+        ASSERT_EQ(got.end, want.end) << width;
+      }
+    }
+  }
+}
+
+/// Against the plainest possible reading of the row.
+TEST_P(SimdTest, RunsAreThoseOfThePixels) {
+  for (const uint32_t width : kWidths) {
+    for (uint32_t i = 0; i < 60; ++i) {
+      const std::vector<uint8_t> pixels = random_row(&random_, width);
+      for (const ForegroundRule& rule : kRules) {
+        const Row row = find_runs(tested(), pixels, rule);
+        std::vector<uint16_t> begin, end;
+        uint8_t before = 0;
+        for (uint32_t x = 0; x <= width; ++x) {
+          const uint8_t segment = x < width ? rule.segment(pixels[x]) : uint8_t{0};
+          if (segment != before && before != 0) {
+            end.push_back(static_cast<uint16_t>(x));
+          }
+          if (segment != before && segment != 0) {
+            begin.push_back(static_cast<uint16_t>(x));
+          }
+          before = segment;
+        }
+        ASSERT_EQ(row.begin, begin);
+        ASSERT_EQ(row.end, end);
+      }
+    }
+  }
+}
+
+TEST_P(SimdTest, LinksAsPortable) {
+  for (const uint32_t width : kWidths) {
+    for (uint32_t i = 0; i < 60; ++i) {
+      const Row above = find_runs(tested(), random_row(&random_, width), {});
+      const Row row = find_runs(tested(), random_row(&random_, width), {});
+      std::vector<uint16_t> begin = above.begin, end = above.end;
+      begin.insert(begin.end(), row.begin.begin(), row.begin.end());
+      end.insert(end.end(), row.end.begin(), row.end.end());
+      const auto link = [&](const host::Kernels& k, Connectivity connectivity, bool with_shapes) {
+        std::vector<uint32_t> parent(begin.size());
+        std::vector<uint32_t> shape(begin.size());
+        for (uint32_t run = 0; run < parent.size(); ++run) {
+          parent[run] = run;
+        }
+        k.link_rows({.above = {above.foreground.data(), above.starts.data()},
+                     .row = {row.foreground.data(), row.starts.data()},
+                     .n_words = host::count_words(width),
+                     .first_above = 0,
+                     .first_run = above.n_runs,
+                     .begin = begin.data(),
+                     .end = end.data(),
+                     .parent = parent.data(),
+                     .shape = shape.data()},
+                    connectivity, with_shapes);
+        return std::pair(parent, shape);
+      };
+      for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
+        for (const bool with_shapes : {false, true}) {
+          ASSERT_EQ(link(tested(), connectivity, with_shapes),
+                    link(host::kPortableKernels, connectivity, with_shapes));
+        }
+      }
+    }
+  }
+}
+
+/// Writes a row at every alignment a stream allows, and expects nothing before and behind it.
+template <typename Pixel, typename Expand>
+void expect_expanded(const Row& row, uint32_t width, const std::vector<uint32_t>& inks, Expand expand) {
+  constexpr auto kUntouched = static_cast<Pixel>(0xa5a5a5a5);
+  constexpr uint32_t kGuard = 64;
+  std::vector<Pixel> want(width, static_cast<Pixel>(7));
+  for (uint32_t run = 0; run < row.n_runs; ++run) {
+    std::fill(want.begin() + row.begin[run], want.begin() + row.end[run],
+              static_cast<Pixel>(inks[host::kListPadding + run]));
+  }
+  for (uint32_t offset = 0; offset < 64 / sizeof(Pixel); offset += host::kStreamAlignment / sizeof(Pixel)) {
+    std::vector<Pixel> memory(kGuard + offset + width + kGuard, kUntouched);
+    // Of the default alignment, 16 bytes, which is all that streams ask for.
+    Pixel* out = memory.data() + kGuard + offset;
+    expand({.bits = {row.foreground.data(), row.starts.data()},
+            .width = width,
+            .inks = inks.data() + host::kListPadding,
+            .background = 7},
+           out);
+    ASSERT_EQ(std::vector<Pixel>(out, out + width), want);
+    std::fill_n(out, width, kUntouched);
+    ASSERT_EQ(memory, std::vector<Pixel>(memory.size(), kUntouched)) << "written outside the row";
+  }
+}
+
+TEST_P(SimdTest, ExpandsRunsToPixels) {
+  for (const uint32_t width : kWidths) {
+    for (uint32_t i = 0; i < 20; ++i) {
+      const std::vector<uint8_t> pixels = random_row(&random_, width);
+      for (const ForegroundRule& rule : kRules) {
+        const Row row = find_runs(host::kPortableKernels, pixels, rule);
+        std::vector<uint32_t> inks(width + 2 * host::kListPadding);
+        for (uint32_t& ink : inks) {
+          ink = random_();
+        }
+        expect_expanded<uint32_t>(row, width, inks, tested().expand_32);
+        expect_expanded<uint32_t>(row, width, inks, tested().stream_32);
+        for (uint32_t& ink : inks) {
+          ink &= 0xffff;
+        }
+        expect_expanded<uint16_t>(row, width, inks, tested().expand_16);
+        for (uint32_t& ink : inks) {
+          ink &= 0xff;
+        }
+        expect_expanded<uint8_t>(row, width, inks, tested().expand_8);
+      }
+    }
+  }
+}
+
+std::string level_name(const testing::TestParamInfo<SimdLevel>& info) {
+  return host::simd_name(info.param);
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, SimdTest, testing::ValuesIn(host::kSimdLevels), level_name);
+
+TEST(SimdChoice, IsForcedByTheEnvironment) {
+  for (const SimdLevel level : host::kSimdLevels) {
+    const ForcedLevel forced(host::simd_name(level));
+    EXPECT_EQ(host::choose_simd_level() == level, host::is_supported(level));
+  }
+}
+
+TEST(SimdChoice, IsTheBestOneWithoutAKnownName) {
+  const SimdLevel best = host::choose_simd_level();
+  EXPECT_TRUE(host::is_supported(best));
+  for (const char* name : {"", "mmx"}) {
+    const ForcedLevel forced(name);
+    EXPECT_EQ(host::choose_simd_level(), best);
+  }
+}
+
+}  // namespace
+
+}  // namespace ccl::test
