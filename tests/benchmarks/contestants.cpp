@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "contestants.h"
+
+#include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
+#include <gst/video/video.h>
+
+#include <utility>
+#include <vector>
+
+#include "opencv_peer.h"
+#include "protocol.h"
+
+namespace ccl::bench {
+
+namespace {
+
+constexpr uint32_t kColors = 256;
+
+std::string video_caps(const char* format, const Task& task) {
+  return std::string("video/x-raw,format=") + format + ",width=" + std::to_string(task.width) +
+         ",height=" + std::to_string(task.height) + ",framerate=60/1";
+}
+
+/// An appsrc that holds two frames at most: one that is taken next, and one that is made meanwhile.
+std::string source(const std::string& caps) {
+  return "appsrc name=source format=time block=true max-bytes=0 max-buffers=2 caps=" + caps;
+}
+
+/// A running pipeline from a launch line with an element named "source".
+class Line {
+ public:
+  explicit Line(const std::string& text) {
+    GError* error = nullptr;
+    pipeline_ = gst_parse_launch(text.c_str(), &error);
+    if (error != nullptr) {
+      fail("pipeline-bench: " + text + ": " + error->message);
+    }
+    source_ = element("source");
+  }
+
+  ~Line() {
+    gst_element_set_state(pipeline_, GST_STATE_NULL);
+    gst_object_unref(source_);
+    gst_object_unref(pipeline_);
+  }
+
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+  /// The caller's reference.
+  GstElement* element(const char* name) { return gst_bin_get_by_name(GST_BIN(pipeline_), name); }
+
+  /// Calls `arrived` for every buffer that reaches the element named "sink".
+  void watch_sink(const Contestant::Arrived* arrived) {
+    GstElement* sink = element("sink");
+    GstPad* pad = gst_element_get_static_pad(sink, "sink");
+    gst_pad_add_probe(
+        pad, GST_PAD_PROBE_TYPE_BUFFER,
+        [](GstPad*, GstPadProbeInfo* info, gpointer data) {
+          (*static_cast<const Contestant::Arrived*>(data))(GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)));
+          return GST_PAD_PROBE_OK;
+        },
+        const_cast<Contestant::Arrived*>(arrived), nullptr);
+    gst_object_unref(pad);
+    gst_object_unref(sink);
+  }
+
+  void play() { gst_element_set_state(pipeline_, GST_STATE_PLAYING); }
+  void push(GstBuffer* buffer) { gst_app_src_push_buffer(GST_APP_SRC(source_), buffer); }
+  void end() { gst_app_src_end_of_stream(GST_APP_SRC(source_)); }
+
+  void wait_for_end() {
+    GstBus* bus = gst_element_get_bus(pipeline_);
+    GstMessage* message = gst_bus_timed_pop_filtered(
+        bus, GST_CLOCK_TIME_NONE, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+      GError* error = nullptr;
+      gst_message_parse_error(message, &error, nullptr);
+      fail(std::string("pipeline-bench: ") + error->message);
+    }
+    gst_message_unref(message);
+    gst_object_unref(bus);
+  }
+
+ private:
+  GstElement* pipeline_ = nullptr;
+  GstElement* source_ = nullptr;
+};
+
+class ElementPipeline final : public Contestant {
+ public:
+  ElementPipeline(const Task& task, Arrived arrived)
+      : arrived_(std::move(arrived)),
+        line_(source(video_caps("GRAY8", task)) + " ! cudaccl backend=" + task.backend +
+              " threads=" + std::to_string(task.threads) +
+              (task.is_colorized ? " output=colorized ! video/x-raw,format=RGBA" : " output=passthrough") +
+              " ! fakesink name=sink sync=false") {
+    line_.watch_sink(&arrived_);
+    line_.play();
+  }
+
+  void push(GstBuffer* frame) override { line_.push(frame); }
+
+  void drain() override {
+    line_.end();
+    line_.wait_for_end();
+  }
+
+ private:
+  Arrived arrived_;
+  Line line_;
+};
+
+class OpenCvPipeline final : public Contestant {
+ public:
+  OpenCvPipeline(const Task& task, Arrived arrived)
+      : task_(task),
+        arrived_(std::move(arrived)),
+        out_(source(video_caps(task.is_colorized ? "RGBA" : "GRAY8", task)) +
+             " ! fakesink name=sink sync=false"),
+        in_(source(video_caps("GRAY8", task)) + " ! appsink name=taker sync=false max-buffers=2") {
+    for (uint32_t i = 0; i < kColors; ++i) {
+      palette_.push_back(i == 0 ? 0xff000000 : 0xff000000 | i * 0x9e3779);
+    }
+    make_pool();
+    out_.watch_sink(&arrived_);
+    GstAppSinkCallbacks callbacks{};
+    callbacks.new_sample = [](GstAppSink* sink, gpointer self) {
+      return static_cast<OpenCvPipeline*>(self)->take(sink);
+    };
+    GstElement* taker = in_.element("taker");
+    gst_app_sink_set_callbacks(GST_APP_SINK(taker), &callbacks, this, nullptr);
+    gst_object_unref(taker);
+    out_.play();
+    in_.play();
+  }
+
+  ~OpenCvPipeline() override {
+    gst_buffer_pool_set_active(pool_, FALSE);
+    gst_object_unref(pool_);
+  }
+
+  void push(GstBuffer* frame) override { in_.push(frame); }
+
+  void drain() override {
+    in_.end();
+    in_.wait_for_end();
+    out_.end();
+    out_.wait_for_end();
+  }
+
+ private:
+  void make_pool() {
+    pool_ = gst_video_buffer_pool_new();
+    GstCaps* caps = gst_caps_from_string(video_caps("RGBA", task_).c_str());
+    GstStructure* config = gst_buffer_pool_get_config(pool_);
+    gst_buffer_pool_config_set_params(config, caps, task_.width * task_.height * 4, 4, 0);
+    gst_buffer_pool_set_config(pool_, config);
+    gst_caps_unref(caps);
+    gst_buffer_pool_set_active(pool_, TRUE);
+  }
+
+  GstFlowReturn take(GstAppSink* sink) {
+    GstSample* sample = gst_app_sink_pull_sample(sink);
+    GstBuffer* frame = gst_sample_get_buffer(sample);
+    GstMapInfo in;
+    gst_buffer_map(frame, &in, GST_MAP_READ);
+    OpenCvPeer::set_threads(task_.threads);
+    peer_.label_with_stats(in.data, task_.width, task_.height, GST_ROUND_UP_4(task_.width),
+                           PeerAlgorithm::kDefault);
+    gst_buffer_unmap(frame, &in);
+    out_.push(task_.is_colorized ? colorize(frame) : gst_buffer_ref(frame));
+    gst_sample_unref(sample);
+    return GST_FLOW_OK;
+  }
+
+  GstBuffer* colorize(GstBuffer* frame) {
+    GstBuffer* buffer = nullptr;
+    gst_buffer_pool_acquire_buffer(pool_, &buffer, nullptr);
+    GstMapInfo out;
+    gst_buffer_map(buffer, &out, GST_MAP_WRITE);
+    peer_.colorize(palette_, out.data, size_t{task_.width} * 4);
+    gst_buffer_unmap(buffer, &out);
+    GST_BUFFER_PTS(buffer) = GST_BUFFER_PTS(frame);
+    return buffer;
+  }
+
+  Task task_;
+  Arrived arrived_;
+  OpenCvPeer peer_;
+  std::vector<uint32_t> palette_;
+  GstBufferPool* pool_ = nullptr;
+  Line out_;
+  Line in_;  // after what its thread uses, so that it stops first
+};
+
+}  // namespace
+
+std::unique_ptr<Contestant> make_element_pipeline(const Task& task, Contestant::Arrived arrived) {
+  return std::make_unique<ElementPipeline>(task, std::move(arrived));
+}
+
+std::unique_ptr<Contestant> make_opencv_pipeline(const Task& task, Contestant::Arrived arrived) {
+  return std::make_unique<OpenCvPipeline>(task, std::move(arrived));
+}
+
+}  // namespace ccl::bench
