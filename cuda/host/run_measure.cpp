@@ -23,12 +23,44 @@ void add_shape(const Rectangle& rectangle, uint32_t shape, Sums* sums) {
   sums->euler += 1 - static_cast<int32_t>(links_of_shape(shape));
 }
 
+/// Runs of one component often follow each other. They add up in registers first: to go through memory with
+/// each one takes longer than all the arithmetic.
+class PartialSums {
+ public:
+  explicit PartialSums(Sums* sums) : sums_(sums) {}
+  ~PartialSums() { flush(); }
+  PartialSums(const PartialSums&) = delete;
+  PartialSums& operator=(const PartialSums&) = delete;
+
+  void add(uint32_t slot, const Sums& part) {
+    if (slot == slot_) {
+      add_sums(part, &part_);
+    } else {
+      flush();
+      slot_ = slot;
+      part_ = part;
+    }
+  }
+
+ private:
+  void flush() {
+    if (slot_ != kNoRecord) {
+      add_sums(part_, &sums_[slot_]);
+    }
+  }
+
+  Sums* sums_;
+  Sums part_;
+  uint32_t slot_ = kNoRecord;
+};
+
 /// What does not change from run to run, as template arguments: the loop has no branch on it.
 template <uint32_t kFeatures, bool kValues>
 void measure(const RunTable& table, const Strip& strip, const SumSlots& slots) {
   const uint16_t* begin = table.begin();
   const uint16_t* end = table.end();
   const uint32_t* label = table.label();
+  PartialSums partial(slots.sums);
   table.for_each_band(strip, [&](const Band& band) {
     const RowSums rows(band.y, band.y_end);
     for (uint32_t run = band.runs.begin; run < band.runs.end; ++run) {
@@ -36,12 +68,12 @@ void measure(const RunTable& table, const Strip& strip, const SumSlots& slots) {
       if (slot == kNoRecord) {
         continue;
       }
-      Sums& sums = slots.sums[slot];
       const Rectangle rectangle{begin[run], end[run], band.y, band.height()};
-      add_geometry(rectangle, rows, kFeatures, sums);
+      Sums sums = geometry(rectangle, rows, kFeatures);
       if constexpr ((kFeatures & (kFeaturePerimeter | kFeatureEuler)) != 0) {
         add_shape(rectangle, table.shape()[run], &sums);
       }
+      partial.add(slot, sums);
       if constexpr (kValues) {
         if (slot < slots.n_records) {
           slots.records[slot].value = table.segment()[run];
@@ -73,20 +105,6 @@ void measure_runs(const RunTable& table, const Strip& strip, const Settings& set
   } else {
     measure_features<false>(table, strip, settings, slots);
   }
-}
-
-void add_sums(const Sums& part, Sums* whole) {
-  whole->x_min = std::min(whole->x_min, part.x_min);
-  whole->y_min = std::min(whole->y_min, part.y_min);
-  whole->x_max = std::max(whole->x_max, part.x_max);
-  whole->y_max = std::max(whole->y_max, part.y_max);
-  whole->x += part.x;
-  whole->y += part.y;
-  whole->xx += part.xx;
-  whole->xy += part.xy;
-  whole->yy += part.yy;
-  whole->perimeter += part.perimeter;
-  whole->euler += part.euler;
 }
 
 }  // namespace ccl::host

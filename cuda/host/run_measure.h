@@ -22,7 +22,4 @@ struct SumSlots {
 /// Adds the strip's runs to the sums of their components.
 void measure_runs(const RunTable& table, const Strip& strip, const Settings& settings, const SumSlots& slots);
 
-/// What two parts of a component add up to.
-void add_sums(const Sums& part, Sums* whole);
-
 }  // namespace ccl::host

@@ -11,9 +11,9 @@ namespace {
 /// read from memory anyway.
 constexpr size_t kStreamBytes = size_t{16} << 20;
 
-bool is_streamed(const OutputImage& image, uint32_t height) {
-  const auto address = reinterpret_cast<uintptr_t>(image.pixels);
-  return image.stride * height >= kStreamBytes && (address | image.stride) % kStreamAlignment == 0;
+bool is_streamed(const uint8_t* pixels, size_t stride, uint32_t height) {
+  return stride * height >= kStreamBytes &&
+         (reinterpret_cast<uintptr_t>(pixels) | stride) % kStreamAlignment == 0;
 }
 
 /// Rows may be at any address; on the processors this is built for, so may be what is stored.
@@ -52,52 +52,55 @@ void RunPainter::for_each_row(ThreadPool& pool, Row row) {
     for (uint32_t y = turn * kPaintRowsPerTurn; y < end; ++y) {
       row(y, turn);
     }
+    kernels_.end_stream();
   });
 }
 
 void RunPainter::paint(const PaintJob& job, const uint32_t* ink, ThreadPool& pool) {
-  if (job.config.output == Output::kOverlay) {
-    // Its pixels depend on the input's, so runs are of no use.
-    host::paint(job, ink, pool, [this](uint32_t y, uint32_t turn) {
-      uint32_t* labels = label_rows_.get() + size_t{turn} * table_.width();
-      kernels_.expand_32(job_of_row(y, table_.label() + table_.row(y).begin, 0), labels);
-      return labels;
-    });
-    return;
-  }
-  for_each_row(pool, [&](uint32_t y, uint32_t turn) {
-    paint_row(job, job_of_row(y, gather(y, turn, ink), ink[0]), job.image.pixels + y * job.image.stride);
-  });
-}
-
-void RunPainter::paint_row(const PaintJob& job, const ExpandJob& row, uint8_t* out) const {
-  switch (bytes_per_pixel(job.config.output)) {
-    case 4:
-      if (is_streamed(job.image, table_.height())) {
-        kernels_.stream_32(row, as_pixels<uint32_t>(out));
-      } else {
-        kernels_.expand_32(row, as_pixels<uint32_t>(out));
-      }
+  switch (job.config.output) {
+    case Output::kColorized:
+      write_rows(ink, pool, job.image);
       break;
-    case 2:
-      kernels_.expand_16(row, as_pixels<uint16_t>(out));
+    case Output::kLabels:
+      for_each_row(pool, [&](uint32_t y, uint32_t turn) {
+        kernels_.expand_16(job_of_row(y, gather(y, turn, ink), ink[0]),
+                           as_pixels<uint16_t>(job.image.pixels + y * job.image.stride));
+      });
       break;
-    default:
-      kernels_.expand_8(row, out);
+    case Output::kMask:
+      for_each_row(pool, [&](uint32_t y, uint32_t turn) {
+        kernels_.expand_8(job_of_row(y, gather(y, turn, ink), ink[0]),
+                          job.image.pixels + y * job.image.stride);
+      });
+      break;
+    case Output::kOverlay:
+      // Its pixels depend on the input's, so runs are of no use.
+      host::paint(job, ink, pool, [this](uint32_t y, uint32_t turn) {
+        uint32_t* labels = label_rows_.get() + size_t{turn} * table_.width();
+        kernels_.expand_32(job_of_row(y, table_.label() + table_.row(y).begin, 0), labels);
+        return labels;
+      });
+      break;
+    case Output::kNone:
       break;
   }
 }
 
-void RunPainter::write_map(const uint32_t* value_of_label, ThreadPool& pool, uint32_t* map) {
+void RunPainter::write_rows(const uint32_t* value_of_label, ThreadPool& pool, const OutputImage& image) {
+  const auto expand =
+      is_streamed(image.pixels, image.stride, table_.height()) ? kernels_.stream_32 : kernels_.expand_32;
   for_each_row(pool, [&](uint32_t y, uint32_t turn) {
-    kernels_.expand_32(job_of_row(y, gather(y, turn, value_of_label), 0), map + size_t{y} * table_.width());
+    expand(job_of_row(y, gather(y, turn, value_of_label), value_of_label[0]),
+           as_pixels<uint32_t>(image.pixels + y * image.stride));
   });
 }
 
-void RunPainter::write_labels(ThreadPool& pool, uint32_t* map) {
+void RunPainter::write_labels(ThreadPool& pool, const OutputImage& image) {
+  const auto expand =
+      is_streamed(image.pixels, image.stride, table_.height()) ? kernels_.stream_32 : kernels_.expand_32;
   for_each_row(pool, [&](uint32_t y, uint32_t) {
-    kernels_.expand_32(job_of_row(y, table_.label() + table_.row(y).begin, 0),
-                       map + size_t{y} * table_.width());
+    expand(job_of_row(y, table_.label() + table_.row(y).begin, 0),
+           as_pixels<uint32_t>(image.pixels + y * image.stride));
   });
 }
 

@@ -21,16 +21,15 @@ class RunPainter {
   /// Paints the output; `ink` holds what the pixels of each label become, that of the background at 0.
   void paint(const PaintJob& job, const uint32_t* ink, ThreadPool& pool);
 
-  /// Writes value_of_label[label] for every pixel, 0 for background, into a dense map.
-  void write_map(const uint32_t* value_of_label, ThreadPool& pool, uint32_t* map);
+  /// Writes value_of_label[label] for every pixel, that of 0 for background, 4 bytes each.
+  void write_rows(const uint32_t* value_of_label, ThreadPool& pool, const OutputImage& image);
 
-  /// Writes the labels themselves into a dense map.
-  void write_labels(ThreadPool& pool, uint32_t* map);
+  /// Writes the labels themselves, 4 bytes each.
+  void write_labels(ThreadPool& pool, const OutputImage& image);
 
  private:
   const uint32_t* gather(uint32_t y, uint32_t turn, const uint32_t* ink) const;
   ExpandJob job_of_row(uint32_t y, const uint32_t* inks, uint32_t background) const;
-  void paint_row(const PaintJob& job, const ExpandJob& row, uint8_t* out) const;
   template <typename Row>
   void for_each_row(ThreadPool& pool, Row row);
 

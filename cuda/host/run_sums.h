@@ -16,9 +16,11 @@ struct Run {
   uint32_t y, x0, x1;
 };
 
-/// 0² + 1² + … + (k − 1)².
-constexpr uint64_t sum_of_squares_below(uint64_t k) {
-  return k == 0 ? 0 : (k - 1) * k * (2 * k - 1) / 6;
+/// begin² + … + (end − 1)²: n times the mean's square, and what the n numbers are off it.
+constexpr uint64_t sum_of_squares(uint64_t begin, uint64_t end) {
+  const uint64_t n = end - begin;
+  const uint64_t twice_mean = begin + end - 1;
+  return n * (3 * twice_mean * twice_mean + n * n - 1) / 12;
 }
 
 /// Pixels x0..x1 − 1 of rows y..y + n_rows − 1, which have one label.
@@ -30,29 +32,42 @@ struct Rectangle {
 /// Sums over the rows of a rectangle.
 struct RowSums {
   RowSums(uint32_t y_begin, uint32_t y_end)
-      : n(y_end - y_begin),
-        y(n * (uint64_t{y_begin} + y_end - 1) / 2),
-        yy(sum_of_squares_below(y_end) - sum_of_squares_below(y_begin)) {}
+      : n(y_end - y_begin), y(n * (uint64_t{y_begin} + y_end - 1) / 2), yy(sum_of_squares(y_begin, y_end)) {}
 
   uint64_t n, y, yy;
 };
 
-/// A rectangle's part of the sums, in closed form.
-inline void add_geometry(const Rectangle& rectangle, const RowSums& rows, uint32_t features, Sums& sums) {
+/// A rectangle's geometry, in closed form.
+inline Sums geometry(const Rectangle& rectangle, const RowSums& rows, uint32_t features) {
   const uint64_t n = rectangle.x1 - rectangle.x0;
   const uint64_t x = n * (uint64_t{rectangle.x0} + rectangle.x1 - 1) / 2;
-  sums.x_min = std::min(sums.x_min, rectangle.x0);
-  sums.x_max = std::max(sums.x_max, rectangle.x1 - 1);
-  sums.y_min = std::min(sums.y_min, rectangle.y);
-  sums.y_max = std::max(sums.y_max, rectangle.y + rectangle.n_rows - 1);
-  sums.x += x * rows.n;
-  sums.y += n * rows.y;
+  Sums sums{.x_min = rectangle.x0,
+            .y_min = rectangle.y,
+            .x_max = rectangle.x1 - 1,
+            .y_max = rectangle.y + rectangle.n_rows - 1,
+            .x = x * rows.n,
+            .y = n * rows.y};
   if (features & kFeatureMoments) {
-    const uint64_t xx = sum_of_squares_below(rectangle.x1) - sum_of_squares_below(rectangle.x0);
-    sums.xx += xx * rows.n;
-    sums.xy += x * rows.y;
-    sums.yy += n * rows.yy;
+    sums.xx = sum_of_squares(rectangle.x0, rectangle.x1) * rows.n;
+    sums.xy = x * rows.y;
+    sums.yy = n * rows.yy;
   }
+  return sums;
+}
+
+/// What two parts of a component add up to.
+inline void add_sums(const Sums& part, Sums* whole) {
+  whole->x_min = std::min(whole->x_min, part.x_min);
+  whole->y_min = std::min(whole->y_min, part.y_min);
+  whole->x_max = std::max(whole->x_max, part.x_max);
+  whole->y_max = std::max(whole->y_max, part.y_max);
+  whole->x += part.x;
+  whole->y += part.y;
+  whole->xx += part.xx;
+  whole->xy += part.xy;
+  whole->yy += part.yy;
+  whole->perimeter += part.perimeter;
+  whole->euler += part.euler;
 }
 
 }  // namespace ccl::host

@@ -162,18 +162,22 @@ void RunsPipeline::make_records(const Settings& settings, CclComponent* records)
 
 /// Writes the maps that the caller wants to see.
 void RunsPipeline::write_maps(const FrameJob& job) {
+  const auto as_image = [this](uint32_t* map) {
+    return OutputImage{reinterpret_cast<uint8_t*>(map), config_.width * sizeof(*map)};
+  };
   if (job.root_map != nullptr) {
     find_first_pixels();
-    painter_.write_map(ink_.get(), pool_, job.root_map);
+    painter_.write_rows(ink_.get(), pool_, as_image(job.root_map));
   }
   if (job.labels != nullptr) {
-    painter_.write_labels(pool_, job.labels);
+    painter_.write_labels(pool_, as_image(job.labels));
   }
 }
 
 /// Writes 1 + the raster index of each label's first pixel over the inks.
 void RunsPipeline::find_first_pixels() {
   uint32_t n_found = 0;
+  ink_[0] = 0;
   for (uint32_t y = 0; y < config_.height; ++y) {
     const RowRuns row = table_.row(y);
     for (uint32_t run = row.begin; run < row.end; ++run) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "host/run_measure.h"
+#include "host/run_sums.h"
 
 namespace ccl::host {
 

@@ -74,7 +74,7 @@ class Ours final : public Method {
                                 .height = image.height,
                                 .output = is_colorized ? Output::kColorized : Output::kNone,
                                 .layout = {},
-                                .max_components = image.width * image.height,
+                                .max_components = (image.width + 1) * (image.height + 1) / 4 + 1,
                                 .threads = threads}));
     const size_t n_pixels = size_t{image.width} * image.height;
     if (n_pixels != pixels_.size()) {

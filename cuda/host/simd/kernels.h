@@ -84,6 +84,8 @@ struct Kernels {
   void (*expand_32)(const ExpandJob& job, uint32_t* out);
   /// Past the caches; `out` is a multiple of kStreamAlignment.
   void (*stream_32)(const ExpandJob& job, uint32_t* out);
+  /// To be called before anything else than this thread reads what was streamed.
+  void (*end_stream)();
 };
 
 inline constexpr uint32_t kStreamAlignment = 16;

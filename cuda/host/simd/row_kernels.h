@@ -5,6 +5,7 @@
 /// `Simd` has what is done to 64 pixels, all of them present:
 /// - at_least(pixels, threshold): a bit for each pixel, set where its value is at least `threshold`;
 /// - differs(a, b): a bit for each pixel, set where a[i] ≠ b[i];
+/// - end_stream(): what Kernels says of it;
 /// - fill<kStream>(ink, out): all pixels become `ink`;
 /// - expand<kStream>(foreground, starts, inks, background, out): the pixels of the run that was open before
 ///   the first pixel become inks[-1], those of the i-th run that starts here inks[i], others `background`.
@@ -34,7 +35,8 @@ class RowKernels {
             .expand_8 = expand<uint8_t, false>,
             .expand_16 = expand<uint16_t, false>,
             .expand_32 = expand<uint32_t, false>,
-            .stream_32 = expand<uint32_t, true>};
+            .stream_32 = expand<uint32_t, true>,
+            .end_stream = Simd::end_stream};
   }
 
  private:
@@ -136,6 +138,9 @@ class RowKernels {
       const uint64_t reach_above = kCorners ? above | above << 1 | carry_above : above;
       carry = word >> (kBitsPerWord - 1);
       carry_above = above >> (kBitsPerWord - 1);
+      if ((starts | starts_above) == 0) {
+        continue;
+      }
       for (uint64_t links = (starts & reach_above) | (starts_above & reach); links != 0; links &= links - 1) {
         const uint64_t until = links ^ (links - 1);
         const uint32_t a = next_run + popcount(starts & until) - 1;
@@ -174,9 +179,6 @@ class RowKernels {
       Simd::template expand<false>(job.bits.foreground[n_whole], job.bits.starts[n_whole], inks,
                                    job.background, pixels);
       std::memcpy(out + size_t{n_whole} * kBitsPerWord, pixels, n_left * sizeof(Pixel));
-    }
-    if constexpr (kStream) {
-      Simd::end_stream();
     }
   }
 };
