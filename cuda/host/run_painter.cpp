@@ -16,12 +16,6 @@ bool is_streamed(const uint8_t* pixels, size_t stride, uint32_t height) {
          (reinterpret_cast<uintptr_t>(pixels) | stride) % kStreamAlignment == 0;
 }
 
-/// Rows may be at any address; on the processors this is built for, so may be what is stored.
-template <typename Pixel>
-Pixel* as_pixels(uint8_t* out) {
-  return reinterpret_cast<Pixel*>(out);
-}
-
 }  // namespace
 
 RunPainter::RunPainter(const Kernels& kernels, const RunTable& table) : kernels_(kernels), table_(table) {
@@ -64,7 +58,7 @@ void RunPainter::paint(const PaintJob& job, const uint32_t* ink, ThreadPool& poo
     case Output::kLabels:
       for_each_row(pool, [&](uint32_t y, uint32_t turn) {
         kernels_.expand_16(job_of_row(y, gather(y, turn, ink), ink[0]),
-                           as_pixels<uint16_t>(job.image.pixels + y * job.image.stride));
+                           job.image.pixels + y * job.image.stride);
       });
       break;
     case Output::kMask:
@@ -91,7 +85,7 @@ void RunPainter::write_rows(const uint32_t* value_of_label, ThreadPool& pool, co
       is_streamed(image.pixels, image.stride, table_.height()) ? kernels_.stream_32 : kernels_.expand_32;
   for_each_row(pool, [&](uint32_t y, uint32_t turn) {
     expand(job_of_row(y, gather(y, turn, value_of_label), value_of_label[0]),
-           as_pixels<uint32_t>(image.pixels + y * image.stride));
+           image.pixels + y * image.stride);
   });
 }
 
@@ -99,8 +93,7 @@ void RunPainter::write_labels(ThreadPool& pool, const OutputImage& image) {
   const auto expand =
       is_streamed(image.pixels, image.stride, table_.height()) ? kernels_.stream_32 : kernels_.expand_32;
   for_each_row(pool, [&](uint32_t y, uint32_t) {
-    expand(job_of_row(y, table_.label() + table_.row(y).begin, 0),
-           as_pixels<uint32_t>(image.pixels + y * image.stride));
+    expand(job_of_row(y, table_.label() + table_.row(y).begin, 0), image.pixels + y * image.stride);
   });
 }
 

@@ -69,11 +69,11 @@ struct Avx2Simd {
   static __m256i spread(uint32_t ink, uint16_t) { return _mm256_set1_epi16(static_cast<int16_t>(ink)); }
   static __m256i spread(uint32_t ink, uint32_t) { return _mm256_set1_epi32(static_cast<int32_t>(ink)); }
 
-  template <bool kStream, typename Pixel>
-  static void fill(uint32_t ink, Pixel* out) {
+  template <typename Pixel, bool kStream>
+  static void fill(uint32_t ink, uint8_t* out) {
     const __m256i pixels = spread(ink, Pixel{});
     for (uint32_t i = 0; i < kBitsPerWord; i += sizeof(pixels) / sizeof(Pixel)) {
-      store<kStream>(pixels, out + i);
+      store<kStream>(pixels, out + i * sizeof(Pixel));
     }
   }
 
@@ -109,18 +109,18 @@ struct Avx2Simd {
     }
   };
 
-  template <bool kStream, typename Pixel>
+  template <typename Pixel, bool kStream>
   static void expand(uint64_t foreground, uint64_t starts, const uint32_t* inks, uint32_t background,
-                     Pixel* out) {
+                     uint8_t* out) {
     const Source source{foreground, starts, inks, _mm256_set1_epi32(static_cast<int32_t>(background))};
     constexpr uint32_t kStep = sizeof(__m256i) / sizeof(Pixel);
     for (uint32_t i = 0; i < kBitsPerWord; i += kStep) {
       if constexpr (kStep == 8) {
-        store<kStream>(source.eight(i), out + i);
+        store<kStream>(source.eight(i), out + i * sizeof(Pixel));
       } else if constexpr (kStep == 16) {
-        store<kStream>(source.sixteen(i), out + i);
+        store<kStream>(source.sixteen(i), out + i * sizeof(Pixel));
       } else {
-        store<kStream>(source.thirty_two(i), out + i);
+        store<kStream>(source.thirty_two(i), out + i * sizeof(Pixel));
       }
     }
   }

@@ -39,9 +39,9 @@ struct Avx512Simd {
     return _mm512_cmpneq_epu8_mask(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
   }
 
-  /// Sixteen pixels as wide as what they are stored to.
+  /// Sixteen pixels, as wide as the last argument's type.
   template <bool kStream>
-  static void store(__m512i pixels, uint32_t* out) {
+  static void store(__m512i pixels, uint8_t* out, uint32_t) {
     if constexpr (kStream) {
       // In quarters: the heap's large blocks are aligned to 16 bytes, and not to 64.
       auto* quarters = reinterpret_cast<__m128i*>(out);
@@ -55,20 +55,20 @@ struct Avx512Simd {
   }
 
   template <bool>
-  static void store(__m512i pixels, uint16_t* out) {
+  static void store(__m512i pixels, uint8_t* out, uint16_t) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_cvtepi32_epi16(pixels));
   }
 
   template <bool>
-  static void store(__m512i pixels, uint8_t* out) {
+  static void store(__m512i pixels, uint8_t* out, uint8_t) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm512_cvtepi32_epi8(pixels));
   }
 
-  template <bool kStream, typename Pixel>
-  static void fill(uint32_t ink, Pixel* out) {
+  template <typename Pixel, bool kStream>
+  static void fill(uint32_t ink, uint8_t* out) {
     const __m512i pixels = _mm512_set1_epi32(static_cast<int32_t>(ink));
     for (uint32_t i = 0; i < kBitsPerWord; i += 16) {
-      store<kStream>(pixels, out + i);
+      store<kStream>(pixels, out + i * sizeof(Pixel), Pixel{});
     }
   }
 
@@ -80,9 +80,9 @@ struct Avx512Simd {
     return _mm512_cvtepu8_epi32(_mm_set_epi64x(static_cast<int64_t>(high), static_cast<int64_t>(low)));
   }
 
-  template <bool kStream, typename Pixel>
+  template <typename Pixel, bool kStream>
   static void expand(uint64_t foreground, uint64_t starts, const uint32_t* inks, uint32_t background,
-                     Pixel* out) {
+                     uint8_t* out) {
     const __m512i ground = _mm512_set1_epi32(static_cast<int32_t>(background));
     for (uint32_t i = 0; i < kBitsPerWord; i += 16) {
       const auto some_starts = static_cast<uint32_t>(starts >> i & 0xffff);
@@ -90,7 +90,7 @@ struct Avx512Simd {
       const __m512i runs = _mm512_loadu_si512(inks + before + (some_starts & 1) - 1);
       const __m512i pixels = _mm512_mask_permutexvar_epi32(ground, static_cast<__mmask16>(foreground >> i),
                                                            ranks_of_sixteen(some_starts >> 1), runs);
-      store<kStream>(pixels, out + i);
+      store<kStream>(pixels, out + i * sizeof(Pixel), Pixel{});
     }
   }
 

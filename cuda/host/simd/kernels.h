@@ -79,11 +79,12 @@ struct Kernels {
   /// Unites each run with those of the row above that touch it.
   void (*link_rows)(const LinkJob& job, Connectivity connectivity, bool with_shapes);
 
-  void (*expand_8)(const ExpandJob& job, uint8_t* out);
-  void (*expand_16)(const ExpandJob& job, uint16_t* out);
-  void (*expand_32)(const ExpandJob& job, uint32_t* out);
+  // Each writes pixels of so many bits, at any address.
+  void (*expand_8)(const ExpandJob& job, void* out);
+  void (*expand_16)(const ExpandJob& job, void* out);
+  void (*expand_32)(const ExpandJob& job, void* out);
   /// Past the caches; `out` is a multiple of kStreamAlignment.
-  void (*stream_32)(const ExpandJob& job, uint32_t* out);
+  void (*stream_32)(const ExpandJob& job, void* out);
   /// To be called before anything else than this thread reads what was streamed.
   void (*end_stream)();
 };

@@ -33,25 +33,26 @@ struct NeonSimd {
     return ~to_word(equal(a, b), equal(a + 16, b + 16), equal(a + 32, b + 32), equal(a + 48, b + 48));
   }
 
-  static void store(uint32x4_t low, uint32x4_t high, uint32_t* out) {
-    vst1q_u32(out, low);
-    vst1q_u32(out + 4, high);
+  /// Eight pixels, as wide as the last argument's type. By bytes, since `out` may be any address.
+  static void store(uint32x4_t low, uint32x4_t high, uint8_t* out, uint32_t) {
+    vst1q_u8(out, vreinterpretq_u8_u32(low));
+    vst1q_u8(out + 16, vreinterpretq_u8_u32(high));
   }
 
-  static void store(uint32x4_t low, uint32x4_t high, uint16_t* out) {
-    vst1q_u16(out, vcombine_u16(vmovn_u32(low), vmovn_u32(high)));
+  static void store(uint32x4_t low, uint32x4_t high, uint8_t* out, uint16_t) {
+    vst1q_u8(out, vreinterpretq_u8_u16(vcombine_u16(vmovn_u32(low), vmovn_u32(high))));
   }
 
-  static void store(uint32x4_t low, uint32x4_t high, uint8_t* out) {
+  static void store(uint32x4_t low, uint32x4_t high, uint8_t* out, uint8_t) {
     vst1_u8(out, vmovn_u16(vcombine_u16(vmovn_u32(low), vmovn_u32(high))));
   }
 
   /// There are no intrinsics for stores past the caches.
-  template <bool, typename Pixel>
-  static void fill(uint32_t ink, Pixel* out) {
+  template <typename Pixel, bool>
+  static void fill(uint32_t ink, uint8_t* out) {
     const uint32x4_t pixels = vdupq_n_u32(ink);
     for (uint32_t i = 0; i < kBitsPerWord; i += 8) {
-      store(pixels, pixels, out + i);
+      store(pixels, pixels, out + i * sizeof(Pixel), Pixel{});
     }
   }
 
@@ -74,9 +75,9 @@ struct NeonSimd {
     return vbslq_u32(vtstq_u32(vdupq_n_u32(foreground), vld1q_u32(kPlaces)), pixels, background);
   }
 
-  template <bool, typename Pixel>
+  template <typename Pixel, bool>
   static void expand(uint64_t foreground, uint64_t starts, const uint32_t* inks, uint32_t background,
-                     Pixel* out) {
+                     uint8_t* out) {
     const uint32x4_t ground = vdupq_n_u32(background);
     for (uint32_t i = 0; i < kBitsPerWord; i += 8) {
       const auto some = static_cast<uint32_t>(foreground >> i);
@@ -85,7 +86,7 @@ struct NeonSimd {
       const uint32x4_t low = expand_four(some, some_starts, open, ground);
       const uint32x4_t high =
           expand_four(some >> 4, some_starts >> 4, open + std::popcount(some_starts & 0xf), ground);
-      store(low, high, out + i);
+      store(low, high, out + i * sizeof(Pixel), Pixel{});
     }
   }
 

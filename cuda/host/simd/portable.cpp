@@ -44,18 +44,22 @@ struct PortableSimd {
     return word;
   }
 
-  template <bool, typename Pixel>
-  static void fill(uint32_t ink, Pixel* out) {
-    std::fill_n(out, kBitsPerWord, static_cast<Pixel>(ink));
+  template <typename Pixel, bool>
+  static void fill(uint32_t ink, uint8_t* out) {
+    Pixel pixels[kBitsPerWord];
+    std::fill_n(pixels, kBitsPerWord, static_cast<Pixel>(ink));
+    std::memcpy(out, pixels, sizeof(pixels));
   }
 
-  template <bool, typename Pixel>
+  template <typename Pixel, bool>
   static void expand(uint64_t foreground, uint64_t starts, const uint32_t* inks, uint32_t background,
-                     Pixel* out) {
+                     uint8_t* out) {
+    Pixel pixels[kBitsPerWord];
     for (uint32_t i = 0; i < kBitsPerWord; ++i) {
       inks += starts >> i & 1;
-      out[i] = static_cast<Pixel>((foreground >> i & 1) != 0 ? inks[-1] : background);
+      pixels[i] = static_cast<Pixel>((foreground >> i & 1) != 0 ? inks[-1] : background);
     }
+    std::memcpy(out, pixels, sizeof(pixels));
   }
 
   static void end_stream() {}

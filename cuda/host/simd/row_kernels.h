@@ -6,8 +6,9 @@
 /// - at_least(pixels, threshold): a bit for each pixel, set where its value is at least `threshold`;
 /// - differs(a, b): a bit for each pixel, set where a[i] ≠ b[i];
 /// - end_stream(): what Kernels says of it;
-/// - fill<kStream>(ink, out): all pixels become `ink`;
-/// - expand<kStream>(foreground, starts, inks, background, out): the pixels of the run that was open before
+/// - fill<Pixel, kStream>(ink, out): all pixels become `ink`;
+/// - expand<Pixel, kStream>(foreground, starts, inks, background, out): the pixels of the run that was open
+/// before
 ///   the first pixel become inks[-1], those of the i-th run that starts here inks[i], others `background`.
 ///
 /// Every level's `Simd` is a type of its own, so no two of them ever share a function.
@@ -166,28 +167,29 @@ class RowKernels {
   }
 
   template <typename Pixel, bool kStream>
-  static void expand(const ExpandJob& job, Pixel* out) {
+  static void expand(const ExpandJob& job, void* out) {
     const uint32_t* inks = job.inks;
     const uint32_t n_whole = job.width / kBitsPerWord;
     for (uint32_t i = 0; i < n_whole; ++i) {
       const uint64_t foreground = job.bits.foreground[i];
       const uint64_t starts = job.bits.starts[i];
-      Pixel* pixels = out + size_t{i} * kBitsPerWord;
+      uint8_t* pixels = static_cast<uint8_t*>(out) + size_t{i} * kBitsPerWord * sizeof(Pixel);
       if (foreground == 0) {
-        Simd::template fill<kStream>(job.background, pixels);
+        Simd::template fill<Pixel, kStream>(job.background, pixels);
       } else if (~foreground == 0 && starts <= 1) {
         inks += starts;
-        Simd::template fill<kStream>(inks[-1], pixels);
+        Simd::template fill<Pixel, kStream>(inks[-1], pixels);
       } else {
-        Simd::template expand<kStream>(foreground, starts, inks, job.background, pixels);
+        Simd::template expand<Pixel, kStream>(foreground, starts, inks, job.background, pixels);
         inks += popcount(starts);
       }
     }
     if (const uint32_t n_left = job.width % kBitsPerWord; n_left != 0) {
-      alignas(kBitsPerWord) Pixel pixels[kBitsPerWord];
-      Simd::template expand<false>(job.bits.foreground[n_whole], job.bits.starts[n_whole], inks,
-                                   job.background, pixels);
-      std::memcpy(out + size_t{n_whole} * kBitsPerWord, pixels, n_left * sizeof(Pixel));
+      uint8_t pixels[kBitsPerWord * sizeof(Pixel)];
+      Simd::template expand<Pixel, false>(job.bits.foreground[n_whole], job.bits.starts[n_whole], inks,
+                                          job.background, pixels);
+      std::memcpy(static_cast<uint8_t*>(out) + size_t{n_whole} * sizeof(pixels), pixels,
+                  n_left * sizeof(Pixel));
     }
   }
 };
