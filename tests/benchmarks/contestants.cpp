@@ -6,7 +6,6 @@
 #include <gst/video/video.h>
 
 #include <utility>
-#include <vector>
 
 #include "opencv_peer.h"
 #include "protocol.h"
@@ -14,8 +13,6 @@
 namespace ccl::bench {
 
 namespace {
-
-constexpr uint32_t kColors = 256;
 
 std::string video_caps(const char* format, const Task& task) {
   return std::string("video/x-raw,format=") + format + ",width=" + std::to_string(task.width) +
@@ -120,8 +117,8 @@ class OpenCvPipeline final : public Contestant {
         out_(source(video_caps(task.is_colorized ? "RGBA" : "GRAY8", task)) +
              " ! fakesink name=sink sync=false"),
         in_(source(video_caps("GRAY8", task)) + " ! appsink name=taker sync=false max-buffers=2") {
-    for (uint32_t i = 0; i < kColors; ++i) {
-      palette_.push_back(i == 0 ? 0xff000000 : 0xff000000 | i * 0x9e3779);
+    for (uint32_t i = 0; i < palette_.size(); ++i) {
+      palette_[i] = 0xff000000 | i * 0x9e3779;
     }
     make_pool();
     out_.watch_sink(&arrived_);
@@ -189,7 +186,7 @@ class OpenCvPipeline final : public Contestant {
   Task task_;
   Arrived arrived_;
   OpenCvPeer peer_;
-  std::vector<uint32_t> palette_;
+  OpenCvPeer::Palette palette_;
   GstBufferPool* pool_ = nullptr;
   Line out_;
   Line in_;  // after what its thread uses, so that it stops first

@@ -27,6 +27,6 @@ uint32_t OpenCvPeer::label_with_stats(const uint8_t*, uint32_t, uint32_t, size_t
   return 0;
 }
 
-void OpenCvPeer::colorize(const std::vector<uint32_t>&, uint8_t*, size_t) const {}
+void OpenCvPeer::colorize(const Palette&, uint8_t*, size_t) const {}
 
 }  // namespace ccl::bench

@@ -62,14 +62,14 @@ uint32_t OpenCvPeer::label_with_stats(const uint8_t* pixels, uint32_t width, uin
   return static_cast<uint32_t>(n) - 1;
 }
 
-void OpenCvPeer::colorize(const std::vector<uint32_t>& palette, uint8_t* out, size_t stride) const {
+void OpenCvPeer::colorize(const Palette& palette, uint8_t* out, size_t stride) const {
   const auto rows = cv::Range(0, priv_->labels.rows);
   cv::parallel_for_(rows, [&](const cv::Range& range) {
     for (int y = range.start; y < range.end; ++y) {
       const int* labels = priv_->labels.ptr<int>(y);
       auto* pixels = reinterpret_cast<uint32_t*>(out + static_cast<size_t>(y) * stride);
       for (int x = 0; x < priv_->labels.cols; ++x) {
-        pixels[x] = palette[static_cast<size_t>(labels[x]) % palette.size()];
+        pixels[x] = palette[static_cast<uint8_t>(labels[x])];
       }
     }
   });

@@ -2,10 +2,11 @@
 /// OpenCV's labelers, where OpenCV was found at build time.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace ccl::bench {
 
@@ -33,8 +34,12 @@ class OpenCvPeer {
   uint32_t label_with_stats(const uint8_t* pixels, uint32_t width, uint32_t height, size_t stride,
                             PeerAlgorithm algorithm);
 
-  /// Writes palette[label % palette.size()] for every pixel of the last frame, 4 bytes each.
-  void colorize(const std::vector<uint32_t>& palette, uint8_t* out, size_t stride) const;
+  /// One for each label modulo 256.
+  using Palette = std::array<uint32_t, 256>;
+
+  /// Writes the label's colour for every pixel of the last frame, 4 bytes each, on as many threads as
+  /// OpenCV has.
+  void colorize(const Palette& palette, uint8_t* out, size_t stride) const;
 
  private:
   struct Private;
