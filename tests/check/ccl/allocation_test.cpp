@@ -78,6 +78,7 @@ TEST(AllocationTest, FramesTakeNoMemory) {
       config.algorithm = labeler.algorithm;
       config.output = output;
       config.max_components = 100;
+      config.threads = 3;  // strips are merged then
       ASSERT_TRUE(engine->configure(config).ok());
       FrameJob job;
       job.input = {image.pixels(), image.stride};
