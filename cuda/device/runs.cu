@@ -223,11 +223,11 @@ Status RunsPipeline::run(const FrameBuffers& frame, const Emitter& emitter, cons
                          uint8_t* pixels, cudaStream_t stream) const {
   const Settings& settings = emitter.settings;
   const Tiles tiles = memory_->of(settings, frame);
-  Launch launch{.blocks = dim3(tiles.columns, tiles.strips),
-                .threads = tiles.rows * kRowChunks,
-                .shared_bytes = 0,
-                .stream = stream,
-                .is_early = false};
+  EarlyLaunch launch{.blocks = dim3(tiles.columns, tiles.strips),
+                     .threads = tiles.rows * kRowChunks,
+                     .shared_bytes = 0,
+                     .stream = stream,
+                     .is_early = false};
   CCL_RETURN_IF_ERROR(label_tiles(tiles, settings.connectivity, emitter, launch));
   launch.is_early = has_early_launch_;
   CCL_RETURN_IF_ERROR(merge_borders(tiles, settings.connectivity, launch));

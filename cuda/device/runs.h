@@ -11,8 +11,8 @@
 #include <cstdint>
 
 #include "ccl/sums.h"
+#include "device/early_launch.h"
 #include "device/labeler.h"
-#include "device/launch.h"
 #include "device/memory.h"
 #include "device/pipeline.h"
 
@@ -161,9 +161,10 @@ struct Emitter {
 
 /// The steps, in their order. Each enqueues one kernel, see there.
 Status label_tiles(const Tiles& tiles, Connectivity connectivity, const Emitter& emitter,
-                   const Launch& launch);
-Status merge_borders(const Tiles& tiles, Connectivity connectivity, const Launch& launch);
-Status measure_tiles(const Tiles& tiles, const Emitter& emitter, const Inker& inker, const Launch& launch);
+                   const EarlyLaunch& launch);
+Status merge_borders(const Tiles& tiles, Connectivity connectivity, const EarlyLaunch& launch);
+Status measure_tiles(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
+                     const EarlyLaunch& launch);
 Status finish_tiles(const Tiles& tiles, const Emitter& emitter, const Inker& inker, uint8_t* pixels,
-                    const Launch& launch);
+                    const EarlyLaunch& launch);
 }  // namespace ccl::device::runs

@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(kThreads) finish_records(Tiles tiles, Emitter 
 
 template <typename Pixel, bool kOverlay>
 Status paint_as(const Tiles& tiles, const Emitter& emitter, const Inker& inker, uint8_t* pixels,
-                Launch launch) {
+                EarlyLaunch launch) {
   launch.threads = kThreads;
   const bool has_features = emitter.settings.features != 0 && emitter.emission != Emission::kNone;
   return launch("finish", has_features ? finish<Pixel, kOverlay, true> : finish<Pixel, kOverlay, false>,
@@ -176,10 +176,10 @@ Status paint_as(const Tiles& tiles, const Emitter& emitter, const Inker& inker, 
 }  // namespace
 
 Status finish_tiles(const Tiles& tiles, const Emitter& emitter, const Inker& inker, uint8_t* pixels,
-                    const Launch& launch) {
+                    const EarlyLaunch& launch) {
   switch (inker.ink) {
     case Ink::kNone: {
-      Launch records = launch;
+      EarlyLaunch records = launch;
       records.threads = kMaxSlots / 2;
       return records("finish_records", finish_records, tiles, emitter, inker);
     }

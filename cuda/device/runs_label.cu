@@ -427,7 +427,7 @@ __global__ void __launch_bounds__(kMaxThreads) label(Tiles tiles, Emitter emitte
 }  // namespace
 
 Status label_tiles(const Tiles& tiles, Connectivity connectivity, const Emitter& emitter,
-                   const Launch& launch) {
+                   const EarlyLaunch& launch) {
   const bool has_values = tiles.frame.rule.foreground == Foreground::kValues;
   const auto kernel = connectivity == Connectivity::k8
                           ? (has_values ? label<Connectivity::k8, true> : label<Connectivity::k8, false>)

@@ -533,14 +533,15 @@ __global__ void __launch_bounds__(kThreads, 3) measure(Tiles tiles, Emitter emit
 
 }  // namespace
 
-Status measure_tiles(const Tiles& tiles, const Emitter& emitter, const Inker& inker, const Launch& launch) {
+Status measure_tiles(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
+                     const EarlyLaunch& launch) {
   const bool has_values = tiles.frame.rule.foreground == Foreground::kValues;
   constexpr uint32_t kBasic = TileSums::kBasicWords;
   constexpr uint32_t kAll = TileSums::kAllWords;
   const auto kernel = emitter.settings.features != 0
                           ? (has_values ? measure<true, kAll> : measure<false, kAll>)
                           : (has_values ? measure<true, kBasic> : measure<false, kBasic>);
-  Launch whole = launch;
+  EarlyLaunch whole = launch;
   whole.threads = kThreads;
   return whole("measure", kernel, tiles, emitter, inker);
 }

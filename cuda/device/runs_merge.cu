@@ -184,12 +184,12 @@ __global__ void __launch_bounds__(kThreads) merge(Tiles tiles) {
 
 }  // namespace
 
-Status merge_borders(const Tiles& tiles, Connectivity connectivity, const Launch& launch) {
+Status merge_borders(const Tiles& tiles, Connectivity connectivity, const EarlyLaunch& launch) {
   const bool has_values = tiles.frame.rule.foreground == Foreground::kValues;
   const auto kernel = connectivity == Connectivity::k8
                           ? (has_values ? merge<Connectivity::k8, true> : merge<Connectivity::k8, false>)
                           : (has_values ? merge<Connectivity::k4, true> : merge<Connectivity::k4, false>);
-  Launch whole = launch;
+  EarlyLaunch whole = launch;
   whole.threads = kTileWidth + tiles.rows;
   return whole("merge", kernel, tiles);
 }

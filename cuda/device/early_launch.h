@@ -9,7 +9,7 @@
 namespace ccl::device {
 
 /// A grid of blocks on a stream.
-struct Launch {
+struct EarlyLaunch {
   dim3 blocks;
   uint32_t threads;
   size_t shared_bytes;  ///< dynamic shared memory of a block
