@@ -2,23 +2,27 @@
 /// DLP-GPU, distanceless label propagation: L. Cabaret, L. Lacassagne, D. Etiemble, "Distanceless label
 /// propagation: an efficient direct connected component labeling algorithm for GPUs", IPTA 2017.
 ///
-/// Every foreground pixel starts with a label of its own, so that the image of labels E is at the same time
-/// the equivalence table (II.A). In a tile, a gather-scatter of minima over 2×2 windows (SR) and a
-/// relabelling (R) make most of the equivalences cheaply, and a recursive union-find (RUF) finds those that
-/// SR lost. Tile borders are then united by RUF in the whole image, and a last R makes every pixel point to
-/// its root.
+/// Every foreground pixel starts with a label of its own, so that the image of labels E is at the same
+/// time the equivalence table (II.A). In a tile, a gather-scatter of minima over 2×2 windows (SR) and a
+/// relabelling (R) make most of the equivalences cheaply, and a recursive union-find (RUF) finds those
+/// that SR lost. Tile borders are then united by RUF in the whole image, and a last R makes every pixel
+/// point to its root.
 ///
 /// The steps are those of III.B, algorithm 5. Where we differ:
-/// - Windows link equal segments rather than foreground, which admits many values; leaving out the diagonals
-///   gives 4-connectivity. A diagonal whose ends straight links join anyway is left to those.
-/// - Between reading labels and lowering them there is always a barrier. SR thus gathers the labels of DLP-I,
-///   of which the window's first pixel has the least, and no thread's outcome hangs on another's pace.
-/// - On borders, a link beside an equal one is left out: its pixels are united inside the tiles.
-/// - The recursion of atomicRUF (algorithm 4) is a tail call; unite() is the loop it amounts to, as a chain
-///   of labels can be as long as a spiral and must not be a stack as deep.
-#include "device/check.h"
+/// - Windows link equal segments rather than foreground, which admits many values; leaving out the
+///   diagonals gives 4-connectivity. A diagonal whose ends straight links join anyway is left to those.
+/// - Right after DLP-I all labels are known, so that SR needs no scatter: each pixel gathers what the
+///   windows that it is in would give it. Between reading labels and lowering them there is always a
+///   barrier, so that no thread's outcome hangs on another's pace.
+/// - RUF leaves out windows that unite the same two labels as the one beside or above them and, on
+///   borders, links beside an equal one, whose pixels are united inside the tiles.
+/// - The recursion of atomicRUF (algorithm 4) is a tail call; unite() is the loop it amounts to, as a
+///   chain of labels can be as long as a spiral and must not be a stack as deep.
+#include "device/compress.cuh"
 #include "device/equivalence.cuh"
 #include "device/labeler.h"
+#include "device/launch.h"
+#include "device/links.cuh"
 
 namespace ccl::device {
 
@@ -33,11 +37,8 @@ constexpr uint32_t kTilePixels = kTileWidth * kTileHeight;
 constexpr uint32_t kTileThreads = 512;
 constexpr uint32_t kPixelsPerThread = kTilePixels / kTileThreads;
 
-constexpr uint32_t kBorderThreads = 128;
-constexpr uint32_t kRelabelThreads = 256;
-
-/// What one block works on: E and the segments in shared memory, indices by tile rows. Each function is a
-/// step for this thread's pixels; the kernel puts the barriers between them.
+/// What one block works on: E and the segments in shared memory, indices by tile rows. Each function is
+/// a step for this thread's pixels; the kernel puts the barriers between them.
 template <Connectivity kConnectivity>
 struct Tile {
   const uint8_t* segments;
@@ -51,37 +52,38 @@ struct Tile {
     }
   }
 
-  /// Pixels outside the tile are background here.
-  __device__ Window window(uint32_t i) const {
-    const bool in_x = i % kTileWidth + 1 < kTileWidth;
-    const bool in_y = i / kTileWidth + 1 < kTileHeight;
-    return make_window<kConnectivity>(segments[i], in_x ? segments[i + 1] : 0,
-                                      in_y ? segments[i + kTileWidth] : 0,
-                                      in_x && in_y ? segments[i + kTileWidth + 1] : 0);
+  /// A segment of the tile, background outside it; x and y may be off by one to either side.
+  __device__ uint8_t segment(uint32_t x, uint32_t y) const {
+    return x < kTileWidth && y < kTileHeight ? segments[y * kTileWidth + x] : 0;
   }
 
-  /// DLP-SR right after DLP-I: pixel i's label is i + 1 still, and the least of a window is its first one's.
-  __device__ void gather_scatter() const {
-    for_each_pixel([this](uint32_t, uint32_t i) {
-      const Window links = window(i);
-      if (links.right) {
-        atomicMin(labels + i + 1, i + 1);
-      }
-      if (links.down) {
-        atomicMin(labels + i + kTileWidth, i + 1);
-      }
-      if (links.diagonal) {
-        atomicMin(labels + i + kTileWidth + 1, i + 1);
-      }
-      if (links.anti_diagonal) {
-        atomicMin(labels + i + kTileWidth, i + 2);
-      }
-    });
+  /// DLP-I and, right after it, DLP-SR: the label that pixel i is left with. Every pixel's label is 1 +
+  /// its index still, so the windows that i is in are known to scatter their first linked pixel's, and
+  /// the least of these is that of the first pixel in raster order that a window links to i.
+  __device__ uint32_t gather(uint32_t i) const {
+    const uint32_t x = i % kTileWidth;
+    const uint32_t y = i / kTileWidth;
+    const uint8_t own = segments[i];
+    if (own == 0) {
+      return 0;
+    }
+    const uint8_t left = segment(x - 1, y);
+    const uint8_t up = segment(x, y - 1);
+    if (make_window<kConnectivity>(segment(x - 1, y - 1), up, left, own).diagonal) {
+      return i - kTileWidth;
+    }
+    if (up == own) {
+      return i - kTileWidth + 1;
+    }
+    if (make_window<kConnectivity>(up, segment(x + 1, y - 1), own, segment(x + 1, y)).anti_diagonal) {
+      return i - kTileWidth + 2;
+    }
+    return left == own ? i : i + 1;
   }
 
-  /// DLP-R. Each round doubles the distance that a label leads: a full tile's labels, which SR leaves in
-  /// chains as long as the tile is wide, take seven rounds and not as many steps. The whole block calls it,
-  /// after a barrier; it ends with one.
+  /// DLP-R. Each round doubles the distance that a label leads: a full tile's labels, which SR leaves
+  /// in chains as long as the tile is wide, take seven rounds and not as many steps. The whole block
+  /// calls it, after a barrier; it ends with one.
   __device__ void relabel() const {
     bool changed = true;
     while (__syncthreads_or(changed)) {
@@ -97,7 +99,7 @@ struct Tile {
     }
   }
 
-  /// E of the four pixels of a window; 0 where the window leaves the tile, where it has no links.
+  /// E of the pixels of a window; 0 where the window leaves the tile, where it has no links.
   __device__ uint4 window_labels(uint32_t i) const {
     const bool in_x = i % kTileWidth + 1 < kTileWidth;
     const bool in_y = i / kTileWidth + 1 < kTileHeight;
@@ -105,9 +107,24 @@ struct Tile {
             in_x && in_y ? labels[i + kTileWidth + 1] : 0};
   }
 
+  /// The links of a window that DLP-RUF has to unite: with different labels, and not the same two
+  /// labels as in the window above or to the left, which has them united then.
+  __device__ Window unions(uint32_t i, const uint4& e) const {
+    const uint32_t x = i % kTileWidth;
+    const uint32_t y = i / kTileWidth;
+    Window links =
+        make_window<kConnectivity>(segments[i], segment(x + 1, y), segment(x, y + 1), segment(x + 1, y + 1));
+    links.right = links.right && e.x != e.y &&
+                  !(y > 0 && labels[i - kTileWidth] == e.x && labels[i - kTileWidth + 1] == e.y);
+    links.down =
+        links.down && e.x != e.z && !(x > 0 && labels[i - 1] == e.x && labels[i + kTileWidth - 1] == e.z);
+    links.diagonal = links.diagonal && e.x != e.w;
+    links.anti_diagonal = links.anti_diagonal && e.y != e.z;
+    return links;
+  }
+
   /// DLP-RUF of one window, by the labels it had before anyone began.
-  __device__ void unite_window(uint32_t i, const uint4& e) const {
-    const Window links = window(i);
+  __device__ void unite_window(const Window& links, const uint4& e) const {
     if (links.right) {
       unite(labels, e.x, e.y);
     }
@@ -133,19 +150,24 @@ __global__ void __launch_bounds__(kTileThreads) label_tiles(SegmentSource frame,
   const uint32_t x0 = blockIdx.x * kTileWidth;
   const uint32_t y0 = blockIdx.y * kTileHeight;
   uint4 window_labels[kPixelsPerThread];
+  Window unions[kPixelsPerThread];
+  bool remains = false;
 
-  TileSteps::for_each_pixel([&](uint32_t, uint32_t i) {  // DLP-I
-    const uint8_t segment = frame.segment_or_background(x0 + i % kTileWidth, y0 + i / kTileWidth);
-    segments[i] = segment;
-    labels[i] = segment != 0 ? i + 1 : 0;
+  TileSteps::for_each_pixel([&](uint32_t, uint32_t i) {
+    segments[i] = frame.segment_or_background(x0 + i % kTileWidth, y0 + i / kTileWidth);
   });
   __syncthreads();
-  tile.gather_scatter();
+  TileSteps::for_each_pixel([&](uint32_t, uint32_t i) { labels[i] = tile.gather(i); });
   tile.relabel();
-  TileSteps::for_each_pixel([&](uint32_t k, uint32_t i) { window_labels[k] = tile.window_labels(i); });
-  __syncthreads();
-  TileSteps::for_each_pixel([&](uint32_t k, uint32_t i) { tile.unite_window(i, window_labels[k]); });
-  tile.relabel();
+  TileSteps::for_each_pixel([&](uint32_t k, uint32_t i) {
+    window_labels[k] = tile.window_labels(i);
+    unions[k] = tile.unions(i, window_labels[k]);
+    remains = remains || unions[k].right || unions[k].down || unions[k].diagonal || unions[k].anti_diagonal;
+  });
+  if (__syncthreads_or(remains)) {
+    TileSteps::for_each_pixel([&](uint32_t k, uint32_t) { tile.unite_window(unions[k], window_labels[k]); });
+    tile.relabel();
+  }
   TileSteps::for_each_pixel([&](uint32_t, uint32_t i) {
     const uint32_t x = x0 + i % kTileWidth;
     const uint32_t y = y0 + i / kTileWidth;
@@ -162,9 +184,8 @@ template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads) merge_south_borders(SegmentSource frame, uint32_t* labels) {
   const uint32_t x = blockIdx.x * kBorderThreads + threadIdx.x;
   if (x < frame.width) {
-    merge_south<kConnectivity>(
-        frame, kTileWidth, x, (blockIdx.y + 1) * kTileHeight - 1,
-        [labels](uint32_t p, uint32_t q) { unite(labels, load(labels + p), load(labels + q)); });
+    merge_south<kConnectivity>(frame, kTileWidth, x, (blockIdx.y + 1) * kTileHeight - 1,
+                               [labels](uint32_t p, uint32_t q) { unite_roots(labels, p + 1, q + 1); });
   }
 }
 
@@ -173,54 +194,33 @@ template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads) merge_east_borders(SegmentSource frame, uint32_t* labels) {
   const uint32_t y = blockIdx.x * kBorderThreads + threadIdx.x;
   if (y < frame.height) {
-    merge_east<kConnectivity>(
-        frame, kTileHeight, (blockIdx.y + 1) * kTileWidth - 1, y,
-        [labels](uint32_t p, uint32_t q) { unite(labels, load(labels + p), load(labels + q)); });
-  }
-}
-
-/// Step 3: DLP-R on the whole image.
-__global__ void __launch_bounds__(kRelabelThreads) relabel(uint32_t n_pixels, uint32_t* labels) {
-  const uint32_t pixel = blockIdx.x * kRelabelThreads + threadIdx.x;
-  if (pixel < n_pixels) {
-    compress(labels, pixel);
+    merge_east<kConnectivity>(frame, kTileHeight, (blockIdx.y + 1) * kTileWidth - 1, y,
+                              [labels](uint32_t p, uint32_t q) { unite_roots(labels, p + 1, q + 1); });
   }
 }
 
 /// Algorithm 5.
 template <Connectivity kConnectivity>
-Status run(const SegmentSource& frame, uint32_t* root_map, cudaStream_t stream) {
-  const dim3 tiles(blocks_for(frame.width, kTileWidth), blocks_for(frame.height, kTileHeight));
-  label_tiles<kConnectivity><<<tiles, kTileThreads, 0, stream>>>(frame, root_map);
-  CCL_RETURN_IF_ERROR(check_launch("dlp label_tiles"));
-  if (tiles.y > 1) {
-    const dim3 blocks(blocks_for(frame.width, kBorderThreads), tiles.y - 1);
-    merge_south_borders<kConnectivity><<<blocks, kBorderThreads, 0, stream>>>(frame, root_map);
-    CCL_RETURN_IF_ERROR(check_launch("dlp merge_south_borders"));
-  }
-  if (tiles.x > 1) {
-    const dim3 blocks(blocks_for(frame.height, kBorderThreads), tiles.x - 1);
-    merge_east_borders<kConnectivity><<<blocks, kBorderThreads, 0, stream>>>(frame, root_map);
-    CCL_RETURN_IF_ERROR(check_launch("dlp merge_east_borders"));
-  }
-  const uint32_t n_pixels = frame.width * frame.height;
-  relabel<<<blocks_for(n_pixels, kRelabelThreads), kRelabelThreads, 0, stream>>>(n_pixels, root_map);
-  return check_launch("dlp relabel");
-}
-
-class Dlp final : public Labeler {
- public:
-  Status label(const SegmentSource& frame, Connectivity connectivity, uint32_t* root_map,
-               cudaStream_t stream) override {
-    return connectivity == Connectivity::k8 ? run<Connectivity::k8>(frame, root_map, stream)
-                                            : run<Connectivity::k4>(frame, root_map, stream);
+struct Dlp {
+  static Status run(const SegmentSource& frame, uint32_t* root_map, cudaStream_t stream) {
+    const dim3 tiles(blocks_for(frame.width, kTileWidth), blocks_for(frame.height, kTileHeight));
+    const dim3 south(blocks_for(frame.width, kBorderThreads), tiles.y - 1);
+    const dim3 east(blocks_for(frame.height, kBorderThreads), tiles.x - 1);
+    CCL_RETURN_IF_ERROR(
+        launch("dlp label_tiles", label_tiles<kConnectivity>, tiles, kTileThreads, stream, frame, root_map));
+    CCL_RETURN_IF_ERROR(launch("dlp merge_south_borders", merge_south_borders<kConnectivity>, south,
+                               kBorderThreads, stream, frame, root_map));
+    CCL_RETURN_IF_ERROR(launch("dlp merge_east_borders", merge_east_borders<kConnectivity>, east,
+                               kBorderThreads, stream, frame, root_map));
+    return launch_compress_all("dlp compress_all", frame, root_map,
+                               stream);  // step 3, DLP-R on the whole image
   }
 };
 
 }  // namespace
 
 std::unique_ptr<Labeler> make_dlp() {
-  return std::make_unique<Dlp>();
+  return std::make_unique<LabelerOf<Dlp>>();
 }
 
 }  // namespace ccl::device

@@ -1,45 +1,50 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Union-find: V. M. A. Oliveira, R. A. Lotufo, "A study on connected components labeling algorithms using
-/// GPUs", SIBGRAPI 2010, section IV.
+/// Union-find: V. M. A. Oliveira, R. A. Lotufo, "A study on connected components labeling algorithms
+/// using GPUs", SIBGRAPI 2010, section IV.
 ///
-/// A block merges the pixels of its piece of the image in shared memory (phase 1), the pieces are merged
-/// along their borders in global memory (phase 2), and path compression makes every pixel point to its root,
-/// the pixel of its component with the smallest raster index (phase 3).
+/// A block merges the pixels of its piece of the image in shared memory (phase 1), the pieces are
+/// merged along their borders in global memory (phase 2), and path compression makes every pixel point
+/// to its root, the pixel of its component with the smallest raster index (phase 3).
 ///
 /// Where we differ:
 /// - Labels are 1 + the raster index, so that 0 can be background, which the paper labels too.
 /// - A piece is as wide as a warp, so that a ballot finds the runs of equal segments in its rows. Their
-///   pixels start with the label of their run's first pixel, and merging is left to links between rows, one
-///   for each pair of runs that touch.
-/// - In the merge procedure (algorithm 2), atomicMin's result replaces the next turn's find: it says at once
-///   whether the label was a root, and where to go on if not.
+///   pixels start with the label of their run's first pixel, and merging is left to links between rows,
+///   one for each pair of runs that touch. A run's first link needs no union: it is where the run
+///   points from the start.
+/// - In the merge procedure (algorithm 2), atomicMin's result says at once whether the label was a
+///   root, and where to go on if not. In the whole image, find shortens the paths it walks (path
+///   splitting).
 /// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
-#include "device/check.h"
+#include "device/compress.cuh"
 #include "device/equivalence.cuh"
 #include "device/labeler.h"
+#include "device/launch.h"
+#include "device/links.cuh"
 #include "device/warp.cuh"
 
 namespace ccl::device {
 
 namespace {
 
-// One warp to a row, one thread to a pixel; four blocks fill a multiprocessor, so that some work while others
-// wait at a barrier.
+// A warp has four rows of 32 pixels, a thread four pixels one below the other; eight blocks fill a
+// multiprocessor, so that some work while others wait at a barrier.
 constexpr uint32_t kTileWidth = kWarpSize;
-constexpr uint32_t kTileHeight = 16;
+constexpr uint32_t kTileHeight = 32;
 constexpr uint32_t kTilePixels = kTileWidth * kTileHeight;
+constexpr uint32_t kRowsPerThread = 4;
+constexpr uint32_t kTileThreads = kTilePixels / kRowsPerThread;
 
-constexpr uint32_t kBorderThreads = 128;
-constexpr uint32_t kCompressThreads = 256;
-
-/// Labels of the runs in the row above that touch this thread's run and are linked by this thread; 0: none.
+/// Labels of the runs in the row above that touch this thread's run and are linked by this thread; 0:
+/// none.
 struct RowLinks {
   uint32_t first = 0;
   uint32_t second = 0;
 };
 
-/// The links of pixel i with the row above it. Where the pixels before both have their segments too, the link
-/// is that of the pixel before; a diagonal is left to the straight neighbour it could go through.
+/// The links of pixel i with the row above it. Where the pixels before both have their segments too,
+/// the link is that of the pixel before; a diagonal is left to the straight neighbour it could go
+/// through.
 template <Connectivity kConnectivity>
 __device__ RowLinks links_with_row_above(const uint8_t* segments, const uint32_t* labels, uint32_t i) {
   RowLinks links;
@@ -62,101 +67,152 @@ __device__ RowLinks links_with_row_above(const uint8_t* segments, const uint32_t
   return links;
 }
 
-/// Phase 1, algorithm 1. Between reading labels and lowering them there is always a barrier.
-template <Connectivity kConnectivity>
-__global__ void __launch_bounds__(kTilePixels) merge_locally(SegmentSource frame, uint32_t* root_map) {
-  __shared__ uint8_t segments[kTilePixels];
-  __shared__ uint32_t labels[kTilePixels];
-  const uint32_t i = threadIdx.x;
+/// The label of the run that pixel i is in. All lanes, which have a row of the tile, must call it.
+__device__ inline uint32_t run_of(uint32_t segment, uint32_t i) {
   const uint32_t lane = i % kWarpSize;
-  const uint32_t x0 = blockIdx.x * kTileWidth;
-  const uint32_t y0 = blockIdx.y * kTileHeight;
-  const uint32_t x = x0 + lane;
-  const uint32_t y = y0 + i / kTileWidth;
-
-  const uint32_t segment = frame.segment_or_background(x, y);
   const uint32_t before = __shfl_up_sync(kAllLanes, segment, 1);
   const uint32_t starts = __ballot_sync(kAllLanes, lane == 0 || before != segment);
   const uint32_t first_lane = kWarpSize - 1 - __clz(starts & (kAllLanes >> (kWarpSize - 1 - lane)));
-  const uint32_t run = segment != 0 ? i - lane + first_lane + 1 : 0;
-  segments[i] = static_cast<uint8_t>(segment);
-  labels[i] = run;
-  __syncthreads();
+  return segment != 0 ? i - lane + first_lane + 1 : 0;
+}
 
-  const RowLinks links = links_with_row_above<kConnectivity>(segments, labels, i);
-  __syncthreads();
+/// Takes a run's first link off its pixel's links and makes it the run's entry, which the run's pixels
+/// do not share with others. All lanes, which have a row of the tile, must call it.
+__device__ inline void point_run_at_first_link(uint32_t run, RowLinks* links, uint32_t* labels) {
+  if (links->first == 0) {
+    links->first = links->second;
+    links->second = 0;
+  }
+  const uint32_t linked = __ballot_sync(kAllLanes, links->first != 0);
+  const uint32_t before = linked & ~(kAllLanes << threadIdx.x % kWarpSize);
+  if (links->first != 0 && before >> (run - 1) % kWarpSize == 0) {
+    labels[run - 1] = links->first;
+    links->first = 0;
+  }
+}
 
+/// What a thread knows of its pixels.
+struct Pixels {
+  uint32_t runs[kRowsPerThread];   ///< labels of their runs; 0: background
+  uint32_t roots[kRowsPerThread];  ///< of the runs
+  RowLinks links[kRowsPerThread];  ///< those still to be merged
+};
+
+/// Finds the roots of the pixels' runs, and of what they are still to be merged with; whether anything
+/// is.
+__device__ inline bool find_roots(const uint32_t* labels, Pixels* pixels) {
+  bool remains = false;
+#pragma unroll
+  for (uint32_t k = 0; k < kRowsPerThread; ++k) {
+    const uint32_t run = pixels->runs[k];
+    RowLinks& links = pixels->links[k];
+    const bool follows = k > 0 && run != 0 && load(labels + run - 1) == pixels->runs[k - 1];
+    pixels->roots[k] = run == 0 ? 0 : follows ? pixels->roots[k - 1] : find(labels, run);
+    for (uint32_t* link : {&links.first, &links.second}) {
+      *link = *link != 0 ? find(labels, *link) : 0;
+      *link = *link != pixels->roots[k] ? *link : 0;
+      remains = remains || *link != 0;
+    }
+  }
+  return remains;
+}
+
+__device__ inline void merge(uint32_t root, const RowLinks& links, uint32_t* labels) {
   if (links.first != 0) {
-    unite(labels, run, links.first);
+    unite(labels, root, links.first);
   }
   if (links.second != 0) {
-    unite(labels, run, links.second);
+    unite(labels, root, links.second);
+  }
+}
+
+/// Writes the pixels' labels, which are their roots, as those of the frame.
+__device__ inline void write_roots(const Pixels& pixels, uint32_t x, uint32_t y, const SegmentSource& frame,
+                                   uint32_t* root_map) {
+#pragma unroll
+  for (uint32_t k = 0; k < kRowsPerThread; ++k) {
+    if (x < frame.width && y + k < frame.height) {
+      const uint32_t root = pixels.roots[k] - 1;
+      const uint32_t root_x = blockIdx.x * kTileWidth + root % kTileWidth;
+      const uint32_t root_y = blockIdx.y * kTileHeight + root / kTileWidth;
+      const uint32_t label = root_y * frame.width + root_x + 1;
+      root_map[(y + k) * frame.width + x] = pixels.roots[k] != 0 ? label : 0;
+    }
+  }
+}
+
+/// Phase 1, algorithm 1. Between writing labels and reading them there is always a barrier.
+template <Connectivity kConnectivity>
+__global__ void __launch_bounds__(kTileThreads) merge_locally(SegmentSource frame, uint32_t* root_map) {
+  __shared__ uint8_t segments[kTilePixels];
+  __shared__ uint32_t labels[kTilePixels];
+  const uint32_t first = threadIdx.x / kWarpSize * kRowsPerThread * kTileWidth + threadIdx.x % kWarpSize;
+  const uint32_t x = blockIdx.x * kTileWidth + first % kTileWidth;
+  const uint32_t y = blockIdx.y * kTileHeight + first / kTileWidth;
+  Pixels pixels;
+
+#pragma unroll
+  for (uint32_t k = 0; k < kRowsPerThread; ++k) {
+    const uint32_t i = first + k * kTileWidth;
+    const uint32_t segment = frame.segment_or_background(x, y + k);
+    pixels.runs[k] = run_of(segment, i);
+    segments[i] = static_cast<uint8_t>(segment);
+    labels[i] = pixels.runs[k];
   }
   __syncthreads();
 
-  if (x < frame.width && y < frame.height) {
-    const uint32_t root = segment != 0 ? find(labels, run) - 1 : 0;
-    const uint32_t global = (y0 + root / kTileWidth) * frame.width + x0 + root % kTileWidth + 1;
-    root_map[y * frame.width + x] = segment != 0 ? global : 0;
+#pragma unroll
+  for (uint32_t k = 0; k < kRowsPerThread; ++k) {
+    pixels.links[k] = links_with_row_above<kConnectivity>(segments, labels, first + k * kTileWidth);
   }
-}
+  __syncthreads();
 
-/// Phase 2 on the south borders, which blockIdx.y counts first, and the east borders.
-template <Connectivity kConnectivity>
-__global__ void __launch_bounds__(kBorderThreads)
-    merge_globally(SegmentSource frame, uint32_t n_south_borders, uint32_t* labels) {
-  const auto merge = [labels](uint32_t p, uint32_t q) {
-    unite(labels, find(labels, p + 1), find(labels, q + 1));
-  };
-  const uint32_t along = blockIdx.x * kBorderThreads + threadIdx.x;
-  if (blockIdx.y < n_south_borders) {
-    if (along < frame.width) {
-      merge_south<kConnectivity>(frame, kTileWidth, along, (blockIdx.y + 1) * kTileHeight - 1, merge);
+#pragma unroll
+  for (uint32_t k = 0; k < kRowsPerThread; ++k) {
+    point_run_at_first_link(pixels.runs[k], &pixels.links[k], labels);
+  }
+  __syncthreads();
+
+  const bool remains = find_roots(labels, &pixels);
+  if (__syncthreads_or(remains)) {
+#pragma unroll
+    for (uint32_t k = 0; k < kRowsPerThread; ++k) {
+      merge(pixels.roots[k], pixels.links[k], labels);
     }
-  } else if (along < frame.height) {
-    const uint32_t border = blockIdx.y - n_south_borders;
-    merge_east<kConnectivity>(frame, kTileHeight, (border + 1) * kTileWidth - 1, along, merge);
+    __syncthreads();
+#pragma unroll
+    for (uint32_t k = 0; k < kRowsPerThread; ++k) {
+      pixels.roots[k] = pixels.roots[k] != 0 ? find(labels, pixels.roots[k]) : 0;
+    }
   }
+  write_roots(pixels, x, y, frame, root_map);
 }
 
-/// Phase 3.
-__global__ void __launch_bounds__(kCompressThreads) compress_paths(uint32_t n_pixels, uint32_t* labels) {
-  const uint32_t pixel = blockIdx.x * kCompressThreads + threadIdx.x;
-  if (pixel < n_pixels) {
-    compress(labels, pixel);
-  }
-}
-
+/// Phase 2.
 template <Connectivity kConnectivity>
-Status run(const SegmentSource& frame, uint32_t* root_map, cudaStream_t stream) {
-  const dim3 tiles(blocks_for(frame.width, kTileWidth), blocks_for(frame.height, kTileHeight));
-  merge_locally<kConnectivity><<<tiles, kTilePixels, 0, stream>>>(frame, root_map);
-  CCL_RETURN_IF_ERROR(check_launch("union-find merge_locally"));
-  const uint32_t n_south_borders = tiles.y - 1;
-  const uint32_t n_borders = n_south_borders + tiles.x - 1;
-  if (n_borders > 0) {
-    const dim3 blocks(blocks_for(max(frame.width, frame.height), kBorderThreads), n_borders);
-    merge_globally<kConnectivity><<<blocks, kBorderThreads, 0, stream>>>(frame, n_south_borders, root_map);
-    CCL_RETURN_IF_ERROR(check_launch("union-find merge_globally"));
-  }
-  const uint32_t n_pixels = frame.width * frame.height;
-  compress_paths<<<blocks_for(n_pixels, kCompressThreads), kCompressThreads, 0, stream>>>(n_pixels, root_map);
-  return check_launch("union-find compress_paths");
+__global__ void __launch_bounds__(kBorderThreads) merge_globally(SegmentSource frame, uint32_t* labels) {
+  merge_borders<kConnectivity>(frame, kTileWidth, kTileHeight,
+                               [labels](uint32_t p, uint32_t q) { unite_roots(labels, p + 1, q + 1); });
 }
 
-class UnionFind final : public Labeler {
- public:
-  Status label(const SegmentSource& frame, Connectivity connectivity, uint32_t* root_map,
-               cudaStream_t stream) override {
-    return connectivity == Connectivity::k8 ? run<Connectivity::k8>(frame, root_map, stream)
-                                            : run<Connectivity::k4>(frame, root_map, stream);
+/// The three phases.
+template <Connectivity kConnectivity>
+struct UnionFind {
+  static Status run(const SegmentSource& frame, uint32_t* root_map, cudaStream_t stream) {
+    const dim3 tiles(blocks_for(frame.width, kTileWidth), blocks_for(frame.height, kTileHeight));
+    const dim3 borders = border_blocks(frame, kTileWidth, kTileHeight);
+    CCL_RETURN_IF_ERROR(launch("union-find merge_locally", merge_locally<kConnectivity>, tiles, kTileThreads,
+                               stream, frame, root_map));
+    CCL_RETURN_IF_ERROR(launch("union-find merge_globally", merge_globally<kConnectivity>, borders,
+                               kBorderThreads, stream, frame, root_map));
+    return launch_compress_all("union-find compress_all", frame, root_map, stream);
   }
 };
 
 }  // namespace
 
 std::unique_ptr<Labeler> make_union_find() {
-  return std::make_unique<UnionFind>();
+  return std::make_unique<LabelerOf<UnionFind>>();
 }
 
 }  // namespace ccl::device
