@@ -25,6 +25,7 @@ enum class Algorithm {
   kStefanoBulgarelli = 3,
   kSauf = 4,
   kRuns = 5,
+  kBlockEquivalence = 6,
 };
 
 struct AlgorithmInfo {

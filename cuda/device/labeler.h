@@ -41,6 +41,9 @@ class Labeler {
                        cudaStream_t stream) = 0;
 };
 
+/// Block-based Komura equivalence (block_equivalence.cu).
+std::unique_ptr<Labeler> make_block_equivalence();
+
 /// Distanceless label propagation (dlp.cu).
 std::unique_ptr<Labeler> make_dlp();
 

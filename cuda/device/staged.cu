@@ -15,8 +15,16 @@ namespace ccl::device {
 
 namespace {
 
+/// Of an algorithm that resolve_algorithm() gave.
 std::unique_ptr<Labeler> make_labeler(Algorithm algorithm) {
-  return algorithm == Algorithm::kDlp ? make_dlp() : make_union_find();
+  switch (algorithm) {
+    case Algorithm::kBlockEquivalence:
+      return make_block_equivalence();
+    case Algorithm::kDlp:
+      return make_dlp();
+    default:
+      return make_union_find();
+  }
 }
 
 class StagedPipeline final : public Pipeline {
