@@ -12,6 +12,8 @@ constexpr std::array kAlgorithms = {
     AlgorithmInfo{Algorithm::kRuns, "runs", "ours: runs of pixels as nodes", true, true},
     AlgorithmInfo{Algorithm::kDlp, "dlp", "Cabaret, Lacassagne, Etiemble 2017", true, true},
     AlgorithmInfo{Algorithm::kUnionFind, "union-find", "Oliveira, Lotufo 2010", false, true},
+    AlgorithmInfo{Algorithm::kLabelEquivalence, "label-equivalence", "Kalentev, Rai, Kemnitz, Schneider 2011",
+                  false, true},
     AlgorithmInfo{Algorithm::kBlockEquivalence, "block-equivalence", "Allegretti, Bolelli, Grana 2020", false,
                   true},
     AlgorithmInfo{Algorithm::kStefanoBulgarelli, "stefano-bulgarelli", "Di Stefano, Bulgarelli 1999", true,

@@ -26,6 +26,7 @@ enum class Algorithm {
   kSauf = 4,
   kRuns = 5,
   kBlockEquivalence = 6,
+  kLabelEquivalence = 7,
 };
 
 struct AlgorithmInfo {

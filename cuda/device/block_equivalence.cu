@@ -26,7 +26,7 @@
 ///   There a block is a single pixel, and all else the same: Komura's equivalence.
 #include "device/equivalence.cuh"
 #include "device/labeler.h"
-#include "device/launch.h"
+#include "device/launch.cuh"
 #include "device/links.cuh"
 #include "device/warp.cuh"
 

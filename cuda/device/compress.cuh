@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "device/equivalence.cuh"
-#include "device/launch.h"
+#include "device/launch.cuh"
 
 namespace ccl::device {
 

@@ -86,8 +86,8 @@ __device__ inline void unite_roots(uint32_t* table, uint32_t a, uint32_t b) {
 /// Points the entry of a foreground pixel, which was `label` just now, at its root, which it returns,
 /// while other threads do so too and none unites.
 /// - It writes every step forward, so that threads on one path double each other's steps.
-/// - It asks the first-level cache whether a label is a root: what was a root when this kernel began
-///   stays one, and all pixels of a large component would stand in line for that one word of the second
+/// - It asks the first-level cache whether a label is a root: what was one when uniting ended stays
+///   one, and all pixels of a large component would stand in line for that one word of the second
 ///   level. Only the way on from other labels, which their threads are shortening, is read anew.
 __device__ inline uint32_t compress(uint32_t* table, uint32_t pixel, uint32_t label) {
   while (__ldca(table + label - 1) != label) {

@@ -30,15 +30,20 @@ struct SegmentSource {
   }
 };
 
-/// Finds the components of a frame. A labeler needs no memory of its own, so that one serves all slots.
+/// Finds the components of a frame. A labeler has no memory of its own, so that one serves all slots.
 class Labeler {
  public:
   virtual ~Labeler() = default;
 
-  /// Enqueues on `stream` the writing of width × height dense values to `root_map` in device memory: 0 for
-  /// background, else 1 + the smallest raster index of the pixel's component.
+  /// How much device memory label() needs besides the root map. Most labelers need none.
+  virtual size_t workspace_bytes(uint32_t /*width*/, uint32_t /*height*/) const { return 0; }
+
+  /// Enqueues on `stream` the writing of width × height dense values to `root_map` in device memory: 0
+  /// for background, else 1 + the smallest raster index of the pixel's component. `workspace` is
+  /// workspace_bytes() of device memory as cudaMalloc() aligns it, in any state, for this frame alone
+  /// until the stream is done with it.
   virtual Status label(const SegmentSource& frame, Connectivity connectivity, uint32_t* root_map,
-                       cudaStream_t stream) = 0;
+                       void* workspace, cudaStream_t stream) = 0;
 };
 
 /// Block-based Komura equivalence (block_equivalence.cu).
@@ -46,6 +51,9 @@ std::unique_ptr<Labeler> make_block_equivalence();
 
 /// Distanceless label propagation (dlp.cu).
 std::unique_ptr<Labeler> make_dlp();
+
+/// Label equivalence, iterated on the device (label_equivalence.cu).
+std::unique_ptr<Labeler> make_label_equivalence();
 
 /// Union-find with local and global merge (union_find.cu).
 std::unique_ptr<Labeler> make_union_find();

@@ -22,6 +22,8 @@ std::unique_ptr<Labeler> make_labeler(Algorithm algorithm) {
       return make_block_equivalence();
     case Algorithm::kDlp:
       return make_dlp();
+    case Algorithm::kLabelEquivalence:
+      return make_label_equivalence();
     default:
       return make_union_find();
   }
@@ -53,6 +55,7 @@ class StagedPipeline final : public Pipeline {
 
   // Per pixel unless told otherwise. A frame may have as many components as pixels.
   DeviceArray<uint32_t> root_map_;
+  DeviceArray<uint8_t> workspace_;  ///< Labeler::workspace_bytes()
   DeviceArray<uint32_t> labels_;
   DeviceArray<uint32_t> areas_;         ///< per label
   DeviceArray<uint32_t> record_index_;  ///< per label
@@ -65,6 +68,7 @@ class StagedPipeline final : public Pipeline {
 
 Status StagedPipeline::allocate() {
   CCL_RETURN_IF_ERROR(root_map_.allocate(n_pixels()));
+  CCL_RETURN_IF_ERROR(workspace_.allocate(labeler_->workspace_bytes(config_.width, config_.height)));
   CCL_RETURN_IF_ERROR(labels_.allocate(n_pixels()));
   CCL_RETURN_IF_ERROR(areas_.allocate(n_pixels()));
   CCL_RETURN_IF_ERROR(record_index_.allocate(n_pixels()));
@@ -87,8 +91,8 @@ Status StagedPipeline::enqueue(const Settings& settings, const FrameBuffers& fra
   const auto mark = [&](StageMarks::Stage stage) {
     return marks != nullptr ? marks->mark(stage, stream) : Status();
   };
-  CCL_RETURN_IF_ERROR(
-      labeler_->label(source(settings, frame), settings.connectivity, root_map_.data(), stream));
+  CCL_RETURN_IF_ERROR(labeler_->label(source(settings, frame), settings.connectivity, root_map_.data(),
+                                      workspace_.data(), stream));
   CCL_RETURN_IF_ERROR(mark(StageMarks::kLabel));
   CCL_RETURN_IF_ERROR(numbering_.run(root_map_.data(), labels_.data(), &frame.counts->n_labels, stream));
   CCL_RETURN_IF_ERROR(mark(StageMarks::kNumber));

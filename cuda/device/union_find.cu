@@ -19,7 +19,7 @@
 #include "device/compress.cuh"
 #include "device/equivalence.cuh"
 #include "device/labeler.h"
-#include "device/launch.h"
+#include "device/launch.cuh"
 #include "device/links.cuh"
 #include "device/warp.cuh"
 

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Label equivalence: O. Kalentev, A. Rai, S. Kemnitz, R. Schneider, "Connected component labeling on a
+/// 2D grid using CUDA", Journal of Parallel and Distributed Computing 71(4), 2011, section 2.2 and
+/// appendix A.
+///
+/// Every foreground pixel begins with its own address as label, so that labels are references into the
+/// image of labels. Scanning gives the pixel that a label refers to the smallest label around, analysis
+/// follows the references to their end, and both take turns until scanning changes nothing. Padding
+/// spares scanning all tests for edges, and it needs no atomics: what one thread overwrites of
+/// another's, the next turn finds again, as entries only ever get smaller.
+///
+/// Where we differ:
+/// - All turns are one kernel whose blocks are resident together and wait for each other between the
+///   phases. The host neither launches a turn nor reads the indicator IsNotDone after it, so a frame is
+///   enqueued at once, and a CUDA graph can hold it.
+/// - The indicator is two words used in turns, so that one is cleared while nobody looks at it. A block
+///   sets it once for all its pixels.
+/// - The padded image is the labeler's workspace, and a last step copies labels without padding to the
+///   root map. The paper's image comes in the label array; ours is read where segments are needed.
+/// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
+#include <cooperative_groups.h>
+
+#include "device/equivalence.cuh"
+#include "device/labeler.h"
+#include "device/launch.cuh"
+
+namespace ccl::device {
+
+namespace {
+
+constexpr uint32_t kThreads = 256;
+
+/// What blocks tell each other, at the workspace's start.
+struct alignas(128) State {
+  uint32_t is_not_done[2];  ///< by parity of the turn
+  uint32_t n_turns;         ///< of the last frame, for whoever looks at the memory
+};
+
+/// The image of labels with a background pixel on every side. A label is the address of a pixel in it;
+/// the first pixel is padding, so that 0 can be background.
+struct PaddedLabels {
+  SegmentSource frame;
+  uint32_t* labels;
+
+  __host__ __device__ static size_t count(uint32_t width, uint32_t height) {
+    return size_t{width + 2} * (height + 2);
+  }
+  __device__ uint32_t pitch() const { return frame.width + 2; }
+  __device__ uint32_t address(uint32_t x, uint32_t y) const { return (y + 1) * pitch() + x + 1; }
+  /// As the shared functions want it: label e's entry is table()[e − 1].
+  __device__ uint32_t* table() const { return labels + 1; }
+
+  /// Calls visit(x, y) for this thread's share of a grid of pixels.
+  template <typename Visit>
+  __device__ static void for_each(uint32_t width, uint32_t height, Visit visit) {
+    const uint32_t n_threads = gridDim.x * kThreads;
+    for (size_t i = blockIdx.x * kThreads + threadIdx.x; i < size_t{width} * height; i += n_threads) {
+      visit(static_cast<uint32_t>(i) % width, static_cast<uint32_t>(i) / width);
+    }
+  }
+
+  /// Listing 1, padding included.
+  __device__ void init() const {
+    for_each(frame.width + 2, frame.height + 2, [this](uint32_t column, uint32_t row) {
+      const uint32_t at = row * pitch() + column;
+      // Left of and above the frame, these wrap around and are outside as well.
+      labels[at] = frame.segment_or_background(column - 1, row - 1) != 0 ? at : 0;
+    });
+  }
+
+  /// The smallest label among those of a pixel's neighbours that it is linked to, and its own.
+  template <Connectivity kConnectivity>
+  __device__ uint32_t least_around(uint32_t x, uint32_t y, uint32_t own) const {
+    const bool is_binary = frame.rule.foreground == Foreground::kBinary;
+    const uint8_t segment = is_binary ? 0 : frame.segment(x, y);
+    uint32_t least = own;
+#pragma unroll
+    for (int32_t dy = -1; dy <= 1; ++dy) {
+#pragma unroll
+      for (int32_t dx = -1; dx <= 1; ++dx) {
+        if ((dx == 0 && dy == 0) || (kConnectivity == Connectivity::k4 && dx != 0 && dy != 0)) {
+          continue;
+        }
+        const uint32_t label = load(labels + address(x + dx, y + dy));
+        if (label != 0 && label < least && (is_binary || frame.segment(x + dx, y + dy) == segment)) {
+          least = label;
+        }
+      }
+    }
+    return least;
+  }
+
+  /// Listing 3; whether anything changed.
+  template <Connectivity kConnectivity>
+  __device__ bool scan() const {
+    bool changed = false;
+    for_each(frame.width, frame.height, [&](uint32_t x, uint32_t y) {
+      const uint32_t own = load(labels + address(x, y));
+      if (own == 0) {
+        return;
+      }
+      if (const uint32_t least = least_around<kConnectivity>(x, y, own); least < own) {
+        store(labels + own, min(load(labels + own), least));
+        changed = true;
+      }
+    });
+    return changed;
+  }
+
+  /// Listing 2.
+  __device__ void analyse() const {
+    for_each(frame.width, frame.height, [this](uint32_t x, uint32_t y) {
+      const uint32_t at = address(x, y);
+      if (const uint32_t label = load(labels + at); label != 0) {
+        compress(table(), at - 1, label);
+      }
+    });
+  }
+
+  /// Addresses become 1 + raster indices.
+  __device__ void write(uint32_t* root_map) const {
+    for_each(frame.width, frame.height, [&](uint32_t x, uint32_t y) {
+      const uint32_t label = labels[address(x, y)];
+      const uint32_t root = (label / pitch() - 1) * frame.width + label % pitch();
+      root_map[y * frame.width + x] = label != 0 ? root : 0;
+    });
+  }
+};
+
+/// All blocks must be resident.
+template <Connectivity kConnectivity>
+__global__ void __launch_bounds__(kThreads)
+    label_by_equivalence(PaddedLabels image, State* state, uint32_t* root_map) {
+  const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+  const bool is_first_thread = blockIdx.x == 0 && threadIdx.x == 0;
+  if (is_first_thread) {
+    state->is_not_done[0] = 0;
+  }
+  image.init();
+  grid.sync();
+
+  uint32_t turn = 0;
+  while (true) {
+    const bool changed = image.template scan<kConnectivity>();
+    if (__syncthreads_or(changed) && threadIdx.x == 0) {
+      store(&state->is_not_done[turn % 2], 1);
+    }
+    grid.sync();
+    if (load(&state->is_not_done[turn % 2]) == 0) {
+      break;
+    }
+    ++turn;
+    if (is_first_thread) {
+      store(&state->is_not_done[turn % 2], 0);  // looked at last before the turn that is over
+    }
+    image.analyse();
+    grid.sync();
+  }
+  image.write(root_map);
+  if (is_first_thread) {
+    state->n_turns = turn + 1;
+  }
+}
+
+class LabelEquivalence final : public Labeler {
+ public:
+  size_t workspace_bytes(uint32_t width, uint32_t height) const override {
+    return sizeof(State) + PaddedLabels::count(width, height) * sizeof(uint32_t);
+  }
+
+  Status label(const SegmentSource& frame, Connectivity connectivity, uint32_t* root_map, void* workspace,
+               cudaStream_t stream) override {
+    auto* state = static_cast<State*>(workspace);
+    const PaddedLabels image{frame, reinterpret_cast<uint32_t*>(state + 1)};
+    return launch_resident("label-equivalence label_by_equivalence",
+                           connectivity == Connectivity::k8 ? label_by_equivalence<Connectivity::k8>
+                                                            : label_by_equivalence<Connectivity::k4>,
+                           blocks_for(frame.width * frame.height, kThreads), kThreads, stream, image, state,
+                           root_map);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Labeler> make_label_equivalence() {
+  return std::make_unique<LabelEquivalence>();
+}
+
+}  // namespace ccl::device

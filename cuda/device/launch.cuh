@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What all labelers end with: launching kernels, and choosing them by connectivity.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "device/check.h"
+#include "device/labeler.h"
+
+namespace ccl::device {
+
+/// Enqueues a kernel without dynamic shared memory; nothing where there are no blocks. `name` is for
+/// messages.
+template <typename... Parameters, typename... Arguments>
+Status launch(const char* name, void (*kernel)(Parameters...), dim3 blocks, uint32_t threads,
+              cudaStream_t stream, Arguments... arguments) {
+  if (blocks.x == 0 || blocks.y == 0) {
+    return {};
+  }
+  kernel<<<blocks, threads, 0, stream>>>(arguments...);
+  return check_launch(name);
+}
+
+/// Enqueues a kernel whose blocks are all resident at once, so that they may wait for one another: no
+/// more than `most_blocks`, and no more than the GPU holds.
+template <typename... Parameters>
+Status launch_resident(const char* name, void (*kernel)(Parameters...), uint32_t most_blocks,
+                       uint32_t threads, cudaStream_t stream, std::type_identity_t<Parameters>... arguments) {
+  int device = 0;
+  int n_multiprocessors = 0;
+  int n_resident = 0;
+  CCL_RETURN_IF_ERROR(check(cudaGetDevice(&device), "cudaGetDevice"));
+  CCL_RETURN_IF_ERROR(
+      check(cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device),
+            "cudaDeviceGetAttribute"));
+  CCL_RETURN_IF_ERROR(
+      check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n_resident, kernel, static_cast<int>(threads), 0),
+            "cudaOccupancyMaxActiveBlocksPerMultiprocessor"));
+  const uint32_t blocks = std::min(most_blocks, static_cast<uint32_t>(n_multiprocessors * n_resident));
+  void* pointers[] = {&arguments...};
+  return check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(threads),
+                                           pointers, 0, stream),
+               name);
+}
+
+/// The labeler whose two forms are Steps<Connectivity::k4> and Steps<Connectivity::k8>: each has a
+/// static member run(frame, root_map, stream) with the contract of Labeler::label() and no workspace.
+template <template <Connectivity> typename Steps>
+class LabelerOf final : public Labeler {
+ public:
+  Status label(const SegmentSource& frame, Connectivity connectivity, uint32_t* root_map, void* /*workspace*/,
+               cudaStream_t stream) override {
+    return connectivity == Connectivity::k8 ? Steps<Connectivity::k8>::run(frame, root_map, stream)
+                                            : Steps<Connectivity::k4>::run(frame, root_map, stream);
+  }
+};
+
+}  // namespace ccl::device
