@@ -79,16 +79,16 @@ struct SquareBlock {
       return 0;
     }
     const uint8_t* first = frame.pixels + y * frame.pitch + x;
-    uint32_t two = *first;
-    if (x + 1 == frame.width) {
-      return frame.rule.segment(two) != 0 ? kA : 0;
-    }
-    if (reinterpret_cast<uintptr_t>(first) % sizeof(uint16_t) == 0) {
+    const bool has_second = x + 1 < frame.width;
+    uint32_t two = 0;
+    if (has_second && reinterpret_cast<uintptr_t>(first) % sizeof(uint16_t) == 0) {
       two = *reinterpret_cast<const uint16_t*>(first);
     } else {
-      two |= first[1] << 8;
+      two = first[0] | (has_second ? first[1] << 8 : 0);
     }
-    return (frame.rule.segment(two & 0xff) != 0 ? kA : 0) | (frame.rule.segment(two >> 8) != 0 ? kB : 0);
+    const bool a = frame.rule.segment(two & 0xff) != 0;
+    const bool b = has_second && frame.rule.segment(two >> 8) != 0;
+    return (a ? kA : 0) | (b ? kB : 0);
   }
 
   __device__ static uint32_t contents(const SegmentSource& frame, uint32_t x, uint32_t y) {
@@ -96,8 +96,11 @@ struct SquareBlock {
   }
 
   /// The column and the row of the first foreground pixel.
-  __device__ static uint32_t first_x(uint32_t own) { return (own & kA) == 0 && (own & kTop || !(own & kC)); }
-  __device__ static uint32_t first_y(uint32_t own) { return (own & kTop) == 0; }
+  __device__ static uint32_t first_x(uint32_t own) {
+    const uint32_t first_row = (own & kTop) != 0 ? own : own / kC;
+    return (first_row & kA) == 0 ? 1 : 0;
+  }
+  __device__ static uint32_t first_y(uint32_t own) { return (own & kTop) == 0 ? 1 : 0; }
 
   __device__ static BlockLinks links_of(const Neighbourhood& n) {
     const auto set = [](uint32_t block, uint32_t pixels) { return (block & pixels) != 0; };

@@ -68,7 +68,9 @@ struct PaddedLabels {
     });
   }
 
-  /// The smallest label among those of a pixel's neighbours that it is linked to, and its own.
+  /// The smallest label among those of a pixel's neighbours that it is linked to, and its own. The
+  /// first-level cache, which the barrier before emptied, may answer: a label that has changed since
+  /// was as good, and the change is an indication that there is another turn.
   template <Connectivity kConnectivity>
   __device__ uint32_t least_around(uint32_t x, uint32_t y, uint32_t own) const {
     const bool is_binary = frame.rule.foreground == Foreground::kBinary;
@@ -81,7 +83,7 @@ struct PaddedLabels {
         if ((dx == 0 && dy == 0) || (kConnectivity == Connectivity::k4 && dx != 0 && dy != 0)) {
           continue;
         }
-        const uint32_t label = load(labels + address(x + dx, y + dy));
+        const uint32_t label = __ldca(labels + address(x + dx, y + dy));
         if (label != 0 && label < least && (is_binary || frame.segment(x + dx, y + dy) == segment)) {
           least = label;
         }
