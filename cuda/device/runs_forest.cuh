@@ -6,12 +6,12 @@
 
 namespace ccl::device::runs {
 
-/// A parent that other threads may be lowering: read where all blocks see the same, in the L2 cache.
+/// A parent that other threads may be lowering.
 __device__ inline Parent load(const Parent* parent) {
-  return __ldcg(parent);
+  return *static_cast<const volatile Parent*>(parent);
 }
 __device__ inline void store(Parent* parent, Parent value) {
-  __stcg(parent, value);
+  *static_cast<volatile Parent*>(parent) = value;
 }
 
 /// The root of a slot, as its own parent, while others unite; or a root it had. Halves the path on its way:

@@ -61,6 +61,25 @@ struct Tile {
   }
 };
 
+/// What the runs of a thread point at, in registers: those from its index on, a block's width apart.
+template <bool kValues>
+struct OwnRuns {
+  static constexpr uint32_t kCount = (kValues ? 2 : 1) * kMaxRuns / kMaxThreads;
+
+  uint32_t parent[kCount];
+
+  /// Calls visit(run, i) for each, which is parent[i].
+  template <typename Visit>
+  __device__ void for_each(uint32_t n_runs, Visit visit) {
+#pragma unroll
+    for (uint32_t i = 0; i < kCount; ++i) {
+      if (const uint32_t run = threadIdx.x + i * blockDim.x; run < n_runs) {
+        visit(run, i);
+      }
+    }
+  }
+};
+
 /// Where the block's tile lies.
 struct Place {
   uint32_t index, x, y;
@@ -163,7 +182,7 @@ __device__ void list_runs(const Tiles& tiles, const Place& place, const Chunk& c
 
 /// Makes the first run above that touches `run` its parent, and notes the others.
 template <Connectivity kConnectivity, bool kValues>
-__device__ void link_run(uint32_t run, Tile<kValues>& tile) {
+__device__ uint32_t link_run(uint32_t run, Tile<kValues>& tile) {
   constexpr uint32_t kReach = kConnectivity == Connectivity::k8 ? 1 : 0;
   const uint32_t row = tile.begin[run] / kTileWidth;
   uint32_t parent = run;
@@ -184,61 +203,56 @@ __device__ void link_run(uint32_t run, Tile<kValues>& tile) {
       }
     }
   }
-  tile.parent[run] = parent;
+  return parent;
 }
 
-/// What other threads may be changing.
-__device__ uint32_t load(const uint32_t* parent) {
-  return *static_cast<const volatile uint32_t*>(parent);
-}
-__device__ void store(uint32_t* parent, uint32_t run) {
-  *static_cast<volatile uint32_t*>(parent) = run;
-}
-
-/// Points every run at its root, as long as no root changes. Runs are handled in raster order, so that what
-/// a run's parent points at is near the root already, or becomes so as others do the same.
+/// Points every run at its root. The whole block calls it. A round reads what the last one wrote, and takes
+/// three steps at once.
 template <bool kValues>
-__device__ void point_at_roots(Tile<kValues>& tile) {
-  const uint32_t n_runs = tile.n_runs;
-  for (uint32_t run = threadIdx.x; run < n_runs; run += blockDim.x) {
-    uint32_t parent = load(tile.parent + run);
-    uint32_t grandparent = load(tile.parent + parent);
-    if (parent == grandparent) {
-      continue;
+__device__ void double_pointers(Tile<kValues>& tile, OwnRuns<kValues>& own) {
+  for (;;) {
+    bool has_changed = false;
+    own.for_each(tile.n_runs, [&](uint32_t, uint32_t i) {
+      const uint32_t ancestor = tile.parent[tile.parent[own.parent[i]]];
+      has_changed |= ancestor != own.parent[i];
+      own.parent[i] = ancestor;
+    });
+    if (!__syncthreads_or(has_changed)) {
+      return;
     }
-    while (parent != grandparent) {
-      store(tile.parent + run, grandparent);
-      parent = grandparent;
-      grandparent = load(tile.parent + parent);
-    }
+    own.for_each(tile.n_runs, [&](uint32_t run, uint32_t i) { tile.parent[run] = own.parent[i]; });
+    __syncthreads();
   }
 }
 
 /// Unites the trees of noted links, in turns: the later root is linked to the earlier one, and all runs are
 /// pointed at their roots again. Of two links that want the same root the earlier one wins; the other still
-/// joins different roots in the next turn. Every root but the local minima is linked in each turn.
+/// joins different roots in the next turn. Every root but the local minima is linked in each turn, so there
+/// are few.
 template <bool kValues>
 __device__ void unite_links(Tile<kValues>& tile) {
-  const uint32_t n_runs = tile.n_runs;
+  OwnRuns<kValues> own;
+  own.for_each(tile.n_runs, [&](uint32_t run, uint32_t i) { own.parent[i] = tile.parent[run]; });
   for (;;) {
-    point_at_roots(tile);
-    __syncthreads();
-    bool has_united = false;
-    for (uint32_t run = threadIdx.x; run < n_runs; run += blockDim.x) {
+    double_pointers(tile, own);
+    OwnRuns<kValues> other;  // the root of what each is linked to
+    bool is_open = false;
+    own.for_each(tile.n_runs, [&](uint32_t run, uint32_t i) {
       const uint32_t below = tile.linked_below[run];
-      if (below == kNoRun) {
-        continue;
-      }
-      const uint32_t a = load(tile.parent + run);
-      const uint32_t b = load(tile.parent + below);
-      if (a != b) {
-        atomicMin(tile.parent + max(a, b), min(a, b));
-        has_united = true;
-      }
-    }
-    if (!__syncthreads_or(has_united)) {
+      other.parent[i] = below != kNoRun ? tile.parent[below] : own.parent[i];
+      is_open |= other.parent[i] != own.parent[i];
+    });
+    if (!__syncthreads_or(is_open)) {
       return;
     }
+    own.for_each(tile.n_runs, [&](uint32_t, uint32_t i) {
+      const uint32_t a = own.parent[i];
+      const uint32_t b = other.parent[i];
+      if (a != b) {
+        atomicMin(tile.parent + max(a, b), min(a, b));
+      }
+    });
+    __syncthreads();
   }
 }
 
@@ -397,7 +411,7 @@ __device__ void reset_counts(const Tiles& tiles, const Emitter& emitter) {
 }
 
 template <Connectivity kConnectivity, bool kValues>
-__global__ void __launch_bounds__(kMaxThreads) label(Tiles tiles, Emitter emitter) {
+__global__ void __launch_bounds__(kMaxThreads, kValues ? 2 : 3) label(Tiles tiles, Emitter emitter) {
   __shared__ Tile<kValues> tile;
   let_next_kernel_start();
   const Place place = place_of_block(tiles);
@@ -410,7 +424,7 @@ __global__ void __launch_bounds__(kMaxThreads) label(Tiles tiles, Emitter emitte
   list_runs(tiles, place, chunk, tile);
   __syncthreads();
   for (uint32_t run = threadIdx.x; run < tile.n_runs; run += blockDim.x) {
-    link_run<kConnectivity>(run, tile);
+    tile.parent[run] = link_run<kConnectivity>(run, tile);
   }
   __syncthreads();
   unite_links(tile);

@@ -310,17 +310,15 @@ __device__ void reduce(uint32_t lanes, uint32_t (&words)[kWords]) {
   }
 }
 
-/// Adds to sums in shared memory. Extremes seldom change, which a look tells.
+/// Adds to sums in shared memory.
 template <uint32_t kWords>
 __device__ void add(const uint32_t (&words)[kWords], uint32_t* sums) {
   for (uint32_t i = 0; i < kWords; ++i) {
     if (is_sum(i)) {
       atomicAdd(sums + i, words[i]);
     } else if (i == TileSums::kXMin) {
-      if (words[i] < *static_cast<volatile uint32_t*>(sums + i)) {
-        atomicMin(sums + i, words[i]);
-      }
-    } else if (words[i] > *static_cast<volatile uint32_t*>(sums + i)) {
+      atomicMin(sums + i, words[i]);
+    } else {
       atomicMax(sums + i, words[i]);
     }
   }

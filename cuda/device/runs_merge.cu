@@ -29,45 +29,22 @@ __device__ void retire(const Tiles& tiles, Parent self) {
   atomicSub(tiles.strip_counts + tile / tiles.columns, 1);
 }
 
-/// One step up from a slot whose parent is known, halving the path.
-__device__ void climb(Parent* parents, uint32_t* slot, Parent* parent, Parent grandparent) {
-  if (grandparent != *parent) {
-    store(parents + *slot, grandparent);
-  }
-  *slot = slot_of(*parent);
-  *parent = grandparent;
-}
-
-/// Climbs from both slots at once, so that their loads overlap.
 __device__ void unite(const Tiles& tiles, uint32_t a, uint32_t b) {
-  Parent* parents = tiles.parent;
-  Parent parent_a = load(parents + a);
-  Parent parent_b = load(parents + b);
-  while (parent_a != parent_b) {
-    const bool is_root_a = slot_of(parent_a) == a;
-    const bool is_root_b = slot_of(parent_b) == b;
-    if (is_root_a && is_root_b) {
-      const Parent later = max(parent_a, parent_b);
-      const Parent earlier = min(parent_a, parent_b);
-      const Parent old = atomicMin(parents + slot_of(later), earlier);
-      if (old == later) {
-        retire(tiles, later);
-        return;
-      }
-      a = slot_of(later);
-      parent_a = old;
-      b = slot_of(earlier);
-      parent_b = earlier;
-      continue;
+  for (;;) {
+    const Parent root_a = find_root(tiles.parent, a);
+    const Parent root_b = find_root(tiles.parent, b);
+    if (root_a == root_b) {
+      return;
     }
-    const Parent up_a = load(parents + slot_of(parent_a));
-    const Parent up_b = load(parents + slot_of(parent_b));
-    if (!is_root_a) {
-      climb(parents, &a, &parent_a, up_a);
+    const Parent later = max(root_a, root_b);
+    const Parent earlier = min(root_a, root_b);
+    const Parent old = atomicMin(tiles.parent + slot_of(later), earlier);
+    if (old == later) {
+      retire(tiles, later);
+      return;
     }
-    if (!is_root_b) {
-      climb(parents, &b, &parent_b, up_b);
-    }
+    a = slot_of(old);
+    b = slot_of(earlier);
   }
 }
 

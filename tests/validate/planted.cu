@@ -14,8 +14,9 @@ namespace {
 constexpr int kThreads = 128;
 constexpr int kSkipped = 77;
 
+/// Far out: what lies just behind an array may be another one.
 __global__ void write_out_of_bounds(int* values, int n) {
-  values[n] = 1;
+  values[n << 20] = 1;
 }
 
 /// Reads what another warp writes, with nothing to wait for it.
@@ -29,14 +30,12 @@ __global__ void read(const int* uninitialised, int* values) {
   values[threadIdx.x] = uninitialised[threadIdx.x] + 1;
 }
 
-/// Half of the threads never come to the barrier.
+/// Half of each warp waits for the other half, which does not.
 __global__ void diverge(int* values) {
-  __shared__ int shared[kThreads];
-  shared[threadIdx.x] = static_cast<int>(threadIdx.x);
-  if (threadIdx.x < kThreads / 2 + 16) {
-    __syncthreads();
-    values[threadIdx.x] = shared[threadIdx.x];
+  if (threadIdx.x % 32 < 16) {
+    __syncwarp(0xffff0000);
   }
+  values[threadIdx.x] = 1;
 }
 
 __global__ void no_bug(int* values) {
