@@ -73,6 +73,9 @@ struct OwnRuns {
   __device__ void for_each(uint32_t n_runs, Visit visit) {
 #pragma unroll
     for (uint32_t i = 0; i < kCount; ++i) {
+      if (i * blockDim.x >= n_runs) {
+        break;  // most tiles have few
+      }
       if (const uint32_t run = threadIdx.x + i * blockDim.x; run < n_runs) {
         visit(run, i);
       }
@@ -207,19 +210,18 @@ __device__ uint32_t link_run(uint32_t run, Tile<kValues>& tile) {
 }
 
 /// Points every run at its root. The whole block calls it. A round reads what the last one wrote, and takes
-/// three steps at once.
+/// three steps at once; the last round is the one that meets roots only.
 template <bool kValues>
 __device__ void double_pointers(Tile<kValues>& tile, OwnRuns<kValues>& own) {
-  for (;;) {
-    bool has_changed = false;
+  bool goes_on = true;
+  while (goes_on) {
+    bool is_below_root = false;
     own.for_each(tile.n_runs, [&](uint32_t, uint32_t i) {
-      const uint32_t ancestor = tile.parent[tile.parent[own.parent[i]]];
-      has_changed |= ancestor != own.parent[i];
-      own.parent[i] = ancestor;
+      const uint32_t grandparent = tile.parent[own.parent[i]];
+      own.parent[i] = tile.parent[grandparent];
+      is_below_root |= own.parent[i] != grandparent;
     });
-    if (!__syncthreads_or(has_changed)) {
-      return;
-    }
+    goes_on = __syncthreads_or(is_below_root);
     own.for_each(tile.n_runs, [&](uint32_t run, uint32_t i) { tile.parent[run] = own.parent[i]; });
     __syncthreads();
   }

@@ -23,6 +23,7 @@ constexpr uint32_t kMaxCountWords = kMaxRows / kRowsPerWord;
 static_assert(kMaxCountWords <= kWarps);
 /// So many lanes of a warp with the same component are added up among them first.
 constexpr uint32_t kManyLanes = 4;
+static_assert(2 * (kTileWidth + kMaxValueRows) <= kThreads && kTileWidth + kMaxRows <= kThreads);  // slots
 
 /// Sums over pixels of one tile, in its coordinates. Each fits 32 bits, and some share a word.
 struct TileSums {
@@ -410,40 +411,56 @@ __device__ void add_to_slot(uint32_t area, const Sums& sums, SlotSums* slot) {
   }
 }
 
-/// Labels of shared components that begin in the tile. Brings their sums to their roots; those of one root
-/// are added up in the warp first, because many meet in a large component.
+/// The slot of a thread, if there are as many; there are never more slots than threads.
+struct OwnSlot {
+  bool is_any;
+  uint32_t slot;
+  uint32_t component;
+  uint32_t run;  ///< the component's first one in the tile
+  uint32_t row;
+  Parent root;
+};
+
+__device__ OwnSlot load_slot(const Tiles& tiles, const Place& place) {
+  OwnSlot own{};
+  if (threadIdx.x < place.head.n_slots) {
+    own.is_any = true;
+    own.slot = place.index * tiles.max_slots + threadIdx.x;
+    own.component = tiles.slot_component[own.slot];
+    own.run = tiles.slot_run[own.slot];
+    own.row = place.runs[own.run].row();
+    own.root = find_root(tiles.parent, own.slot);
+  }
+  return own;
+}
+
+/// Labels of shared components that begin in the tile. Brings their sums to their roots; those of one root are
+/// added up in the warp first, because many meet in a large component. Whole warps call it.
 template <uint32_t kWords>
-__device__ void finish_slots(const Tiles& tiles, const Place& place, uint32_t window, Tile<kWords>& tile) {
-  for (uint32_t k = threadIdx.x; k < place.head.n_slots; k += kThreads) {
-    const uint32_t slot = place.index * tiles.max_slots + k;
-    const uint32_t component = tiles.slot_component[slot];
-    const uint32_t run = tiles.slot_run[slot];
-    const bool is_here = component - window < Tile<kWords>::kWindow;
-    const uint32_t n_lanes = place.head.n_slots - k / kWarpSize * kWarpSize;
-    const uint32_t lanes = __ballot_sync(bits_up_to(min(n_lanes, kWarpSize) - 1), is_here);
-    if (!is_here) {
-      continue;
-    }
-    const uint32_t row = place.runs[run].row();
-    const Parent root = find_root(tiles.parent, slot);
-    tile.ink[component] = k;
-    if (tile.is_first_run(run)) {
-      tiles.slot_label[slot] = tile.label_of(run, row);
-    }
-    uint32_t words[kWords];
-    for (uint32_t i = 0; i < kWords; ++i) {
-      words[i] = tile.sums[component - window][i];
-    }
-    uint32_t y_min = row;
-    const uint32_t same = __match_any_sync(lanes, slot_of(root));
-    if (__popc(same) > 1) {
-      reduce(same, words);
-      y_min = warp_min(same, y_min);
-    }
-    if (threadIdx.x % kWarpSize == static_cast<uint32_t>(__ffs(static_cast<int>(same)) - 1)) {
-      add_to_slot<kWords == TileSums::kAllWords>(area_of(words), sums_in_frame(place, y_min, words),
-                                                 tiles.slot_sums + slot_of(root));
-    }
+__device__ void finish_slots(const Tiles& tiles, const Place& place, const OwnSlot& own, uint32_t window,
+                             Tile<kWords>& tile) {
+  const bool is_here = own.is_any && own.component - window < Tile<kWords>::kWindow;
+  const uint32_t lanes = __ballot_sync(kAllLanes, is_here);
+  if (!is_here) {
+    return;
+  }
+  tile.ink[own.component] = threadIdx.x;
+  if (tile.is_first_run(own.run)) {
+    tiles.slot_label[own.slot] = tile.label_of(own.run, own.row);
+  }
+  uint32_t words[kWords];
+  for (uint32_t i = 0; i < kWords; ++i) {
+    words[i] = tile.sums[own.component - window][i];
+  }
+  uint32_t y_min = own.row;
+  const uint32_t same = __match_any_sync(lanes, slot_of(own.root));
+  if (__popc(same) > 1) {
+    reduce(same, words);
+    y_min = warp_min(same, y_min);
+  }
+  if (threadIdx.x % kWarpSize == static_cast<uint32_t>(__ffs(static_cast<int>(same)) - 1)) {
+    add_to_slot<kWords == TileSums::kAllWords>(area_of(words), sums_in_frame(place, y_min, words),
+                                               tiles.slot_sums + slot_of(own.root));
   }
 }
 
@@ -507,6 +524,7 @@ __global__ void __launch_bounds__(kThreads, 3) measure(Tiles tiles, Emitter emit
     tile.is_shared[word] = tiles.is_shared[tiles.run_words(place.index) + word];
   }
   clear_sums(place, 0, tile);
+  const OwnSlot own = load_slot(tiles, place);
   __syncthreads();
   if (warp == 0) {
     number_rows(tile);
@@ -520,7 +538,7 @@ __global__ void __launch_bounds__(kThreads, 3) measure(Tiles tiles, Emitter emit
     }
     add_runs<kValues>(tiles, emitter, place, window, tile);
     __syncthreads();
-    finish_slots(tiles, place, window, tile);
+    finish_slots(tiles, place, own, window, tile);
     finish_components(tiles, emitter, inker, place, window, tile);
   }
   if (inker.ink != Ink::kNone) {

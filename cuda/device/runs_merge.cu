@@ -17,10 +17,8 @@ namespace {
 constexpr uint32_t kThreads = kTileWidth + kMaxRows;
 
 /// A component was linked to an earlier one: it is no longer the frame's.
-__device__ void retire(const Tiles& tiles, Parent self) {
-  const uint32_t slot = slot_of(self);
-  const uint32_t tile = slot / tiles.max_slots;
-  const uint32_t run = tiles.slot_run[slot];
+__device__ void retire(const Tiles& tiles, Parent self, uint32_t run) {
+  const uint32_t tile = slot_of(self) / tiles.max_slots;
   const uint32_t y = first_pixel_of(self) / tiles.frame.width;
   atomicAnd(tiles.is_first + tiles.run_words(tile) + run / kWordBits, ~(1u << run % kWordBits));
   // Counts are bytes; subtracting from the word that holds one borrows nothing, because none goes below 0.
@@ -30,21 +28,27 @@ __device__ void retire(const Tiles& tiles, Parent self) {
 }
 
 __device__ void unite(const Tiles& tiles, uint32_t a, uint32_t b) {
+  // Loads overlap where none waits for another.
+  Parent parent_a = load(tiles.parent + a);
+  Parent parent_b = load(tiles.parent + b);
   for (;;) {
-    const Parent root_a = find_root(tiles.parent, a);
-    const Parent root_b = find_root(tiles.parent, b);
+    const Parent root_a = find_root(tiles.parent, a, parent_a);
+    const Parent root_b = find_root(tiles.parent, b, parent_b);
     if (root_a == root_b) {
       return;
     }
     const Parent later = max(root_a, root_b);
     const Parent earlier = min(root_a, root_b);
+    const uint32_t run = tiles.slot_run[slot_of(later)];
     const Parent old = atomicMin(tiles.parent + slot_of(later), earlier);
     if (old == later) {
-      retire(tiles, later);
+      retire(tiles, later, run);
       return;
     }
     a = slot_of(old);
     b = slot_of(earlier);
+    parent_a = load(tiles.parent + a);
+    parent_b = load(tiles.parent + b);
   }
 }
 
