@@ -14,8 +14,8 @@ __device__ inline void store(Parent* parent, Parent value) {
   *static_cast<volatile Parent*>(parent) = value;
 }
 
-/// The root of a slot with this parent, as its own parent, while others unite; or a root it had. Halves the path on its way:
-/// the parent of what is no root may be replaced by any of its ancestors.
+/// The root of a slot with this parent, as its own parent, while others unite; or a root it had. Halves the
+/// path on its way: the parent of what is no root may be replaced by any of its ancestors.
 __device__ inline Parent find_root(Parent* parents, uint32_t slot, Parent parent) {
   while (slot_of(parent) != slot) {
     const Parent grandparent = load(parents + slot_of(parent));

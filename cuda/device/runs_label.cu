@@ -413,18 +413,7 @@ __device__ void reset_counts(const Tiles& tiles, const Emitter& emitter) {
 }
 
 template <Connectivity kConnectivity, bool kValues>
-__global__ void __launch_bounds__(kMaxThreads, kValues ? 2 : 3) label(Tiles tiles, Emitter emitter) {
-  __shared__ Tile<kValues> tile;
-  let_next_kernel_start();
-  const Place place = place_of_block(tiles);
-  for (uint32_t word = threadIdx.x; word < kMaxRunWords; word += blockDim.x) {
-    tile.is_shared[word] = 0;
-  }
-  const uint32_t x = place.x + threadIdx.x % kRowChunks * kChunk;
-  const uint32_t y = place.y + threadIdx.x / kRowChunks;
-  const Chunk chunk = pack_chunk<kValues>(tiles, x, y);
-  list_runs(tiles, place, chunk, tile);
-  __syncthreads();
+__device__ void find_components(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
   for (uint32_t run = threadIdx.x; run < tile.n_runs; run += blockDim.x) {
     tile.parent[run] = link_run<kConnectivity>(run, tile);
   }
@@ -436,6 +425,28 @@ __global__ void __launch_bounds__(kMaxThreads, kValues ? 2 : 3) label(Tiles tile
   __syncthreads();
   write_slots(tiles, place, tile);
   write_borders(tiles, place, tile);
+}
+
+template <Connectivity kConnectivity, bool kValues>
+__global__ void __launch_bounds__(kMaxThreads, kValues ? 2 : 4) label(Tiles tiles, Emitter emitter) {
+  __shared__ Tile<kValues> tile;
+  let_next_kernel_start();
+  const Place place = place_of_block(tiles);
+  for (uint32_t word = threadIdx.x; word < kMaxRunWords; word += blockDim.x) {
+    tile.is_shared[word] = 0;
+  }
+  if (threadIdx.x == 0) {
+    tile.n_components = 0;
+    tile.n_slots = 0;
+  }
+  const uint32_t x = place.x + threadIdx.x % kRowChunks * kChunk;
+  const uint32_t y = place.y + threadIdx.x / kRowChunks;
+  const Chunk chunk = pack_chunk<kValues>(tiles, x, y);
+  list_runs(tiles, place, chunk, tile);
+  __syncthreads();
+  if (tile.n_runs > 0) {
+    find_components<kConnectivity>(tiles, place, tile);
+  }
   write_tile(tiles, place, tile);
   reset_counts(tiles, emitter);
 }

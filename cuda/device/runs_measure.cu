@@ -434,8 +434,8 @@ __device__ OwnSlot load_slot(const Tiles& tiles, const Place& place) {
   return own;
 }
 
-/// Labels of shared components that begin in the tile. Brings their sums to their roots; those of one root are
-/// added up in the warp first, because many meet in a large component. Whole warps call it.
+/// Labels of shared components that begin in the tile. Brings their sums to their roots; those of one root
+/// are added up in the warp first, because many meet in a large component. Whole warps call it.
 template <uint32_t kWords>
 __device__ void finish_slots(const Tiles& tiles, const Place& place, const OwnSlot& own, uint32_t window,
                              Tile<kWords>& tile) {
