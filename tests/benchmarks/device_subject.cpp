@@ -2,6 +2,7 @@
 #include "device_subject.h"
 
 #include "device/check.h"
+#include "device/graph.h"
 #include "device/pipeline.h"
 #include "device_digest.h"
 #include "device_timer.h"
@@ -145,7 +146,7 @@ class PipelineSubject final : public Subject {
   DeviceArray<uint64_t> device_digests_;
   PinnedArray<uint32_t> map_;
   std::unique_ptr<device::Pipeline> pipeline_;
-  Graph graph_;
+  device::Graph graph_;
   Settings captured_;
   bool is_captured_ = false;
   DeviceTimer timer_;

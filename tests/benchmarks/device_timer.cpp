@@ -8,36 +8,6 @@ namespace ccl::bench {
 using device::check;
 using device::Event;
 
-Graph::~Graph() {
-  release();
-}
-
-void Graph::release() {
-  if (graph_ != nullptr) {
-    cudaGraphExecDestroy(graph_);
-    graph_ = nullptr;
-  }
-}
-
-Status Graph::capture(const device::Stream& stream, const std::function<Status()>& enqueue) {
-  release();
-  CCL_RETURN_IF_ERROR(check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
-                            "cudaStreamBeginCapture"));
-  const Status enqueued = enqueue();
-  cudaGraph_t captured = nullptr;
-  const Status ended = check(cudaStreamEndCapture(stream.get(), &captured), "cudaStreamEndCapture");
-  CCL_RETURN_IF_ERROR(enqueued);
-  CCL_RETURN_IF_ERROR(ended);
-  const Status made = check(cudaGraphInstantiate(&graph_, captured, 0), "cudaGraphInstantiate");
-  cudaGraphDestroy(captured);
-  CCL_RETURN_IF_ERROR(made);
-  return check(cudaGraphUpload(graph_, stream.get()), "cudaGraphUpload");
-}
-
-Status Graph::launch(const device::Stream& stream) const {
-  return check(cudaGraphLaunch(graph_, stream.get()), "cudaGraphLaunch");
-}
-
 Status StageEvents::mark(Stage stage, cudaStream_t) {
   if (!is_made_[stage]) {
     CCL_RETURN_IF_ERROR(events_[stage].create());

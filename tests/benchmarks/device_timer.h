@@ -13,24 +13,6 @@
 
 namespace ccl::bench {
 
-/// Kernels captured once, to be launched as one.
-class Graph {
- public:
-  Graph() = default;
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-  ~Graph();
-
-  /// Captures what `enqueue` puts on the stream, in place of what was captured before.
-  Status capture(const device::Stream& stream, const std::function<Status()>& enqueue);
-  Status launch(const device::Stream& stream) const;
-
- private:
-  void release();
-
-  cudaGraphExec_t graph_ = nullptr;
-};
-
 /// Records an event on the stream after each stage.
 class StageEvents final : public device::StageMarks {
  public:
