@@ -2,6 +2,7 @@
 #include "floors.h"
 
 #include "device/check.h"
+#include "device/graph.h"
 #include "device_timer.h"
 
 namespace ccl::bench {
@@ -107,7 +108,7 @@ class Floors {
   Repetitions repetitions_;
   std::vector<Row>* rows_;
   DeviceTimer timer_;
-  Graph graph_;
+  device::Graph graph_;
   device::DeviceArray<uint4> input_;
   device::DeviceArray<uint4> output_;
   device::PinnedArray<uint8_t> host_;
