@@ -54,56 +54,100 @@ class PartialSums {
   uint32_t slot_ = kNoRecord;
 };
 
-/// What does not change from run to run, as template arguments: the loop has no branch on it.
+/// Adds the runs of a strip, a row or a band of equal rows at a time. What does not change from run to run is
+/// a template argument: the loop has no branch on it.
 template <uint32_t kFeatures, bool kValues>
-void measure(const RunTable& table, const Strip& strip, const SumSlots& slots) {
-  const uint16_t* begin = table.begin();
-  const uint16_t* end = table.end();
-  const uint32_t* label = table.label();
-  PartialSums partial(slots.sums);
-  table.for_each_band(strip, [&](const Band& band) {
-    const RowSums rows(band.y, band.y_end);
-    for (uint32_t run = band.runs.begin; run < band.runs.end; ++run) {
-      const uint32_t slot = slots.slots[label[run]];
+class Measurer {
+ public:
+  static constexpr bool kShapes = (kFeatures & (kFeaturePerimeter | kFeatureEuler)) != 0;
+
+  explicit Measurer(const SumSlots& slots) : slots_(slots), n_cleared_(slots.n_cleared) {}
+
+  /// Rows y..y_end − 1 have the runs `runs`.
+  void add(const ListedRuns& runs, uint32_t y, uint32_t y_end) {
+    const RowSums rows(y, y_end);
+    clear(n_seen_ + runs.count);
+    PartialSums partial(slots_.sums);
+    for (uint32_t i = 0; i < runs.count; ++i) {
+      const uint32_t slot = slots_.slots[runs.label[i]];
       if (slot == kNoRecord) {
         continue;
       }
-      const Rectangle rectangle{begin[run], end[run], band.y, band.height()};
+      n_seen_ = std::max(n_seen_, slot + 1);
+      const Rectangle rectangle{runs.begin[i], runs.end[i], y, y_end - y};
       Sums sums = geometry(rectangle, rows, kFeatures);
-      if constexpr ((kFeatures & (kFeaturePerimeter | kFeatureEuler)) != 0) {
-        add_shape(rectangle, table.shape()[run], &sums);
+      if constexpr (kShapes) {
+        add_shape(rectangle, runs.shape[i], &sums);
       }
       partial.add(slot, sums);
       if constexpr (kValues) {
-        if (slot < slots.n_records) {
-          slots.records[slot].value = table.segment()[run];
+        if (slot < slots_.n_records) {
+          slots_.records[slot].value = runs.segment[i];
         }
       }
+    }
+  }
+
+ private:
+  /// Clears at least the first `n`.
+  void clear(uint32_t n) {
+    for (n = std::min(n, slots_.n_records); n_cleared_ < n; ++n_cleared_) {
+      slots_.sums[n_cleared_] = {};
+    }
+  }
+
+  const SumSlots& slots_;
+  uint32_t n_cleared_;
+  uint32_t n_seen_ = 0;
+};
+
+ListedRuns runs_of(const RunTable& table, const RowRuns& row) {
+  return {.count = row.end - row.begin,
+          .begin = table.begin() + row.begin,
+          .end = table.end() + row.begin,
+          .label = table.label() + row.begin,
+          .shape = table.shape() + row.begin,
+          .segment = table.segment() + row.begin};
+}
+
+/// `lister` is null unless rows were labelled in pairs.
+template <uint32_t kFeatures, bool kValues>
+void measure(const RunTable& table, const PairLister* lister, const Strip& strip, const SumSlots& slots) {
+  using Measurer = Measurer<kFeatures, kValues>;
+  Measurer measurer(slots);
+  table.for_each_band(strip, [&](const Band& band) {
+    if (lister == nullptr) {
+      measurer.add(runs_of(table, band.runs), band.y, band.y_end);
+      return;
+    }
+    const uint32_t step = table.is_rectangles(band) ? band.height() : 1;
+    for (uint32_t y = band.y; y < band.y_end; y += step) {
+      measurer.add(lister->list(strip, y, Measurer::kShapes), y, y + step);
     }
   });
 }
 
 template <bool kValues>
-void measure_features(const RunTable& table, const Strip& strip, const Settings& settings,
-                      const SumSlots& slots) {
+void measure_features(const RunTable& table, const PairLister* lister, const Strip& strip,
+                      const Settings& settings, const SumSlots& slots) {
   const bool with_moments = (settings.features & kFeatureMoments) != 0;
   if (needs_shapes(settings)) {
-    with_moments ? measure<kAllFeatures, kValues>(table, strip, slots)
-                 : measure<kFeaturePerimeter | kFeatureEuler, kValues>(table, strip, slots);
+    with_moments ? measure<kAllFeatures, kValues>(table, lister, strip, slots)
+                 : measure<kFeaturePerimeter | kFeatureEuler, kValues>(table, lister, strip, slots);
   } else {
-    with_moments ? measure<kFeatureMoments, kValues>(table, strip, slots)
-                 : measure<0, kValues>(table, strip, slots);
+    with_moments ? measure<kFeatureMoments, kValues>(table, lister, strip, slots)
+                 : measure<0, kValues>(table, lister, strip, slots);
   }
 }
 
 }  // namespace
 
-void measure_runs(const RunTable& table, const Strip& strip, const Settings& settings,
-                  const SumSlots& slots) {
+void measure_runs(const RunTable& table, const PairLister& lister, const Strip& strip,
+                  const Settings& settings, const SumSlots& slots) {
   if (settings.rule.foreground == Foreground::kValues) {
-    measure_features<true>(table, strip, settings, slots);
+    measure_features<true>(table, nullptr, strip, settings, slots);
   } else {
-    measure_features<false>(table, strip, settings, slots);
+    measure_features<false>(table, is_paired(settings) ? &lister : nullptr, strip, settings, slots);
   }
 }
 

@@ -42,6 +42,11 @@ RunTable::RunTable(uint32_t width, uint32_t height, uint32_t n_strips)
   label_ = uninitialized<uint32_t>(n_runs);
 }
 
+bool RunTable::has_same_pixels(uint32_t y, uint32_t other) const {
+  const uint64_t* foreground = bits(y).foreground;
+  return std::equal(foreground, foreground + n_words(), bits(other).foreground);
+}
+
 uint32_t count_strips(uint32_t height, uint32_t n_threads) {
   if (n_threads == 1) {
     return 1;

@@ -29,7 +29,8 @@ struct Strip {
 };
 
 /// A row's runs are [begin, end) in the arrays of runs. Rows in succession that look the same share theirs:
-/// such a run is a rectangle. Masks that were scaled up, straight edges and empty rows are full of them.
+/// such a run is a rectangle. So do the rows of a pair (pair_labeler.h), equal or not. Masks that were scaled
+/// up, straight edges and empty rows are full of them.
 struct RowRuns {
   uint32_t begin;
   uint32_t end;
@@ -72,6 +73,13 @@ class RunTable {
   RowRuns& row(uint32_t y) { return rows_[y]; }
   const RowRuns& row(uint32_t y) const { return rows_[y]; }
 
+  bool has_same_pixels(uint32_t y, uint32_t other) const;
+
+  /// Whether the band's rows have the same pixels, as all do that share runs, but for those of a pair.
+  bool is_rectangles(const Band& band) const {
+    return band.height() != 2 || has_same_pixels(band.y, band.y + 1);
+  }
+
   /// Calls visit(band) for all rows of the strip, in order.
   template <typename Visit>
   void for_each_band(const Strip& strip, Visit visit) const {
@@ -105,6 +113,10 @@ class RunTable {
   std::unique_ptr<uint32_t[]> shape_;
   std::unique_ptr<uint32_t[]> label_;
 };
+
+inline bool has_bit(const uint64_t* words, uint32_t x) {
+  return (words[x / kBitsPerWord] >> (x % kBitsPerWord) & 1) != 0;
+}
 
 /// How many strips `n_threads` threads are to share.
 uint32_t count_strips(uint32_t height, uint32_t n_threads);

@@ -10,8 +10,10 @@
 /// Threads share the frame by strips of rows (strip_labeler.h), whose labels are merged where strips meet
 /// (strip_merger.h). With one thread there is one strip and nothing to merge.
 #include <algorithm>
+#include <utility>
 
 #include "host/paint.h"
+#include "host/pair_lister.h"
 #include "host/pipeline.h"
 #include "host/run_measure.h"
 #include "host/run_painter.h"
@@ -54,6 +56,7 @@ class RunsPipeline final : public Pipeline {
   std::unique_ptr<uint32_t[]> local_areas_;  ///< per local label
   StripMerger merger_;
   StripLabeler labeler_;
+  PairLister lister_;
   RunPainter painter_;
   // Per label, and as long as the worst frame needs; see RunTable.
   std::unique_ptr<uint32_t[]> areas_;  ///< null with one strip
@@ -70,6 +73,7 @@ RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool)
       local_areas_(uninitialized<uint32_t>(table_.n_local_labels())),
       merger_(table_),
       labeler_(kernels(choose_simd_level()), table_, local_areas_.get(), merger_.parents()),
+      lister_(kernels(choose_simd_level()), table_),
       painter_(kernels(choose_simd_level()), table_),
       areas_(is_merged() ? uninitialized<uint32_t>(table_.n_local_labels()) : nullptr),
       record_of_label_(uninitialized<uint32_t>(table_.n_local_labels())),
@@ -124,17 +128,20 @@ void RunsPipeline::number(const FrameJob& job) {
 
 void RunsPipeline::measure(const Settings& settings, const Selection& selection, CclComponent* records) {
   const uint32_t n_records = selection.n_records;
-  std::fill_n(sums_.get(), n_records, Sums{});
+  if (is_merged()) {
+    std::fill_n(sums_.get(), n_records, Sums{});
+  }
   const SumSlots slots{.slots = is_merged() ? merger_.slots() : record_of_label_.get(),
                        .sums = sums_.get(),
                        .n_records = n_records,
-                       .records = records};
+                       .records = records,
+                       .n_cleared = is_merged() ? n_records : 0};
   for_each_strip([&](const Strip& strip) {
     if (is_merged()) {
       merger_.assign_slots(strip, record_of_label_.get(), n_records, sums_.get());
     }
     if (n_records > 0) {
-      measure_runs(table_, strip, settings, slots);
+      measure_runs(table_, lister_, strip, settings, slots);
     }
     if (is_merged()) {
       const uint32_t* canonical = merger_.canonical();
@@ -179,10 +186,12 @@ void RunsPipeline::find_first_pixels() {
   uint32_t n_found = 0;
   ink_[0] = 0;
   for (uint32_t y = 0; y < config_.height; ++y) {
-    const RowRuns row = table_.row(y);
-    for (uint32_t run = row.begin; run < row.end; ++run) {
-      if (table_.label()[run] > n_found) {
-        ink_[++n_found] = y * config_.width + table_.begin()[run] + 1;
+    const BitRow<const uint64_t> bits = std::as_const(table_).bits(y);
+    const uint32_t* label = table_.label() + table_.row(y).begin - 1;
+    for (uint32_t x = 0; x < config_.width; ++x) {
+      label += has_bit(bits.starts, x) ? 1 : 0;
+      if (has_bit(bits.foreground, x) && *label > n_found) {
+        ink_[++n_found] = y * config_.width + x + 1;
       }
     }
   }

@@ -45,6 +45,17 @@ void for_each_link(const RunTable& table, const Settings& settings, uint32_t y, 
 }  // namespace
 
 void StripLabeler::label(const FrameJob& job, Strip& strip) const {
+  if (is_paired(job.settings)) {
+    pairs_.label(job, strip);
+  } else {
+    label_rows(job, strip);
+  }
+  if (parents_ != nullptr) {
+    std::iota(parents_ + strip.first_label, parents_ + strip.first_label + strip.n_labels, strip.first_label);
+  }
+}
+
+void StripLabeler::label_rows(const FrameJob& job, Strip& strip) const {
   uint32_t run = strip.first_run;
   for (uint32_t y = strip.y_begin; y < strip.y_end; ++y) {
     kernels_.pack_row({.pixels = row_of(job.input, y),
@@ -65,9 +76,7 @@ void StripLabeler::label(const FrameJob& job, Strip& strip) const {
 }
 
 bool StripLabeler::repeats_row_above(const FrameJob& job, uint32_t y) const {
-  const BitRow<uint64_t> row = table_.bits(y);
-  const BitRow<uint64_t> above = table_.bits(y - 1);
-  if (!std::equal(row.foreground, row.foreground + table_.n_words(), above.foreground)) {
+  if (!table_.has_same_pixels(y, y - 1)) {
     return false;
   }
   // Of binary foreground that is all; values may differ where the bits do not.
@@ -139,12 +148,13 @@ void StripLabeler::flatten(Strip& strip) const {
     }
   });
   strip.n_labels = next - strip.first_label;
-  if (parents_ != nullptr) {
-    std::iota(parents_ + strip.first_label, parents_ + next, strip.first_label);
-  }
 }
 
 void StripLabeler::merge_upper_border(const Settings& settings, const Strip& strip) const {
+  if (is_paired(settings)) {
+    pairs_.merge_upper_border(strip, parents_);
+    return;
+  }
   const bool with_shapes = needs_shapes(settings);
   for_each_link(table_, settings, strip.y_begin, [&](uint32_t run, uint32_t above, uint32_t overlap) {
     unite(parents_, table_.label()[run], table_.label()[above]);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "ccl/engine.h"
+#include "host/pair_labeler.h"
 #include "host/run_table.h"
 
 namespace ccl::host {
@@ -19,7 +20,7 @@ class StripLabeler {
  public:
   /// `areas` and `parents` are indexed by local label. `parents` is null unless there are several strips.
   StripLabeler(const Kernels& kernels, RunTable& table, uint32_t* areas, uint32_t* parents)
-      : kernels_(kernels), table_(table), areas_(areas), parents_(parents) {}
+      : kernels_(kernels), table_(table), areas_(areas), parents_(parents), pairs_(kernels, table, areas) {}
 
   /// Finds and links the strip's runs, gives them their local labels, and adds up the areas of those. In
   /// `parents`, every local label becomes its own.
@@ -29,6 +30,7 @@ class StripLabeler {
   void merge_upper_border(const Settings& settings, const Strip& strip) const;
 
  private:
+  void label_rows(const FrameJob& job, Strip& strip) const;
   bool repeats_row_above(const FrameJob& job, uint32_t y) const;
   void find_runs(const FrameJob& job, uint32_t y, uint32_t first_run) const;
   void link_to_row_above(const Settings& settings, uint32_t y) const;
@@ -38,6 +40,7 @@ class StripLabeler {
   RunTable& table_;
   uint32_t* areas_;
   uint32_t* parents_;
+  PairLabeler pairs_;
 };
 
 }  // namespace ccl::host

@@ -59,6 +59,42 @@ struct LinkJob {
   uint32_t* shape;   ///< links and overlaps of the row's runs are added to; see run_shape.h
 };
 
+// Of rows in pairs (pair_labeler.h): a run is one of either row's pixels, and `starts` has those.
+
+/// Two rows to be joined to a pair.
+struct JoinJob {
+  const uint64_t* upper;
+  const uint64_t* lower;
+  uint32_t n_words;
+  uint64_t* starts;  ///< out
+};
+
+/// A pair whose runs' pixels are to be counted.
+struct WeighJob {
+  const uint64_t* upper;
+  const uint64_t* lower;
+  const uint64_t* starts;
+  uint32_t n_words;
+  uint32_t* n_pixels;  ///< out, per run: in either row
+  uint32_t* n_upper;   ///< out, per run: in the upper one
+};
+
+/// The runs of one row of a pair, whose labels are those of the pair's runs.
+struct ListLabelsJob {
+  BitRow<const uint64_t> bits;
+  uint32_t n_words;
+  const uint32_t* label;  ///< per run of the pair
+  uint32_t* out;          ///< per run of the row
+};
+
+/// A row whose runs' shapes (run_shape.h) are to be found.
+struct ShapeJob {
+  const uint64_t* above;
+  const uint64_t* row;
+  uint32_t n_words;
+  uint32_t* shape;  ///< out, per run
+};
+
 /// A row to be written: the pixels of its i-th run become inks[i], all others `background`.
 struct ExpandJob {
   BitRow<const uint64_t> bits;
@@ -78,6 +114,15 @@ struct Kernels {
 
   /// Unites each run with those of the row above that touch it.
   void (*link_rows)(const LinkJob& job, Connectivity connectivity, bool with_shapes);
+
+  /// Returns the number of runs.
+  uint32_t (*join_rows)(const JoinJob& job);
+  void (*weigh_runs)(const WeighJob& job);
+  /// Unites the runs of a pair, by its upper row, with those of the pair above, by its lower one.
+  void (*link_pairs)(const LinkJob& job);
+  void (*list_labels)(const ListLabelsJob& job);
+  /// For 8-connectivity.
+  void (*shape_runs)(const ShapeJob& job);
 
   // Each writes pixels of so many bits, at any address.
   void (*expand_8)(const ExpandJob& job, void* out);

@@ -21,6 +21,7 @@
 
 #include "host/run_shape.h"
 #include "host/simd/kernels.h"
+#include "host/simd/pair_kernels.h"
 #include "host/unite.h"
 
 namespace ccl::host {
@@ -33,6 +34,11 @@ class RowKernels {
             .pack_row = pack_row,
             .list_runs = list_runs,
             .link_rows = link_rows,
+            .join_rows = PairKernels<Simd>::join_rows,
+            .weigh_runs = PairKernels<Simd>::weigh_runs,
+            .link_pairs = PairKernels<Simd>::link_pairs,
+            .list_labels = PairKernels<Simd>::list_labels,
+            .shape_runs = PairKernels<Simd>::shape_runs,
             .expand_8 = expand<uint8_t, false>,
             .expand_16 = expand<uint16_t, false>,
             .expand_32 = expand<uint32_t, false>,
@@ -175,6 +181,7 @@ class RowKernels {
       const uint64_t starts = job.bits.starts[i];
       uint8_t* pixels = static_cast<uint8_t*>(out) + size_t{i} * kBitsPerWord * sizeof(Pixel);
       if (foreground == 0) {
+        inks += popcount(starts);  // of the other row of its pair
         Simd::template fill<Pixel, kStream>(job.background, pixels);
       } else if (~foreground == 0 && starts <= 1) {
         inks += starts;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -156,6 +157,87 @@ TEST_P(SimdTest, LinksAsPortable) {
                     link(host::kPortableKernels, connectivity, with_shapes));
         }
       }
+    }
+  }
+}
+
+/// Two rows as a pair, with what is then known of its runs.
+struct Pair {
+  std::vector<uint64_t> starts;
+  std::vector<uint32_t> n_pixels, n_upper, labels, shapes;
+  uint32_t n_runs = 0;
+
+  bool operator==(const Pair&) const = default;
+};
+
+Pair find_pair(const host::Kernels& k, const Row& upper, const Row& lower) {
+  const auto n_words = static_cast<uint32_t>(upper.foreground.size());
+  Pair pair;
+  pair.starts.resize(n_words);
+  pair.n_runs = k.join_rows({upper.foreground.data(), lower.foreground.data(), n_words, pair.starts.data()});
+  pair.n_pixels.resize(pair.n_runs);
+  pair.n_upper.resize(pair.n_runs);
+  k.weigh_runs({upper.foreground.data(), lower.foreground.data(), pair.starts.data(), n_words,
+                pair.n_pixels.data(), pair.n_upper.data()});
+  std::vector<uint32_t> numbers(pair.n_runs);
+  std::iota(numbers.begin(), numbers.end(), 100u);
+  pair.labels.resize(lower.n_runs);
+  k.list_labels({{lower.foreground.data(), pair.starts.data()}, n_words, numbers.data(), pair.labels.data()});
+  pair.shapes.resize(lower.n_runs);
+  k.shape_runs({upper.foreground.data(), lower.foreground.data(), n_words, pair.shapes.data()});
+  return pair;
+}
+
+TEST_P(SimdTest, PairsAsPortable) {
+  for (const uint32_t width : kWidths) {
+    for (uint32_t i = 0; i < 60; ++i) {
+      const Row upper = find_runs(tested(), random_row(&random_, width), {});
+      const Row lower = find_runs(tested(), random_row(&random_, width), {});
+      const Pair pair = find_pair(tested(), upper, lower);
+      ASSERT_EQ(pair, find_pair(host::kPortableKernels, upper, lower)) << width;
+      const Row row = find_runs(tested(), random_row(&random_, width), {});
+      const auto link = [&](const host::Kernels& k) {
+        std::vector<uint32_t> parent(pair.n_runs + row.n_runs);
+        std::iota(parent.begin(), parent.end(), 0u);
+        k.link_pairs({.above = {lower.foreground.data(), pair.starts.data()},
+                      .row = {row.foreground.data(), row.starts.data()},
+                      .n_words = host::count_words(width),
+                      .first_above = 0,
+                      .first_run = pair.n_runs,
+                      .begin = nullptr,
+                      .end = nullptr,
+                      .parent = parent.data(),
+                      .shape = nullptr});
+        return parent;
+      };
+      ASSERT_EQ(link(tested()), link(host::kPortableKernels)) << width;
+    }
+  }
+}
+
+/// The shapes that rows get with their links and those from bits alone are the same.
+TEST_P(SimdTest, ShapesAreThoseOfLinks) {
+  for (const uint32_t width : kWidths) {
+    for (uint32_t i = 0; i < 60; ++i) {
+      const Row above = find_runs(tested(), random_row(&random_, width), {});
+      const Row row = find_runs(tested(), random_row(&random_, width), {});
+      std::vector<uint16_t> begin = above.begin, end = above.end;
+      begin.insert(begin.end(), row.begin.begin(), row.begin.end());
+      end.insert(end.end(), row.end.begin(), row.end.end());
+      std::vector<uint32_t> parent(begin.size()), shape(begin.size());
+      std::iota(parent.begin(), parent.end(), 0u);
+      tested().link_rows({.above = {above.foreground.data(), above.starts.data()},
+                          .row = {row.foreground.data(), row.starts.data()},
+                          .n_words = host::count_words(width),
+                          .first_above = 0,
+                          .first_run = above.n_runs,
+                          .begin = begin.data(),
+                          .end = end.data(),
+                          .parent = parent.data(),
+                          .shape = shape.data()},
+                         Connectivity::k8, true);
+      shape.erase(shape.begin(), shape.begin() + above.n_runs);
+      ASSERT_EQ(find_pair(tested(), above, row).shapes, shape) << width;
     }
   }
 }

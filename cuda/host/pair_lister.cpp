@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/pair_lister.h"
+
+namespace ccl::host {
+
+PairLister::PairLister(const Kernels& kernels, const RunTable& table)
+    : kernels_(kernels),
+      table_(table),
+      length_(table.width() + 2 * kListPadding),
+      starts_(uninitialized<uint64_t>(size_t{table.n_words()} * table.strips().size())),
+      no_pixels_(std::make_unique<uint64_t[]>(table.n_words())),
+      begin_(uninitialized<uint16_t>(length_ * table.strips().size())),
+      end_(uninitialized<uint16_t>(length_ * table.strips().size())),
+      label_(uninitialized<uint32_t>(length_ * table.strips().size())),
+      shape_(uninitialized<uint32_t>(length_ * table.strips().size())) {}
+
+ListedRuns PairLister::list(const Strip& strip, uint32_t y, bool with_shapes) const {
+  const uint32_t n_words = table_.n_words();
+  const BitRow<const uint64_t> pair = table_.bits(y);
+  uint64_t* starts = starts_.get() + size_t{strip.index} * n_words;
+  const size_t first = length_ * strip.index + kListPadding;
+  kernels_.join_rows({pair.foreground, pair.foreground, n_words, starts});
+  const uint32_t count = kernels_.list_runs({.bits = {pair.foreground, starts},
+                                             .width = table_.width(),
+                                             .begin = begin_.get() + first,
+                                             .end = end_.get() + first});
+  kernels_.list_labels({pair, n_words, table_.label() + table_.row(y).begin, label_.get() + first});
+  if (with_shapes) {
+    const uint64_t* above = y == 0 ? no_pixels_.get() : table_.bits(y - 1).foreground;
+    kernels_.shape_runs({above, pair.foreground, n_words, shape_.get() + first});
+  }
+  return {.count = count,
+          .begin = begin_.get() + first,
+          .end = end_.get() + first,
+          .label = label_.get() + first,
+          .shape = shape_.get() + first,
+          .segment = nullptr};
+}
+
+}  // namespace ccl::host

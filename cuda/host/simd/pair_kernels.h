@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The kernels of rows in pairs (pair_labeler.h), compiled like row_kernels.h. They are loops over words;
+/// `Simd` only makes them a type of their own for each level.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "host/run_shape.h"
+#include "host/simd/kernels.h"
+#include "host/unite.h"
+
+namespace ccl::host {
+
+template <typename Simd>
+class PairKernels {
+ public:
+  static uint32_t join_rows(const JoinJob& job) {
+    uint64_t carry = 0;
+    uint32_t n_runs = 0;
+    for (uint32_t i = 0; i < job.n_words; ++i) {
+      const uint64_t word = job.upper[i] | job.lower[i];
+      job.starts[i] = word & ~(word << 1 | carry);
+      carry = word >> (kBitsPerWord - 1);
+      n_runs += popcount(job.starts[i]);
+    }
+    return n_runs;
+  }
+
+  static void weigh_runs(const WeighJob& job) {
+    for_each_piece(
+        job.n_words, [&](uint32_t i) { return job.starts[i]; },
+        [&](uint32_t i, uint32_t run, uint64_t piece, bool is_first) {
+          const uint32_t n_upper = popcount(job.upper[i] & piece);
+          const uint32_t n = n_upper + popcount(job.lower[i] & piece);
+          job.n_upper[run] = n_upper + (is_first ? 0 : job.n_upper[run]);
+          job.n_pixels[run] = n + (is_first ? 0 : job.n_pixels[run]);
+        });
+  }
+
+  /// `touching` has a bit where pixels of the two rows touch, in the later one's column: the runs in which
+  /// they lie are the last ones that started until there. Up to the next start they stay the same, so all
+  /// other bits until there are skipped.
+  static void link_pairs(const LinkJob& job) {
+    uint32_t next_run = job.first_run;
+    uint32_t next_above = job.first_above;
+    uint64_t carry = 0;
+    uint64_t carry_above = 0;
+    for (uint32_t i = 0; i < job.n_words; ++i) {
+      const uint64_t word = job.row.foreground[i];
+      const uint64_t above = job.above.foreground[i];
+      const uint64_t starts = job.row.starts[i];
+      const uint64_t starts_above = job.above.starts[i];
+      uint64_t touching = (word & (above | above << 1 | carry_above)) | (above & (word << 1 | carry));
+      carry = word >> (kBitsPerWord - 1);
+      carry_above = above >> (kBitsPerWord - 1);
+      while (touching != 0) {
+        const uint64_t until = touching ^ (touching - 1);
+        unite(job.parent, next_run + popcount(starts & until) - 1,
+              next_above + popcount(starts_above & until) - 1);
+        const uint64_t later = (starts | starts_above) & ~until;
+        touching &= ~(later ^ (later - 1)) | (later & (0 - later));
+      }
+      next_run += popcount(starts);
+      next_above += popcount(starts_above);
+    }
+  }
+
+  static void shape_runs(const ShapeJob& job) {
+    uint64_t carry = 0;
+    uint64_t carry_above = 0;
+    uint64_t links = 0;
+    for_each_piece(
+        job.n_words,
+        [&](uint32_t i) {
+          const uint64_t word = job.row[i];
+          const uint64_t above = job.above[i];
+          const uint64_t starts = word & ~(word << 1 | carry);
+          const uint64_t starts_above = above & ~(above << 1 | carry_above);
+          links = (starts & (above | above << 1 | carry_above)) | (starts_above & (word | word << 1 | carry));
+          carry = word >> (kBitsPerWord - 1);
+          carry_above = above >> (kBitsPerWord - 1);
+          return starts;
+        },
+        [&](uint32_t i, uint32_t run, uint64_t piece, bool is_first) {
+          const uint32_t overlap = popcount(job.row[i] & job.above[i] & piece);
+          const uint32_t shape = popcount(links & piece) * shape_of_link(0) + overlap;
+          job.shape[run] = shape + (is_first ? 0 : job.shape[run]);
+        });
+  }
+
+  static void list_labels(const ListLabelsJob& job) {
+    const uint32_t* label = job.label - 1;
+    uint32_t* out = job.out;
+    uint64_t carry = 0;
+    for (uint32_t i = 0; i < job.n_words; ++i) {
+      const uint64_t word = job.bits.foreground[i];
+      const uint64_t starts = job.bits.starts[i];
+      uint64_t begins = word & ~(word << 1 | carry);
+      carry = word >> (kBitsPerWord - 1);
+      for (; begins != 0; begins &= begins - 1) {
+        *out++ = label[popcount(starts & (begins ^ (begins - 1)))];
+      }
+      label += popcount(starts);
+    }
+  }
+
+ private:
+  static uint32_t popcount(uint64_t word) { return static_cast<uint32_t>(std::popcount(word)); }
+
+  /// All bits below the lowest one.
+  static uint64_t below(uint64_t word) { return ~word & (word - 1); }
+
+  /// Calls visit(i, run, piece, is_first) for the stretches of each word that begin with a run's start, or
+  /// with the word, and end before the next start. Runs count from 0.
+  template <typename Starts, typename Visit>
+  static void for_each_piece(uint32_t n_words, Starts starts_of, Visit visit) {
+    uint32_t n_runs = 0;
+    for (uint32_t i = 0; i < n_words; ++i) {
+      uint64_t starts = starts_of(i);
+      if (n_runs != 0 && (starts & 1) == 0) {
+        visit(i, n_runs - 1, below(starts), false);
+      }
+      while (starts != 0) {
+        const uint64_t later = starts & (starts - 1);
+        visit(i, n_runs++, below(later) & ~below(starts), true);
+        starts = later;
+      }
+    }
+  }
+};
+
+}  // namespace ccl::host
