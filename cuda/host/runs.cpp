@@ -10,6 +10,7 @@
 /// Threads share the frame by strips of rows (strip_labeler.h), whose labels are merged where strips meet
 /// (strip_merger.h). With one thread there is one strip and nothing to merge.
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "host/paint.h"
@@ -161,8 +162,9 @@ void RunsPipeline::make_records(const Settings& settings, CclComponent* records)
   for (uint32_t label = 1; label <= n_labels_; ++label) {
     if (const uint32_t record = record_of_label_[label]; record != kNoRecord) {
       const uint16_t value = is_binary ? kBinarySegment : records[record].value;
-      records[record] = make_component(label, areas()[label], value, sums_[record], settings.features,
-                                       config_.width, config_.height);
+      // In place: copied, its small stores would be loaded again by larger loads, which must wait for them.
+      new (&records[record]) CclComponent(make_component(label, areas()[label], value, sums_[record],
+                                                         settings.features, config_.width, config_.height));
     }
   }
 }
