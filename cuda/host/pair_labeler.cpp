@@ -85,21 +85,22 @@ void PairLabeler::flatten(Strip& strip) const {
   table_.for_each_band(strip, [&](const Band& band) {
     weigh(band, scratch);
     const uint32_t first_new = next;
-    bool in_order = true;
+    uint32_t n_late = 0;  // new labels whose leftmost run has no pixel in the upper row
     for (uint32_t run = band.runs.begin; run < band.runs.end; ++run) {
       const uint32_t i = run - band.runs.begin;
       const uint32_t parent = labels[run];
-      const bool is_root = parent == run;
+      const uint32_t label_above = labels[parent];
+      const uint32_t is_root = parent == run ? 1 : 0;
       // No branch, which noise would mislead: the next label's area is cleared again and again until it is
       // taken.
       areas_[next] = 0;
-      const uint32_t label = is_root ? next : labels[parent];
-      next += is_root ? 1 : 0;
-      in_order &= !is_root || scratch.n_upper[i] != 0;
+      const uint32_t label = is_root != 0 ? next : label_above;
+      next += is_root;
+      n_late += is_root & (scratch.n_upper[i] == 0 ? 1 : 0);
       labels[run] = label;
       areas_[label] += scratch.n_pixels[i];
     }
-    if (!in_order && next - first_new > 1) {
+    if (n_late > 0 && next - first_new > 1) {
       order_labels(band.runs, scratch, first_new, next);
     }
   });
@@ -137,14 +138,14 @@ void PairLabeler::order_labels(const RowRuns& runs, const Scratch& scratch, uint
   for (uint32_t k = 0; k < n_listed; ++k) {
     const uint32_t i = scratch.listed[k];
     uint32_t& ordered = scratch.ordered[labels[i] - first_new];
-    const bool is_next = scratch.n_upper[i] != 0 && ordered == 0;
-    ordered = is_next ? next : ordered;
-    next += is_next ? 1 : 0;
+    const uint32_t is_next = (scratch.n_upper[i] != 0 ? 1u : 0u) & (ordered == 0 ? 1u : 0u);
+    ordered += next & (0 - is_next);
+    next += is_next;
   }
   for (uint32_t k = 0; k < n_new; ++k) {
-    const bool is_next = scratch.ordered[k] == 0;
-    scratch.ordered[k] = is_next ? next : scratch.ordered[k];
-    next += is_next ? 1 : 0;
+    const uint32_t is_next = scratch.ordered[k] == 0 ? 1 : 0;
+    scratch.ordered[k] += next & (0 - is_next);
+    next += is_next;
   }
   std::copy_n(areas_ + first_new, n_new, scratch.areas);
   for (uint32_t k = 0; k < n_new; ++k) {
