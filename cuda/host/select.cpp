@@ -51,11 +51,16 @@ Selection select(const uint32_t* areas, uint32_t n_labels, const Settings& setti
   for (uint32_t label = 1; label <= n_labels; ++label) {
     selection.n_components += settings.keeps(areas[label]) ? 1u : 0u;
   }
-  Threshold threshold{0, 0};
-  if (selection.n_components > max_components) {
-    threshold = find_threshold(areas, n_labels, settings, max_components);
-  }
   record_of_label[0] = kNoRecord;
+  if (selection.n_components <= max_components) {
+    for (uint32_t label = 1; label <= n_labels; ++label) {
+      const uint32_t is_kept = settings.keeps(areas[label]) ? 1 : 0;
+      record_of_label[label] = selection.n_records | (is_kept - 1);  // kNoRecord has all bits set
+      selection.n_records += is_kept;
+    }
+    return selection;
+  }
+  Threshold threshold = find_threshold(areas, n_labels, settings, max_components);
   for (uint32_t label = 1; label <= n_labels; ++label) {
     record_of_label[label] = kNoRecord;
     const uint32_t area = areas[label];
