@@ -14,25 +14,31 @@ PairLister::PairLister(const Kernels& kernels, const RunTable& table)
       label_(uninitialized<uint32_t>(length_ * table.strips().size())),
       shape_(uninitialized<uint32_t>(length_ * table.strips().size())) {}
 
-ListedRuns PairLister::list(const Strip& strip, uint32_t y, bool with_shapes) const {
+ListedRuns PairLister::list(const Strip& strip, uint32_t y, bool is_alone, bool with_shapes) const {
   const uint32_t n_words = table_.n_words();
-  const BitRow<const uint64_t> pair = table_.bits(y);
-  uint64_t* starts = starts_.get() + size_t{strip.index} * n_words;
+  const BitRow<const uint64_t> bits = table_.bits(y);
+  const uint64_t* starts = bits.starts;
+  const uint32_t* label = table_.label() + table_.row(y).begin;
   const size_t first = length_ * strip.index + kListPadding;
-  kernels_.join_rows({pair.foreground, pair.foreground, n_words, starts});
-  const uint32_t count = kernels_.list_runs({.bits = {pair.foreground, starts},
+  if (!is_alone) {
+    uint64_t* own_starts = starts_.get() + size_t{strip.index} * n_words;
+    kernels_.join_rows({bits.foreground, bits.foreground, n_words, own_starts});
+    kernels_.list_labels({bits, n_words, label, label_.get() + first});
+    starts = own_starts;
+    label = label_.get() + first;
+  }
+  const uint32_t count = kernels_.list_runs({.bits = {bits.foreground, starts},
                                              .width = table_.width(),
                                              .begin = begin_.get() + first,
                                              .end = end_.get() + first});
-  kernels_.list_labels({pair, n_words, table_.label() + table_.row(y).begin, label_.get() + first});
   if (with_shapes) {
     const uint64_t* above = y == 0 ? no_pixels_.get() : table_.bits(y - 1).foreground;
-    kernels_.shape_runs({above, pair.foreground, n_words, shape_.get() + first});
+    kernels_.shape_runs({above, bits.foreground, n_words, shape_.get() + first});
   }
   return {.count = count,
           .begin = begin_.get() + first,
           .end = end_.get() + first,
-          .label = label_.get() + first,
+          .label = label,
           .shape = shape_.get() + first,
           .segment = nullptr};
 }

@@ -24,8 +24,9 @@ class PairLister {
  public:
   PairLister(const Kernels& kernels, const RunTable& table);
 
-  /// The runs of row y of the strip, until the next call. Those of pairs have their labels.
-  ListedRuns list(const Strip& strip, uint32_t y, bool with_shapes) const;
+  /// The runs of row y of the strip, with their labels, until the next call for the strip. `is_alone`: the
+  /// pair's runs are those of this row.
+  ListedRuns list(const Strip& strip, uint32_t y, bool is_alone, bool with_shapes) const;
 
  private:
   const Kernels& kernels_;

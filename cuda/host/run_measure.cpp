@@ -120,9 +120,10 @@ void measure(const RunTable& table, const PairLister* lister, const Strip& strip
       measurer.add(runs_of(table, band.runs), band.y, band.y_end);
       return;
     }
-    const uint32_t step = table.is_rectangles(band) ? band.height() : 1;
+    const bool is_alone = table.is_rectangles(band);
+    const uint32_t step = is_alone ? band.height() : 1;
     for (uint32_t y = band.y; y < band.y_end; y += step) {
-      measurer.add(lister->list(strip, y, Measurer::kShapes), y, y + step);
+      measurer.add(lister->list(strip, y, is_alone, Measurer::kShapes), y, y + step);
     }
   });
 }

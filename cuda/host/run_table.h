@@ -93,7 +93,7 @@ class RunTable {
     }
   }
 
-  // Per run.
+  // Per run. Of runs of pairs, only labels are known.
   uint16_t* begin() const { return begin_.get(); }     ///< its first column
   uint16_t* end() const { return end_.get(); }         ///< the column after its last
   uint8_t* segment() const { return segment_.get(); }  ///< filled for Foreground::kValues only

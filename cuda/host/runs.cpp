@@ -4,8 +4,9 @@
 ///
 /// A row is packed to one bit a pixel and becomes a list of runs, stretches of one segment. Runs of
 /// neighbouring rows that touch are linked by a union-find whose roots are the earliest runs, so that one
-/// pass over the runs in raster order gives each its label. Everything after that follows from the runs too:
-/// their sums have closed forms, and an output row is written by spreading its runs' inks over its bits.
+/// pass over the runs in raster order gives each its label. Where corners connect, rows are labelled two at
+/// a time (pair_labeler.h), which makes fewer runs. Everything after that follows from the runs too: their
+/// sums have closed forms, and an output row is written by spreading its runs' inks over its bits.
 ///
 /// Threads share the frame by strips of rows (strip_labeler.h), whose labels are merged where strips meet
 /// (strip_merger.h). With one thread there is one strip and nothing to merge.

@@ -90,7 +90,7 @@ class PairKernels {
   }
 
   static void list_labels(const ListLabelsJob& job) {
-    const uint32_t* label = job.label - 1;
+    const uint32_t* label = job.label;
     uint32_t* out = job.out;
     uint64_t carry = 0;
     for (uint32_t i = 0; i < job.n_words; ++i) {
@@ -99,7 +99,7 @@ class PairKernels {
       uint64_t begins = word & ~(word << 1 | carry);
       carry = word >> (kBitsPerWord - 1);
       for (; begins != 0; begins &= begins - 1) {
-        *out++ = label[popcount(starts & (begins ^ (begins - 1)))];
+        *out++ = label[std::popcount(starts & (begins ^ (begins - 1))) - 1];  // an int: the open run is −1
       }
       label += popcount(starts);
     }
