@@ -120,6 +120,7 @@ class OpenCvPipeline final : public Contestant {
     for (uint32_t i = 0; i < palette_.size(); ++i) {
       palette_[i] = 0xff000000 | i * 0x9e3779;
     }
+    OpenCvPeer::set_threads(task_.threads);
     make_pool();
     out_.watch_sink(&arrived_);
     GstAppSinkCallbacks callbacks{};
@@ -163,7 +164,6 @@ class OpenCvPipeline final : public Contestant {
     GstBuffer* frame = gst_sample_get_buffer(sample);
     GstMapInfo in;
     gst_buffer_map(frame, &in, GST_MAP_READ);
-    OpenCvPeer::set_threads(task_.threads);
     peer_.label_with_stats(in.data, task_.width, task_.height, GST_ROUND_UP_4(task_.width),
                            PeerAlgorithm::kDefault);
     gst_buffer_unmap(frame, &in);

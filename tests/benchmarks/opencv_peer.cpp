@@ -44,7 +44,10 @@ std::string OpenCvPeer::version() {
 }
 
 void OpenCvPeer::set_threads(uint32_t n_threads) {
-  cv::setNumThreads(static_cast<int>(n_threads));
+  // It is one number for the process, and setting it takes the threads away from whoever is at work.
+  if (cv::getNumThreads() != static_cast<int>(n_threads)) {
+    cv::setNumThreads(static_cast<int>(n_threads));
+  }
 }
 
 uint32_t OpenCvPeer::label(const uint8_t* pixels, uint32_t width, uint32_t height, size_t stride,
