@@ -36,6 +36,7 @@ class Results:
         self.path = Path(path)
         lines = self.path.read_text(encoding="utf-8").splitlines()
         comments = [line.removeprefix("#").strip() for line in lines if line.startswith("#")]
+        self.comments = comments
         self.facts = dict(comment.split(": ", 1) for comment in comments if ": " in comment)
         # Several runs may have been written one after the other, each with the names of its columns.
         table = [line for line in lines if not line.startswith("#")]

@@ -6,8 +6,8 @@
     <!-- end of table -->
 
 Tables: `labelers` (each labeler at each size), `clip` (the same on a clip's frames), `outputs` (what outputs and
-features cost), `stages` (kernels launched one by one), `transfers` (floors and copies). Paths
-start at the repository's root.
+features cost), `stages` (kernels launched one by one), `transfers` (floors and copies), and from pipeline-bench's
+CSV `pipelines` (frames a second beside appsink and OpenCV). Paths start at the repository's root.
 
     tables.py README.md            rewrites the tables
     tables.py --check README.md    fails where a table is not what its CSV gives
@@ -149,7 +149,25 @@ def transfers(results, document):
         results, document, "Medians; copies from and to page-locked memory")
 
 
-TABLES = {"labelers": labelers, "clip": clips, "outputs": outputs, "stages": stages, "transfers": transfers}
+def pipelines(results, document):
+    """Frames a second of pipelines with the element, and of those without it, on the same frames."""
+    best = {(row.contestant, row.image, row.size, row.output, row.threads): float(row.best_fps)
+            for row in results.rows}
+    lines = []
+    for (contestant, *task), fps in best.items():
+        theirs = best.get(("appsink-opencv", *task))
+        if contestant == "cudaccl" and theirs:
+            image, size, output, threads = task
+            what = "records only" if output == "passthrough" else "RGBA and records"
+            lines.append([image, size_name(size), what, threads, f"{fps:.0f}", f"{theirs:.0f}",
+                          f"{fps / theirs:.1f}×"])
+    header = ["frames", "size", "output", "threads", "`cudaccl`, fps", "`appsink` + OpenCV, fps", "ratio"]
+    link = os.path.relpath(results.path, Path(document).resolve().parent)
+    return (markdown(header, lines) +
+            f"\n*All features; the better of both pipelines' rounds. {results.comments[0]}: [{results.path.name}]({link}).*\n")
+
+
+TABLES = {"pipelines": pipelines, "labelers": labelers, "clip": clips, "outputs": outputs, "stages": stages, "transfers": transfers}
 
 
 def rewrite(document):
