@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// From pixels to bits, kChunk pixels to a thread.
+#pragma once
+
+#include "device/runs.h"
+#include "device/warp.cuh"
+
+namespace ccl::device::runs {
+
+/// A bit per byte of eight, the first byte's lowest, from bytes that are 0 or 255.
+__device__ inline uint32_t gather_bytes(uint32_t low, uint32_t high) {
+  constexpr uint32_t kOnes = 0x01010101;
+  return __dp4a(high & kOnes, 0x80402010u, __dp4a(low & kOnes, 0x08040201u, 0u));
+}
+
+/// kChunk pixels from (x, y) on, as they are; 0 outside the frame.
+__device__ inline uint4 load_pixels(const Tiles& tiles, uint32_t x, uint32_t y) {
+  const SegmentSource& frame = tiles.frame;
+  uint4 pixels = make_uint4(0, 0, 0, 0);
+  if (y >= frame.height || x >= frame.width) {
+    return pixels;
+  }
+  const uint8_t* from = frame.pixels + y * frame.pitch + x;
+  if (tiles.is_aligned && x + kChunk <= frame.width) {
+    return __ldg(reinterpret_cast<const uint4*>(from));
+  }
+  auto* bytes = reinterpret_cast<uint8_t*>(&pixels);
+  for (uint32_t i = 0; i < min(kChunk, frame.width - x); ++i) {
+    bytes[i] = from[i];
+  }
+  return pixels;
+}
+
+/// A chunk's foreground, and those of its pixels that go on a run of the pixel before them.
+struct Chunk {
+  uint32_t bits;
+  uint32_t joins;
+};
+
+/// All lanes of the warp must call it; chunks of a row are neighbouring lanes.
+template <bool kValues>
+__device__ Chunk pack_chunk(const Tiles& tiles, uint32_t x, uint32_t y) {
+  const uint4 v = load_pixels(tiles, x, y);
+  const bool is_row_start = threadIdx.x % kRowChunks == 0;
+  Chunk chunk{};
+  if constexpr (kValues) {
+    const uint32_t before = __shfl_up_sync(kAllLanes, v.w, 1);
+    chunk.bits = gather_bytes(~__vcmpeq4(v.x, 0), ~__vcmpeq4(v.y, 0)) |
+                 gather_bytes(~__vcmpeq4(v.z, 0), ~__vcmpeq4(v.w, 0)) << 8;
+    const uint32_t equal = gather_bytes(__vcmpeq4(v.x, __funnelshift_l(before, v.x, 8)),
+                                        __vcmpeq4(v.y, __funnelshift_l(v.x, v.y, 8))) |
+                           gather_bytes(__vcmpeq4(v.z, __funnelshift_l(v.y, v.z, 8)),
+                                        __vcmpeq4(v.w, __funnelshift_l(v.z, v.w, 8)))
+                               << 8;
+    chunk.joins = chunk.bits & (is_row_start ? equal & ~1u : equal);
+  } else {
+    const ForegroundRule& rule = tiles.frame.rule;
+    const uint32_t threshold = rule.threshold * 0x01010101u;
+    chunk.bits = gather_bytes(__vcmpgeu4(v.x, threshold), __vcmpgeu4(v.y, threshold)) |
+                 gather_bytes(__vcmpgeu4(v.z, threshold), __vcmpgeu4(v.w, threshold)) << 8;
+    const uint32_t width = y < tiles.frame.height && x < tiles.frame.width ? tiles.frame.width - x : 0;
+    chunk.bits = (rule.invert ? ~chunk.bits : chunk.bits) & bits_below(min(width, kChunk));
+    const uint32_t before = __shfl_up_sync(kAllLanes, chunk.bits, 1) >> (kChunk - 1);
+    chunk.joins = chunk.bits & (chunk.bits << 1 | (is_row_start ? 0 : before));
+  }
+  return chunk;
+}
+
+}  // namespace ccl::device::runs

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Sums over the runs of a tile, in its coordinates, where each fits 32 bits.
+#pragma once
+
+#include "device/runs.h"
+#include "device/runs_bits.cuh"
+#include "device/warp.cuh"
+
+namespace ccl::device::runs {
+
+/// The words of such sums; some hold two.
+struct TileSums {
+  enum Word : uint32_t {
+    kAreaAndY,  ///< area in the lower bits, Σy in the upper ones
+    kX,
+    kXMin,
+    kXMax,
+    kYMax,
+    kBasicWords,
+    kXX = kBasicWords,
+    kXY,
+    kYY,
+    kPerimeterAndEuler,  ///< perimeter in the lower half, Euler number in the upper one
+    kAllWords,
+  };
+  static constexpr uint32_t kAreaBits = 14;
+  static_assert(kTileWidth * kMaxRows < 1u << kAreaBits);
+  static_assert(uint64_t{kTileWidth} * kMaxRows * (kMaxRows - 1) / 2 < uint64_t{1} << (32 - kAreaBits));
+};
+
+template <uint32_t kWords>
+__device__ uint32_t area_of(const uint32_t (&words)[kWords]) {
+  return words[TileSums::kAreaAndY] % (1u << TileSums::kAreaBits);
+}
+
+/// The words that are summed up; those between kXMin and kYMax are extremes.
+constexpr bool is_sum(uint32_t word) {
+  return word <= TileSums::kX || word >= TileSums::kBasicWords;
+}
+/// The sums of a run but for its perimeter and Euler number.
+template <uint32_t kWords>
+__device__ void sums_of_run(TileRun run, uint32_t (&words)[kWords]) {
+  const uint32_t x = run.first();
+  const uint32_t y = run.row();
+  const uint32_t n = run.last() - x + 1;
+  const uint32_t steps = n * (n - 1) / 2;  // Σ k for k < n
+  const uint32_t sum_x = n * x + steps;
+  words[TileSums::kAreaAndY] = n | (n * y) << TileSums::kAreaBits;
+  words[TileSums::kX] = sum_x;
+  words[TileSums::kXMin] = x;
+  words[TileSums::kXMax] = run.last();
+  words[TileSums::kYMax] = y;
+  if constexpr (kWords == TileSums::kAllWords) {
+    const uint32_t squares = n * (n - 1) * (2 * n - 1) / 6;  // Σ k² for k < n
+    words[TileSums::kXX] = n * x * x + 2 * x * steps + squares;
+    words[TileSums::kXY] = sum_x * y;
+    words[TileSums::kYY] = n * y * y;
+  }
+}
+
+/// Perimeter and Euler number of the pixels x .. last of row y, all foreground of a binary frame: what
+/// pixel_shape() sums up to, a word at a time. Only the run's ends can have corners.
+__device__ inline PixelShape shape_of_run(const Tiles& tiles, Connectivity connectivity, uint32_t x,
+                                          uint32_t last, uint32_t y) {
+  const bool left = frame_bit(tiles, x - 1, y);
+  const bool right = frame_bit(tiles, last + 1, y);
+  bool up_left = frame_bit(tiles, x - 1, y - 1);
+  const bool is_up_left = up_left;
+  uint32_t pairs = 0;
+  uint32_t windows = 0;
+  for (uint32_t word = x / kWordBits; word <= last / kWordBits; ++word) {
+    const uint32_t from = word == x / kWordBits ? x % kWordBits : 0;
+    const uint32_t to = word == last / kWordBits ? last % kWordBits : kWordBits - 1;
+    const uint32_t up = frame_word(tiles, word, y - 1) & (bits_up_to(to) & ~bits_below(from));
+    const uint32_t carry = static_cast<uint32_t>(word == x / kWordBits ? left && up_left : up_left) << from;
+    pairs += __popc(up);
+    windows += __popc(up & (up << 1 | carry));
+    up_left = up >> (kWordBits - 1) != 0;
+  }
+  PixelShape shape{};
+  shape.perimeter = 2 * (last - x + 1) + !left + !right - 2 * pairs;
+  shape.euler = static_cast<int32_t>(!left - pairs + windows);
+  if (connectivity == Connectivity::k8) {
+    shape.euler -= is_up_left && !left && !frame_bit(tiles, x, y - 1);
+    shape.euler -= !right && frame_bit(tiles, last + 1, y - 1) && !frame_bit(tiles, last, y - 1);
+  }
+  return shape;
+}
+
+/// The same for a run of a value, a pixel at a time.
+__device__ inline PixelShape shape_of_value_run(const SegmentSource& frame, Connectivity connectivity,
+                                                uint32_t x, uint32_t last, uint32_t y) {
+  const uint8_t own = frame.segment(x, y);
+  const auto is_own = [&](uint32_t u, uint32_t v) { return frame.segment_or_background(u, v) == own; };
+  PixelShape sum{};
+  for (; x <= last; ++x) {
+    const PixelShape shape = pixel_shape({.left = is_own(x - 1, y),
+                                          .right = is_own(x + 1, y),
+                                          .up = is_own(x, y - 1),
+                                          .down = is_own(x, y + 1),
+                                          .up_left = is_own(x - 1, y - 1),
+                                          .up_right = is_own(x + 1, y - 1)},
+                                         connectivity);
+    sum.perimeter += shape.perimeter;
+    sum.euler += shape.euler;
+  }
+  return sum;
+}
+
+/// Adds up the words over `lanes`, all of which must call it.
+template <uint32_t kWords>
+__device__ void reduce(uint32_t lanes, uint32_t (&words)[kWords]) {
+  for (uint32_t i = 0; i < kWords; ++i) {
+    words[i] = is_sum(i)              ? warp_sum(lanes, words[i])
+               : i == TileSums::kXMin ? warp_min(lanes, words[i])
+                                      : warp_max(lanes, words[i]);
+  }
+}
+
+/// Adds to sums in shared memory.
+template <uint32_t kWords>
+__device__ void add(const uint32_t (&words)[kWords], uint32_t* sums) {
+  for (uint32_t i = 0; i < kWords; ++i) {
+    if (is_sum(i)) {
+      atomicAdd(sums + i, words[i]);
+    } else if (i == TileSums::kXMin) {
+      atomicMin(sums + i, words[i]);
+    } else {
+      atomicMax(sums + i, words[i]);
+    }
+  }
+}
+
+}  // namespace ccl::device::runs
