@@ -111,7 +111,8 @@ struct Config {
   bool operator==(const Config&) const = default;
 };
 
-/// All that may change from one frame to the next at no cost.
+/// All that may change from one frame to the next. On the GPU a change costs the host tens of microseconds
+/// once.
 struct Settings {
   Connectivity connectivity = Connectivity::k8;
   ForegroundRule rule;

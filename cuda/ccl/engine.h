@@ -7,8 +7,10 @@
 ///     ccl::FrameResult result;
 ///     engine->pop(&result);  // result.components
 ///
-/// Frames leave in the order they came. One thread at a time may use an engine. After configure() no
-/// call allocates.
+/// Frames leave in the order they came. One thread at a time may use an engine. After configure() no call
+/// allocates, but that the GPU's `runs` takes what is seldom needed with the first frame that needs it: a
+/// filter, the other foreground rule, a table that overflows, a map. A device error in push() or pop()
+/// discards all frames, ends the life of their results, and wants configure() again.
 #pragma once
 
 #include <cstddef>
@@ -68,7 +70,7 @@ struct FrameResult {
   bool overflow = false;          ///< n_components > max_components: the table holds the largest
   bool labels_saturated = false;  ///< Output::kLabels and n_labels > 65535
   /// Ascending labels; min(n_components, max_components) records. The engine's, valid until the next
-  /// push(), flush() or configure().
+  /// push(), flush() or configure(), and until a pop() that fails.
   std::span<const CclComponent> components;
   StageTimes times;
 };

@@ -18,7 +18,8 @@ struct EarlyLaunch {
   /// launch, compute capability 9 or newer).
   bool is_early;
 
-  /// `kernel` must call wait_for_kernel_before() before it touches what others write. `name` is for errors.
+  /// An early `kernel` must call wait_for_kernel_before() before it touches what others write. `name` is for
+  /// errors.
   template <typename... Parameters, typename... Arguments>
   Status operator()(const char* name, void (*kernel)(Parameters...), const Arguments&... arguments) const {
     cudaLaunchAttribute attribute{};

@@ -33,6 +33,14 @@ class Graph {
 
   bool is_captured() const { return executable_ != nullptr; }
 
+  /// Forgets the graph.
+  void reset() {
+    if (executable_ != nullptr) {
+      cudaGraphExecDestroy(executable_);
+      executable_ = nullptr;
+    }
+  }
+
   Status launch(const Stream& stream) const {
     return check(cudaGraphLaunch(executable_, stream.get()), "cudaGraphLaunch");
   }
@@ -49,13 +57,6 @@ class Graph {
       reset();
     }
     return check(cudaGraphInstantiate(&executable_, graph, 0), "cudaGraphInstantiate");
-  }
-
-  void reset() {
-    if (executable_ != nullptr) {
-      cudaGraphExecDestroy(executable_);
-      executable_ = nullptr;
-    }
   }
 
   cudaGraphExec_t executable_ = nullptr;

@@ -20,7 +20,8 @@ struct Counts {
   uint32_t n_components;  ///< those left after filtering, whatever the table holds
 };
 
-/// Device memory of one frame, owned by the caller.
+/// Device memory of one frame, owned by the caller. Output, records and counts begin where 16-byte stores
+/// may.
 struct FrameBuffers {
   const uint8_t* input;   ///< rows of 8-bit pixels
   size_t input_pitch;     ///< bytes from one row's start to the next one's

@@ -11,8 +11,8 @@
 ///     finish_tiles    sums of slots → records; bits, inks → pixels
 ///
 /// so that atomics on device memory are few: they grow with the components at borders, not with pixels or
-/// runs. Three rare wishes take more passes of the same kernels: a filter, whose records must be put in
-/// order; maps of labels or roots; and a table that overflows, which needs all areas before any record.
+/// runs. Rare wishes take more: a filter two kernels that put its records in order, maps of labels or roots
+/// another pass each, and a table that overflows two, because all areas must be known before any record.
 #include <bit>
 #include <utility>
 
@@ -158,7 +158,10 @@ Status RunsPipeline::allocate() {
   CCL_RETURN_IF_ERROR(check(cudaGetDevice(&device), "cudaGetDevice"));
   CCL_RETURN_IF_ERROR(check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
                             "cudaDeviceGetAttribute"));
-  has_early_launch_ = major >= 9;
+  // In a graph early launches are known to drivers from CUDA 12.3 on.
+  int driver = 0;
+  CCL_RETURN_IF_ERROR(check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion"));
+  has_early_launch_ = major >= 9 && driver >= 12030 && CUDART_VERSION >= 12030;
   CCL_RETURN_IF_ERROR(stream_.create());
   CCL_RETURN_IF_ERROR(upload_palettes(stream_, &palettes_));
   return prepare(Settings{});

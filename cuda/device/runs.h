@@ -89,7 +89,7 @@ struct Tiles {
   uint32_t* bits;       ///< per tile rows × kRowWords: a bit per foreground pixel, the first one lowest
   uint32_t* starts;     ///< alike: the pixels that begin a run
   uint16_t* word_base;  ///< alike: the tile's runs that begin before the word
-  TileRun* run;         ///< per tile max_runs; measure_tiles() turns them into inks
+  TileRun* run;         ///< per tile max_runs; measure_tiles() turns them into inks, if any is wanted
   uint32_t* is_first;   ///< per tile max_runs / kWordBits: a bit per run that begins one of the frame's
                         ///< components
   uint32_t* is_shared;  ///< alike: a bit per component that has a slot; once measured, per run of such

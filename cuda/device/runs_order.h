@@ -20,7 +20,7 @@ class RecordOrder {
 
   /// Where records are appended, max_components of them.
   CclComponent* appended() const { return appended_.data(); }
-  /// A bit per label, to be set where a record was appended.
+  /// A bit per label, to be set where a record was appended, or would have been if there were room.
   uint32_t* is_left() const { return is_left_.data(); }
 
   /// Enqueues the writing of the counts->n_components appended records to `records`. Writes nothing when

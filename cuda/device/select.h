@@ -18,7 +18,7 @@ struct Threshold;
 
 class Selection {
  public:
-  /// Takes memory for frames of `n_pixels`, which may have as many components.
+  /// Takes memory for frames of `n_pixels`, or of fewer if they have no more components than that.
   Status configure(uint32_t n_pixels, uint32_t max_components);
 
   /// Enqueues, from counts->n_labels and areas[label − 1], the writing of counts->n_components and of

@@ -83,7 +83,6 @@ Status Slot::start(const FrameJob& job) {
   CCL_RETURN_IF_ERROR(upload(job.input));
   CCL_RETURN_IF_ERROR(record(kUploaded));
   CCL_RETURN_IF_ERROR(process(job.settings));
-  CCL_RETURN_IF_ERROR(record(kProcessed));
   CCL_RETURN_IF_ERROR(download_output());
   if (job.root_map != nullptr || job.labels != nullptr) {
     CCL_RETURN_IF_ERROR(
@@ -101,15 +100,22 @@ Status Slot::upload(const InputImage& image) {
 /// Everything between upload and download is one graph, made anew only when settings change.
 Status Slot::process(const Settings& settings) {
   if (!graph_.is_captured() || graph_settings_ != settings) {
-    CCL_RETURN_IF_ERROR(pipeline_->prepare(settings));
-    marked_ = 0;
+    if (Status status = capture(settings); !status.ok()) {
+      graph_.reset();  // it may lead to memory that is gone
+      return status;
+    }
     graph_settings_ = settings;
-    CCL_RETURN_IF_ERROR(graph_.capture(stream_, [&]() -> Status {
-      CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings, buffers(), stream_.get(), this));
-      return deliver_records();
-    }));
   }
   return graph_.launch(stream_);
+}
+
+Status Slot::capture(const Settings& settings) {
+  CCL_RETURN_IF_ERROR(pipeline_->prepare(settings));
+  marked_ = 0;
+  return graph_.capture(stream_, [&]() -> Status {
+    CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings, buffers(), stream_.get(), this));
+    return deliver_records();
+  });
 }
 
 /// Called while the graph is captured: the graph will record the event each time it runs.

@@ -23,7 +23,8 @@ class Slot : private StageMarks {
   /// Waits for what is on the stream.
   ~Slot() override;
 
-  /// Takes all memory; once only. `algorithm` is Config::algorithm resolved.
+  /// Takes all memory but what Pipeline::prepare() takes later; once only. `algorithm` is Config::algorithm
+  /// resolved.
   Status configure(const Config& config, Algorithm algorithm);
 
   /// Enqueues a frame. Even after a failure the job's memory may be in use until wait().
@@ -41,14 +42,14 @@ class Slot : private StageMarks {
     kStarted,
     kUploaded,
     kFirstStage,
-    kProcessed = kFirstStage + uint32_t{kStageCount},
-    kDownloaded,
+    kDownloaded = kFirstStage + uint32_t{kStageCount},
     kPointCount,
   };
 
   FrameBuffers buffers() const;
   Status upload(const InputImage& image);
   Status process(const Settings& settings);
+  Status capture(const Settings& settings);
   Status mark(Stage stage, cudaStream_t stream) override;
   Status deliver_records();
   Status download_output();
@@ -70,7 +71,7 @@ class Slot : private StageMarks {
   PinnedArray<CclComponent> host_records_;  ///< Config::max_components
 
   Graph graph_;              ///< all stages, for frames of these settings
-  Settings graph_settings_;  ///< valid once the graph is captured
+  Settings graph_settings_;  ///< valid while a graph is captured
   uint32_t marked_ = 0;      ///< a bit for each stage that the graph marks
 
   std::array<Event, kPointCount> events_;

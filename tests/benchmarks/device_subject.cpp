@@ -110,8 +110,7 @@ class PipelineSubject final : public Subject {
 
   /// Once for each settings: all memory stays where it is, so one graph serves all images.
   Status capture(const Settings& settings) {
-    if (is_captured_ && captured_.features == settings.features &&
-        captured_.connectivity == settings.connectivity) {
+    if (is_captured_ && captured_ == settings) {
       return {};
     }
     is_captured_ = false;
