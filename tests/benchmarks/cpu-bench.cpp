@@ -258,7 +258,7 @@ void run(const Options& options) {
   const gchar* default_sizes[] = {"1920x1080", nullptr};
   for (const gchar* const* size = options.sizes != nullptr ? options.sizes : default_sizes; *size != nullptr;
        ++size) {
-    const auto [width, height] = parse_size(*size);
+    const auto [width, height] = require_size(*size);
     for (const Image& image : protocol_images(width, height)) {
       if (options.image == nullptr || image.name == options.image) {
         time_image(methods, image, options.rounds);

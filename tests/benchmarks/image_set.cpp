@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <functional>
 #include <map>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "pgm.h"
 
@@ -52,22 +53,9 @@ const std::map<std::string, Draw>& shapes() {
   return kShapes;
 }
 
-std::vector<std::string> noise_names(const std::vector<uint32_t>& densities) {
-  std::vector<std::string> names;
-  for (const uint32_t granularity : {1, 2, 4, 8, 16}) {
-    for (const uint32_t density : densities) {
-      names.push_back("g" + std::to_string(granularity) + "_d" + std::to_string(density));
-    }
-  }
-  return names;
-}
-
 Status draw(const std::string& name, Size size, Image* image) {
-  uint32_t granularity = 0;
-  uint32_t density = 0;
-  char rest = 0;
-  if (std::sscanf(name.c_str(), "g%u_d%u%c", &granularity, &density, &rest) == 2 && granularity > 0) {
-    *image = test::noise(size.width, size.height, granularity, density, kSeed);
+  if (std::optional<Image> noise = draw_noise(name, size, kSeed)) {
+    *image = std::move(*noise);
   } else if (const auto shape = shapes().find(name); shape != shapes().end()) {
     *image = shape->second(size.width, size.height);
   } else {

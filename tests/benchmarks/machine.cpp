@@ -3,25 +3,13 @@
 
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <thread>
 
 #include "commit.h"
+#include "common.h"
 
 namespace ccl::bench {
 
 namespace {
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(file, line)) {
-    if (line.starts_with("model name")) {
-      return line.substr(line.find(':') + 2);
-    }
-  }
-  return "unknown";
-}
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -47,7 +35,7 @@ Facts machine_facts(const std::string& commit, int argc, const char* const* argv
       {"command", command_line(argc, argv)},
       {"date", today()},
       {"commit", commit.empty() ? kCommit : commit},
-      {"cpu", processor() + ", " + std::to_string(std::thread::hardware_concurrency()) + " threads"},
+      {"cpu", processor_name()},
       {"compiler", "C++ " __VERSION__},
   };
 }

@@ -3,8 +3,8 @@
 
 #include <glib.h>
 
-#include <cstdio>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "ccl/algorithm.h"
@@ -156,8 +156,8 @@ Status read_command_line(int argc, char** argv, Raw* raw) {
 }
 
 Status look_up_size(const std::string& name, Size* size) {
-  char rest = 0;
-  if (std::sscanf(name.c_str(), "%ux%u%c", &size->width, &size->height, &rest) == 2) {
+  if (const std::optional<Size> parsed = parse_size(name)) {
+    *size = *parsed;
     return validate(Config{.width = size->width, .height = size->height, .layout = {}});
   }
   return look_up(kSizes, "--size WxH, or a name: it", name, size);

@@ -8,15 +8,9 @@
 
 #include "ccl/config.h"
 #include "ccl/status.h"
+#include "common.h"
 
 namespace ccl::bench {
-
-struct Size {
-  uint32_t width;
-  uint32_t height;
-
-  bool operator==(const Size&) const = default;
-};
 
 /// How a frame is run while it is timed.
 enum class Mode {

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -48,14 +49,11 @@ class Ring {
  public:
   Ring(const std::string& name, uint32_t width, uint32_t height) {
     for (uint32_t seed = 1; seed <= 8; ++seed) {
-      unsigned granularity = 0;
-      unsigned density = 0;
-      const bool is_noise = std::sscanf(name.c_str(), "g%u_d%u", &granularity, &density) == 2;
-      if (!is_noise && name != "blobs") {
+      const std::optional<test::Image> noise = draw_noise(name, {width, height}, seed);
+      if (!noise && name != "blobs") {
         fail("pipeline-bench: an image is blobs or noise such as g1_d50, not " + name);
       }
-      frames_.push_back(to_buffer(is_noise ? test::noise(width, height, granularity, density, seed)
-                                           : test::blobs(width, height, seed)));
+      frames_.push_back(to_buffer(noise ? *noise : test::blobs(width, height, seed)));
     }
   }
 
@@ -225,7 +223,7 @@ void run(const Options& options) {
       "contestant,backend,output,image,width,height,threads,pipelines,paced_fps,best_fps,median_fps,p50_ms,"
       "p99_ms,p99.9_ms,late,min_cpu_ms_per_frame,frames,rounds\n");
   for (const std::string& size : list(options.sizes, {"1920x1080"})) {
-    const auto [width, height] = parse_size(size.c_str());
+    const auto [width, height] = require_size(size);
     for (const std::string& image : list(options.images, {"blobs", "g1_d50"})) {
       const Ring ring(image, width, height);
       for (const std::string& output : list(options.outputs, {"colorized", "passthrough"})) {

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
-#include <thread>
+#include <optional>
+#include <utility>
 
 namespace ccl::bench {
 
@@ -40,11 +40,8 @@ double processor_time_us() {
 std::vector<test::Image> protocol_images(uint32_t width, uint32_t height) {
   constexpr uint32_t kSeed = 1;
   std::vector<test::Image> all;
-  for (const uint32_t granularity : {1, 2, 4, 8, 16}) {
-    for (const uint32_t density : {10, 30, 50, 60, 70, 90}) {
-      all.push_back(test::noise(width, height, granularity, density, kSeed));
-      all.back().name = "g" + std::to_string(granularity) + "_d" + std::to_string(density);
-    }
+  for (const std::string& name : noise_names({10, 30, 50, 60, 70, 90})) {
+    all.push_back(*draw_noise(name, {width, height}, kSeed));
   }
   for (test::Image& image : test::adversarial_set(width, height)) {
     image.name = csv_name(image.name);
@@ -53,30 +50,17 @@ std::vector<test::Image> protocol_images(uint32_t width, uint32_t height) {
   return all;
 }
 
-std::pair<uint32_t, uint32_t> parse_size(const char* text) {
-  unsigned width = 0;
-  unsigned height = 0;
-  if (std::sscanf(text, "%ux%u", &width, &height) != 2) {
-    fail(std::string("a size is WIDTHxHEIGHT, not ") + text);
+Size require_size(const std::string& text) {
+  const std::optional<Size> size = parse_size(text);
+  if (!size) {
+    fail("a size is WIDTHxHEIGHT, not " + text);
   }
-  return {width, height};
+  return *size;
 }
 
 void fail(const std::string& message) {
   std::fprintf(stderr, "%s\n", message.c_str());
   std::exit(EXIT_FAILURE);
-}
-
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string name = "unknown processor";
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("model name", 0) == 0 && line.find(':') + 2 < line.size()) {
-      name = line.substr(line.find(':') + 2);
-      break;
-    }
-  }
-  return name + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores";
 }
 
 Time time(const std::function<void()>& work) {
