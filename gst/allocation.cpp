@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "allocation.h"
 
+#include "cuda_memory.h"
+
 namespace cudaccl {
 
 namespace {
@@ -53,6 +55,11 @@ PoolRequest make_request(GstQuery* query, GstCaps* caps, const GstVideoInfo& inf
   return request;
 }
 
+/// Whether a pool is one that takes memory from any allocator: the others have memory of their own kind.
+bool is_plain_pool(GstBufferPool* pool) {
+  return G_OBJECT_TYPE(pool) == GST_TYPE_VIDEO_BUFFER_POOL || G_OBJECT_TYPE(pool) == GST_TYPE_BUFFER_POOL;
+}
+
 /// What is left of the query is proposed to upstream, whose memory is not downstream's.
 void remove_memory_metas(GstQuery* query) {
   const GQuark memory = g_quark_from_static_string(GST_META_TAG_MEMORY_STR);
@@ -65,18 +72,63 @@ void remove_memory_metas(GstQuery* query) {
 
 }  // namespace
 
-void propose_allocation(GstQuery* query) {
+void propose_allocation(GstQuery* query, Backend* backend, guint depth) {
+  GstCaps* caps = nullptr;
+  gboolean needs_pool = FALSE;
+  gst_query_parse_allocation(query, &caps, &needs_pool);
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
   gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
+  GstVideoInfo info;
+  if (!backend->is_cuda() || caps == nullptr || !gst_video_info_from_caps(&info, caps)) {
+    return;
+  }
+  PoolRequest request{.caps = caps,
+                      .size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)),
+                      .min = depth + 2,  // those in flight, the one at hand, and one to fill
+                      .max = 0,
+                      .video_meta = true,
+                      .allocator = nullptr,
+                      .params = {}};
+  gst_allocation_params_init(&request.params);
+  GstBufferPool* pool = nullptr;
+  if (is_cuda_caps(caps)) {
+    pool = backend->context().new_pool();
+  } else {
+    request.allocator = backend->pinned_allocator();
+    gst_query_add_allocation_param(query, request.allocator, &request.params);
+    pool = gst_video_buffer_pool_new();
+  }
+  if (pool != nullptr && configure_pool(pool, request)) {
+    // The pool may have chosen larger frames.
+    GstStructure* config = gst_buffer_pool_get_config(pool);
+    gst_buffer_pool_config_get_params(config, nullptr, &request.size, nullptr, nullptr);
+    gst_structure_free(config);
+    gst_query_add_allocation_pool(query, needs_pool ? pool : nullptr, request.size, request.min, 0);
+  }
+  gst_clear_object(&pool);
 }
 
-gboolean decide_allocation(GstQuery* query) {
+void propose_downstreams_allocation(GstQuery* query, guint depth) {
+  for (guint i = 0; i < gst_query_get_n_allocation_pools(query); ++i) {
+    GstBufferPool* pool = nullptr;
+    guint size = 0;
+    guint min = 0;
+    guint max = 0;
+    gst_query_parse_nth_allocation_pool(query, i, &pool, &size, &min, &max);
+    min += depth;
+    gst_query_set_nth_allocation_pool(query, i, pool, size, min, max != 0 ? MAX(min, max) : 0);
+    gst_clear_object(&pool);
+  }
+}
+
+gboolean decide_allocation(GstQuery* query, Backend* backend, guint depth) {
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
   GstVideoInfo info;
   if (caps == nullptr || !gst_video_info_from_caps(&info, caps)) {
     return FALSE;
   }
+  const bool is_cuda = is_cuda_caps(caps);
   PoolRequest request = make_request(query, caps, info);
   GstBufferPool* pool = nullptr;
   const bool offered = gst_query_get_n_allocation_pools(query) > 0;
@@ -85,13 +137,24 @@ gboolean decide_allocation(GstQuery* query) {
     gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &request.min, &request.max);
     request.size = MAX(size, request.size);
   }
+  request.min += depth;
+  if (request.max != 0 && request.max < request.min) {
+    request.min = request.max;  // in-flight frames give way where a pool runs dry
+  }
+  if (is_cuda && pool != nullptr && !backend->context().has_pool(pool)) {
+    gst_clear_object(&pool);
+  }
+  if (!is_cuda && request.allocator == nullptr && (pool == nullptr || is_plain_pool(pool)) &&
+      backend->is_cuda()) {
+    request.allocator = GST_ALLOCATOR(gst_object_ref(backend->pinned_allocator()));
+  }
   if (pool != nullptr && !configure_pool(pool, request)) {
     gst_clear_object(&pool);
   }
   if (pool == nullptr) {
-    pool = gst_video_buffer_pool_new();
+    pool = is_cuda ? backend->context().new_pool() : gst_video_buffer_pool_new();
     request.max = 0;
-    if (!configure_pool(pool, request)) {
+    if (pool != nullptr && !configure_pool(pool, request)) {
       gst_clear_object(&pool);
     }
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Which engine labels, and how its failures are told.
+/// Which engine labels, in which CUDA context, and how failures are told.
 #pragma once
 
 #include <gst/gst.h>
 
 #include <memory>
+#include <optional>
 
 #include "ccl/engine.h"
 #include "cuda_context.h"
@@ -12,11 +13,46 @@
 
 namespace cudaccl {
 
-/// The engine that the properties ask for. BackendChoice::kAuto takes the CPU where there is no usable GPU
-/// and says so once in a message; kCuda fails there. A GPU engine works in `context` if
-/// it suits, and must not outlive it.
-ccl::Status make_engine(GstElement* element, const Properties& properties, const CudaContext& context,
-                        std::unique_ptr<ccl::Engine>* engine);
+/// The engine that the properties ask for, and the CUDA context that it shares with the pipeline. Open from
+/// NULL→READY to READY→NULL.
+class Backend {
+ public:
+  /// Makes the engine. BackendChoice::kAuto takes the CPU where there is no usable GPU and says so once in a
+  /// message; kCuda fails there. False after an element error.
+  bool open(GstElement* element, const Properties& properties);
+  void close();
+
+  /// The engine; null when not open.
+  ccl::Engine* engine() const { return engine_.get(); }
+  bool is_cuda() const { return engine_ && engine_->backend() == ccl::Backend::kCuda; }
+
+  /// Configures the engine, unless it is configured so already. False after an element error.
+  bool configure(GstElement* element, const ccl::Config& config);
+  bool is_configured(const ccl::Config& config) const { return config_ == config; }
+  /// After a failure: the engine must be configured again.
+  void forget_configuration() { config_.reset(); }
+
+  /// Brings engine and pipeline into one CUDA context: the one that was shared with the element, else the
+  /// engine's own. False after an element error.
+  bool share_context(GstElement* element, int device_id);
+  /// Moves the engine into the context of a buffer's CUDA memory, if it can. False after an element error.
+  bool follow(GstElement* element, GstBuffer* buffer, int device_id);
+  /// Whether the engine can use the buffer's memory where it is, on the GPU.
+  bool reaches(GstBuffer* buffer) const;
+
+  CudaContext& context() { return context_; }
+  /// Page-locked memory for transfers; null on the CPU. Borrowed.
+  GstAllocator* pinned_allocator();
+
+ private:
+  bool move_engine(GstElement* element, int device_id);
+  void close_engine();
+
+  CudaContext context_;
+  std::unique_ptr<ccl::Engine> engine_;
+  std::optional<ccl::Config> config_;  ///< what the engine is configured for
+  GstAllocator* pinned_allocator_ = nullptr;
+};
 
 /// Posts an element error for a status that is not ok.
 void post_error(GstElement* element, const ccl::Status& status);

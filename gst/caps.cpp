@@ -1,25 +1,37 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "caps.h"
 
+#include "cuda_memory.h"
+
 namespace cudaccl {
 
 namespace {
 
 #define SINK_FORMATS "GRAY8, NV12, NV21, I420, YV12, Y42B, Y444"
-#define RGB_FORMATS "RGBA, BGRA, ARGB, ABGR, RGBx, BGRx, xRGB, xBGR"
+// The last two have no CUDA memory in GStreamer.
+#define CUDA_RGB_FORMATS "RGBA, BGRA, ARGB, ABGR, RGBx, BGRx"
+#define RGB_FORMATS CUDA_RGB_FORMATS ", xRGB, xBGR"
 // kMaxDimension in words that a static caps string takes.
-#define VIDEO_CAPS(formats)                   \
-  "video/x-raw, format = (string) { " formats \
-  " }, "                                      \
+#define FIELDS(formats)            \
+  ", format = (string) { " formats \
+  " }, "                           \
   "width = (int) [ 1, 32768 ], height = (int) [ 1, 32768 ], framerate = (fraction) [ 0, max ]"
+#define HOST_CAPS(formats) "video/x-raw" FIELDS(formats)
+#define CUDA_CAPS(formats) "video/x-raw(memory:CUDAMemory)" FIELDS(formats)
+#ifdef HAVE_GST_CUDA
+#define BOTH_CAPS(host_formats, cuda_formats) CUDA_CAPS(cuda_formats) "; " HOST_CAPS(host_formats)
+#else
+#define BOTH_CAPS(host_formats, cuda_formats) HOST_CAPS(host_formats)
+#endif
 
 static_assert(ccl::kMaxDimension == 32768);
 
-GstStaticCaps sink_caps = GST_STATIC_CAPS(VIDEO_CAPS(SINK_FORMATS));
-GstStaticCaps rgb_caps = GST_STATIC_CAPS(VIDEO_CAPS(RGB_FORMATS));
-GstStaticCaps labels_caps = GST_STATIC_CAPS(VIDEO_CAPS("GRAY16_LE"));
-GstStaticCaps mask_caps = GST_STATIC_CAPS(VIDEO_CAPS("GRAY8"));
-GstStaticCaps src_caps = GST_STATIC_CAPS(VIDEO_CAPS(RGB_FORMATS ", GRAY16_LE, " SINK_FORMATS));
+GstStaticCaps sink_caps = GST_STATIC_CAPS(BOTH_CAPS(SINK_FORMATS, SINK_FORMATS));
+GstStaticCaps rgb_caps = GST_STATIC_CAPS(BOTH_CAPS(RGB_FORMATS, CUDA_RGB_FORMATS));
+GstStaticCaps labels_caps = GST_STATIC_CAPS(HOST_CAPS("GRAY16_LE"));
+GstStaticCaps mask_caps = GST_STATIC_CAPS(HOST_CAPS("GRAY8"));
+GstStaticCaps src_caps =
+    GST_STATIC_CAPS(BOTH_CAPS(RGB_FORMATS ", GRAY16_LE, " SINK_FORMATS, CUDA_RGB_FORMATS ", " SINK_FORMATS));
 
 GstStaticCaps* output_caps(ccl::Output output) {
   switch (output) {
@@ -43,13 +55,32 @@ GstPadTemplate* make_template(const char* name, GstPadDirection direction, GstSt
   return pad_template;
 }
 
-/// Caps of system memory less all that says how a pixel is coded.
-GstCaps* without_format(GstCaps* caps) {
+/// The caps without CUDA memory where the engine has no GPU. The caller's.
+GstCaps* usable_caps(GstStaticCaps* static_caps, bool has_cuda) {
+  GstCaps* caps = gst_caps_make_writable(gst_static_caps_get(static_caps));
+  gst_caps_filter_and_map_in_place(
+      caps,
+      [](GstCapsFeatures* features, GstStructure*, gpointer cuda) -> gboolean {
+        return GPOINTER_TO_INT(cuda) || !gst_caps_features_contains(features, kCudaMemoryFeature);
+      },
+      GINT_TO_POINTER(has_cuda));
+  return caps;
+}
+
+/// Less all that says how a pixel is coded; first in the memory that the caps tell, then in any that is
+/// not theirs. The caller's.
+GstCaps* geometry_of(GstCaps* caps) {
   GstCaps* geometry = gst_caps_new_empty();
-  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
-    GstStructure* structure = gst_structure_copy(gst_caps_get_structure(caps, i));
-    gst_structure_remove_fields(structure, "format", "colorimetry", "chroma-site", nullptr);
-    geometry = gst_caps_merge_structure(geometry, structure);
+  for (const bool keeps_memory : {true, false}) {
+    for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+      const bool is_cuda =
+          gst_caps_features_contains(gst_caps_get_features(caps, i), kCudaMemoryFeature) != FALSE;
+      GstStructure* structure = gst_structure_copy(gst_caps_get_structure(caps, i));
+      gst_structure_remove_fields(structure, "format", "colorimetry", "chroma-site", nullptr);
+      geometry = gst_caps_merge_structure_full(
+          geometry, structure,
+          is_cuda == keeps_memory ? gst_caps_features_new(kCudaMemoryFeature, nullptr) : nullptr);
+    }
   }
   return geometry;
 }
@@ -64,13 +95,13 @@ GstPadTemplate* src_template() {
   return make_template("src", GST_PAD_SRC, &src_caps);
 }
 
-GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, ccl::Output output) {
-  GstCaps* outputs = gst_static_caps_get(output_caps(output));
-  GstCaps* inputs = gst_static_caps_get(&sink_caps);
+GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, ccl::Output output, bool has_cuda) {
+  GstCaps* outputs = usable_caps(output_caps(output), has_cuda);
+  GstCaps* inputs = usable_caps(&sink_caps, has_cuda);
   const bool to_src = direction == GST_PAD_SINK;
   // Of the known pad's caps only those count that go with the output.
   GstCaps* usable = gst_caps_intersect_full(caps, to_src ? inputs : outputs, GST_CAPS_INTERSECT_FIRST);
-  GstCaps* wanted = output == ccl::Output::kNone ? gst_caps_ref(usable) : without_format(usable);
+  GstCaps* wanted = output == ccl::Output::kNone ? gst_caps_ref(usable) : geometry_of(usable);
   GstCaps* result = gst_caps_intersect_full(wanted, to_src ? outputs : inputs, GST_CAPS_INTERSECT_FIRST);
   gst_caps_unref(wanted);
   gst_caps_unref(usable);

@@ -12,8 +12,9 @@ GstPadTemplate* sink_template();
 GstPadTemplate* src_template();
 
 /// What the other pad can have when the pad in `direction` has `caps`: the geometry goes through, the
-/// format follows from `output`. The caller's.
-GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, ccl::Output output);
+/// format follows from `output`, the memory may be any, that of `caps` first. CUDA memory is left out unless
+/// `has_cuda`. The caller's.
+GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, ccl::Output output, bool has_cuda);
 
 /// True if `output` can be written in the source pad's format. Output::kNone (passthrough) needs the
 /// sink pad's.

@@ -2,8 +2,8 @@
 #include "cuda_context.h"
 
 #ifdef HAVE_GST_CUDA
-#define GST_USE_UNSTABLE_API
-#include <gst/cuda/gstcudautils.h>
+#include "cuda_memory.h"
+#include "gst_cuda.h"
 #endif
 
 namespace cudaccl {
@@ -15,16 +15,100 @@ void CudaContext::release() {
 
 #ifdef HAVE_GST_CUDA
 
-static int device_of(GstCudaContext* context) {
-  guint device_id = 0;
-  g_object_get(context, "cuda-device-id", &device_id, nullptr);
-  return static_cast<int>(device_id);
+namespace {
+
+bool is_on_device(GstCudaContext* context, int device_id) {
+  guint context_device = 0;
+  g_object_get(context, "cuda-device-id", &context_device, nullptr);
+  return device_id < 0 || static_cast<int>(context_device) == device_id;
 }
 
-void* CudaContext::handle(int device_id) const {
+/// What the element on the other side of the pad answers; null if it knows no context. The caller's.
+GstContext* ask_neighbour(GstElement* element, const char* pad_name) {
+  GstPad* pad = gst_element_get_static_pad(element, pad_name);
+  GstQuery* query = gst_query_new_context(GST_CUDA_CONTEXT_TYPE);
+  GstContext* context = nullptr;
+  if (gst_pad_peer_query(pad, query)) {
+    gst_query_parse_context(query, &context);
+  }
+  if (context != nullptr) {
+    gst_context_ref(context);
+  }
+  gst_query_unref(query);
+  gst_object_unref(pad);
+  return context;
+}
+
+}  // namespace
+
+void CudaContext::find(GstElement* element, int device_id) {
+  // No context can be where no driver is, and GStreamer's calls abort there.
+  if (!gst_cuda_load_library()) {
+    return;
+  }
+  if (GstContext* context = gst_element_get_context(element, GST_CUDA_CONTEXT_TYPE)) {
+    set_context(element, context, device_id);
+    gst_context_unref(context);
+  }
+  for (const char* pad : {"src", "sink"}) {
+    if (handle(device_id) != nullptr) {
+      return;
+    }
+    if (GstContext* context = ask_neighbour(element, pad)) {
+      gst_element_set_context(element, context);
+      gst_context_unref(context);
+    }
+  }
+  if (handle(device_id) == nullptr) {
+    // Whoever can answers with gst_element_set_context(), before this returns.
+    gst_element_post_message(element,
+                             gst_message_new_need_context(GST_OBJECT(element), GST_CUDA_CONTEXT_TYPE));
+  }
+}
+
+void CudaContext::share(GstElement* element, const std::shared_ptr<ccl::Device>& device) {
+  CUdevice handle = 0;
+  if (this->handle(device->id()) != nullptr || !gst_cuda_load_library() ||
+      CuDeviceGet(&handle, device->id()) != CUDA_SUCCESS) {
+    return;
+  }
+  GstCudaContext* wrapped = gst_cuda_context_new_wrapped(static_cast<CUcontext>(device->context()), handle);
+  if (wrapped == nullptr) {
+    return;
+  }
+  // Whoever holds the wrapper keeps what is in it.
+  g_object_set_qdata_full(G_OBJECT(wrapped), g_quark_from_static_string("cudaccl-device"),
+                          new std::shared_ptr<ccl::Device>(device),
+                          [](gpointer kept) { delete static_cast<std::shared_ptr<ccl::Device>*>(kept); });
+  {
+    const std::lock_guard guard(lock_);
+    gst_object_replace(reinterpret_cast<GstObject**>(&context_), GST_OBJECT(wrapped));
+  }
+  GstContext* context = gst_context_new_cuda_context(wrapped);
+  gst_object_unref(wrapped);
+  gst_element_set_context(element, context);
+  gst_element_post_message(element, gst_message_new_have_context(GST_OBJECT(element), context));
+}
+
+bool CudaContext::adopt(GstBuffer* buffer, int device_id) {
+  GstCudaContext* theirs = cuda_context_of(buffer);
   const std::lock_guard guard(lock_);
-  const bool suits = context_ != nullptr && (device_id < 0 || device_of(context_) == device_id);
-  return suits ? gst_cuda_context_get_handle(context_) : nullptr;
+  if (theirs == nullptr || theirs == context_ || !is_on_device(theirs, device_id)) {
+    return false;
+  }
+  const bool is_other =
+      context_ == nullptr || gst_cuda_context_get_handle(context_) != gst_cuda_context_get_handle(theirs);
+  gst_object_replace(reinterpret_cast<GstObject**>(&context_), GST_OBJECT(theirs));
+  return is_other;
+}
+
+std::shared_ptr<void> CudaContext::handle(int device_id) const {
+  const std::lock_guard guard(lock_);
+  if (context_ == nullptr || !is_on_device(context_, device_id)) {
+    return nullptr;
+  }
+  gst_object_ref(context_);
+  return {gst_cuda_context_get_handle(context_), [kept = context_](void*) { gst_object_unref(kept); }};
 }
 
 void CudaContext::set_context(GstElement* element, GstContext* context, int device_id) {
@@ -32,29 +116,48 @@ void CudaContext::set_context(GstElement* element, GstContext* context, int devi
   gst_cuda_handle_set_context(element, context, device_id, &context_);
 }
 
-void CudaContext::recall(GstElement* element, int device_id) {
-  if (GstContext* context = gst_element_get_context(element, GST_CUDA_CONTEXT_TYPE)) {
-    set_context(element, context, device_id);
-    gst_context_unref(context);
-  }
-}
-
 bool CudaContext::answer(GstElement* element, GstQuery* query) const {
   const std::lock_guard guard(lock_);
   return context_ != nullptr && gst_cuda_handle_context_query(element, query, context_);
 }
 
+GstBufferPool* CudaContext::new_pool() const {
+  const std::lock_guard guard(lock_);
+  return context_ != nullptr ? gst_cuda_buffer_pool_new(context_) : nullptr;
+}
+
+bool CudaContext::has_pool(GstBufferPool* pool) const {
+  const std::lock_guard guard(lock_);
+  return context_ != nullptr && GST_IS_CUDA_BUFFER_POOL(pool) &&
+         gst_cuda_context_get_handle(GST_CUDA_BUFFER_POOL(pool)->context) ==
+             gst_cuda_context_get_handle(context_);
+}
+
 #else
 
-void* CudaContext::handle(int) const {
+void CudaContext::find(GstElement*, int) {}
+
+void CudaContext::share(GstElement*, const std::shared_ptr<ccl::Device>&) {}
+
+bool CudaContext::adopt(GstBuffer*, int) {
+  return false;
+}
+
+std::shared_ptr<void> CudaContext::handle(int) const {
   return nullptr;
 }
 
 void CudaContext::set_context(GstElement*, GstContext*, int) {}
 
-void CudaContext::recall(GstElement*, int) {}
-
 bool CudaContext::answer(GstElement*, GstQuery*) const {
+  return false;
+}
+
+GstBufferPool* CudaContext::new_pool() const {
+  return nullptr;
+}
+
+bool CudaContext::has_pool(GstBufferPool*) const {
   return false;
 }
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "frame.h"
 
+#include "cuda_memory.h"
+
 namespace cudaccl {
 
-MappedFrame::MappedFrame(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags)
+MappedFrame::MappedFrame(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags, ccl::Memory memory)
     : info_(info),
+      memory_(memory),
       mapped_(gst_video_frame_map(
           &frame_, &info_, buffer,
-          static_cast<GstMapFlags>(flags | static_cast<int>(GST_VIDEO_FRAME_MAP_FLAG_NO_REF)))) {}
+          static_cast<GstMapFlags>(flags | static_cast<int>(GST_VIDEO_FRAME_MAP_FLAG_NO_REF) |
+                                   (memory == ccl::Memory::kDevice ? kMapCuda : 0)))) {}
 
 bool MappedFrame::mapped() const {
   if (!mapped_) {
@@ -37,12 +41,13 @@ ccl::InputImage MappedFrame::luma() const {
     const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(frame_.buffer);
     pixels += crop->y * stride + crop->x;
   }
-  return {pixels, stride};
+  const bool is_pending = memory_ == ccl::Memory::kDevice;
+  return {pixels, stride, memory_, is_pending ? pending_stream(frame_.buffer) : nullptr};
 }
 
 ccl::OutputImage MappedFrame::pixels() const {
   return {static_cast<uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame_, 0)),
-          static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, 0))};
+          static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, 0)), memory_};
 }
 
 bool is_cropped(GstBuffer* buffer, const GstVideoInfo& info) {

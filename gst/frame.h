@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Buffers as images in host memory.
+/// Buffers as images.
 #pragma once
 
 #include <gst/video/video.h>
@@ -11,7 +11,9 @@ namespace cudaccl {
 /// A video buffer mapped for reading or writing; unmapped with the object. Honours GstVideoMeta.
 class MappedFrame {
  public:
-  MappedFrame(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags);
+  /// In Memory::kDevice the buffer's CUDA memory is mapped as it is; in Memory::kHost CUDA memory is copied
+  /// to the host and back by GStreamer.
+  MappedFrame(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags, ccl::Memory memory);
   ~MappedFrame();
   MappedFrame(const MappedFrame&) = delete;
   MappedFrame& operator=(const MappedFrame&) = delete;
@@ -26,6 +28,7 @@ class MappedFrame {
  private:
   GstVideoFrame frame_{};
   GstVideoInfo info_;
+  ccl::Memory memory_;
   bool mapped_;
 };
 

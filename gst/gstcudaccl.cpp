@@ -11,26 +11,28 @@
  * ]|
  *
  * A frame's way: before_transform() applies controlled properties, submit_input_buffer() renegotiates
- * and drops late frames, prepare_output_buffer() takes the frame's copy of the properties and a buffer
- * for its output, and transform() runs the engine and attaches what it found.
+ * and drops late frames, generate_output() starts the frame on the engine (start_frame()) and, once more
+ * frames are in flight than pipeline-depth, finishes the oldest one and attaches what was found
+ * (finish_frame()). Serialized events and queries first send on what is in flight (drain()).
  */
 #include "gstcudaccl.h"
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
+#include <algorithm>
 #include <cmath>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <utility>
 
 #include "allocation.h"
 #include "backend.h"
 #include "caps.h"
 #include "ccl/engine.h"
-#include "cuda_context.h"
+#include "cuda_memory.h"
 #include "frame.h"
+#include "in_flight.h"
 #include "metadata.h"
 #include "properties.h"
 #include "statistics.h"
@@ -39,31 +41,44 @@ GST_DEBUG_CATEGORY_STATIC(gst_cuda_ccl_debug);
 #define GST_CAT_DEFAULT gst_cuda_ccl_debug
 
 using cudaccl::BackendChoice;
+using cudaccl::FrameInFlight;
+using cudaccl::InFlight;
 using cudaccl::Properties;
 
 namespace {
 
 /// The C++ side of the element.
 struct Private {
-  std::mutex lock;  // for the four below, which any thread may ask for
+  std::mutex lock;  // for the five below, which any thread may ask for
   Properties properties;
   cudaccl::Statistics statistics;
   BackendChoice active_backend = BackendChoice::kAuto;  // kAuto: none yet
   std::string device;                                   // the processor in use
+  GstVideoInfo latency_info;                            // of the negotiated frames
 
-  cudaccl::CudaContext cuda_context;
+  cudaccl::Backend backend;  // its context() is any thread's, the rest belongs to those below
 
   // The streaming thread's, or a state change's while that thread does not run.
-  std::unique_ptr<ccl::Engine> engine;
-  std::optional<ccl::Config> config;  // what the engine is configured for
   GstVideoInfo in_info;
   GstVideoInfo out_info;
+  bool in_is_cuda = false;  // what memory the negotiated caps are for
+  bool out_is_cuda = false;
   ccl::Output output = ccl::Output::kColorized;  // what the negotiated source caps are for
-  Properties frame;                              // the copy that the frame in hand goes by
+  InFlight in_flight;
+  guint depth = 0;                   // frames that stay in flight
+  bool follows_context = false;      // the next CUDA memory may bring another context than ours
+  GstBufferPool* in_pool = nullptr;  // where the last input came from, to compare with only
+  guint in_pool_frames = 0;          // how many frames it can give, 0: any number
 
   Properties snapshot() {
     const std::lock_guard guard(lock);
     return properties;
+  }
+
+  /// The backend in use or, until it is decided, the one asked for.
+  BackendChoice chosen_backend() {
+    const std::lock_guard guard(lock);
+    return active_backend != BackendChoice::kAuto ? active_backend : properties.backend;
   }
 };
 
@@ -80,42 +95,34 @@ struct GstCudaCclClass {
 
 #define GST_CUDA_CCL(obj) (reinterpret_cast<GstCudaCcl*>(obj))
 
+static GstFlowReturn drain(GstCudaCcl* self);
+static GstFlowReturn send_oldest(GstCudaCcl* self);
+static GstFlowReturn count_dropped(GstCudaCcl* self);
+
 G_DEFINE_TYPE(GstCudaCcl, gst_cuda_ccl, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(cudaccl, "cudaccl", GST_RANK_NONE, gst_cuda_ccl_get_type())
 
-/* The engine: made in NULL→READY, configured when the wanted configuration changes */
+/* The backend: opened in NULL→READY, its engine configured when the wanted configuration changes */
 
-static bool open_engine(GstCudaCcl* self) {
+static bool open_backend(GstCudaCcl* self) {
   Private* priv = self->priv;
-  const Properties properties = priv->snapshot();
-  priv->cuda_context.recall(GST_ELEMENT(self), properties.cuda_device_id);
-  ccl::Status status = cudaccl::make_engine(GST_ELEMENT(self), properties, priv->cuda_context, &priv->engine);
-  ccl::Algorithm algorithm;
-  if (status.ok()) {
-    status = ccl::resolve_algorithm(properties.algorithm, priv->engine->backend(), &algorithm);
-  }
-  if (!status.ok()) {
-    priv->engine.reset();
-    cudaccl::post_error(GST_ELEMENT(self), status);
+  if (!priv->backend.open(GST_ELEMENT(self), priv->snapshot())) {
     return false;
   }
-  GST_INFO_OBJECT(self, "backend %s: %s", ccl::backend_name(priv->engine->backend()),
-                  priv->engine->description().c_str());
+  const ccl::Engine& engine = *priv->backend.engine();
+  GST_INFO_OBJECT(self, "backend %s: %s", ccl::backend_name(engine.backend()), engine.description().c_str());
   {
     const std::lock_guard guard(priv->lock);
-    priv->active_backend =
-        priv->engine->backend() == ccl::Backend::kCuda ? BackendChoice::kCuda : BackendChoice::kCpu;
-    priv->device = priv->engine->description();
+    priv->active_backend = priv->backend.is_cuda() ? BackendChoice::kCuda : BackendChoice::kCpu;
+    priv->device = engine.description();
   }
   g_object_notify(G_OBJECT(self), "active-backend");
   return true;
 }
 
-static void close_engine(GstCudaCcl* self) {
+static void close_backend(GstCudaCcl* self) {
   Private* priv = self->priv;
-  priv->engine.reset();
-  priv->config.reset();
-  priv->cuda_context.release();
+  priv->backend.close();
   {
     const std::lock_guard guard(priv->lock);
     priv->active_backend = BackendChoice::kAuto;
@@ -134,31 +141,25 @@ static ccl::Output choose_output(Private* priv, ccl::Output wanted) {
   return priv->output;
 }
 
-/// Configures the engine if the properties or the caps ask for another configuration than it has.
-static bool ensure_configured(GstCudaCcl* self, const Properties& properties) {
-  Private* priv = self->priv;
-  const ccl::Config wanted{.width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&priv->in_info)),
-                           .height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&priv->in_info)),
-                           .algorithm = properties.algorithm,
-                           .output = choose_output(priv, properties.output),
-                           .layout = cudaccl::pixel_layout(priv->out_info),
-                           .max_components = properties.max_components,
-                           .threads = properties.threads};
-  if (priv->config == wanted) {
-    return true;
-  }
-  priv->config.reset();
-  if (const ccl::Status status = priv->engine->configure(wanted); !status.ok()) {
-    cudaccl::post_error(GST_ELEMENT(self), status);
-    return false;
-  }
-  priv->config = wanted;
-  return true;
+static ccl::Config wanted_config(Private* priv, const Properties& properties) {
+  const auto memory = [priv](bool is_cuda) {
+    return is_cuda && priv->backend.is_cuda() ? ccl::Memory::kDevice : ccl::Memory::kHost;
+  };
+  return {.width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&priv->in_info)),
+          .height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&priv->in_info)),
+          .algorithm = properties.algorithm,
+          .output = choose_output(priv, properties.output),
+          .layout = cudaccl::pixel_layout(priv->out_info),
+          .max_components = properties.max_components,
+          .slots = properties.pipeline_depth + 1,
+          .input_memory = memory(priv->in_is_cuda),
+          .output_memory = memory(priv->out_is_cuda),
+          .threads = properties.threads};
 }
 
 static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstStateChange transition) {
   GstCudaCcl* self = GST_CUDA_CCL(element);
-  if (transition == GST_STATE_CHANGE_NULL_TO_READY && !open_engine(self)) {
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY && !open_backend(self)) {
     return GST_STATE_CHANGE_FAILURE;
   }
   const GstStateChangeReturn result =
@@ -166,23 +167,86 @@ static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstSt
   const bool failed_to_open =
       transition == GST_STATE_CHANGE_NULL_TO_READY && result == GST_STATE_CHANGE_FAILURE;
   if (transition == GST_STATE_CHANGE_READY_TO_NULL || failed_to_open) {
-    close_engine(self);
+    close_backend(self);
   }
   return result;
 }
 
 static void gst_cuda_ccl_set_context(GstElement* element, GstContext* context) {
   Private* priv = GST_CUDA_CCL(element)->priv;
-  priv->cuda_context.set_context(element, context, priv->snapshot().cuda_device_id);
+  priv->backend.context().set_context(element, context, priv->snapshot().cuda_device_id);
   GST_ELEMENT_CLASS(gst_cuda_ccl_parent_class)->set_context(element, context);
 }
 
+/// How much later than it came a frame leaves.
+static GstClockTime latency_of(GstCudaCcl* self) {
+  Private* priv = self->priv;
+  GstVideoInfo info;
+  {
+    const std::lock_guard guard(priv->lock);
+    info = priv->latency_info;
+  }
+  const int fps_n = GST_VIDEO_INFO_FPS_N(&info);
+  return fps_n > 0 ? gst_util_uint64_scale(priv->snapshot().pipeline_depth * GST_SECOND,
+                                           GST_VIDEO_INFO_FPS_D(&info), fps_n)
+                   : 0;
+}
+
+/// Adds our latency to upstream's.
+static gboolean answer_latency(GstCudaCcl* self, GstQuery* query) {
+  if (!gst_pad_peer_query(GST_BASE_TRANSFORM_SINK_PAD(self), query)) {
+    return FALSE;
+  }
+  gboolean is_live = FALSE;
+  GstClockTime min = 0;
+  GstClockTime max = 0;
+  gst_query_parse_latency(query, &is_live, &min, &max);
+  const GstClockTime ours = latency_of(self);
+  gst_query_set_latency(query, is_live, min + ours, GST_CLOCK_TIME_IS_VALID(max) ? max + ours : max);
+  return TRUE;
+}
+
+// GStreamer's macros for these mix enumerations, which C++20 frowns upon.
+
+static bool is_serialized(GstQuery* query) {
+  return (static_cast<int>(GST_QUERY_TYPE(query)) & GST_QUERY_TYPE_SERIALIZED) != 0;
+}
+
+static bool is_serialized(GstEvent* event) {
+  return (static_cast<int>(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) != 0;
+}
+
 static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection direction, GstQuery* query) {
+  GstCudaCcl* self = GST_CUDA_CCL(transform);
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
-      GST_CUDA_CCL(transform)->priv->cuda_context.answer(GST_ELEMENT(transform), query)) {
+      self->priv->backend.context().answer(GST_ELEMENT(self), query)) {
     return TRUE;
   }
+  if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
+    return answer_latency(self, query);
+  }
+  if (direction == GST_PAD_SINK && is_serialized(query)) {
+    drain(self);
+  }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->query(transform, direction, query);
+}
+
+/// Lets go of the frames in flight.
+static void discard(Private* priv) {
+  if (priv->backend.engine() != nullptr) {
+    priv->backend.engine()->flush();
+  }
+  priv->in_flight.clear();
+}
+
+static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* event) {
+  GstCudaCcl* self = GST_CUDA_CCL(transform);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
+    discard(self->priv);
+  } else if (is_serialized(event)) {
+    drain(self);
+  }
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->sink_event(transform, event);
 }
 
 static gboolean gst_cuda_ccl_start(GstBaseTransform* transform) {
@@ -192,12 +256,21 @@ static gboolean gst_cuda_ccl_start(GstBaseTransform* transform) {
   return TRUE;
 }
 
+static gboolean gst_cuda_ccl_stop(GstBaseTransform* transform) {
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  discard(priv);
+  priv->in_pool = nullptr;
+  return TRUE;
+}
+
 /* Negotiation */
 
 static GstCaps* gst_cuda_ccl_transform_caps(GstBaseTransform* transform, GstPadDirection direction,
                                             GstCaps* caps, GstCaps* filter) {
-  GstCaps* result =
-      cudaccl::transform_caps(direction, caps, GST_CUDA_CCL(transform)->priv->snapshot().output);
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  const Properties properties = priv->snapshot();
+  const bool has_cuda = priv->chosen_backend() != BackendChoice::kCpu;
+  GstCaps* result = cudaccl::transform_caps(direction, caps, properties.output, has_cuda);
   if (filter != nullptr) {
     GstCaps* filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
     gst_caps_unref(result);
@@ -219,7 +292,23 @@ static gboolean gst_cuda_ccl_set_caps(GstBaseTransform* transform, GstCaps* in_c
                      in_caps);
     return FALSE;
   }
-  return ensure_configured(self, priv->snapshot());
+  priv->in_is_cuda = cudaccl::is_cuda_caps(in_caps);
+  priv->out_is_cuda = cudaccl::is_cuda_caps(out_caps);
+  const Properties properties = priv->snapshot();
+  if ((priv->in_is_cuda || priv->out_is_cuda) &&
+      !priv->backend.share_context(GST_ELEMENT(self), properties.cuda_device_id)) {
+    return FALSE;
+  }
+  priv->follows_context = priv->in_is_cuda;
+  const GstClockTime latency_before = latency_of(self);
+  {
+    const std::lock_guard guard(priv->lock);
+    priv->latency_info = priv->in_info;
+  }
+  if (latency_of(self) != latency_before) {
+    gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
+  }
+  return priv->backend.configure(GST_ELEMENT(self), wanted_config(priv, properties));
 }
 
 static gboolean gst_cuda_ccl_transform_size(GstBaseTransform*, GstPadDirection, GstCaps*, gsize,
@@ -234,19 +323,24 @@ static gboolean gst_cuda_ccl_transform_size(GstBaseTransform*, GstPadDirection, 
 
 static gboolean gst_cuda_ccl_decide_allocation(GstBaseTransform* transform, GstQuery* query) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
-  if (choose_output(priv, priv->snapshot().output) == ccl::Output::kNone) {
+  const Properties properties = priv->snapshot();
+  if (choose_output(priv, properties.output) == ccl::Output::kNone) {
     cudaccl::decide_no_allocation(query);
     return TRUE;
   }
-  return cudaccl::decide_allocation(query);
+  return cudaccl::decide_allocation(query, &priv->backend, properties.pipeline_depth);
 }
 
 static gboolean gst_cuda_ccl_propose_allocation(GstBaseTransform* transform, GstQuery* decide_query,
                                                 GstQuery* query) {
-  if (GST_CUDA_CCL(transform)->priv->output == ccl::Output::kNone) {
-    return gst_pad_peer_query(transform->srcpad, query);
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  const guint depth = priv->snapshot().pipeline_depth;
+  if (priv->output == ccl::Output::kNone && gst_pad_peer_query(transform->srcpad, query) &&
+      gst_query_get_n_allocation_pools(query) > 0) {
+    cudaccl::propose_downstreams_allocation(query, depth);
+    return TRUE;
   }
-  cudaccl::propose_allocation(query);
+  cudaccl::propose_allocation(query, &priv->backend, depth);
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)
       ->propose_allocation(transform, decide_query, query);
 }
@@ -266,30 +360,20 @@ static void gst_cuda_ccl_before_transform(GstBaseTransform* transform, GstBuffer
 
 static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform* transform, gboolean is_discont,
                                                       GstBuffer* buffer) {
-  Private* priv = GST_CUDA_CCL(transform)->priv;
-  const GstFlowReturn flow =
+  GstCudaCcl* self = GST_CUDA_CCL(transform);
+  // What is in flight belongs to the caps and comes before the gap.
+  if (GST_PAD_NEEDS_RECONFIGURE(transform->srcpad) || GST_BUFFER_IS_DISCONT(buffer)) {
+    if (const GstFlowReturn flow = drain(self); flow != GST_FLOW_OK) {
+      gst_buffer_unref(buffer);
+      return flow;
+    }
+  }
+  GstFlowReturn flow =
       GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->submit_input_buffer(transform, is_discont, buffer);
   if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
-    const std::lock_guard guard(priv->lock);
-    priv->statistics.count_dropped();
+    flow = count_dropped(self);
   }
   return flow;
-}
-
-static GstFlowReturn gst_cuda_ccl_prepare_output_buffer(GstBaseTransform* transform, GstBuffer* in,
-                                                        GstBuffer** out) {
-  GstCudaCcl* self = GST_CUDA_CCL(transform);
-  Private* priv = self->priv;
-  priv->frame = priv->snapshot();
-  if (!ensure_configured(self, priv->frame)) {
-    return GST_FLOW_ERROR;
-  }
-  if (priv->output == ccl::Output::kNone) {
-    // Only metadata is added: a copy shares the memory.
-    *out = gst_buffer_is_writable(in) ? in : gst_buffer_copy(in);
-    return GST_FLOW_OK;
-  }
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->prepare_output_buffer(transform, in, out);
 }
 
 /// For outputs of their own: geometry stays, so whatever describes it stays true.
@@ -308,110 +392,253 @@ static gboolean gst_cuda_ccl_transform_meta(GstBaseTransform* transform, GstBuff
   return !cudaccl::is_component_meta(meta);
 }
 
-/// The settings of the frame in hand, with what follows from the sink format filled in.
-static ccl::Settings frame_settings(const Private& priv) {
-  ccl::Settings settings = priv.frame.settings;
-  settings.rule.threshold = priv.frame.threshold != 0 ? static_cast<uint8_t>(priv.frame.threshold)
+/// A buffer for the frame's output, with what describes it copied from the input; for passthrough the input
+/// itself, or a copy that shares its memory. Null with a flow other than OK.
+static GstBuffer* acquire_output(GstCudaCcl* self, GstBuffer* in, GstFlowReturn* flow) {
+  GstBaseTransform* transform = GST_BASE_TRANSFORM(self);
+  Private* priv = self->priv;
+  *flow = GST_FLOW_OK;
+  if (priv->output == ccl::Output::kNone) {
+    return gst_buffer_is_writable(in) ? in : gst_buffer_copy(in);
+  }
+  GstBufferPool* pool = gst_base_transform_get_buffer_pool(transform);
+  if (pool == nullptr || !gst_buffer_pool_set_active(pool, TRUE)) {
+    gst_clear_object(&pool);
+    GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("No buffers for the output"),
+                      ("the buffer pool cannot be activated"));
+    *flow = GST_FLOW_ERROR;
+    return nullptr;
+  }
+  // A pool that runs dry may wait for the frames in flight.
+  GstBufferPoolAcquireParams params{};
+  GstBuffer* out = nullptr;
+  do {
+    params.flags = priv->in_flight.size() > 0 ? GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT
+                                              : GST_BUFFER_POOL_ACQUIRE_FLAG_NONE;
+    *flow = gst_buffer_pool_acquire_buffer(pool, &out, &params);
+  } while (*flow == GST_FLOW_EOS && priv->in_flight.size() > 0 && (*flow = send_oldest(self)) == GST_FLOW_OK);
+  gst_object_unref(pool);
+  if (out != nullptr) {
+    GST_BASE_TRANSFORM_GET_CLASS(transform)->copy_metadata(transform, in, out);
+  }
+  return out;
+}
+
+/// The settings of a frame, with what follows from the sink format filled in.
+static ccl::Settings frame_settings(const Private& priv, const Properties& properties) {
+  ccl::Settings settings = properties.settings;
+  settings.rule.threshold = properties.threshold != 0 ? static_cast<uint8_t>(properties.threshold)
                                                       : cudaccl::automatic_threshold(priv.in_info);
-  settings.overlay_alpha = static_cast<uint8_t>(std::lround(priv.frame.overlay_alpha * 255));
+  settings.overlay_alpha = static_cast<uint8_t>(std::lround(properties.overlay_alpha * 255));
   settings.limited_range = cudaccl::is_limited_range(priv.in_info);
   return settings;
 }
 
 /// Warns of a frame that cannot be read, and goes on with the next one.
 static GstFlowReturn drop_corrupt_frame(GstCudaCcl* self, GstBuffer* buffer) {
-  {
-    const std::lock_guard guard(self->priv->lock);
-    self->priv->statistics.count_dropped();
-  }
   const GstVideoInfo& info = self->priv->in_info;
   GST_ELEMENT_WARNING(
       self, STREAM, FORMAT, ("Dropped a corrupt frame"),
       ("a buffer of %" G_GSIZE_FORMAT " bytes cannot hold %s %dx%d", gst_buffer_get_size(buffer),
        GST_VIDEO_INFO_NAME(&info), GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)));
-  return GST_BASE_TRANSFORM_FLOW_DROPPED;
+  return count_dropped(self);
 }
 
-/// Runs the engine. After a failure it must be configured again.
-static GstFlowReturn run_engine(GstCudaCcl* self, const ccl::FrameJob& job, ccl::FrameResult* result) {
-  Private* priv = self->priv;
-  ccl::Status status = priv->engine->push(job);
-  if (status.ok()) {
-    status = priv->engine->pop(result);
-  }
-  if (status.ok()) {
-    return GST_FLOW_OK;
-  }
-  priv->engine->flush();
-  priv->config.reset();
+/// After an engine's failure: nothing is in flight any longer.
+static GstFlowReturn fail(GstCudaCcl* self, const ccl::Status& status) {
+  discard(self->priv);
+  self->priv->backend.forget_configuration();
   cudaccl::post_error(GST_ELEMENT(self), status);
   return GST_FLOW_ERROR;
 }
 
-/// Maps the buffers and runs the engine.
-static GstFlowReturn label_frame(GstCudaCcl* self, GstBuffer* in, GstBuffer* out, ccl::FrameResult* result) {
-  Private* priv = self->priv;
-  const cudaccl::MappedFrame input(in, priv->in_info, GST_MAP_READ);
-  if (!input.mapped()) {
-    return drop_corrupt_frame(self, in);
-  }
-  ccl::FrameJob job{.input = input.luma(), .output = {}, .settings = frame_settings(*priv)};
-  if (priv->output == ccl::Output::kNone) {
-    return run_engine(self, job, result);
-  }
-  const cudaccl::MappedFrame output(out, priv->out_info, GST_MAP_WRITE);
-  if (!output.mapped()) {
-    GST_ELEMENT_ERROR(self, RESOURCE, WRITE, ("The buffer for the output cannot be written"),
-                      ("%" G_GSIZE_FORMAT " bytes for %s %dx%d", gst_buffer_get_size(out),
-                       GST_VIDEO_INFO_NAME(&priv->out_info), GST_VIDEO_INFO_WIDTH(&priv->out_info),
-                       GST_VIDEO_INFO_HEIGHT(&priv->out_info)));
-    return GST_FLOW_ERROR;
-  }
-  job.output = output.pixels();
-  return run_engine(self, job, result);
+/// Maps a buffer where the engine can use it: CUDA memory of the engine's context as it is, all else on the
+/// host.
+static bool map_frame(Private* priv, GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags,
+                      std::optional<cudaccl::MappedFrame>* mapped) {
+  mapped->emplace(buffer, info, flags,
+                  priv->backend.reaches(buffer) ? ccl::Memory::kDevice : ccl::Memory::kHost);
+  return (*mapped)->mapped();
 }
 
-static GstFlowReturn gst_cuda_ccl_transform(GstBaseTransform* transform, GstBuffer* in, GstBuffer* out) {
-  GstCudaCcl* self = GST_CUDA_CCL(transform);
+/// Fills in the frame, whose input it has, and pushes it into the engine.
+static GstFlowReturn push_frame(GstCudaCcl* self, FrameInFlight* frame) {
   Private* priv = self->priv;
-  ccl::FrameResult result;
-  if (const GstFlowReturn flow = label_frame(self, in, out, &result); flow != GST_FLOW_OK) {
+  if (!map_frame(priv, frame->in, priv->in_info, GST_MAP_READ, &frame->input)) {
+    return drop_corrupt_frame(self, frame->in);
+  }
+  GstFlowReturn flow = GST_FLOW_OK;
+  frame->out = acquire_output(self, frame->in, &flow);
+  if (frame->out == nullptr) {
     return flow;
   }
-  if (priv->frame.metadata & cudaccl::kMetadataComponents) {
-    cudaccl::attach_components(out, result, priv->in_info);
+  ccl::FrameJob job{
+      .input = frame->input->luma(), .output = {}, .settings = frame_settings(*priv, frame->properties)};
+  if (priv->output != ccl::Output::kNone) {
+    if (!map_frame(priv, frame->out, priv->out_info, GST_MAP_WRITE, &frame->output)) {
+      GST_ELEMENT_ERROR(self, RESOURCE, WRITE, ("The buffer for the output cannot be written"),
+                        ("%" G_GSIZE_FORMAT " bytes for %s %dx%d", gst_buffer_get_size(frame->out),
+                         GST_VIDEO_INFO_NAME(&priv->out_info), GST_VIDEO_INFO_WIDTH(&priv->out_info),
+                         GST_VIDEO_INFO_HEIGHT(&priv->out_info)));
+      return GST_FLOW_ERROR;
+    }
+    job.output = frame->output->pixels();
   }
-  if (priv->frame.metadata & cudaccl::kMetadataRoi) {
-    cudaccl::attach_regions_of_interest(out, result, priv->frame.max_objects);
+  const ccl::Status status = priv->backend.engine()->push(job);
+  return status.ok() ? GST_FLOW_OK : fail(self, status);
+}
+
+/// Brings the engine to what the frame wants; frames in flight go on first if it must change.
+static GstFlowReturn prepare_engine(GstCudaCcl* self, GstBuffer* in, const Properties& properties) {
+  Private* priv = self->priv;
+  if (std::exchange(priv->follows_context, false)) {
+    const void* context = priv->backend.engine()->device().get();
+    if (!priv->backend.follow(GST_ELEMENT(self), in, properties.cuda_device_id)) {
+      return GST_FLOW_ERROR;
+    }
+    if (priv->backend.engine()->device().get() != context && priv->out_is_cuda) {
+      gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));  // pools of that context
+    }
+  }
+  const ccl::Config wanted = wanted_config(priv, properties);
+  if (!priv->backend.is_configured(wanted)) {
+    if (const GstFlowReturn flow = drain(self); flow != GST_FLOW_OK) {
+      return flow;
+    }
+  }
+  return priv->backend.configure(GST_ELEMENT(self), wanted) ? GST_FLOW_OK : GST_FLOW_ERROR;
+}
+
+/// How many frames may stay in flight: as many as wanted, but fewer than the input's pool has, since whoever
+/// fills its frames would wait for ours.
+static guint choose_depth(Private* priv, GstBuffer* in, guint wanted) {
+  if (in->pool != priv->in_pool) {
+    priv->in_pool = in->pool;
+    priv->in_pool_frames = 0;
+    if (in->pool != nullptr) {
+      GstStructure* config = gst_buffer_pool_get_config(in->pool);
+      gst_buffer_pool_config_get_params(config, nullptr, nullptr, nullptr, &priv->in_pool_frames);
+      gst_structure_free(config);
+    }
+  }
+  constexpr guint kElsewhere = 2;  // the one being filled, the one being shown
+  const guint frames = priv->in_pool_frames;
+  return frames == 0 ? wanted : std::min(wanted, frames - std::min(frames, kElsewhere));
+}
+
+/// Puts a frame in flight. Takes the buffer.
+static GstFlowReturn start_frame(GstCudaCcl* self, GstBuffer* in) {
+  Private* priv = self->priv;
+  const Properties properties = priv->snapshot();
+  GstFlowReturn flow = prepare_engine(self, in, properties);
+  if (flow != GST_FLOW_OK) {
+    gst_buffer_unref(in);
+    return flow;
+  }
+  FrameInFlight& frame = priv->in_flight.next();
+  frame.properties = properties;
+  frame.in = in;
+  flow = push_frame(self, &frame);
+  if (flow == GST_FLOW_OK) {
+    priv->in_flight.add();
+    priv->depth = choose_depth(priv, in, properties.pipeline_depth);
+  } else {
+    GstBuffer* out = InFlight::release(&frame);
+    gst_clear_buffer(&out);
+  }
+  return flow;
+}
+
+/// Waits for the oldest frame in flight and attaches what was found. The buffer is the caller's.
+static GstFlowReturn finish_frame(GstCudaCcl* self, GstBuffer** out) {
+  Private* priv = self->priv;
+  ccl::FrameResult result;
+  if (const ccl::Status status = priv->backend.engine()->pop(&result); !status.ok()) {
+    return fail(self, status);
+  }
+  const Properties properties = priv->in_flight.oldest().properties;
+  *out = priv->in_flight.remove_oldest();
+  if (properties.metadata & cudaccl::kMetadataComponents) {
+    cudaccl::attach_components(*out, result, priv->in_info);
+  }
+  if (properties.metadata & cudaccl::kMetadataRoi) {
+    cudaccl::attach_regions_of_interest(*out, result, properties.max_objects);
   }
 #ifdef HAVE_GST_ANALYTICS
-  if (priv->frame.metadata & cudaccl::kMetadataAnalytics) {
-    cudaccl::attach_analytics(out, result, priv->frame.max_objects);
+  if (properties.metadata & cudaccl::kMetadataAnalytics) {
+    cudaccl::attach_analytics(*out, result, properties.max_objects);
   }
 #endif
-  if (priv->frame.post_messages) {
-    cudaccl::post_frame_message(transform, out, result);
+  if (properties.post_messages) {
+    cudaccl::post_frame_message(GST_BASE_TRANSFORM(self), *out, result);
   }
   const std::lock_guard guard(priv->lock);
   priv->statistics.count_frame(result);
   return GST_FLOW_OK;
 }
 
+static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform* transform, GstBuffer** out) {
+  GstCudaCcl* self = GST_CUDA_CCL(transform);
+  Private* priv = self->priv;
+  if (GstBuffer* in = std::exchange(transform->queued_buf, nullptr)) {
+    if (const GstFlowReturn flow = start_frame(self, in); flow != GST_FLOW_OK) {
+      return flow;
+    }
+  }
+  return priv->in_flight.size() > priv->depth ? finish_frame(self, out) : GST_FLOW_OK;
+}
+
+/// GstBaseTransform takes an element without this for one that works in place, which gets no buffers for its
+/// output. Frames go through generate_output(), which does not call it.
+static GstFlowReturn gst_cuda_ccl_transform(GstBaseTransform*, GstBuffer*, GstBuffer*) {
+  return GST_FLOW_NOT_SUPPORTED;
+}
+
+/// Finishes the oldest frame in flight and pushes it downstream.
+static GstFlowReturn send_oldest(GstCudaCcl* self) {
+  GstBuffer* out = nullptr;
+  const GstFlowReturn flow = finish_frame(self, &out);
+  return flow == GST_FLOW_OK ? gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(self), out) : flow;
+}
+
+/// Sends on all frames in flight; after a failure those left are let go.
+static GstFlowReturn drain(GstCudaCcl* self) {
+  while (self->priv->in_flight.size() > 0) {
+    if (const GstFlowReturn flow = send_oldest(self); flow != GST_FLOW_OK) {
+      discard(self->priv);
+      return flow;
+    }
+  }
+  return GST_FLOW_OK;
+}
+
+/// Counts a frame that goes no further. Those in flight come before the gap.
+static GstFlowReturn count_dropped(GstCudaCcl* self) {
+  {
+    const std::lock_guard guard(self->priv->lock);
+    self->priv->statistics.count_dropped();
+  }
+  const GstFlowReturn flow = drain(self);
+  return flow == GST_FLOW_OK ? GST_BASE_TRANSFORM_FLOW_DROPPED : flow;
+}
+
 /* GObject */
 
 static void gst_cuda_ccl_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   Private* priv = GST_CUDA_CCL(object)->priv;
-  ccl::Output before, after;
+  const Properties before = priv->snapshot();
   {
     const std::lock_guard guard(priv->lock);
-    before = priv->properties.output;
     if (!cudaccl::set_property(&priv->properties, id, value)) {
       G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
     }
-    after = priv->properties.output;
   }
-  if (before != after) {
+  const Properties after = priv->snapshot();
+  if (before.output != after.output || before.pipeline_depth != after.pipeline_depth) {
     gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(object));
+  }
+  if (before.pipeline_depth != after.pipeline_depth) {
+    gst_element_post_message(GST_ELEMENT(object), gst_message_new_latency(GST_OBJECT(object)));
   }
 }
 
@@ -436,6 +663,7 @@ static void gst_cuda_ccl_init(GstCudaCcl* self) {
   self->priv = new Private;
   gst_video_info_init(&self->priv->in_info);
   gst_video_info_init(&self->priv->out_info);
+  gst_video_info_init(&self->priv->latency_info);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
 }
 
@@ -475,6 +703,8 @@ static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
   element_class->set_context = gst_cuda_ccl_set_context;
 
   transform_class->start = gst_cuda_ccl_start;
+  transform_class->stop = gst_cuda_ccl_stop;
+  transform_class->sink_event = gst_cuda_ccl_sink_event;
   transform_class->query = gst_cuda_ccl_query;
   transform_class->transform_caps = gst_cuda_ccl_transform_caps;
   transform_class->set_caps = gst_cuda_ccl_set_caps;
@@ -483,7 +713,7 @@ static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
   transform_class->propose_allocation = gst_cuda_ccl_propose_allocation;
   transform_class->before_transform = gst_cuda_ccl_before_transform;
   transform_class->submit_input_buffer = gst_cuda_ccl_submit_input_buffer;
-  transform_class->prepare_output_buffer = gst_cuda_ccl_prepare_output_buffer;
+  transform_class->generate_output = gst_cuda_ccl_generate_output;
   transform_class->transform_meta = gst_cuda_ccl_transform_meta;
   transform_class->transform = gst_cuda_ccl_transform;
 }

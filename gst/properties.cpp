@@ -237,6 +237,14 @@ const std::array kProperties = {
              [](const Properties& p, GValue* v) { g_value_set_uint(v, p.threads); },
              [](Properties* p, const GValue* v) { p->threads = g_value_get_uint(v); }},
     Property{[] {
+               return g_param_spec_uint("pipeline-depth", "Pipeline depth",
+                                        "Frames that stay in flight, so that transfers and kernels of "
+                                        "several overlap; each adds a frame of latency",
+                                        0, kMaxPipelineDepth, kDefaults.pipeline_depth, kLive);
+             },
+             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.pipeline_depth); },
+             [](Properties* p, const GValue* v) { p->pipeline_depth = g_value_get_uint(v); }},
+    Property{[] {
                return g_param_spec_flags("features", "Features",
                                          "Record fields beyond area, box and centroid", features_type(),
                                          kDefaults.settings.features, kControllable);

@@ -8,6 +8,9 @@
 
 namespace cudaccl {
 
+/// More frames than this are never in flight beyond the one at hand.
+inline constexpr guint kMaxPipelineDepth = 8;
+
 enum class BackendChoice { kAuto, kCuda, kCpu };
 
 /// Flags of the `metadata` property.
@@ -24,6 +27,7 @@ struct Properties {
   ccl::Output output = ccl::Output::kColorized;  // kNone is `passthrough`
   guint max_components = ccl::Config{}.max_components;
   guint threads = ccl::Config{}.threads;
+  guint pipeline_depth = 0;
   guint threshold = 0;  // 0: what suits the sink format
   double overlay_alpha = 0.5;
   ccl::Settings settings;  // less what follows from the two above and the sink format

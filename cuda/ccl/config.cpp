@@ -28,7 +28,7 @@ Status validate(const Config& config) {
   return {};
 }
 
-Status validate(const FrameJob& job, const Config& config) {
+Status validate(const FrameJob& job, const Config& config, Backend backend) {
   if (job.input.pixels == nullptr || job.input.stride < config.width) {
     return {StatusCode::kInvalidArgument, "the input image has no pixels, or a stride of " +
                                               std::to_string(job.input.stride) + " bytes for rows of " +
@@ -39,6 +39,11 @@ Status validate(const FrameJob& job, const Config& config) {
     return {StatusCode::kInvalidArgument, "the output image has no pixels, or a stride of " +
                                               std::to_string(job.output.stride) + " bytes for rows of " +
                                               std::to_string(row)};
+  }
+  const bool is_on_device = job.input.memory == Memory::kDevice ||
+                            (config.output != Output::kNone && job.output.memory == Memory::kDevice);
+  if (is_on_device && backend == Backend::kCpu) {
+    return {StatusCode::kInvalidArgument, "an image in the GPU's memory, which the CPU engine cannot reach"};
   }
   return {};
 }

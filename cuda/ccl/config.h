@@ -52,6 +52,12 @@ enum Feature : uint32_t {
   kAllFeatures = kFeatureMoments | kFeaturePerimeter | kFeatureEuler,
 };
 
+/// Where an image lies.
+enum class Memory : uint8_t {
+  kHost,
+  kDevice,  ///< the GPU's
+};
+
 enum class Palette : uint8_t {
   kGolden,         ///< golden-ratio hues in OKLCh: neighbouring labels lie far apart
   kGlasbey,        ///< 256 colours, each as far as possible from those before it (Glasbey et al. 2007)
@@ -104,9 +110,11 @@ struct Config {
   Algorithm algorithm = Algorithm::kAuto;
   Output output = Output::kNone;
   PixelLayout layout;
-  uint32_t max_components = 16384;  ///< length of the record table, at least 1
-  uint32_t slots = 1;               ///< frames that may be in flight between push() and pop()
-  uint32_t threads = 0;             ///< of the CPU engine, at most kMaxThreads; 0: one per processor
+  uint32_t max_components = 16384;       ///< length of the record table, at least 1
+  uint32_t slots = 1;                    ///< frames that may be in flight between push() and pop()
+  Memory input_memory = Memory::kHost;   ///< where frames will mostly come from
+  Memory output_memory = Memory::kHost;  ///< and where their pixels will mostly go
+  uint32_t threads = 0;                  ///< of the CPU engine, at most kMaxThreads; 0: one per processor
 
   bool operator==(const Config&) const = default;
 };

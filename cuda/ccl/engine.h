@@ -8,9 +8,10 @@
 ///     engine->pop(&result);  // result.components
 ///
 /// Frames leave in the order they came. One thread at a time may use an engine. After configure() no call
-/// allocates, but that the GPU's `runs` takes what is seldom needed with the first frame that needs it: a
-/// filter, the other foreground rule, a table that overflows, a map. A device error in push() or pop()
-/// discards all frames, ends the life of their results, and wants configure() again.
+/// allocates, but that the GPU takes what is seldom needed with the first frame that needs it: images that
+/// lie elsewhere than Config tells, and in `runs` a filter, the other foreground rule, a table that
+/// overflows, a map. A device error in push() or pop() discards all frames, ends the life of their results,
+/// and wants configure() again.
 #pragma once
 
 #include <cstddef>
@@ -25,16 +26,22 @@
 
 namespace ccl {
 
-/// Rows of 8-bit pixels in host memory, `stride` bytes from one row's start to the next one's.
+/// Rows of 8-bit pixels, `stride` bytes from one row's start to the next one's. Only a device engine reads
+/// Memory::kDevice, which is memory of the context it works in.
 struct InputImage {
   const uint8_t* pixels = nullptr;
   size_t stride = 0;
+  Memory memory = Memory::kHost;
+  /// A CUstream: the frame is read once all that is on it at push() is done. Null: nothing writes the frame.
+  void* stream = nullptr;
 };
 
-/// Rows of bytes_per_pixel(Config::output) pixels in host memory. Ignored with Output::kNone.
+/// Rows of bytes_per_pixel(Config::output) pixels, as above. Ignored with Output::kNone. Host memory that is
+/// not page-locked (see Device::allocate_host()) is written in pop(), which waits for it.
 struct OutputImage {
   uint8_t* pixels = nullptr;
   size_t stride = 0;
+  Memory memory = Memory::kHost;
 };
 
 /// One frame. What the pointers lead to is the caller's and must stay as it is until the frame is popped
@@ -50,8 +57,8 @@ struct FrameJob {
   uint32_t* labels = nullptr;
 };
 
-/// kInvalidArgument, with what is wrong, unless the images fit the configuration.
-Status validate(const FrameJob& job, const Config& config);
+/// kInvalidArgument, with what is wrong, unless the images fit the configuration and the backend.
+Status validate(const FrameJob& job, const Config& config, Backend backend);
 
 /// Microseconds each stage took; on the GPU by events on the frame's stream. The GPU's `runs` fuses the
 /// stages from label to paint and tells the time of all as label.
@@ -75,6 +82,22 @@ struct FrameResult {
   StageTimes times;
 };
 
+/// A GPU and the context on it that an engine works in. It may outlive the engine; any thread may use it.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  /// CUDA device ordinal.
+  virtual int id() const = 0;
+
+  /// The CUcontext, which lives as long as this.
+  virtual void* context() const = 0;
+
+  /// Page-locked host memory: copies between it and the GPU run at full speed and leave the host free. It
+  /// may outlive this. kOutOfMemory where there is no more.
+  virtual Status allocate_host(size_t bytes, std::shared_ptr<uint8_t>* memory) = 0;
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -95,6 +118,9 @@ class Engine {
 
   /// Discards all frames in flight; their memory is the caller's again.
   virtual void flush() = 0;
+
+  /// What a device engine shares with those around it; null on the CPU.
+  virtual std::shared_ptr<Device> device() const = 0;
 };
 
 std::unique_ptr<Engine> make_host_engine();
@@ -104,8 +130,9 @@ bool has_device_engine();
 
 struct DeviceOptions {
   int device_id = -1;  ///< CUDA device ordinal; −1 takes the first
-  /// The CUcontext to work in, which must outlive the engine. Null: the device's primary context.
-  void* context = nullptr;
+  /// The CUcontext to work in, kept as long as anything of the engine needs it. Null: the device's primary
+  /// context.
+  std::shared_ptr<void> context;
 };
 
 /// kUnsupported in a build without CUDA; kNoDevice where there is no driver or no such GPU.

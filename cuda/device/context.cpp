@@ -4,6 +4,7 @@
 #include <cuda.h>
 
 #include "device/check.h"
+#include "device/memory.h"
 
 namespace ccl::device {
 
@@ -92,12 +93,13 @@ Context::~Context() {
   }
 }
 
-Status Context::create(const DeviceOptions& options, std::unique_ptr<Context>* context) {
-  std::unique_ptr<Context> made(new Context);
+Status Context::create(const DeviceOptions& options, std::shared_ptr<Context>* context) {
+  std::shared_ptr<Context> made(new Context);
   const Driver& driver = *made->driver_;
   CCL_RETURN_IF_ERROR(made->driver_->load());
   if (options.context != nullptr) {
-    made->handle_ = options.context;
+    made->callers_ = options.context;
+    made->handle_ = options.context.get();
     const CurrentContext current(*made);
     CCL_RETURN_IF_ERROR(current.status());
     CCL_RETURN_IF_ERROR(driver.check(driver.context_device(&made->device_), "cuCtxGetDevice"));
@@ -141,6 +143,20 @@ Status Context::describe() {
                      "cuDeviceGetAttribute"));
   description_ =
       std::string(name) + ", compute capability " + std::to_string(major) + "." + std::to_string(minor);
+  return {};
+}
+
+Status Context::allocate_host(size_t bytes, std::shared_ptr<uint8_t>* memory) {
+  const CurrentContext current(*this);
+  CCL_RETURN_IF_ERROR(current.status());
+  void* allocated = nullptr;
+  CCL_RETURN_IF_ERROR(PinnedAllocator::acquire(&allocated, bytes));
+  memory->reset(static_cast<uint8_t*>(allocated), [context = shared_from_this()](uint8_t* pixels) {
+    const CurrentContext owner(*context);
+    if (owner.status().ok()) {  // else the memory went with its context
+      PinnedAllocator::release(pixels);
+    }
+  });
   return {};
 }
 

@@ -16,15 +16,19 @@ namespace ccl::device {
 
 struct Driver;
 
-class Context {
+class Context final : public Device, public std::enable_shared_from_this<Context> {
  public:
   /// The context that `options` ask for. kNoDevice where there is no driver, no GPU, or none with this id.
-  static Status create(const DeviceOptions& options, std::unique_ptr<Context>* context);
+  static Status create(const DeviceOptions& options, std::shared_ptr<Context>* context);
 
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
-  /// Releases the primary context if create() retained it; a caller's context is left alone.
-  ~Context();
+  /// Releases the primary context if create() retained it, else the caller's.
+  ~Context() override;
+
+  int id() const override { return device_; }
+  void* context() const override { return handle_; }
+  Status allocate_host(size_t bytes, std::shared_ptr<uint8_t>* memory) override;
 
   /// The GPU's name and compute capability.
   const std::string& description() const { return description_; }
@@ -38,8 +42,9 @@ class Context {
   Status describe();
 
   std::unique_ptr<Driver> driver_;
-  void* handle_ = nullptr;  ///< CUcontext
-  int device_ = 0;          ///< CUdevice
+  std::shared_ptr<void> callers_;  ///< the context that the caller gave, if any
+  void* handle_ = nullptr;         ///< CUcontext
+  int device_ = 0;                 ///< CUdevice, which is the ordinal
   bool is_retained_ = false;
   std::string description_;
 };

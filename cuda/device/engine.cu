@@ -35,7 +35,7 @@ Status check_code(const Context& context) {
 
 class DeviceEngine final : public Engine {
  public:
-  explicit DeviceEngine(std::unique_ptr<Context> context) : context_(std::move(context)) {}
+  explicit DeviceEngine(std::shared_ptr<Context> context) : context_(std::move(context)) {}
 
   ~DeviceEngine() override {
     const CurrentContext current(*context_);
@@ -75,7 +75,7 @@ class DeviceEngine final : public Engine {
       return {StatusCode::kInvalidArgument,
               "all " + std::to_string(slots_.size()) + " slots are in flight; pop a frame first"};
     }
-    CCL_RETURN_IF_ERROR(validate(job, config_));
+    CCL_RETURN_IF_ERROR(validate(job, config_, Backend::kCuda));
     const CurrentContext current(*context_);
     CCL_RETURN_IF_ERROR(current.status());
     Slot& slot = *slots_[(oldest_ + n_in_flight_) % slots_.size()];
@@ -115,6 +115,8 @@ class DeviceEngine final : public Engine {
     n_in_flight_ = 0;
   }
 
+  std::shared_ptr<Device> device() const override { return context_; }
+
  private:
   Status make_slots(Algorithm algorithm) {
     for (uint32_t i = 0; i < config_.slots; ++i) {
@@ -140,7 +142,7 @@ class DeviceEngine final : public Engine {
   }
 
   // First, so that the context outlives what was made in it.
-  std::unique_ptr<Context> context_;
+  std::shared_ptr<Context> context_;
   Config config_;
   std::vector<std::unique_ptr<Slot>> slots_;
   size_t oldest_ = 0;       ///< index of the oldest frame in flight
@@ -156,7 +158,7 @@ bool has_device_engine() {
 }
 
 Status make_device_engine(const DeviceOptions& options, std::unique_ptr<Engine>* engine) {
-  std::unique_ptr<device::Context> context;
+  std::shared_ptr<device::Context> context;
   CCL_RETURN_IF_ERROR(device::Context::create(options, &context));
   {
     const device::CurrentContext current(*context);

@@ -52,7 +52,8 @@ struct DeviceAllocator {
 
 struct PinnedAllocator {
   static Status acquire(void** memory, size_t bytes) {
-    return check(cudaHostAlloc(memory, bytes, cudaHostAllocDefault), "cudaHostAlloc");
+    // Portable: whatever context the reader works in, it knows the memory as page-locked.
+    return check(cudaHostAlloc(memory, bytes, cudaHostAllocPortable), "cudaHostAlloc");
   }
   static void release(void* memory) { cudaFreeHost(memory); }
 };

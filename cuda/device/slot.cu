@@ -12,6 +12,9 @@ namespace {
 // Rows of the input start where a memory transaction does.
 constexpr size_t kPitchAlignment = 128;
 
+// See FrameBuffers::output.
+constexpr size_t kOutputAlignment = 16;
+
 constexpr uint32_t kDeliverBlocks = 32;
 constexpr uint32_t kDeliverThreads = 256;
 
@@ -38,6 +41,16 @@ __global__ void __launch_bounds__(kDeliverThreads)
   }
 }
 
+/// Whether copies between the device and this host memory leave the host free.
+bool is_page_locked(const void* memory) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
+    cudaGetLastError();
+    return false;
+  }
+  return attributes.type == cudaMemoryTypeHost;
+}
+
 }  // namespace
 
 Slot::~Slot() {
@@ -47,19 +60,34 @@ Slot::~Slot() {
 Status Slot::configure(const Config& config, Algorithm algorithm) {
   config_ = config;
   input_pitch_ = (config.width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
-  const size_t n_pixels = size_t{config.width} * config.height;
   CCL_RETURN_IF_ERROR(stream_.create());
   for (Event& event : events_) {
     CCL_RETURN_IF_ERROR(event.create());
   }
-  CCL_RETURN_IF_ERROR(input_.allocate(input_pitch_ * config.height));
-  CCL_RETURN_IF_ERROR(output_.allocate(n_pixels * bytes_per_pixel(config.output)));
+  CCL_RETURN_IF_ERROR(written_.create());
+  if (config.input_memory == Memory::kHost) {
+    CCL_RETURN_IF_ERROR(take_input_memory());
+  }
+  if (config.output_memory == Memory::kHost) {
+    CCL_RETURN_IF_ERROR(take_output_memory());
+  }
   CCL_RETURN_IF_ERROR(records_.allocate(config.max_components));
   CCL_RETURN_IF_ERROR(counts_.allocate(1));
   CCL_RETURN_IF_ERROR(host_counts_.allocate(1));
   CCL_RETURN_IF_ERROR(host_records_.allocate(config.max_components));
+  frame_.records = records_.data();
+  frame_.counts = counts_.data();
   return algorithm == Algorithm::kRuns ? make_runs_pipeline(config, &pipeline_)
                                        : make_staged_pipeline(config, algorithm, &pipeline_);
+}
+
+Status Slot::take_input_memory() {
+  return input_.data() != nullptr ? Status() : input_.allocate(input_pitch_ * config_.height);
+}
+
+Status Slot::take_output_memory() {
+  const size_t bytes = size_t{config_.width} * config_.height * bytes_per_pixel(config_.output);
+  return output_.data() != nullptr ? Status() : output_.allocate(bytes);
 }
 
 void Slot::wait() {
@@ -69,61 +97,98 @@ void Slot::wait() {
   }
 }
 
-FrameBuffers Slot::buffers() const {
-  return {.input = input_.data(),
-          .input_pitch = input_pitch_,
-          .output = output_.data(),
-          .records = records_.data(),
-          .counts = counts_.data()};
-}
-
 Status Slot::start(const FrameJob& job) {
   job_ = job;
+  CCL_RETURN_IF_ERROR(place());
   CCL_RETURN_IF_ERROR(record(kStarted));
-  CCL_RETURN_IF_ERROR(upload(job.input));
+  CCL_RETURN_IF_ERROR(upload());
   CCL_RETURN_IF_ERROR(record(kUploaded));
-  CCL_RETURN_IF_ERROR(process(job.settings));
-  CCL_RETURN_IF_ERROR(download_output());
-  if (job.root_map != nullptr || job.labels != nullptr) {
-    CCL_RETURN_IF_ERROR(
-        pipeline_->enqueue_maps(job.settings, buffers(), job.root_map, job.labels, stream_.get()));
-  }
-  return record(kDownloaded);
+  CCL_RETURN_IF_ERROR(process());
+  return delivers_late_ ? Status() : deliver_images();
 }
 
-Status Slot::upload(const InputImage& image) {
-  return check(cudaMemcpy2DAsync(input_.data(), input_pitch_, image.pixels, image.stride, config_.width,
-                                 config_.height, cudaMemcpyHostToDevice, stream_.get()),
+/// Chooses where the kernels find the frame and where they put its pixels.
+Status Slot::place() {
+  if (job_.input.memory == Memory::kDevice) {
+    frame_.input = job_.input.pixels;
+    frame_.input_pitch = job_.input.stride;
+  } else {
+    CCL_RETURN_IF_ERROR(take_input_memory());
+    frame_.input = input_.data();
+    frame_.input_pitch = input_pitch_;
+  }
+  const bool takes_output = config_.output != Output::kNone && job_.output.memory == Memory::kDevice;
+  const size_t row = size_t{config_.width} * bytes_per_pixel(config_.output);
+  const bool is_dense = job_.output.stride == row || config_.height == 1;
+  const bool is_aligned = reinterpret_cast<uintptr_t>(job_.output.pixels) % kOutputAlignment == 0;
+  if (takes_output && is_dense && is_aligned) {
+    frame_.output = job_.output.pixels;
+  } else {
+    CCL_RETURN_IF_ERROR(take_output_memory());
+    frame_.output = output_.data();
+  }
+  // A copy to pageable memory holds up the host, who has other frames to start first.
+  delivers_late_ = config_.output != Output::kNone && !takes_output && !is_page_locked(job_.output.pixels);
+  return {};
+}
+
+bool Slot::is_in_own_memory() const {
+  return frame_.input == input_.data() && frame_.output == output_.data();
+}
+
+Status Slot::upload() {
+  if (job_.input.stream != nullptr) {
+    const auto writer = static_cast<cudaStream_t>(job_.input.stream);
+    CCL_RETURN_IF_ERROR(check(cudaEventRecord(written_.get(), writer), "cudaEventRecord"));
+    CCL_RETURN_IF_ERROR(check(cudaStreamWaitEvent(stream_.get(), written_.get()), "cudaStreamWaitEvent"));
+  }
+  if (job_.input.memory == Memory::kDevice) {
+    return {};
+  }
+  return check(cudaMemcpy2DAsync(input_.data(), input_pitch_, job_.input.pixels, job_.input.stride,
+                                 config_.width, config_.height, cudaMemcpyHostToDevice, stream_.get()),
                "cudaMemcpy2DAsync of the input");
 }
 
-/// Everything between upload and download is one graph, made anew only when settings change.
-Status Slot::process(const Settings& settings) {
-  if (!graph_.is_captured() || graph_settings_ != settings) {
-    if (Status status = capture(settings); !status.ok()) {
+/// Everything between upload and download.
+Status Slot::process() {
+  if (!is_in_own_memory()) {
+    return enqueue();
+  }
+  if (!graph_.is_captured() || graph_settings_ != job_.settings) {
+    if (Status status = capture(); !status.ok()) {
       graph_.reset();  // it may lead to memory that is gone
       return status;
     }
-    graph_settings_ = settings;
+    graph_settings_ = job_.settings;
   }
   return graph_.launch(stream_);
 }
 
-Status Slot::capture(const Settings& settings) {
-  CCL_RETURN_IF_ERROR(pipeline_->prepare(settings));
+Status Slot::enqueue() {
+  if (!is_capturing_) {
+    CCL_RETURN_IF_ERROR(pipeline_->prepare(job_.settings));
+  }
   marked_ = 0;
-  return graph_.capture(stream_, [&]() -> Status {
-    CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings, buffers(), stream_.get(), this));
-    return deliver_records();
-  });
+  CCL_RETURN_IF_ERROR(pipeline_->enqueue(job_.settings, frame_, stream_.get(), this));
+  return deliver_records();
 }
 
-/// Called while the graph is captured: the graph will record the event each time it runs.
+/// The graph is made anew only when settings change.
+Status Slot::capture() {
+  CCL_RETURN_IF_ERROR(pipeline_->prepare(job_.settings));
+  is_capturing_ = true;
+  const Status status = graph_.capture(stream_, [this] { return enqueue(); });
+  is_capturing_ = false;
+  return status;
+}
+
+/// While a graph is captured: the graph will record the event each time it runs.
 Status Slot::mark(Stage stage, cudaStream_t stream) {
   marked_ |= 1u << stage;
-  return check(
-      cudaEventRecordWithFlags(events_[kFirstStage + uint32_t{stage}].get(), stream, cudaEventRecordExternal),
-      "cudaEventRecordWithFlags");
+  return check(cudaEventRecordWithFlags(events_[kFirstStage + uint32_t{stage}].get(), stream,
+                                        is_capturing_ ? cudaEventRecordExternal : cudaEventRecordDefault),
+               "cudaEventRecordWithFlags");
 }
 
 Status Slot::deliver_records() {
@@ -133,20 +198,31 @@ Status Slot::deliver_records() {
   return check_launch("deliver");
 }
 
+Status Slot::deliver_images() {
+  CCL_RETURN_IF_ERROR(download_output());
+  if (job_.root_map != nullptr || job_.labels != nullptr) {
+    CCL_RETURN_IF_ERROR(
+        pipeline_->enqueue_maps(job_.settings, frame_, job_.root_map, job_.labels, stream_.get()));
+  }
+  return record(kDownloaded);
+}
+
 Status Slot::download_output() {
-  if (config_.output == Output::kNone) {
+  if (config_.output == Output::kNone || frame_.output == job_.output.pixels) {
     return {};
   }
   const size_t row = size_t{config_.width} * bytes_per_pixel(config_.output);
-  return check(cudaMemcpy2DAsync(job_.output.pixels, job_.output.stride, output_.data(), row, row,
-                                 config_.height, cudaMemcpyDeviceToHost, stream_.get()),
+  const cudaMemcpyKind kind =
+      job_.output.memory == Memory::kDevice ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost;
+  return check(cudaMemcpy2DAsync(job_.output.pixels, job_.output.stride, frame_.output, row, row,
+                                 config_.height, kind, stream_.get()),
                "cudaMemcpy2DAsync of the output");
 }
 
 /// The rare frame with more components than the table holds, from a pipeline that leaves such frames to the
 /// host, who sees it only now.
 Status Slot::choose_records() {
-  CCL_RETURN_IF_ERROR(pipeline_->enqueue_overflow(job_.settings, buffers(), stream_.get()));
+  CCL_RETURN_IF_ERROR(pipeline_->enqueue_overflow(job_.settings, frame_, stream_.get()));
   CCL_RETURN_IF_ERROR(check(
       cudaMemcpyAsync(host_records_.data(), records_.data(), config_.max_components * sizeof(CclComponent),
                       cudaMemcpyDeviceToHost, stream_.get()),
@@ -158,6 +234,9 @@ Status Slot::choose_records() {
 }
 
 Status Slot::finish(FrameResult* result) {
+  if (delivers_late_) {
+    CCL_RETURN_IF_ERROR(deliver_images());
+  }
   CCL_RETURN_IF_ERROR(events_[kDownloaded].synchronize());
   const Counts counts = *host_counts_.data();
   const bool overflow = counts.n_components > config_.max_components;

@@ -15,6 +15,10 @@ namespace ccl::device {
 
 /// All calls, construction and destruction included, need the context to be current. A slot has its own
 /// pipeline, so that frames in different slots overlap; inside a slot the stream orders the stages.
+///
+/// A frame in the slot's own memory, uploaded there, is one graph launch. A frame that lies on the device
+/// already is used where it lies; as it comes with another address each time, its kernels are launched one
+/// by one, which costs the host less than to tell a graph of the new address.
 class Slot : private StageMarks {
  public:
   Slot() = default;
@@ -23,8 +27,8 @@ class Slot : private StageMarks {
   /// Waits for what is on the stream.
   ~Slot() override;
 
-  /// Takes all memory but what Pipeline::prepare() takes later; once only. `algorithm` is Config::algorithm
-  /// resolved.
+  /// Takes all memory but what Pipeline::prepare() takes later, and what frames take that lie elsewhere than
+  /// `config` tells; once only. `algorithm` is Config::algorithm resolved.
   Status configure(const Config& config, Algorithm algorithm);
 
   /// Enqueues a frame. Even after a failure the job's memory may be in use until wait().
@@ -46,12 +50,17 @@ class Slot : private StageMarks {
     kPointCount,
   };
 
-  FrameBuffers buffers() const;
-  Status upload(const InputImage& image);
-  Status process(const Settings& settings);
-  Status capture(const Settings& settings);
+  Status take_input_memory();
+  Status take_output_memory();
+  Status place();
+  bool is_in_own_memory() const;
+  Status upload();
+  Status process();
+  Status enqueue();
+  Status capture();
   Status mark(Stage stage, cudaStream_t stream) override;
   Status deliver_records();
+  Status deliver_images();
   Status download_output();
   Status choose_records();
   Status record(Point point) { return events_[point].record(stream_); }
@@ -59,10 +68,12 @@ class Slot : private StageMarks {
 
   Config config_;
   size_t input_pitch_ = 0;
-  FrameJob job_;  ///< the frame in flight
+  FrameJob job_;                ///< the frame in flight
+  FrameBuffers frame_{};        ///< where it is for the kernels
+  bool delivers_late_ = false;  ///< its images are written when it is popped
 
-  DeviceArray<uint8_t> input_;
-  DeviceArray<uint8_t> output_;        ///< bytes_per_pixel(Config::output) a pixel
+  DeviceArray<uint8_t> input_;         ///< for frames that do not lie on the device
+  DeviceArray<uint8_t> output_;        ///< likewise, bytes_per_pixel(Config::output) a pixel
   DeviceArray<CclComponent> records_;  ///< Config::max_components
   DeviceArray<Counts> counts_;         ///< one
   std::unique_ptr<Pipeline> pipeline_;
@@ -70,11 +81,13 @@ class Slot : private StageMarks {
   PinnedArray<Counts> host_counts_;         ///< one
   PinnedArray<CclComponent> host_records_;  ///< Config::max_components
 
-  Graph graph_;              ///< all stages, for frames of these settings
+  Graph graph_;              ///< all stages, for frames in own memory with these settings
   Settings graph_settings_;  ///< valid while a graph is captured
-  uint32_t marked_ = 0;      ///< a bit for each stage that the graph marks
+  bool is_capturing_ = false;
+  uint32_t marked_ = 0;  ///< a bit for each stage that the frame marks
 
   std::array<Event, kPointCount> events_;
+  Event written_;  ///< on the stream that writes the input
   Stream stream_;
 };
 

@@ -55,7 +55,7 @@ Status HostEngine::push(const FrameJob& job) {
     return {StatusCode::kInvalidArgument,
             "all " + std::to_string(config_.slots) + " slots hold frames; pop one first"};
   }
-  CCL_RETURN_IF_ERROR(validate(job, config_));
+  CCL_RETURN_IF_ERROR(validate(job, config_, Backend::kCpu));
   Slot& slot = slots_[(first_waiting_ + n_waiting_) % config_.slots];
   slot.result = {};
   pipeline_->run(job, slot.records.get(), &slot.result);

@@ -20,6 +20,7 @@ class HostEngine final : public Engine {
   Status push(const FrameJob& job) override;
   Status pop(FrameResult* result) override;
   void flush() override { n_waiting_ = 0; }
+  std::shared_ptr<Device> device() const override { return nullptr; }
 
  private:
   /// A frame that is done and waits to be popped.

@@ -43,6 +43,7 @@ const Property kProperties[] = {
     {"max-area", "4294967295", When::kControllable},
     {"max-components", "16384", When::kLive},
     {"threads", "0", When::kLive},
+    {"pipeline-depth", "0", When::kLive},
     {"features", "moments+perimeter+euler", When::kControllable},
     {"metadata", "components", When::kLive},
     {"max-objects", "256", When::kControllable},

@@ -12,6 +12,7 @@ namespace cudaccl::test {
 
 struct Unref {
   void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
+  void operator()(GstBufferPool* pool) const { gst_object_unref(pool); }
   void operator()(GstBus* bus) const { gst_object_unref(bus); }
   void operator()(GstCaps* caps) const { gst_caps_unref(caps); }
   void operator()(GstControlSource* source) const { gst_object_unref(source); }
