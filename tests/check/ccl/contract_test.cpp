@@ -95,6 +95,27 @@ TEST_F(ContractTest, RefusedFramesLeaveOthersInFlight) {
   EXPECT_EQ(pop_code(*engine_), StatusCode::kNeedMoreData);
 }
 
+/// Only a device engine reaches the GPU's memory; the other says so instead of reading there.
+TEST_F(ContractTest, DeviceMemoryIsForDeviceEngines) {
+  const std::unique_ptr<Engine> host = make_host_engine();
+  EXPECT_EQ(host->device(), nullptr);
+  config_.output = Output::kMask;
+  ASSERT_TRUE(host->configure(config_).ok());
+  std::vector<uint8_t> pixels(size_t{config_.width} * config_.height);
+  FrameJob from_device = job_for(image_);
+  from_device.output = {pixels.data(), config_.width};
+  FrameJob to_device = from_device;
+  from_device.input.memory = Memory::kDevice;
+  to_device.output.memory = Memory::kDevice;
+  for (const FrameJob& job : {from_device, to_device}) {
+    const Status status = host->push(job);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_NE(status.message().find("GPU"), std::string::npos) << status.message();
+  }
+  to_device.output.memory = Memory::kHost;
+  EXPECT_TRUE(host->push(to_device).ok());
+}
+
 TEST_F(ContractTest, FailuresSayWhatIsWrong) {
   EXPECT_FALSE(engine_->push(job_for(image_)).message().empty()) << "not configured";
   FrameResult result;

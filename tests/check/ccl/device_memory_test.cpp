@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Frames that lie in the GPU's memory, or go there, give what frames in host memory give.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "fixture.h"
+#include "images.h"
+
+namespace ccl::test {
+
+namespace {
+
+constexpr uint8_t kFiller = 0x5a;
+
+/// Bytes on the device, all kFiller at first.
+class DeviceBytes {
+ public:
+  explicit DeviceBytes(size_t size) : size_(size) {
+    EXPECT_EQ(cudaMalloc(&bytes_, size), cudaSuccess);
+    EXPECT_EQ(cudaMemset(bytes_, kFiller, size), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  }
+  ~DeviceBytes() { cudaFree(bytes_); }
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
+
+  uint8_t* get() const { return static_cast<uint8_t*>(bytes_); }
+  void set(const std::vector<uint8_t>& bytes) const {
+    EXPECT_EQ(cudaMemcpy(bytes_, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), cudaSuccess);
+  }
+  std::vector<uint8_t> read() const {
+    std::vector<uint8_t> bytes(size_);
+    EXPECT_EQ(cudaMemcpy(bytes.data(), bytes_, size_, cudaMemcpyDeviceToHost), cudaSuccess);
+    return bytes;
+  }
+
+ private:
+  void* bytes_ = nullptr;
+  size_t size_;
+};
+
+Image specks(uint32_t width, uint32_t height, uint32_t seed) {
+  return drawn("specks", width, height, [seed](uint32_t x, uint32_t y) {
+    uint32_t hash = x * 0x9e3779b9u ^ y * 0x85ebca6bu ^ seed * 0xc2b2ae35u;
+    hash = (hash ^ hash >> 15) * 0x2c1b3c6du;
+    return (hash ^ hash >> 12) % 100 < 45;
+  });
+}
+
+/// What a frame came to: the output's rows with whatever lies between them, and the records.
+struct Frame {
+  std::vector<uint8_t> rows;
+  std::vector<CclComponent> records;
+
+  bool operator==(const Frame& other) const {
+    return rows == other.rows && records.size() == other.records.size() &&
+           std::memcmp(records.data(), other.records.data(), records.size() * sizeof(CclComponent)) == 0;
+  }
+};
+
+Config config_of(uint32_t width, uint32_t height, Output output, uint32_t slots = 1) {
+  Config config;
+  config.width = width;
+  config.height = height;
+  config.output = output;
+  config.slots = slots;
+  return config;
+}
+
+class DeviceMemoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (backend() != Backend::kCuda) {
+      GTEST_SKIP() << "the CPU engine reads host memory only (see ContractTest)";
+    }
+    ASSERT_TRUE(make_engine(&engine_).ok());
+  }
+
+  /// Runs a frame on the host engine, as the reference.
+  static Frame expect(const Image& image, const Config& config, size_t stride) {
+    const std::unique_ptr<Engine> engine = make_host_engine();
+    Config on_host = config;
+    on_host.algorithm = Algorithm::kAuto;
+    EXPECT_TRUE(engine->configure(on_host).ok());
+    Frame frame;
+    frame.rows.assign(stride * config.height, kFiller);
+    FrameJob job;
+    job.input = {image.pixels(), image.stride};
+    job.output = {frame.rows.data(), stride};
+    EXPECT_TRUE(engine->push(job).ok());
+    FrameResult result;
+    EXPECT_TRUE(engine->pop(&result).ok());
+    frame.records.assign(result.components.begin(), result.components.end());
+    return frame;
+  }
+
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace
+
+TEST_F(DeviceMemoryTest, EveryLabelerReadsAndWritesWhereTheFrameLies) {
+  constexpr uint32_t kWidth = 173;
+  constexpr uint32_t kHeight = 91;
+  for (const AlgorithmInfo& labeler : labelers()) {
+    for (const Output output : {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask}) {
+      // Dense rows can be written in place, padded ones are copied; odd inputs are read byte by byte.
+      for (const size_t padding : {0u, 35u}) {
+        const Image image = spread(specks(kWidth, kHeight, padding), padding % 16, padding);
+        Config config = config_of(kWidth, kHeight, output);
+        config.algorithm = labeler.algorithm;
+        config.input_memory = Memory::kDevice;
+        config.output_memory = Memory::kDevice;
+        const size_t stride = size_t{kWidth} * bytes_per_pixel(output) + padding;
+        const Frame want = expect(image, config, stride);
+
+        DeviceBytes input(image.memory.size());
+        input.set(image.memory);
+        DeviceBytes pixels(stride * kHeight);
+        ASSERT_TRUE(engine_->configure(config).ok());
+        FrameJob job;
+        job.input = {input.get() + image.offset, image.stride, Memory::kDevice};
+        job.output = {pixels.get(), stride, Memory::kDevice};
+        for (int turn = 0; turn < 2; ++turn) {
+          ASSERT_TRUE(engine_->push(job).ok());
+          FrameResult result;
+          ASSERT_TRUE(engine_->pop(&result).ok());
+          EXPECT_EQ((Frame{pixels.read(), {result.components.begin(), result.components.end()}}), want)
+              << labeler.nick << " output " << static_cast<int>(output) << " padding " << padding;
+        }
+      }
+    }
+  }
+}
+
+/// Frames may lie elsewhere than the configuration tells, in any order.
+TEST_F(DeviceMemoryTest, FramesMayLieElsewhereThanConfigured) {
+  constexpr uint32_t kWidth = 130;
+  constexpr uint32_t kHeight = 70;
+  constexpr size_t kStride = kWidth * 4;
+  for (const Memory configured : {Memory::kHost, Memory::kDevice}) {
+    Config config = config_of(kWidth, kHeight, Output::kColorized, 2);
+    config.input_memory = configured;
+    config.output_memory = configured;
+    ASSERT_TRUE(engine_->configure(config).ok());
+    for (uint32_t seed = 0; seed < 8; ++seed) {
+      const Image image = specks(kWidth, kHeight, seed);
+      const Frame want = expect(image, config, kStride);
+      DeviceBytes input(image.memory.size());
+      input.set(image.memory);
+      DeviceBytes pixels(kStride * kHeight);
+      std::vector<uint8_t> rows(kStride * kHeight, kFiller);
+      const bool from_device = (seed & 1) != 0;
+      const bool to_device = (seed & 2) != 0;
+      FrameJob job;
+      job.input = from_device ? InputImage{input.get(), image.stride, Memory::kDevice}
+                              : InputImage{image.pixels(), image.stride};
+      job.output =
+          to_device ? OutputImage{pixels.get(), kStride, Memory::kDevice} : OutputImage{rows.data(), kStride};
+      ASSERT_TRUE(engine_->push(job).ok());
+      FrameResult result;
+      ASSERT_TRUE(engine_->pop(&result).ok());
+      EXPECT_EQ(
+          (Frame{to_device ? pixels.read() : rows, {result.components.begin(), result.components.end()}}),
+          want)
+          << seed;
+    }
+  }
+}
+
+/// A frame that another stream is still writing is read when it is written.
+TEST_F(DeviceMemoryTest, WaitsForTheStreamThatWritesTheFrame) {
+  constexpr uint32_t kWidth = 300;
+  constexpr uint32_t kHeight = 200;
+  const Config config = config_of(kWidth, kHeight, Output::kMask);
+  const Image image = specks(kWidth, kHeight, 1);
+  const Frame want = expect(image, config, kWidth);
+  ASSERT_TRUE(engine_->configure(config).ok());
+  DeviceBytes input(image.memory.size());
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  const auto sleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
+  ASSERT_EQ(cudaLaunchHostFunc(stream, sleep, nullptr), cudaSuccess);
+  ASSERT_EQ(
+      cudaMemcpyAsync(input.get(), image.memory.data(), image.memory.size(), cudaMemcpyHostToDevice, stream),
+      cudaSuccess);
+  std::vector<uint8_t> rows(size_t{kWidth} * kHeight, kFiller);
+  FrameJob job;
+  job.input = {input.get(), image.stride, Memory::kDevice, stream};
+  job.output = {rows.data(), kWidth};
+  ASSERT_TRUE(engine_->push(job).ok());
+  FrameResult result;
+  ASSERT_TRUE(engine_->pop(&result).ok());
+  EXPECT_EQ((Frame{rows, {result.components.begin(), result.components.end()}}), want);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+/// Page-locked memory gives the same bytes, and may be let go of after the engine.
+TEST_F(DeviceMemoryTest, PageLockedMemoryOutlivesTheEngine) {
+  constexpr uint32_t kWidth = 257;
+  constexpr uint32_t kHeight = 65;
+  constexpr size_t kStride = kWidth * 4 + 12;
+  const Config config = config_of(kWidth, kHeight, Output::kColorized, 3);
+  std::shared_ptr<uint8_t> input;
+  std::vector<std::shared_ptr<uint8_t>> rows(3);
+  const Image image = specks(kWidth, kHeight, 2);
+  ASSERT_TRUE(engine_->device()->allocate_host(image.memory.size(), &input).ok());
+  std::memcpy(input.get(), image.memory.data(), image.memory.size());
+  ASSERT_TRUE(engine_->configure(config).ok());
+  for (std::shared_ptr<uint8_t>& memory : rows) {
+    ASSERT_TRUE(engine_->device()->allocate_host(kStride * kHeight, &memory).ok());
+    std::memset(memory.get(), kFiller, kStride * kHeight);
+    FrameJob job;
+    job.input = {input.get(), image.stride};
+    job.output = {memory.get(), kStride};
+    ASSERT_TRUE(engine_->push(job).ok());
+  }
+  const Frame want = expect(image, config, kStride);
+  for (const std::shared_ptr<uint8_t>& memory : rows) {
+    FrameResult result;
+    ASSERT_TRUE(engine_->pop(&result).ok());
+    EXPECT_EQ((Frame{{memory.get(), memory.get() + kStride * kHeight},
+                     {result.components.begin(), result.components.end()}}),
+              want);
+  }
+  engine_.reset();
+  EXPECT_EQ(rows[0].get()[kStride * kHeight - 1], kFiller);
+}
+
+}  // namespace ccl::test
