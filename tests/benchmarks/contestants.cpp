@@ -14,9 +14,12 @@ namespace ccl::bench {
 
 namespace {
 
-std::string video_caps(const char* format, const Task& task) {
-  return std::string("video/x-raw,format=") + format + ",width=" + std::to_string(task.width) +
-         ",height=" + std::to_string(task.height) + ",framerate=60/1";
+GstContext* the_cuda_context = nullptr;
+
+std::string video_caps(const char* format, const Task& task, const std::string& memory = "system") {
+  return std::string("video/x-raw") + (memory == "cuda" ? "(memory:CUDAMemory)" : "") + ",format=" + format +
+         ",width=" + std::to_string(task.width) + ",height=" + std::to_string(task.height) +
+         ",framerate=60/1";
 }
 
 /// An appsrc that holds two frames at most: one that is taken next, and one that is made meanwhile.
@@ -24,7 +27,7 @@ std::string source(const std::string& caps) {
   return "appsrc name=source format=time block=true max-bytes=0 max-buffers=2 caps=" + caps;
 }
 
-/// A running pipeline from a launch line with an element named "source".
+/// A running pipeline from a launch line; frames are pushed into its element named "source", if it has one.
 class Line {
  public:
   explicit Line(const std::string& text) {
@@ -38,13 +41,14 @@ class Line {
 
   ~Line() {
     gst_element_set_state(pipeline_, GST_STATE_NULL);
-    gst_object_unref(source_);
+    gst_clear_object(&source_);
     gst_object_unref(pipeline_);
   }
 
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
 
+  GstElement* pipeline() const { return pipeline_; }
   /// The caller's reference.
   GstElement* element(const char* name) { return gst_bin_get_by_name(GST_BIN(pipeline_), name); }
 
@@ -63,7 +67,12 @@ class Line {
     gst_object_unref(sink);
   }
 
-  void play() { gst_element_set_state(pipeline_, GST_STATE_PLAYING); }
+  void play() {
+    if (the_cuda_context != nullptr) {
+      gst_element_set_context(pipeline_, the_cuda_context);
+    }
+    gst_element_set_state(pipeline_, GST_STATE_PLAYING);
+  }
   void push(GstBuffer* buffer) { gst_app_src_push_buffer(GST_APP_SRC(source_), buffer); }
   void end() { gst_app_src_end_of_stream(GST_APP_SRC(source_)); }
 
@@ -85,13 +94,29 @@ class Line {
   GstElement* source_ = nullptr;
 };
 
+/// The context that a pipeline's elements told of on the bus. The caller's, null if they told none.
+GstContext* told_context(GstElement* pipeline) {
+  GstBus* bus = gst_element_get_bus(pipeline);
+  GstContext* context = nullptr;
+  while (GstMessage* message = gst_bus_pop_filtered(bus, GST_MESSAGE_HAVE_CONTEXT)) {
+    if (context == nullptr) {
+      gst_message_parse_have_context(message, &context);
+    }
+    gst_message_unref(message);
+  }
+  gst_object_unref(bus);
+  return context;
+}
+
 class ElementPipeline final : public Contestant {
  public:
   ElementPipeline(const Task& task, Arrived arrived)
       : arrived_(std::move(arrived)),
-        line_(source(video_caps("GRAY8", task)) + " ! cudaccl backend=" + task.backend +
-              " threads=" + std::to_string(task.threads) +
-              (task.is_colorized ? " output=colorized ! video/x-raw,format=RGBA" : " output=passthrough") +
+        line_(source(video_caps(source_format(task), task, task.from)) +
+              " ! cudaccl backend=" + task.backend + " threads=" + std::to_string(task.threads) +
+              " pipeline-depth=" + std::to_string(task.depth) +
+              (task.is_colorized ? " output=colorized ! " + video_caps("RGBA", task, task.to)
+                                 : " output=passthrough") +
               " ! fakesink name=sink sync=false") {
     line_.watch_sink(&arrived_);
     line_.play();
@@ -193,6 +218,59 @@ class OpenCvPipeline final : public Contestant {
 };
 
 }  // namespace
+
+const char* source_format(const Task& task) {
+  return task.from == "cuda" ? "NV12" : "GRAY8";
+}
+
+GstContext* shared_cuda_context() {
+  return the_cuda_context;
+}
+
+void share_cuda_context(GstContext* context) {
+  if (context != nullptr) {
+    gst_context_ref(context);
+  }
+  if (the_cuda_context != nullptr) {
+    gst_context_unref(the_cuda_context);
+  }
+  the_cuda_context = context;
+}
+
+std::vector<GstBuffer*> upload(const std::vector<GstBuffer*>& frames, const Task& task) {
+  Line line(source(video_caps(source_format(task), task)) + " ! cudaupload ! " +
+            video_caps(source_format(task), task, "cuda") + " ! appsink name=taker sync=false");
+  GstElement* taker = line.element("taker");
+  line.play();
+  std::vector<GstBuffer*> uploaded;
+  for (GstBuffer* frame : frames) {
+    line.push(gst_buffer_ref(frame));
+    GstSample* sample = gst_app_sink_pull_sample(GST_APP_SINK(taker));
+    if (sample == nullptr) {
+      fail("pipeline-bench: frames cannot be uploaded with cudaupload");
+    }
+    uploaded.push_back(gst_buffer_ref(gst_sample_get_buffer(sample)));
+    gst_sample_unref(sample);
+  }
+  gst_object_unref(taker);
+  if (GstContext* context = told_context(line.pipeline())) {
+    share_cuda_context(context);
+    gst_context_unref(context);
+  }
+  return uploaded;
+}
+
+double time_line(const std::string& text) {
+  uint64_t n_frames = 0;
+  const Contestant::Arrived count = [&n_frames](GstClockTime) { ++n_frames; };
+  Line line(text);
+  line.watch_sink(&count);
+  const Time taken = time([&line] {
+    line.play();
+    line.wait_for_end();
+  });
+  return static_cast<double>(n_frames) / taken.wall_us * 1e6;
+}
 
 std::unique_ptr<Contestant> make_element_pipeline(const Task& task, Contestant::Arrived arrived) {
   return std::make_unique<ElementPipeline>(task, std::move(arrived));

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ccl::bench {
 
@@ -17,9 +18,19 @@ struct Task {
   bool is_colorized = true;  ///< else records only, the frame goes on as it came
   std::string backend = "cpu";
   uint32_t threads = 1;
+  uint32_t depth = 0;           ///< of the element's pipeline
+  std::string from = "system";  ///< where frames are: system, pinned (page-locked) or cuda
+  std::string to = "system";    ///< where pixels go: system or cuda
 };
 
-/// Takes GRAY8 frames, labels and measures their components, and gives RGBA or the frames themselves to a
+/// The format of the task's frames: GRAY8, or NV12 in CUDA memory, which has no GRAY8.
+const char* source_format(const Task& task);
+
+/// The CUDA context that all pipelines work in, null until one is shared. Borrowed.
+GstContext* shared_cuda_context();
+void share_cuda_context(GstContext* context);
+
+/// Takes frames, labels and measures their components, and gives RGBA or the frames themselves to a
 /// sink that does nothing.
 class Contestant {
  public:
@@ -37,6 +48,14 @@ class Contestant {
   /// Returns when all frames have reached the sink.
   virtual void drain() = 0;
 };
+
+/// Buffers in CUDA memory with what these in system memory have: appsrc ! cudaupload ! appsink. Shares the
+/// context of that memory.
+std::vector<GstBuffer*> upload(const std::vector<GstBuffer*>& frames, const Task& task);
+
+/// Frames a second through a launch line that ends by itself, the end included; at an element named "sink"
+/// they are counted.
+double time_line(const std::string& text);
 
 /// appsrc ! cudaccl ! fakesink
 std::unique_ptr<Contestant> make_element_pipeline(const Task& task, Contestant::Arrived arrived);

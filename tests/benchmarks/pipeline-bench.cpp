@@ -3,12 +3,19 @@
 /// do without it (appsink, OpenCV, appsrc), in one process, in turns. Writes CSV:
 ///
 ///     pipeline-bench --size 1920x1080 --size 3840x2160 > pipelines.csv
+///     pipeline-bench --backend cuda --depth 3 --from pinned > gpu.csv
 ///     pipeline-bench --backend cuda --fps 60 --pipelines 8 > live.csv
+///     pipeline-bench --file clip.h264 > decode.csv
+///
+/// Frames lie in system memory, in page-locked memory, or as NV12 in CUDA memory. With --file the frames are
+/// what nvh264dec makes of it, and the rows tell what decoding takes alone and with the element behind it.
+/// A row named bus tells what copies alone allow.
 ///
 /// Without --fps frames are pushed as fast as they are taken, at most two ahead. With it they come live, and
 /// one that needs longer than the time to the next frame is late. Latency is from when a frame was due, or
 /// pushed, to its arrival.
 #include <gst/gst.h>
+#include <gst/video/video.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,8 +25,11 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "bus.h"
+#include "ccl/engine.h"
 #include "commit.h"
 #include "contestants.h"
 #include "host/simd/level.h"
@@ -38,30 +48,35 @@ struct Options {
   gchar** images = nullptr;
   gchar** outputs = nullptr;
   gchar** threads = nullptr;
+  gchar** depths = nullptr;
+  gchar* from = nullptr;
+  gchar* to = nullptr;
+  gchar* file = nullptr;
+  gboolean alone = FALSE;
   gint frames = 60;
   gint rounds = 5;
   gint pipelines = 1;
   gdouble fps = 0;
 };
 
-/// Frames to be sent again and again: the protocol's image and seven others of its kind.
+/// Frames to be sent again and again: the image of this name and seven others of its kind.
 class Ring {
  public:
-  Ring(const std::string& name, uint32_t width, uint32_t height) {
-    for (uint32_t seed = 1; seed <= 8; ++seed) {
-      const std::optional<test::Image> noise = draw_noise(name, {width, height}, seed);
+  Ring(const std::string& name, const Task& task) {
+    for (uint32_t seed = 1; seed <= kFrames; ++seed) {
+      const std::optional<test::Image> noise = draw_noise(name, {task.width, task.height}, seed);
       if (!noise && name != "blobs") {
         fail("pipeline-bench: an image is blobs or noise such as g1_d50, not " + name);
       }
-      frames_.push_back(to_buffer(noise ? *noise : test::blobs(width, height, seed)));
+      frames_.push_back(to_buffer(noise ? *noise : test::blobs(task.width, task.height, seed), task));
+    }
+    if (task.from == "cuda") {
+      const std::vector<GstBuffer*> host = std::exchange(frames_, upload(frames_, task));
+      std::for_each(host.begin(), host.end(), gst_buffer_unref);
     }
   }
 
-  ~Ring() {
-    for (GstBuffer* frame : frames_) {
-      gst_buffer_unref(frame);
-    }
-  }
+  ~Ring() { std::for_each(frames_.begin(), frames_.end(), gst_buffer_unref); }
 
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
@@ -74,11 +89,32 @@ class Ring {
   }
 
  private:
-  static GstBuffer* to_buffer(const test::Image& image) {
-    const size_t stride = GST_ROUND_UP_4(image.width);
-    GstBuffer* buffer = gst_buffer_new_allocate(nullptr, stride * image.height, nullptr);
+  static constexpr uint32_t kFrames = 8;
+
+  static GstBuffer* allocate(size_t size, const Task& task) {
+    if (task.from != "pinned") {
+      return gst_buffer_new_allocate(nullptr, size, nullptr);
+    }
+    static std::unique_ptr<Engine> engine;
+    auto* memory = new std::shared_ptr<uint8_t>;
+    if ((!engine && !make_device_engine({}, &engine).ok()) ||
+        !engine->device()->allocate_host(size, memory).ok()) {
+      fail("pipeline-bench: there is no page-locked memory without a GPU");
+    }
+    return gst_buffer_new_wrapped_full(
+        static_cast<GstMemoryFlags>(0), memory->get(), size, 0, size, memory,
+        [](gpointer kept) { delete static_cast<std::shared_ptr<uint8_t>*>(kept); });
+  }
+
+  static GstBuffer* to_buffer(const test::Image& image, const Task& task) {
+    GstVideoInfo info;
+    gst_video_info_set_format(&info, gst_video_format_from_string(source_format(task)), image.width,
+                              image.height);
+    GstBuffer* buffer = allocate(GST_VIDEO_INFO_SIZE(&info), task);
+    gst_buffer_memset(buffer, 0, 128, GST_VIDEO_INFO_SIZE(&info));
     for (uint32_t y = 0; y < image.height; ++y) {
-      gst_buffer_fill(buffer, y * stride, image.pixels() + y * image.stride, image.width);
+      gst_buffer_fill(buffer, size_t{y} * static_cast<size_t>(GST_VIDEO_INFO_PLANE_STRIDE(&info, 0)),
+                      image.pixels() + y * image.stride, image.width);
     }
     return buffer;
   }
@@ -93,44 +129,53 @@ class Lane {
  public:
   Lane(MakeContestant make, const Task& task, const Ring& ring, const Options& options)
       : ring_(ring),
+        depth_(task.depth),
+        n_warm_(kWarmFrames * (task.depth + 1)),
         n_frames_(static_cast<uint32_t>(options.frames)),
         fps_(options.fps),
-        due_(n_frames_ + 1),
-        latencies_ms_(n_frames_ + 1),
+        due_(n_warm_ + n_frames_),
+        latencies_ms_(n_warm_ + n_frames_),
         contestant_(make(task, [this](GstClockTime i) {
           latencies_ms_[i] = std::chrono::duration<double, std::milli>(Clock::now() - due_[i]).count();
           n_arrived_ = static_cast<uint32_t>(i) + 1;
         })) {}
 
-  /// The first frame negotiates and takes memory; it is not counted.
+  /// The first frames negotiate and take memory, in every slot; they are not counted.
   void warm_up() {
-    due_[0] = Clock::now();
-    contestant_->push(ring_.make(0));
-    while (n_arrived_ == 0) {
+    for (uint32_t i = 0; i < n_warm_; ++i) {
+      due_[i] = Clock::now();
+      contestant_->push(ring_.make(i));
+    }
+    while (n_arrived_ + depth_ < n_warm_) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
 
   void run() {
     const Clock::time_point start = Clock::now();
-    for (uint32_t i = 1; i <= n_frames_; ++i) {
-      due_[i] = Clock::now();
+    for (uint32_t i = 0; i < n_frames_; ++i) {
+      Clock::time_point& due = due_[n_warm_ + i];
+      due = Clock::now();
       if (fps_ > 0) {
-        due_[i] =
-            start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(i / fps_));
-        std::this_thread::sleep_until(due_[i]);
+        due = start +
+              std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>((i + 1) / fps_));
+        std::this_thread::sleep_until(due);
       }
-      contestant_->push(ring_.make(i));
+      contestant_->push(ring_.make(n_warm_ + i));
     }
     contestant_->drain();
   }
 
   void add_latencies(std::vector<double>* all) const {
-    all->insert(all->end(), latencies_ms_.begin() + 1, latencies_ms_.end());
+    all->insert(all->end(), latencies_ms_.begin() + n_warm_, latencies_ms_.end());
   }
 
  private:
+  static constexpr uint32_t kWarmFrames = 3;  // of each slot
+
   const Ring& ring_;
+  uint32_t depth_;
+  uint32_t n_warm_;
   uint32_t n_frames_;
   double fps_;
   std::vector<Clock::time_point> due_;
@@ -150,8 +195,10 @@ struct Score {
 
 void run_round(Score* score, const Task& task, const Ring& ring, const Options& options) {
   std::vector<std::unique_ptr<Lane>> lanes;
+  Task own = task;
+  own.depth = score->make == make_element_pipeline ? task.depth : 0;
   for (gint i = 0; i < options.pipelines; ++i) {
-    lanes.push_back(std::make_unique<Lane>(score->make, task, ring, options));
+    lanes.push_back(std::make_unique<Lane>(score->make, own, ring, options));
     lanes.back()->warm_up();
   }
   const Time taken = time([&] {
@@ -171,6 +218,27 @@ void run_round(Score* score, const Task& task, const Ring& ring, const Options& 
   }
 }
 
+/// A line of the CSV; what a contestant cannot tell is 0.
+struct Row {
+  const char* contestant;
+  double best_fps = 0;
+  double median_fps = 0;
+  double p50_ms = 0;
+  double p99_ms = 0;
+  double p999_ms = 0;
+  long n_late = 0;
+  double cpu_ms = 0;
+};
+
+void print_row(const Row& row, const Task& task, const std::string& image, const Options& options) {
+  std::printf("%s,%s,%s,%s,%u,%u,%u,%u,%s,%s,%d,%g,%.1f,%.1f,%.3f,%.3f,%.3f,%ld,%.3f,%d,%d\n", row.contestant,
+              task.backend.c_str(), task.is_colorized ? "colorized" : "passthrough", image.c_str(),
+              task.width, task.height, task.threads, task.depth, task.from.c_str(), task.to.c_str(),
+              options.pipelines, options.fps, row.best_fps, row.median_fps, row.p50_ms, row.p99_ms,
+              row.p999_ms, row.n_late, row.cpu_ms, options.frames, options.rounds);
+  std::fflush(stdout);
+}
+
 void print(Score score, const Task& task, const std::string& image, const Options& options) {
   std::sort(score.fps.begin(), score.fps.end());
   std::sort(score.latencies_ms.begin(), score.latencies_ms.end());
@@ -181,18 +249,32 @@ void print(Score score, const Task& task, const std::string& image, const Option
                                        : score.latencies_ms.end() -
                                              std::upper_bound(score.latencies_ms.begin(),
                                                               score.latencies_ms.end(), 1000 / options.fps);
-  std::printf("%s,%s,%s,%s,%u,%u,%u,%d,%g,%.1f,%.1f,%.3f,%.3f,%.3f,%ld,%.3f,%d,%d\n", score.name,
-              task.backend.c_str(), task.is_colorized ? "colorized" : "passthrough", image.c_str(),
-              task.width, task.height, task.threads, options.pipelines, options.fps, score.fps.back(),
-              score.fps[score.fps.size() / 2], percentile(0.5), percentile(0.99), percentile(0.999),
-              static_cast<long>(n_late), summarize(score.cpu_ms_per_frame).min, options.frames,
-              options.rounds);
-  std::fflush(stdout);
+  const double best = score.fps.back();
+  const double median = score.fps[score.fps.size() / 2];
+  print_row({.contestant = score.name,
+             .best_fps = best,
+             .median_fps = median,
+             .p50_ms = percentile(0.5),
+             .p99_ms = percentile(0.99),
+             .p999_ms = percentile(0.999),
+             .n_late = static_cast<long>(n_late),
+             .cpu_ms = summarize(score.cpu_ms_per_frame).min},
+            task, image, options);
+}
+
+/// What copies up and down alone allow.
+void print_bus(const Task& task, const std::string& image, const Options& options) {
+  const size_t n_pixels = size_t{task.width} * task.height;
+  const double fps = measure_bus_fps(task.from != "cuda" ? n_pixels : 0,
+                                     task.is_colorized && task.to != "cuda" ? n_pixels * 4 : 0);
+  if (fps > 0) {
+    print_row({.contestant = "bus", .best_fps = fps, .median_fps = fps}, task, image, options);
+  }
 }
 
 void compete(const Task& task, const std::string& image, const Ring& ring, const Options& options) {
   std::vector<Score> scores = {{"cudaccl", make_element_pipeline, {}, {}, {}}};
-  if (OpenCvPeer::exists()) {
+  if (OpenCvPeer::exists() && !options.alone && task.from != "cuda") {
     scores.push_back({"appsink-opencv", make_opencv_pipeline, {}, {}, {}});
   }
   for (gint round = 0; round < options.rounds; ++round) {
@@ -202,6 +284,41 @@ void compete(const Task& task, const std::string& image, const Ring& ring, const
   }
   for (const Score& score : scores) {
     print(score, task, image, options);
+  }
+  if (task.backend == "cuda" && options.fps <= 0) {
+    print_bus(task, image, options);
+  }
+}
+
+/// What the hardware decoder gives, alone and with the element behind it.
+void decode(const Options& options) {
+  const std::string decoder = std::string("filesrc location=") + options.file + " ! h264parse ! nvh264dec ! ";
+  const std::string sink = " ! fakesink name=sink sync=false";
+  const struct {
+    const char* name;
+    const char* elements;
+    const char* output;
+    const char* to;
+  } lines[] = {
+      {"nvh264dec", "video/x-raw(memory:CUDAMemory)", "none", "cuda"},
+      {"nvh264dec+cudaccl", "cudaccl backend=cuda output=passthrough", "passthrough", "cuda"},
+      {"nvh264dec+cudaccl", "cudaccl backend=cuda ! video/x-raw(memory:CUDAMemory)", "colorized", "cuda"},
+      {"nvh264dec+cudaccl", "cudaccl backend=cuda pipeline-depth=3 ! video/x-raw,format=RGBA", "colorized",
+       "system"},
+      {"nvh264dec+cudaccl+cudadownload",
+       "cudaccl backend=cuda ! video/x-raw(memory:CUDAMemory) ! cudadownload ! video/x-raw,format=RGBA",
+       "colorized", "system"},
+  };
+  std::printf("contestant,output,to,best_fps,median_fps,rounds\n");
+  for (const auto& line : lines) {
+    std::vector<double> fps;
+    for (gint round = 0; round < options.rounds; ++round) {
+      fps.push_back(time_line(decoder + line.elements + sink));
+    }
+    std::sort(fps.begin(), fps.end());
+    std::printf("%s,%s,%s,%.1f,%.1f,%d\n", line.name, line.output, line.to, fps.back(), fps[fps.size() / 2],
+                options.rounds);
+    std::fflush(stdout);
   }
 }
 
@@ -216,22 +333,32 @@ std::vector<std::string> list(gchar** given, std::initializer_list<const char*> 
 void run(const Options& options) {
   std::printf("# %s; SIMD level %s; OpenCV %s; commit %s\n", processor_name().c_str(),
               host::simd_name(host::choose_simd_level()), OpenCvPeer::version().c_str(), kCommit);
+  if (options.file != nullptr) {
+    decode(options);
+    return;
+  }
   if (!OpenCvPeer::exists()) {
     std::fprintf(stderr, "pipeline-bench: built without OpenCV: ours is timed alone\n");
   }
   std::printf(
-      "contestant,backend,output,image,width,height,threads,pipelines,paced_fps,best_fps,median_fps,p50_ms,"
-      "p99_ms,p99.9_ms,late,min_cpu_ms_per_frame,frames,rounds\n");
+      "contestant,backend,output,image,width,height,threads,depth,from,to,pipelines,paced_fps,best_fps,"
+      "median_fps,p50_ms,p99_ms,p99.9_ms,late,min_cpu_ms_per_frame,frames,rounds\n");
   for (const std::string& size : list(options.sizes, {"1920x1080"})) {
     const auto [width, height] = require_size(size);
     for (const std::string& image : list(options.images, {"blobs", "g1_d50"})) {
-      const Ring ring(image, width, height);
+      Task task{.width = width, .height = height};
+      task.backend = options.backend != nullptr ? options.backend : "cpu";
+      task.from = options.from != nullptr ? options.from : "system";
+      task.to = options.to != nullptr ? options.to : "system";
+      const Ring ring(image, task);
       for (const std::string& output : list(options.outputs, {"colorized", "passthrough"})) {
         for (const std::string& threads : list(options.threads, {"1", "2"})) {
-          Task task{.width = width, .height = height, .is_colorized = output == "colorized"};
-          task.backend = options.backend != nullptr ? options.backend : "cpu";
-          task.threads = static_cast<uint32_t>(std::atoi(threads.c_str()));
-          compete(task, image, ring, options);
+          for (const std::string& depth : list(options.depths, {"0"})) {
+            task.is_colorized = output == "colorized";
+            task.threads = static_cast<uint32_t>(std::atoi(threads.c_str()));
+            task.depth = static_cast<uint32_t>(std::atoi(depth.c_str()));
+            compete(task, image, ring, options);
+          }
         }
       }
     }
@@ -250,6 +377,14 @@ Options parse(int argc, char** argv) {
        "colorized or passthrough; repeatable (default: both)", "NICK"},
       {"threads", 't', 0, G_OPTION_ARG_STRING_ARRAY, &options.threads,
        "Of the element and of OpenCV; repeatable (default: 1, 2)", "N"},
+      {"depth", 'd', 0, G_OPTION_ARG_STRING_ARRAY, &options.depths,
+       "Frames in flight in the element; repeatable (default: 0)", "N"},
+      {"from", 0, 0, G_OPTION_ARG_STRING, &options.from,
+       "Where frames are: system, pinned or cuda (default: system)", "MEMORY"},
+      {"to", 0, 0, G_OPTION_ARG_STRING, &options.to, "Where pixels go: system or cuda (default: system)",
+       "MEMORY"},
+      {"file", 0, 0, G_OPTION_ARG_FILENAME, &options.file, "Decode this H.264 file instead", "FILE"},
+      {"alone", 0, 0, G_OPTION_ARG_NONE, &options.alone, "Without OpenCV's pipeline beside", nullptr},
       {"frames", 'n', 0, G_OPTION_ARG_INT, &options.frames, "Of each pipeline in a round (default: 60)", "N"},
       {"rounds", 'r', 0, G_OPTION_ARG_INT, &options.rounds, "Of each contestant, in turns (default: 5)", "N"},
       {"pipelines", 'p', 0, G_OPTION_ARG_INT, &options.pipelines, "At the same time (default: 1)", "N"},
