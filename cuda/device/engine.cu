@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The device engine: a ring of slots, each with a stream, so that the upload of one frame, the kernels of
-/// another and the download of a third overlap.
+/// The device engine: a ring of slots, each with a stream, and a stream for the copies in each direction, so
+/// that the upload of one frame, the kernels of another and the download of a third overlap.
 #include "ccl/engine.h"
 
 #include <algorithm>
@@ -119,9 +119,14 @@ class DeviceEngine final : public Engine {
 
  private:
   Status make_slots(Algorithm algorithm) {
+    if (config_.slots > 1) {
+      transfers_ = std::make_unique<Transfers>();
+      CCL_RETURN_IF_ERROR(transfers_->up.create());
+      CCL_RETURN_IF_ERROR(transfers_->down.create());
+    }
     for (uint32_t i = 0; i < config_.slots; ++i) {
       slots_.push_back(std::make_unique<Slot>());
-      CCL_RETURN_IF_ERROR(slots_.back()->configure(config_, algorithm));
+      CCL_RETURN_IF_ERROR(slots_.back()->configure(config_, algorithm, transfers_.get()));
     }
     return {};
   }
@@ -129,6 +134,7 @@ class DeviceEngine final : public Engine {
   /// Back to the unconfigured state, once the frames in flight are done. The context must be current.
   void release() {
     slots_.clear();
+    transfers_.reset();
     oldest_ = 0;
     n_in_flight_ = 0;
   }
@@ -139,11 +145,13 @@ class DeviceEngine final : public Engine {
       static_cast<void>(slot.release());
     }
     slots_.clear();
+    static_cast<void>(transfers_.release());
   }
 
   // First, so that the context outlives what was made in it.
   std::shared_ptr<Context> context_;
   Config config_;
+  std::unique_ptr<Transfers> transfers_;  ///< null where one slot is all there is
   std::vector<std::unique_ptr<Slot>> slots_;
   size_t oldest_ = 0;       ///< index of the oldest frame in flight
   size_t n_in_flight_ = 0;  ///< frames from there on

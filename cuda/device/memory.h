@@ -5,8 +5,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 #include <utility>
 
 #include "device/check.h"
@@ -106,14 +108,26 @@ class Event {
     }
   }
 
-  /// Who waits for it sleeps rather than spins: with many cameras the cores have other work.
+  /// Who waits for long sleeps rather than spins: with many cameras the cores have other work.
   Status create() {
     return check(cudaEventCreateWithFlags(&event_, cudaEventBlockingSync), "cudaEventCreateWithFlags");
   }
   Status record(const Stream& stream) const {
     return check(cudaEventRecord(event_, stream.get()), "cudaEventRecord");
   }
-  Status synchronize() const { return check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
+  /// Waits for it. A sleeper is woken tens of microseconds late, which is much beside a frame of two hundred,
+  /// so the first of the time is spent asking.
+  Status synchronize() const {
+    constexpr std::chrono::microseconds kPatience{300};
+    const auto start = std::chrono::steady_clock::now();
+    cudaError_t state = cudaEventQuery(event_);
+    while (state == cudaErrorNotReady && std::chrono::steady_clock::now() - start < kPatience) {
+      std::this_thread::yield();
+      state = cudaEventQuery(event_);
+    }
+    return state != cudaErrorNotReady ? check(state, "cudaEventQuery")
+                                      : check(cudaEventSynchronize(event_), "cudaEventSynchronize");
+  }
   cudaEvent_t get() const { return event_; }
   /// Microseconds from `earlier` to this; both must have come to pass.
   Status elapsed_since(const Event& earlier, float* microseconds) const {

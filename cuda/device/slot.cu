@@ -57,8 +57,10 @@ Slot::~Slot() {
   wait();
 }
 
-Status Slot::configure(const Config& config, Algorithm algorithm) {
+Status Slot::configure(const Config& config, Algorithm algorithm, Transfers* transfers) {
   config_ = config;
+  up_ = transfers != nullptr ? &transfers->up : &stream_;
+  down_ = transfers != nullptr ? &transfers->down : &stream_;
   input_pitch_ = (config.width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
   CCL_RETURN_IF_ERROR(stream_.create());
   for (Event& event : events_) {
@@ -91,20 +93,28 @@ Status Slot::take_output_memory() {
 }
 
 void Slot::wait() {
-  if (stream_.get() != nullptr) {
-    // Whoever waits here wants the memory back, which a failed stream does not use either.
-    static_cast<void>(stream_.synchronize());
+  for (const Stream* stream : {up_, static_cast<const Stream*>(&stream_), down_}) {
+    if (stream != nullptr && stream->get() != nullptr) {
+      // Whoever waits here wants the memory back, which a failed stream does not use either.
+      static_cast<void>(stream->synchronize());
+    }
   }
 }
 
 Status Slot::start(const FrameJob& job) {
   job_ = job;
   CCL_RETURN_IF_ERROR(place());
-  CCL_RETURN_IF_ERROR(record(kStarted));
   CCL_RETURN_IF_ERROR(upload());
-  CCL_RETURN_IF_ERROR(record(kUploaded));
   CCL_RETURN_IF_ERROR(process());
   return delivers_late_ ? Status() : deliver_images();
+}
+
+/// What is put on `stream` from now on comes after what is on `before`, whose end is the point.
+Status Slot::follow(const Stream& stream, Point point, const Stream& before) {
+  CCL_RETURN_IF_ERROR(record(point, before));
+  return &stream == &before
+             ? Status()
+             : check(cudaStreamWaitEvent(stream.get(), events_[point].get()), "cudaStreamWaitEvent");
 }
 
 /// Chooses where the kernels find the frame and where they put its pixels.
@@ -132,22 +142,30 @@ Status Slot::place() {
   return {};
 }
 
+bool Slot::has_download() const {
+  return config_.output != Output::kNone && frame_.output != job_.output.pixels;
+}
+
 bool Slot::is_in_own_memory() const {
   return frame_.input == input_.data() && frame_.output == output_.data();
 }
 
 Status Slot::upload() {
+  const bool is_there = job_.input.memory == Memory::kDevice;
+  const Stream& stream = is_there ? stream_ : *up_;
   if (job_.input.stream != nullptr) {
     const auto writer = static_cast<cudaStream_t>(job_.input.stream);
     CCL_RETURN_IF_ERROR(check(cudaEventRecord(written_.get(), writer), "cudaEventRecord"));
-    CCL_RETURN_IF_ERROR(check(cudaStreamWaitEvent(stream_.get(), written_.get()), "cudaStreamWaitEvent"));
+    CCL_RETURN_IF_ERROR(check(cudaStreamWaitEvent(stream.get(), written_.get()), "cudaStreamWaitEvent"));
   }
-  if (job_.input.memory == Memory::kDevice) {
-    return {};
+  CCL_RETURN_IF_ERROR(record(kStarted, stream));
+  if (!is_there) {
+    CCL_RETURN_IF_ERROR(
+        check(cudaMemcpy2DAsync(input_.data(), input_pitch_, job_.input.pixels, job_.input.stride,
+                                config_.width, config_.height, cudaMemcpyHostToDevice, stream.get()),
+              "cudaMemcpy2DAsync of the input"));
   }
-  return check(cudaMemcpy2DAsync(input_.data(), input_pitch_, job_.input.pixels, job_.input.stride,
-                                 config_.width, config_.height, cudaMemcpyHostToDevice, stream_.get()),
-               "cudaMemcpy2DAsync of the input");
+  return follow(stream_, kUploaded, stream);
 }
 
 /// Everything between upload and download.
@@ -199,23 +217,24 @@ Status Slot::deliver_records() {
 }
 
 Status Slot::deliver_images() {
-  CCL_RETURN_IF_ERROR(download_output());
   if (job_.root_map != nullptr || job_.labels != nullptr) {
     CCL_RETURN_IF_ERROR(
         pipeline_->enqueue_maps(job_.settings, frame_, job_.root_map, job_.labels, stream_.get()));
   }
-  return record(kDownloaded);
+  if (!has_download()) {
+    return record(kDownloaded, stream_);
+  }
+  CCL_RETURN_IF_ERROR(follow(*down_, kProcessed, stream_));
+  CCL_RETURN_IF_ERROR(download_output());
+  return record(kDownloaded, *down_);
 }
 
 Status Slot::download_output() {
-  if (config_.output == Output::kNone || frame_.output == job_.output.pixels) {
-    return {};
-  }
   const size_t row = size_t{config_.width} * bytes_per_pixel(config_.output);
   const cudaMemcpyKind kind =
       job_.output.memory == Memory::kDevice ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost;
   return check(cudaMemcpy2DAsync(job_.output.pixels, job_.output.stride, frame_.output, row, row,
-                                 config_.height, kind, stream_.get()),
+                                 config_.height, kind, down_->get()),
                "cudaMemcpy2DAsync of the output");
 }
 
@@ -227,10 +246,12 @@ Status Slot::choose_records() {
       cudaMemcpyAsync(host_records_.data(), records_.data(), config_.max_components * sizeof(CclComponent),
                       cudaMemcpyDeviceToHost, stream_.get()),
       "cudaMemcpyAsync of the records"));
-  if (job_.settings.draw_boxes) {
-    CCL_RETURN_IF_ERROR(download_output());
+  CCL_RETURN_IF_ERROR(stream_.synchronize());
+  if (!job_.settings.draw_boxes || !has_download()) {
+    return {};
   }
-  return stream_.synchronize();
+  CCL_RETURN_IF_ERROR(download_output());
+  return down_->synchronize();
 }
 
 Status Slot::finish(FrameResult* result) {

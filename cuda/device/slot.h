@@ -13,6 +13,13 @@
 
 namespace ccl::device {
 
+/// Streams for the copies of all slots, one for each direction. On the slots' own streams a copy up would
+/// wait behind copies down that other slots began before it.
+struct Transfers {
+  Stream up;
+  Stream down;
+};
+
 /// All calls, construction and destruction included, need the context to be current. A slot has its own
 /// pipeline, so that frames in different slots overlap; inside a slot the stream orders the stages.
 ///
@@ -29,7 +36,7 @@ class Slot : private StageMarks {
 
   /// Takes all memory but what Pipeline::prepare() takes later, and what frames take that lie elsewhere than
   /// `config` tells; once only. `algorithm` is Config::algorithm resolved.
-  Status configure(const Config& config, Algorithm algorithm);
+  Status configure(const Config& config, Algorithm algorithm, Transfers* transfers);
 
   /// Enqueues a frame. Even after a failure the job's memory may be in use until wait().
   Status start(const FrameJob& job);
@@ -46,7 +53,8 @@ class Slot : private StageMarks {
     kStarted,
     kUploaded,
     kFirstStage,
-    kDownloaded = kFirstStage + uint32_t{kStageCount},
+    kProcessed = kFirstStage + uint32_t{kStageCount},
+    kDownloaded,
     kPointCount,
   };
 
@@ -54,6 +62,7 @@ class Slot : private StageMarks {
   Status take_output_memory();
   Status place();
   bool is_in_own_memory() const;
+  bool has_download() const;
   Status upload();
   Status process();
   Status enqueue();
@@ -63,7 +72,8 @@ class Slot : private StageMarks {
   Status deliver_images();
   Status download_output();
   Status choose_records();
-  Status record(Point point) { return events_[point].record(stream_); }
+  Status record(Point point, const Stream& stream) { return events_[point].record(stream); }
+  Status follow(const Stream& stream, Point point, const Stream& before);
   Status read_times(StageTimes* times) const;
 
   Config config_;
@@ -88,7 +98,9 @@ class Slot : private StageMarks {
 
   std::array<Event, kPointCount> events_;
   Event written_;  ///< on the stream that writes the input
-  Stream stream_;
+  Stream stream_;  ///< of the kernels
+  const Stream* up_ = nullptr;
+  const Stream* down_ = nullptr;
 };
 
 }  // namespace ccl::device

@@ -22,9 +22,9 @@ std::string video_caps(const char* format, const Task& task, const std::string& 
          ",framerate=60/1";
 }
 
-/// An appsrc that holds two frames at most: one that is taken next, and one that is made meanwhile.
+/// An appsrc that holds a few frames, so that its feeder need not wake up for each.
 std::string source(const std::string& caps) {
-  return "appsrc name=source format=time block=true max-bytes=0 max-buffers=2 caps=" + caps;
+  return "appsrc name=source format=time block=true max-bytes=0 max-buffers=16 caps=" + caps;
 }
 
 /// A running pipeline from a launch line; frames are pushed into its element named "source", if it has one.
@@ -52,19 +52,20 @@ class Line {
   /// The caller's reference.
   GstElement* element(const char* name) { return gst_bin_get_by_name(GST_BIN(pipeline_), name); }
 
-  /// Calls `arrived` for every buffer that reaches the element named "sink".
-  void watch_sink(const Contestant::Arrived* arrived) {
-    GstElement* sink = element("sink");
-    GstPad* pad = gst_element_get_static_pad(sink, "sink");
+  /// Calls `passed` for every buffer that passes this pad of this element.
+  void watch(const char* name, const char* pad_name, const std::function<void(GstClockTime)>* passed) {
+    GstElement* watched = element(name);
+    GstPad* pad = gst_element_get_static_pad(watched, pad_name);
     gst_pad_add_probe(
         pad, GST_PAD_PROBE_TYPE_BUFFER,
         [](GstPad*, GstPadProbeInfo* info, gpointer data) {
-          (*static_cast<const Contestant::Arrived*>(data))(GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)));
+          (*static_cast<const std::function<void(GstClockTime)>*>(data))(
+              GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)));
           return GST_PAD_PROBE_OK;
         },
-        const_cast<Contestant::Arrived*>(arrived), nullptr);
+        const_cast<std::function<void(GstClockTime)>*>(passed), nullptr);
     gst_object_unref(pad);
-    gst_object_unref(sink);
+    gst_object_unref(watched);
   }
 
   void play() {
@@ -110,15 +111,16 @@ GstContext* told_context(GstElement* pipeline) {
 
 class ElementPipeline final : public Contestant {
  public:
-  ElementPipeline(const Task& task, Arrived arrived)
-      : arrived_(std::move(arrived)),
+  ElementPipeline(const Task& task, Watch watch)
+      : watch_(std::move(watch)),
         line_(source(video_caps(source_format(task), task, task.from)) +
               " ! cudaccl backend=" + task.backend + " threads=" + std::to_string(task.threads) +
               " pipeline-depth=" + std::to_string(task.depth) +
               (task.is_colorized ? " output=colorized ! " + video_caps("RGBA", task, task.to)
                                  : " output=passthrough") +
               " ! fakesink name=sink sync=false") {
-    line_.watch_sink(&arrived_);
+    line_.watch("source", "src", &watch_.left);
+    line_.watch("sink", "sink", &watch_.arrived);
     line_.play();
   }
 
@@ -130,15 +132,15 @@ class ElementPipeline final : public Contestant {
   }
 
  private:
-  Arrived arrived_;
+  Watch watch_;
   Line line_;
 };
 
 class OpenCvPipeline final : public Contestant {
  public:
-  OpenCvPipeline(const Task& task, Arrived arrived)
+  OpenCvPipeline(const Task& task, Watch watch)
       : task_(task),
-        arrived_(std::move(arrived)),
+        watch_(std::move(watch)),
         out_(source(video_caps(task.is_colorized ? "RGBA" : "GRAY8", task)) +
              " ! fakesink name=sink sync=false"),
         in_(source(video_caps("GRAY8", task)) + " ! appsink name=taker sync=false max-buffers=2") {
@@ -147,7 +149,8 @@ class OpenCvPipeline final : public Contestant {
     }
     OpenCvPeer::set_threads(task_.threads);
     make_pool();
-    out_.watch_sink(&arrived_);
+    in_.watch("source", "src", &watch_.left);
+    out_.watch("sink", "sink", &watch_.arrived);
     GstAppSinkCallbacks callbacks{};
     callbacks.new_sample = [](GstAppSink* sink, gpointer self) {
       return static_cast<OpenCvPipeline*>(self)->take(sink);
@@ -209,7 +212,7 @@ class OpenCvPipeline final : public Contestant {
   }
 
   Task task_;
-  Arrived arrived_;
+  Watch watch_;
   OpenCvPeer peer_;
   OpenCvPeer::Palette palette_;
   GstBufferPool* pool_ = nullptr;
@@ -262,9 +265,9 @@ std::vector<GstBuffer*> upload(const std::vector<GstBuffer*>& frames, const Task
 
 double time_line(const std::string& text) {
   uint64_t n_frames = 0;
-  const Contestant::Arrived count = [&n_frames](GstClockTime) { ++n_frames; };
+  const std::function<void(GstClockTime)> count = [&n_frames](GstClockTime) { ++n_frames; };
   Line line(text);
-  line.watch_sink(&count);
+  line.watch("sink", "sink", &count);
   const Time taken = time([&line] {
     line.play();
     line.wait_for_end();
@@ -272,12 +275,12 @@ double time_line(const std::string& text) {
   return static_cast<double>(n_frames) / taken.wall_us * 1e6;
 }
 
-std::unique_ptr<Contestant> make_element_pipeline(const Task& task, Contestant::Arrived arrived) {
-  return std::make_unique<ElementPipeline>(task, std::move(arrived));
+std::unique_ptr<Contestant> make_element_pipeline(const Task& task, Contestant::Watch watch) {
+  return std::make_unique<ElementPipeline>(task, std::move(watch));
 }
 
-std::unique_ptr<Contestant> make_opencv_pipeline(const Task& task, Contestant::Arrived arrived) {
-  return std::make_unique<OpenCvPipeline>(task, std::move(arrived));
+std::unique_ptr<Contestant> make_opencv_pipeline(const Task& task, Contestant::Watch watch) {
+  return std::make_unique<OpenCvPipeline>(task, std::move(watch));
 }
 
 }  // namespace ccl::bench

@@ -34,8 +34,12 @@ void share_cuda_context(GstContext* context);
 /// sink that does nothing.
 class Contestant {
  public:
-  /// Is told the timestamp of every frame that reaches the sink, on the thread that brings it.
-  using Arrived = std::function<void(GstClockTime)>;
+  /// Is told the timestamp of every frame that leaves the source, and of every one that reaches the sink, on
+  /// the thread that brings it.
+  struct Watch {
+    std::function<void(GstClockTime)> left;
+    std::function<void(GstClockTime)> arrived;
+  };
 
   virtual ~Contestant() = default;
   Contestant() = default;
@@ -58,10 +62,10 @@ std::vector<GstBuffer*> upload(const std::vector<GstBuffer*>& frames, const Task
 double time_line(const std::string& text);
 
 /// appsrc ! cudaccl ! fakesink
-std::unique_ptr<Contestant> make_element_pipeline(const Task& task, Contestant::Arrived arrived);
+std::unique_ptr<Contestant> make_element_pipeline(const Task& task, Contestant::Watch watch);
 
 /// What applications do without the element: appsrc ! appsink, then connectedComponentsWithStats() and a
 /// look-up of colours, then appsrc ! fakesink. Only where OpenCvPeer::exists().
-std::unique_ptr<Contestant> make_opencv_pipeline(const Task& task, Contestant::Arrived arrived);
+std::unique_ptr<Contestant> make_opencv_pipeline(const Task& task, Contestant::Watch watch);
 
 }  // namespace ccl::bench

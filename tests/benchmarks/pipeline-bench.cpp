@@ -11,9 +11,8 @@
 /// what nvh264dec makes of it, and the rows tell what decoding takes alone and with the element behind it.
 /// A row named bus tells what copies alone allow.
 ///
-/// Without --fps frames are pushed as fast as they are taken, at most two ahead. With it they come live, and
-/// one that needs longer than the time to the next frame is late. Latency is from when a frame was due, or
-/// pushed, to its arrival.
+/// Without --fps frames are pushed as fast as they are taken. With it they come live, and one that arrives
+/// later than the next one is due is late. Latency is from when a frame leaves the source to its arrival.
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
@@ -122,7 +121,7 @@ class Ring {
   std::vector<GstBuffer*> frames_;
 };
 
-using MakeContestant = std::unique_ptr<Contestant> (*)(const Task&, Contestant::Arrived);
+using MakeContestant = std::unique_ptr<Contestant> (*)(const Task&, Contestant::Watch);
 
 /// One pipeline for one round, fed by a thread of its own.
 class Lane {
@@ -134,11 +133,17 @@ class Lane {
         n_frames_(static_cast<uint32_t>(options.frames)),
         fps_(options.fps),
         due_(n_warm_ + n_frames_),
+        left_(n_warm_ + n_frames_),
+        delays_ms_(n_warm_ + n_frames_),
         latencies_ms_(n_warm_ + n_frames_),
-        contestant_(make(task, [this](GstClockTime i) {
-          latencies_ms_[i] = std::chrono::duration<double, std::milli>(Clock::now() - due_[i]).count();
-          n_arrived_ = static_cast<uint32_t>(i) + 1;
-        })) {}
+        contestant_(make(task, {.left = [this](GstClockTime i) { left_[i] = Clock::now(); },
+                                .arrived =
+                                    [this](GstClockTime i) {
+                                      const Clock::time_point now = Clock::now();
+                                      delays_ms_[i] = milliseconds(now - due_[i]);
+                                      latencies_ms_[i] = milliseconds(now - left_[i]);
+                                      n_arrived_ = static_cast<uint32_t>(i) + 1;
+                                    }})) {}
 
   /// The first frames negotiate and take memory, in every slot; they are not counted.
   void warm_up() {
@@ -166,12 +171,17 @@ class Lane {
     contestant_->drain();
   }
 
-  void add_latencies(std::vector<double>* all) const {
-    all->insert(all->end(), latencies_ms_.begin() + n_warm_, latencies_ms_.end());
+  void add_times(std::vector<double>* latencies, std::vector<double>* delays) const {
+    latencies->insert(latencies->end(), latencies_ms_.begin() + n_warm_, latencies_ms_.end());
+    delays->insert(delays->end(), delays_ms_.begin() + n_warm_, delays_ms_.end());
   }
 
  private:
   static constexpr uint32_t kWarmFrames = 3;  // of each slot
+
+  static double milliseconds(Clock::duration time) {
+    return std::chrono::duration<double, std::milli>(time).count();
+  }
 
   const Ring& ring_;
   uint32_t depth_;
@@ -179,7 +189,9 @@ class Lane {
   uint32_t n_frames_;
   double fps_;
   std::vector<Clock::time_point> due_;
-  std::vector<double> latencies_ms_;
+  std::vector<Clock::time_point> left_;
+  std::vector<double> delays_ms_;     // from when the frame was due to its arrival
+  std::vector<double> latencies_ms_;  // from when it left the source
   std::atomic<uint32_t> n_arrived_ = 0;
   std::unique_ptr<Contestant> contestant_;
 };
@@ -191,6 +203,7 @@ struct Score {
   std::vector<double> fps;
   std::vector<double> cpu_ms_per_frame;
   std::vector<double> latencies_ms;
+  std::vector<double> delays_ms;
 };
 
 void run_round(Score* score, const Task& task, const Ring& ring, const Options& options) {
@@ -214,7 +227,7 @@ void run_round(Score* score, const Task& task, const Ring& ring, const Options& 
   score->fps.push_back(n_frames / taken.wall_us * 1e6);
   score->cpu_ms_per_frame.push_back(taken.cpu_us / n_frames / 1e3);
   for (const std::unique_ptr<Lane>& lane : lanes) {
-    lane->add_latencies(&score->latencies_ms);
+    lane->add_times(&score->latencies_ms, &score->delays_ms);
   }
 }
 
@@ -245,10 +258,10 @@ void print(Score score, const Task& task, const std::string& image, const Option
   const auto percentile = [&](double p) {
     return score.latencies_ms[static_cast<size_t>(p * static_cast<double>(score.latencies_ms.size() - 1))];
   };
+  const double period_ms = 1000 / options.fps;
   const auto n_late = options.fps <= 0 ? 0
-                                       : score.latencies_ms.end() -
-                                             std::upper_bound(score.latencies_ms.begin(),
-                                                              score.latencies_ms.end(), 1000 / options.fps);
+                                       : std::count_if(score.delays_ms.begin(), score.delays_ms.end(),
+                                                       [=](double delay) { return delay > period_ms; });
   const double best = score.fps.back();
   const double median = score.fps[score.fps.size() / 2];
   print_row({.contestant = score.name,
@@ -265,17 +278,18 @@ void print(Score score, const Task& task, const std::string& image, const Option
 /// What copies up and down alone allow.
 void print_bus(const Task& task, const std::string& image, const Options& options) {
   const size_t n_pixels = size_t{task.width} * task.height;
-  const double fps = measure_bus_fps(task.from != "cuda" ? n_pixels : 0,
-                                     task.is_colorized && task.to != "cuda" ? n_pixels * 4 : 0);
+  const size_t up = task.from != "cuda" ? n_pixels : 0;
+  const size_t down = task.is_colorized && task.to != "cuda" ? n_pixels * 4 : 0;
+  const double fps = up + down > 0 ? measure_bus_fps(up, down) : 0;
   if (fps > 0) {
     print_row({.contestant = "bus", .best_fps = fps, .median_fps = fps}, task, image, options);
   }
 }
 
 void compete(const Task& task, const std::string& image, const Ring& ring, const Options& options) {
-  std::vector<Score> scores = {{"cudaccl", make_element_pipeline, {}, {}, {}}};
+  std::vector<Score> scores = {{"cudaccl", make_element_pipeline, {}, {}, {}, {}}};
   if (OpenCvPeer::exists() && !options.alone && task.from != "cuda") {
-    scores.push_back({"appsink-opencv", make_opencv_pipeline, {}, {}, {}});
+    scores.push_back({"appsink-opencv", make_opencv_pipeline, {}, {}, {}, {}});
   }
   for (gint round = 0; round < options.rounds; ++round) {
     for (Score& score : scores) {
