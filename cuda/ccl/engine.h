@@ -72,9 +72,10 @@ struct StageTimes {
 };
 
 struct FrameResult {
-  uint32_t n_labels = 0;          ///< components in the frame
-  uint32_t n_components = 0;      ///< those left after filtering: the true count, whatever the table holds
-  bool overflow = false;          ///< n_components > max_components: the table holds the largest
+  uint32_t n_labels = 0;      ///< components in the frame
+  uint32_t n_components = 0;  ///< those left after filtering: the true count, whatever the table holds
+  uint32_t n_iterations = 0;  ///< turns over the whole frame that the labeler took; 0: it does not iterate
+  bool overflow = false;      ///< n_components > max_components: the table holds the largest
   bool labels_saturated = false;  ///< Output::kLabels and n_labels > 65535
   /// Ascending labels; min(n_components, max_components) records. The engine's, valid until the next
   /// push(), flush() or configure(), and until a pop() that fails.

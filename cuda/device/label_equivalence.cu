@@ -10,31 +10,21 @@
 /// another's, the next turn finds again, as entries only ever get smaller.
 ///
 /// Where we differ:
-/// - All turns are one kernel whose blocks are resident together and wait for each other between the
-///   phases. The host neither launches a turn nor reads the indicator IsNotDone after it, so a frame is
-///   enqueued at once, and a CUDA graph can hold it.
-/// - The indicator is two words used in turns, so that one is cleared while nobody looks at it. A block
-///   sets it once for all its pixels.
+/// - All turns are one kernel, see turns.cuh, and a block sets the indicator IsNotDone once for all its
+///   pixels.
 /// - The padded image is the labeler's workspace, and a last step copies labels without padding to the
 ///   root map. The paper's image comes in the label array; ours is read where segments are needed.
 /// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
-#include <cooperative_groups.h>
-
 #include "device/equivalence.cuh"
 #include "device/labeler.h"
 #include "device/launch.cuh"
+#include "device/turns.cuh"
 
 namespace ccl::device {
 
 namespace {
 
 constexpr uint32_t kThreads = 256;
-
-/// What blocks tell each other, at the workspace's start.
-struct alignas(128) State {
-  uint32_t is_not_done[2];  ///< by parity of the turn
-  uint32_t n_turns;         ///< of the last frame, for whoever looks at the memory
-};
 
 /// The image of labels with a background pixel on every side. A label is the address of a pixel in it;
 /// the first pixel is padding, so that 0 can be background.
@@ -132,60 +122,39 @@ struct PaddedLabels {
 /// All blocks must be resident.
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kThreads)
-    label_by_equivalence(PaddedLabels image, State* state, uint32_t* root_map) {
-  const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
-  const bool is_first_thread = blockIdx.x == 0 && threadIdx.x == 0;
-  if (is_first_thread) {
-    state->is_not_done[0] = 0;
-  }
-  image.init();
-  grid.sync();
-
-  uint32_t turn = 0;
-  while (true) {
-    const bool changed = image.template scan<kConnectivity>();
-    if (__syncthreads_or(changed) && threadIdx.x == 0) {
-      store(&state->is_not_done[turn % 2], 1);
-    }
-    grid.sync();
-    if (load(&state->is_not_done[turn % 2]) == 0) {
-      break;
-    }
-    ++turn;
-    if (is_first_thread) {
-      store(&state->is_not_done[turn % 2], 0);  // looked at last before the turn that is over
-    }
-    image.analyse();
-    grid.sync();
-  }
+    label_by_equivalence(PaddedLabels image, Indicator* indicator, uint32_t* n_turns, uint32_t* root_map) {
+  iterate(
+      indicator, n_turns, [&] { image.init(); },
+      [&](uint32_t turn) {
+        if (turn > 0) {
+          image.analyse();
+          cooperative_groups::this_grid().sync();
+        }
+        return image.template scan<kConnectivity>();
+      });
   image.write(root_map);
-  if (is_first_thread) {
-    state->n_turns = turn + 1;
-  }
 }
 
-class LabelEquivalence final : public Labeler {
- public:
-  size_t workspace_bytes(uint32_t width, uint32_t height) const override {
-    return sizeof(State) + PaddedLabels::count(width, height) * sizeof(uint32_t);
+template <Connectivity kConnectivity>
+struct LabelEquivalence {
+  static size_t workspace_bytes(uint32_t width, uint32_t height) {
+    return sizeof(Indicator) + PaddedLabels::count(width, height) * sizeof(uint32_t);
   }
 
-  Status label(const SegmentSource& frame, Connectivity connectivity, uint32_t* root_map, void* workspace,
-               cudaStream_t stream) override {
-    auto* state = static_cast<State*>(workspace);
-    const PaddedLabels image{frame, reinterpret_cast<uint32_t*>(state + 1)};
-    return launch_resident("label-equivalence label_by_equivalence",
-                           connectivity == Connectivity::k8 ? label_by_equivalence<Connectivity::k8>
-                                                            : label_by_equivalence<Connectivity::k4>,
-                           blocks_for(frame.width * frame.height, kThreads), kThreads, stream, image, state,
-                           root_map);
+  static Status run(const SegmentSource& frame, uint32_t* root_map, void* workspace, uint32_t* n_iterations,
+                    cudaStream_t stream) {
+    auto* indicator = static_cast<Indicator*>(workspace);
+    const PaddedLabels image{frame, reinterpret_cast<uint32_t*>(indicator + 1)};
+    return launch_resident("label-equivalence label_by_equivalence", label_by_equivalence<kConnectivity>,
+                           blocks_for(frame.width * frame.height, kThreads), kThreads, stream, image,
+                           indicator, n_iterations, root_map);
   }
 };
 
 }  // namespace
 
 std::unique_ptr<Labeler> make_label_equivalence() {
-  return std::make_unique<LabelEquivalence>();
+  return std::make_unique<IteratingLabelerOf<LabelEquivalence>>();
 }
 
 }  // namespace ccl::device

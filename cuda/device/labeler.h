@@ -41,9 +41,11 @@ class Labeler {
   /// Enqueues on `stream` the writing of width × height dense values to `root_map` in device memory: 0
   /// for background, else 1 + the smallest raster index of the pixel's component. `workspace` is
   /// workspace_bytes() of device memory as cudaMalloc() aligns it, in any state, for this frame alone
-  /// until the stream is done with it.
+  /// until the stream is done with it. A labeler that repeats its steps over the whole frame until nothing
+  /// changes also writes how many turns that took to `n_iterations` in device memory; the others leave it
+  /// as it is.
   virtual Status label(const SegmentSource& frame, Connectivity connectivity, uint32_t* root_map,
-                       void* workspace, cudaStream_t stream) = 0;
+                       void* workspace, uint32_t* n_iterations, cudaStream_t stream) = 0;
 };
 
 /// Block-based Komura equivalence (block_equivalence.cu).

@@ -48,12 +48,13 @@ Status launch_resident(const char* name, void (*kernel)(Parameters...), uint32_t
 }
 
 /// The labeler whose two forms are Steps<Connectivity::k4> and Steps<Connectivity::k8>: each has a
-/// static member run(frame, root_map, stream) with the contract of Labeler::label() and no workspace.
+/// static member run(frame, root_map, stream) with the contract of Labeler::label(), no workspace and no
+/// iterations.
 template <template <Connectivity> typename Steps>
 class LabelerOf final : public Labeler {
  public:
   Status label(const SegmentSource& frame, Connectivity connectivity, uint32_t* root_map, void* /*workspace*/,
-               cudaStream_t stream) override {
+               uint32_t* /*n_iterations*/, cudaStream_t stream) override {
     return connectivity == Connectivity::k8 ? Steps<Connectivity::k8>::run(frame, root_map, stream)
                                             : Steps<Connectivity::k4>::run(frame, root_map, stream);
   }

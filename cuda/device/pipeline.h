@@ -18,6 +18,7 @@ namespace ccl::device {
 struct Counts {
   uint32_t n_labels;      ///< components in the frame
   uint32_t n_components;  ///< those left after filtering, whatever the table holds
+  uint32_t n_iterations;  ///< turns that the labeler took; not written where it does not iterate
 };
 
 /// Device memory of one frame, owned by the caller. Output, records and counts begin where 16-byte stores

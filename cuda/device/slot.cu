@@ -75,6 +75,8 @@ Status Slot::configure(const Config& config, Algorithm algorithm, Transfers* tra
   }
   CCL_RETURN_IF_ERROR(records_.allocate(config.max_components));
   CCL_RETURN_IF_ERROR(counts_.allocate(1));
+  CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(counts_.data(), 0, sizeof(Counts), stream_.get()),
+                            "cudaMemsetAsync of the counts"));
   CCL_RETURN_IF_ERROR(host_counts_.allocate(1));
   CCL_RETURN_IF_ERROR(host_records_.allocate(config.max_components));
   frame_.records = records_.data();
@@ -267,6 +269,7 @@ Status Slot::finish(FrameResult* result) {
   *result = {};
   result->n_labels = counts.n_labels;
   result->n_components = counts.n_components;
+  result->n_iterations = counts.n_iterations;
   result->overflow = overflow;
   result->labels_saturated = config_.output == Output::kLabels && counts.n_labels > kMaxPaintedLabel;
   result->components = {host_records_.data(), std::min(counts.n_components, config_.max_components)};

@@ -92,7 +92,7 @@ Status StagedPipeline::enqueue(const Settings& settings, const FrameBuffers& fra
     return marks != nullptr ? marks->mark(stage, stream) : Status();
   };
   CCL_RETURN_IF_ERROR(labeler_->label(source(settings, frame), settings.connectivity, root_map_.data(),
-                                      workspace_.data(), stream));
+                                      workspace_.data(), &frame.counts->n_iterations, stream));
   CCL_RETURN_IF_ERROR(mark(StageMarks::kLabel));
   CCL_RETURN_IF_ERROR(numbering_.run(root_map_.data(), labels_.data(), &frame.counts->n_labels, stream));
   CCL_RETURN_IF_ERROR(mark(StageMarks::kNumber));

@@ -186,6 +186,7 @@ class Bench {
     const bool is_first = the_case.mode == options_.modes.front();
     CCL_RETURN_IF_ERROR(check(subject, the_case, is_first, &digests));
     row.components = digests.n_components;
+    row.iterations = digests.n_iterations;
     return csv_.write(row);
   }
 
@@ -200,6 +201,7 @@ class Bench {
       CCL_RETURN_IF_ERROR(subject->time(settings(the_case), the_case.mode, {1, 0}, &row.times));
       CCL_RETURN_IF_ERROR(check(subject, the_case, i % stride == 0, &digests));
       row.components = digests.n_components;
+      row.iterations = digests.n_iterations;
     }
     return csv_.write(row);
   }

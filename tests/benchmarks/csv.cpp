@@ -45,7 +45,7 @@ void CsvWriter::write_header(const std::vector<std::pair<std::string, std::strin
   }
   std::fputs(
       "backend,algorithm,mode,output,features,connectivity,image,width,height,components,min_us,median_us,"
-      "label_us,number_us,measure_us,paint_us,repetitions\n",
+      "label_us,number_us,measure_us,paint_us,repetitions,iterations\n",
       out_);
 }
 
@@ -60,7 +60,8 @@ Status CsvWriter::write(const Row& row) {
   for (const std::vector<float>& stage : row.times.stages) {
     std::fprintf(out_, ",%s", microseconds(median(stage)).c_str());
   }
-  std::fprintf(out_, ",%zu\n", total.size());
+  std::fprintf(out_, ",%zu,%s\n", total.size(),
+               row.iterations == 0 ? "" : std::to_string(row.iterations).c_str());
   return std::fflush(out_) == 0 ? Status{}
                                 : Status{StatusCode::kInvalidArgument, "the CSV cannot be written"};
 }

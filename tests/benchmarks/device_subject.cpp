@@ -30,6 +30,8 @@ class PipelineSubject final : public Subject {
     CCL_RETURN_IF_ERROR(output_.allocate(output_bytes()));
     CCL_RETURN_IF_ERROR(records_.allocate(config_.max_components));
     CCL_RETURN_IF_ERROR(counts_.allocate(1));
+    CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(counts_.data(), 0, sizeof(Counts), stream_.get()),
+                              "cudaMemsetAsync of counts"));
     CCL_RETURN_IF_ERROR(device_digests_.allocate(kDigestCount));
     CCL_RETURN_IF_ERROR(map_.allocate(n_pixels()));
     return config_.algorithm == Algorithm::kRuns
@@ -44,7 +46,7 @@ class PipelineSubject final : public Subject {
               "cudaMemcpy2DAsync of an image"));
     CCL_RETURN_IF_ERROR(poison(output_.data(), output_bytes()));
     CCL_RETURN_IF_ERROR(poison(records_.data(), config_.max_components * sizeof(CclComponent)));
-    CCL_RETURN_IF_ERROR(poison(counts_.data(), sizeof(Counts)));
+    CCL_RETURN_IF_ERROR(poison(counts_.data(), offsetof(Counts, n_iterations)));
     return stream_.synchronize();
   }
 
@@ -78,6 +80,7 @@ class PipelineSubject final : public Subject {
     CCL_RETURN_IF_ERROR(stream_.synchronize());
     *digests = {.n_labels = counts.n_labels,
                 .n_components = counts.n_components,
+                .n_iterations = counts.n_iterations,
                 .records = host_values[kRecords],
                 .pixels = host_values[kPixels],
                 .root_map = host_values[kRootMap],

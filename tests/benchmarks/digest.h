@@ -40,6 +40,7 @@ inline uint64_t digest_of(const void* data, size_t n_bytes) {
 struct Digests {
   uint32_t n_labels = 0;
   uint32_t n_components = 0;
+  uint32_t n_iterations = 0;  ///< 0: the labeler does not iterate
   uint64_t records = 0;
   uint64_t pixels = 0;
   uint64_t root_map = 0;

@@ -51,6 +51,7 @@ class EngineSubject final : public Subject {
     }
     digests->n_labels = result_.n_labels;
     digests->n_components = result_.n_components;
+    digests->n_iterations = result_.n_iterations;
     digests->records = digest_of(result_.components.data(), result_.components.size_bytes());
     digests->pixels = digest_of(pixels_.data(), pixels_.size());
     return {};

@@ -62,6 +62,7 @@ struct Row {
   uint32_t width = 0;
   uint32_t height = 0;
   int64_t components = -1;  ///< −1: none were counted
+  uint32_t iterations = 0;  ///< 0: nothing iterates
   Times times = {};
 };
 

@@ -160,6 +160,7 @@ void FrameRunner::take_result(const FrameResult& result) {
   outcome_.records.assign(result.components.begin(), result.components.end());
   outcome_.n_labels = result.n_labels;
   outcome_.n_components = result.n_components;
+  outcome_.n_iterations = result.n_iterations;
   outcome_.overflow = result.overflow;
   outcome_.labels_saturated = result.labels_saturated;
 }

@@ -55,6 +55,7 @@ struct Outcome {
   std::vector<CclComponent> records;
   uint32_t n_labels = 0;
   uint32_t n_components = 0;
+  uint32_t n_iterations = 0;
   bool overflow = false;
   bool labels_saturated = false;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <vector>
 
 #include "compare.h"
@@ -90,6 +91,25 @@ TEST_P(RecordTest, LargeComponents) {
   ASSERT_TRUE(is_exact(split_foreground(plain("full", 700, 500, 255))));
   ASSERT_TRUE(is_exact(spiral(640, 480)));
   ASSERT_TRUE(is_exact(noisy(640, 480, 1, 62, 1)));
+}
+
+/// The sizes that Kalentev et al. gather with the labels (section 3, listing 4) are how often each root is in
+/// the root map.
+TEST_P(RecordTest, AreasAreTheRootsHistogram) {
+  runner_.with_maps = true;
+  for (const Image& image : {noisy(150, 110, 1, 60, 1), noisy(150, 110, 4, 50, 2), spiral(150, 110)}) {
+    const Outcome& got = runner_.run(image, GetParam().settings());
+    std::map<uint32_t, uint32_t> histogram;
+    for (const uint32_t root : got.root_map) {
+      ++histogram[root];
+    }
+    histogram.erase(0);
+    ASSERT_EQ(got.records.size(), histogram.size()) << image.name;
+    size_t i = 0;
+    for (const auto& [root, size] : histogram) {
+      ASSERT_EQ(got.records[i++].area, size) << image.name << ", root " << root;
+    }
+  }
 }
 
 TEST_P(RecordTest, FeaturesThatAreOffAreZero) {

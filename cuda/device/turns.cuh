@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Iteration on the device, for labelers that repeat their steps until nothing changes.
+///
+/// The papers' hosts launch a turn, read an indicator back and decide. Here all turns are one kernel whose
+/// blocks are resident together and wait for each other, so that a frame is enqueued at once and a CUDA
+/// graph can hold it.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "device/equivalence.cuh"
+#include "device/labeler.h"
+#include "device/launch.cuh"
+
+namespace ccl::device {
+
+/// The indicator, at the start of a labeler's workspace: whether a turn changed anything. Turns use its
+/// words by rotation: one is cleared while another is set, and a third may still be looked at.
+struct alignas(128) Indicator {
+  static constexpr uint32_t kWords = 3;
+  uint32_t is_changed[kWords];
+};
+
+/// Calls init(), then turn(n) for n = 0, 1, ... until it returns false in all threads of the grid, which all
+/// must call this. The blocks wait for each other after every call. Writes to `n_turns` how often.
+template <typename Init, typename Turn>
+__device__ inline void iterate(Indicator* indicator, uint32_t* n_turns, Init init, Turn turn) {
+  const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+  const bool is_first_thread = blockIdx.x == 0 && threadIdx.x == 0;
+  if (is_first_thread) {
+    store(&indicator->is_changed[0], 0);
+  }
+  init();
+  grid.sync();
+
+  bool is_done = false;
+  for (uint32_t n = 0; !is_done; ++n) {
+    uint32_t* is_changed = &indicator->is_changed[n % Indicator::kWords];
+    if (is_first_thread) {
+      store(&indicator->is_changed[(n + 1) % Indicator::kWords], 0);
+      *n_turns = n + 1;
+    }
+    if (__syncthreads_or(turn(n)) && threadIdx.x == 0) {
+      store(is_changed, 1);
+    }
+    grid.sync();
+    is_done = load(is_changed) == 0;
+  }
+}
+
+/// The labeler whose two forms are Steps<Connectivity::k4> and Steps<Connectivity::k8>. Each has static
+/// members workspace_bytes(width, height) and run(), with the contracts of Labeler's.
+template <template <Connectivity> typename Steps>
+class IteratingLabelerOf final : public Labeler {
+ public:
+  size_t workspace_bytes(uint32_t width, uint32_t height) const override {
+    return Steps<Connectivity::k8>::workspace_bytes(width, height);
+  }
+
+  Status label(const SegmentSource& frame, Connectivity connectivity, uint32_t* root_map, void* workspace,
+               uint32_t* n_iterations, cudaStream_t stream) override {
+    return connectivity == Connectivity::k8
+               ? Steps<Connectivity::k8>::run(frame, root_map, workspace, n_iterations, stream)
+               : Steps<Connectivity::k4>::run(frame, root_map, workspace, n_iterations, stream);
+  }
+};
+
+}  // namespace ccl::device
