@@ -16,6 +16,8 @@ constexpr std::array kAlgorithms = {
                   false, true},
     AlgorithmInfo{Algorithm::kBlockEquivalence, "block-equivalence", "Allegretti, Bolelli, Grana 2020", false,
                   true},
+    AlgorithmInfo{Algorithm::kRowColUnify, "row-col-unify", "Kalentev, Rai, Kemnitz, Schneider 2011", false,
+                  true},
     AlgorithmInfo{Algorithm::kStefanoBulgarelli, "stefano-bulgarelli", "Di Stefano, Bulgarelli 1999", true,
                   false},
     AlgorithmInfo{Algorithm::kSauf, "sauf", "Wu, Otoo, Suzuki 2009", true, false},

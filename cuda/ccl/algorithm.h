@@ -27,6 +27,7 @@ enum class Algorithm {
   kRuns = 5,
   kBlockEquivalence = 6,
   kLabelEquivalence = 7,
+  kRowColUnify = 8,
 };
 
 struct AlgorithmInfo {

@@ -57,6 +57,9 @@ std::unique_ptr<Labeler> make_dlp();
 /// Label equivalence, iterated on the device (label_equivalence.cu).
 std::unique_ptr<Labeler> make_label_equivalence();
 
+/// Row-col unification (row_col_unify.cu).
+std::unique_ptr<Labeler> make_row_col_unify();
+
 /// Union-find with local and global merge (union_find.cu).
 std::unique_ptr<Labeler> make_union_find();
 
