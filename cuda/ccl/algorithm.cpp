@@ -16,6 +16,7 @@ constexpr std::array kAlgorithms = {
                   false, true},
     AlgorithmInfo{Algorithm::kBlockEquivalence, "block-equivalence", "Allegretti, Bolelli, Grana 2020", false,
                   true},
+    AlgorithmInfo{Algorithm::kTileMerge, "tile-merge", "Šťava, Beneš 2011", false, true},
     AlgorithmInfo{Algorithm::kRowColUnify, "row-col-unify", "Kalentev, Rai, Kemnitz, Schneider 2011", false,
                   true},
     AlgorithmInfo{Algorithm::kStefanoBulgarelli, "stefano-bulgarelli", "Di Stefano, Bulgarelli 1999", true,

@@ -28,6 +28,7 @@ enum class Algorithm {
   kBlockEquivalence = 6,
   kLabelEquivalence = 7,
   kRowColUnify = 8,
+  kTileMerge = 11,
 };
 
 struct AlgorithmInfo {

@@ -60,6 +60,9 @@ std::unique_ptr<Labeler> make_label_equivalence();
 /// Row-col unification (row_col_unify.cu).
 std::unique_ptr<Labeler> make_row_col_unify();
 
+/// Tiles merged in a hierarchy (tile_merge.cu).
+std::unique_ptr<Labeler> make_tile_merge();
+
 /// Union-find with local and global merge (union_find.cu).
 std::unique_ptr<Labeler> make_union_find();
 

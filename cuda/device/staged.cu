@@ -26,6 +26,8 @@ std::unique_ptr<Labeler> make_labeler(Algorithm algorithm) {
       return make_label_equivalence();
     case Algorithm::kRowColUnify:
       return make_row_col_unify();
+    case Algorithm::kTileMerge:
+      return make_tile_merge();
     default:
       return make_union_find();
   }
