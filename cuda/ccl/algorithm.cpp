@@ -19,6 +19,8 @@ constexpr std::array kAlgorithms = {
     AlgorithmInfo{Algorithm::kTileMerge, "tile-merge", "Šťava, Beneš 2011", false, true},
     AlgorithmInfo{Algorithm::kRowColUnify, "row-col-unify", "Kalentev, Rai, Kemnitz, Schneider 2011", false,
                   true},
+    AlgorithmInfo{Algorithm::kNeighborPropagation, "neighbor-propagation", "Oliveira, Lotufo 2010", false,
+                  true},
     AlgorithmInfo{Algorithm::kStefanoBulgarelli, "stefano-bulgarelli", "Di Stefano, Bulgarelli 1999", true,
                   false},
     AlgorithmInfo{Algorithm::kSauf, "sauf", "Wu, Otoo, Suzuki 2009", true, false},

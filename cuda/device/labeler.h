@@ -57,6 +57,9 @@ std::unique_ptr<Labeler> make_dlp();
 /// Label equivalence, iterated on the device (label_equivalence.cu).
 std::unique_ptr<Labeler> make_label_equivalence();
 
+/// Neighbour propagation (neighbor_propagation.cu).
+std::unique_ptr<Labeler> make_neighbor_propagation();
+
 /// Row-col unification (row_col_unify.cu).
 std::unique_ptr<Labeler> make_row_col_unify();
 

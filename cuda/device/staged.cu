@@ -24,6 +24,8 @@ std::unique_ptr<Labeler> make_labeler(Algorithm algorithm) {
       return make_dlp();
     case Algorithm::kLabelEquivalence:
       return make_label_equivalence();
+    case Algorithm::kNeighborPropagation:
+      return make_neighbor_propagation();
     case Algorithm::kRowColUnify:
       return make_row_col_unify();
     case Algorithm::kTileMerge:

@@ -277,10 +277,17 @@ TEST(DeviceTest, MissingDevicesAreAStatus) {
 
 /// Applications keep these numbers and names in files and launch lines.
 TEST(AlgorithmsTest, NumbersNeverChange) {
-  constexpr std::pair<int, const char*> kFixed[] = {
-      {0, "auto"},          {1, "dlp"},        {2, "union-find"},        {3, "stefano-bulgarelli"},
-      {4, "sauf"},          {5, "runs"},       {6, "block-equivalence"}, {7, "label-equivalence"},
-      {8, "row-col-unify"}, {11, "tile-merge"}};
+  constexpr std::pair<int, const char*> kFixed[] = {{0, "auto"},
+                                                    {1, "dlp"},
+                                                    {2, "union-find"},
+                                                    {3, "stefano-bulgarelli"},
+                                                    {4, "sauf"},
+                                                    {5, "runs"},
+                                                    {6, "block-equivalence"},
+                                                    {7, "label-equivalence"},
+                                                    {8, "row-col-unify"},
+                                                    {10, "neighbor-propagation"},
+                                                    {11, "tile-merge"}};
   EXPECT_EQ(algorithms().front().algorithm, Algorithm::kAuto);
   std::set<std::string> nicks;
   std::set<Algorithm> numbers;
