@@ -14,6 +14,8 @@ constexpr std::array kAlgorithms = {
     AlgorithmInfo{Algorithm::kUnionFind, "union-find", "Oliveira, Lotufo 2010", false, true},
     AlgorithmInfo{Algorithm::kLabelEquivalence, "label-equivalence", "Kalentev, Rai, Kemnitz, Schneider 2011",
                   false, true},
+    AlgorithmInfo{Algorithm::kLabelEquivalence2, "label-equivalence-2", "Hawick, Leist, Playne 2010", false,
+                  true},
     AlgorithmInfo{Algorithm::kBlockEquivalence, "block-equivalence", "Allegretti, Bolelli, Grana 2020", false,
                   true},
     AlgorithmInfo{Algorithm::kTileMerge, "tile-merge", "Šťava, Beneš 2011", false, true},

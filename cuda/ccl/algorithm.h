@@ -28,6 +28,7 @@ enum class Algorithm {
   kBlockEquivalence = 6,
   kLabelEquivalence = 7,
   kRowColUnify = 8,
+  kLabelEquivalence2 = 9,
   kNeighborPropagation = 10,
   kTileMerge = 11,
 };

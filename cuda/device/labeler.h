@@ -57,6 +57,9 @@ std::unique_ptr<Labeler> make_dlp();
 /// Label equivalence, iterated on the device (label_equivalence.cu).
 std::unique_ptr<Labeler> make_label_equivalence();
 
+/// Label equivalence with two label images (label_equivalence_2.cu).
+std::unique_ptr<Labeler> make_label_equivalence_2();
+
 /// Neighbour propagation (neighbor_propagation.cu).
 std::unique_ptr<Labeler> make_neighbor_propagation();
 

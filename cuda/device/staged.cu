@@ -24,6 +24,8 @@ std::unique_ptr<Labeler> make_labeler(Algorithm algorithm) {
       return make_dlp();
     case Algorithm::kLabelEquivalence:
       return make_label_equivalence();
+    case Algorithm::kLabelEquivalence2:
+      return make_label_equivalence_2();
     case Algorithm::kNeighborPropagation:
       return make_neighbor_propagation();
     case Algorithm::kRowColUnify:

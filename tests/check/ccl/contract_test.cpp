@@ -286,6 +286,7 @@ TEST(AlgorithmsTest, NumbersNeverChange) {
                                                     {6, "block-equivalence"},
                                                     {7, "label-equivalence"},
                                                     {8, "row-col-unify"},
+                                                    {9, "label-equivalence-2"},
                                                     {10, "neighbor-propagation"},
                                                     {11, "tile-merge"}};
   EXPECT_EQ(algorithms().front().algorithm, Algorithm::kAuto);
