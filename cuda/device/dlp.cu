@@ -81,22 +81,12 @@ struct Tile {
     return left == own ? i : i + 1;
   }
 
-  /// DLP-R. Each round doubles the distance that a label leads: a full tile's labels, which SR leaves
-  /// in chains as long as the tile is wide, take seven rounds and not as many steps. The whole block
-  /// calls it, after a barrier; it ends with one.
+  /// DLP-R. A full tile's labels, which SR leaves in chains as long as the tile is wide, take seven rounds of
+  /// flatten() and not as many steps. The whole block calls it; it begins and ends with a barrier.
   __device__ void relabel() const {
-    bool changed = true;
-    while (__syncthreads_or(changed)) {
-      uint32_t next[kPixelsPerThread];
-      changed = false;
-      for_each_pixel([&](uint32_t k, uint32_t i) {
-        const uint32_t label = labels[i];
-        next[k] = label != 0 ? labels[label - 1] : 0;
-        changed = changed || next[k] != label;
-      });
-      __syncthreads();
-      for_each_pixel([&](uint32_t k, uint32_t i) { labels[i] = next[k]; });
-    }
+    uint32_t roots[kPixelsPerThread];
+    __syncthreads();
+    flatten(labels, threadIdx.x, kTileThreads, roots);
   }
 
   /// E of the pixels of a window; 0 where the window leaves the tile, where it has no links.

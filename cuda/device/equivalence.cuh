@@ -83,6 +83,37 @@ __device__ inline void unite_roots(uint32_t* table, uint32_t a, uint32_t b) {
   } while (old != larger);
 }
 
+/// Points the entries of a tile's pixels at their roots: this thread's are `first` and those `stride` apart
+/// from there on, and `labels` gets them. Each round doubles the distance that an entry leads, so that all
+/// are done in as many rounds as a walk along the longest path has binary digits. The whole block calls it,
+/// after a barrier; it ends with one.
+template <uint32_t kCount>
+__device__ inline void flatten(uint32_t* table, uint32_t first, uint32_t stride, uint32_t (&labels)[kCount]) {
+#pragma unroll
+  for (uint32_t k = 0; k < kCount; ++k) {
+    labels[k] = table[first + k * stride];
+  }
+  while (true) {
+    uint32_t next[kCount];
+    bool changed = false;
+#pragma unroll
+    for (uint32_t k = 0; k < kCount; ++k) {
+      next[k] = labels[k] != 0 ? table[labels[k] - 1] : 0;
+      changed = changed || next[k] != labels[k];
+    }
+    if (!__syncthreads_or(changed)) {
+      return;
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < kCount; ++k) {
+      if (next[k] != labels[k]) {
+        table[first + k * stride] = labels[k] = next[k];
+      }
+    }
+    __syncthreads();
+  }
+}
+
 /// Points the entry of a foreground pixel, which was `label` just now, at its root, which it returns,
 /// while other threads do so too and none unites.
 /// - It writes every step forward, so that threads on one path double each other's steps.

@@ -12,9 +12,11 @@
 ///   pixels start with the label of their run's first pixel, and merging is left to links between rows,
 ///   one for each pair of runs that touch. A run's first link needs no union: it is where the run
 ///   points from the start.
-/// - In the merge procedure (algorithm 2), atomicMin's result says at once whether the label was a
-///   root, and where to go on if not. In the whole image, find shortens the paths it walks (path
-///   splitting).
+/// - In a piece, the merge procedure (algorithm 2) is repeated by all threads together: find is a flattening
+/// of
+///   all trees, which takes as many rounds as the digits of the longest path, and nobody walks the history of
+///   a root that many lower. In the whole image, atomicMin's result says at once whether the label was a
+///   root, and where to go on if not, and find shortens the paths it walks (path splitting).
 /// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
 #include "device/compress.cuh"
 #include "device/equivalence.cuh"
@@ -34,6 +36,7 @@ constexpr uint32_t kTileHeight = 32;
 constexpr uint32_t kTilePixels = kTileWidth * kTileHeight;
 constexpr uint32_t kRowsPerThread = 4;
 constexpr uint32_t kTileThreads = kTilePixels / kRowsPerThread;
+constexpr uint32_t kResidentBlocks = 8;  ///< on a multiprocessor
 
 /// Labels of the runs in the row above that touch this thread's run and are linked by this thread; 0:
 /// none.
@@ -93,36 +96,33 @@ __device__ inline void point_run_at_first_link(uint32_t run, RowLinks* links, ui
 
 /// What a thread knows of its pixels.
 struct Pixels {
+  uint32_t first;                  ///< index in the tile; the others lie below it
   uint32_t runs[kRowsPerThread];   ///< labels of their runs; 0: background
-  uint32_t roots[kRowsPerThread];  ///< of the runs
+  uint32_t roots[kRowsPerThread];  ///< those that find_roots() found last
   RowLinks links[kRowsPerThread];  ///< those still to be merged
 };
 
-/// Finds the roots of the pixels' runs, and of what they are still to be merged with; whether anything
-/// is.
-__device__ inline bool find_roots(const uint32_t* labels, Pixels* pixels) {
+/// Finds the roots of the pixels, and of what they are still to be merged with; whether anything is. The
+/// whole block calls it, after a barrier; it ends with one.
+__device__ inline bool find_roots(uint32_t* labels, Pixels* pixels) {
+  flatten(labels, pixels->first, kTileWidth, pixels->roots);
   bool remains = false;
 #pragma unroll
   for (uint32_t k = 0; k < kRowsPerThread; ++k) {
-    const uint32_t run = pixels->runs[k];
     RowLinks& links = pixels->links[k];
-    const bool follows = k > 0 && run != 0 && load(labels + run - 1) == pixels->runs[k - 1];
-    pixels->roots[k] = run == 0 ? 0 : follows ? pixels->roots[k - 1] : find(labels, run);
     for (uint32_t* link : {&links.first, &links.second}) {
-      *link = *link != 0 ? find(labels, *link) : 0;
+      *link = *link != 0 ? labels[*link - 1] : 0;
       *link = *link != pixels->roots[k] ? *link : 0;
       remains = remains || *link != 0;
     }
   }
-  return remains;
+  return __syncthreads_or(remains) != 0;
 }
 
-__device__ inline void merge(uint32_t root, const RowLinks& links, uint32_t* labels) {
-  if (links.first != 0) {
-    unite(labels, root, links.first);
-  }
-  if (links.second != 0) {
-    unite(labels, root, links.second);
+/// Points the larger of two roots at the smaller, unless another thread has a smaller one still.
+__device__ inline void merge(uint32_t root, uint32_t other, uint32_t* labels) {
+  if (other != 0) {
+    atomicMin(labels + max(root, other) - 1, min(root, other));
   }
 }
 
@@ -143,13 +143,15 @@ __device__ inline void write_roots(const Pixels& pixels, uint32_t x, uint32_t y,
 
 /// Phase 1, algorithm 1. Between writing labels and reading them there is always a barrier.
 template <Connectivity kConnectivity>
-__global__ void __launch_bounds__(kTileThreads) merge_locally(SegmentSource frame, uint32_t* root_map) {
+__global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
+    merge_locally(SegmentSource frame, uint32_t* root_map) {
   __shared__ uint8_t segments[kTilePixels];
   __shared__ uint32_t labels[kTilePixels];
   const uint32_t first = threadIdx.x / kWarpSize * kRowsPerThread * kTileWidth + threadIdx.x % kWarpSize;
   const uint32_t x = blockIdx.x * kTileWidth + first % kTileWidth;
   const uint32_t y = blockIdx.y * kTileHeight + first / kTileWidth;
   Pixels pixels;
+  pixels.first = first;
 
 #pragma unroll
   for (uint32_t k = 0; k < kRowsPerThread; ++k) {
@@ -173,17 +175,13 @@ __global__ void __launch_bounds__(kTileThreads) merge_locally(SegmentSource fram
   }
   __syncthreads();
 
-  const bool remains = find_roots(labels, &pixels);
-  if (__syncthreads_or(remains)) {
+  while (find_roots(labels, &pixels)) {
 #pragma unroll
     for (uint32_t k = 0; k < kRowsPerThread; ++k) {
-      merge(pixels.roots[k], pixels.links[k], labels);
+      merge(pixels.roots[k], pixels.links[k].first, labels);
+      merge(pixels.roots[k], pixels.links[k].second, labels);
     }
     __syncthreads();
-#pragma unroll
-    for (uint32_t k = 0; k < kRowsPerThread; ++k) {
-      pixels.roots[k] = pixels.roots[k] != 0 ? find(labels, pixels.roots[k]) : 0;
-    }
   }
   write_roots(pixels, x, y, frame, root_map);
 }
