@@ -9,7 +9,8 @@
 ///
 /// Where we differ:
 /// - A pixel begins with the label of its run in its row of the tile, which a ballot finds, instead of its
-///   own, and a thread has four pixels, as the authors propose (section 35.4.3).
+///   own, and a thread has four pixels, as the authors propose (section 35.4.3). It looks at neighbours in
+///   other rows only, and at one for each pair of runs.
 /// - Their Union may lose a race, so that one block must merge all borders of 4×4 tiles and repeat that until
 ///   nothing changes. Ours repeats itself until both pixels are in one tree. Borders need no common block
 ///   then, and all of a level are merged at once by as many blocks as they fill.
@@ -32,12 +33,17 @@ constexpr uint32_t kTileSize = kWarpSize;
 constexpr uint32_t kTilePixels = kTileSize * kTileSize;
 constexpr uint32_t kRowsPerThread = 4;
 constexpr uint32_t kTileThreads = kTilePixels / kRowsPerThread;
+constexpr uint32_t kResidentBlocks = 8;  ///< on a multiprocessor
 
 constexpr uint32_t kMergedTiles = 4;  ///< in either direction
 constexpr uint32_t kBorderRows = 2;   ///< of pixels, or columns, on either side of a border
 
-/// A tile's segments with a border of background, as setBordersAroundSubBlockToZero leaves them.
-using TileSegments = uint8_t[kTileSize + 2][kTileSize + 2];
+/// A tile's segments with a row of background above and one below.
+using TileSegments = uint8_t[kTileSize + 2][kTileSize];
+
+// Bits of the neighbours in the row above or below.
+constexpr uint32_t kNeighboursInRow = 3;
+constexpr uint32_t kFirst = 1, kStraight = 2, kLast = 4;
 
 /// The label of the run that the pixel with index i in the tile is in. All lanes must call it.
 __device__ inline uint32_t run_of(uint32_t segment, uint32_t i) {
@@ -48,32 +54,45 @@ __device__ inline uint32_t run_of(uint32_t segment, uint32_t i) {
   return segment != 0 ? i - lane + first_lane + 1 : 0;
 }
 
-/// The neighbours in the rows above and below that a pixel is linked to, as bits: from the upper left to
-/// the lower right. Those in its row have its label from the start.
+/// Three pixels of a row; background outside the tile.
+struct Three {
+  uint32_t left, middle, right;
+};
+
+/// The segments around this thread's column. All lanes, which have a row of the tile, must call it.
+__device__ inline Three three_of(uint32_t segment) {
+  const uint32_t lane = threadIdx.x % kWarpSize;
+  const uint32_t left = __shfl_up_sync(kAllLanes, segment, 1);
+  const uint32_t right = __shfl_down_sync(kAllLanes, segment, 1);
+  return {lane > 0 ? left : 0, segment, lane < kWarpSize - 1 ? right : 0};
+}
+
+/// The neighbours in the row above or below that a pixel looks at, which has `own` row. Those in its row have
+/// its label from the start. Of the links between two runs only the first is kept, and a diagonal is left to
+/// the straight neighbour it could go through. What one pixel looks at looks back.
 template <Connectivity kConnectivity>
-__device__ inline uint32_t linked_neighbours(const TileSegments& segments, uint32_t x, uint32_t y) {
-  const uint32_t own = segments[y + 1][x + 1];
-  uint32_t linked = 0;
-  if (own != 0) {
-#pragma unroll
-    for (uint32_t column = 0; column < 3; ++column) {
-      if (column == 1 || kConnectivity == Connectivity::k8) {
-        linked |= segments[y][x + column] == own ? 1u << column : 0;
-        linked |= segments[y + 2][x + column] == own ? 8u << column : 0;
-      }
-    }
-  }
-  return linked;
+__device__ inline uint32_t linked_neighbours(const Three& own, const Three& row) {
+  constexpr bool kDiagonals = kConnectivity == Connectivity::k8;
+  const uint32_t segment = own.middle;
+  const bool has_left = own.left == segment;
+  const bool has_right = own.right == segment;
+  const bool is_straight = row.middle == segment;
+  const bool is_first = row.left == segment;
+  const bool is_last = row.right == segment;
+  const uint32_t linked = (is_straight & !(has_left & is_first) ? kStraight : 0) |
+                          (kDiagonals & is_first & !is_straight & !has_left ? kFirst : 0) |
+                          (kDiagonals & is_last & !is_straight & !has_right ? kLast : 0);
+  return segment != 0 ? linked : 0;
 }
 
 /// The least label among a pixel's linked neighbours and its own.
 __device__ inline uint32_t least_around(const uint32_t* labels, uint32_t i, uint32_t linked, uint32_t own) {
 #pragma unroll
-  for (uint32_t column = 0; column < 3; ++column) {
+  for (uint32_t column = 0; column < kNeighboursInRow; ++column) {
     if ((linked >> column & 1) != 0) {
       own = min(own, labels[i - kTileSize + column - 1]);
     }
-    if ((linked >> column & 8) != 0) {
+    if ((linked >> (kNeighboursInRow + column) & 1) != 0) {
       own = min(own, labels[i + kTileSize + column - 1]);
     }
   }
@@ -89,12 +108,12 @@ struct Pixels {
 
 /// The loop of kernel 1. Between reading labels and writing them there is always a barrier.
 __device__ inline void solve_tile(uint32_t* labels, Pixels* pixels) {
-  while (true) {
 #pragma unroll
-    for (uint32_t k = 0; k < kRowsPerThread; ++k) {
-      labels[pixels->first + k * kTileSize] = pixels->labels[k];
-    }
-    __syncthreads();
+  for (uint32_t k = 0; k < kRowsPerThread; ++k) {
+    labels[pixels->first + k * kTileSize] = pixels->labels[k];
+  }
+  __syncthreads();
+  while (true) {
     uint32_t least[kRowsPerThread];
     bool changed = false;
 #pragma unroll
@@ -112,52 +131,58 @@ __device__ inline void solve_tile(uint32_t* labels, Pixels* pixels) {
       }
     }
     __syncthreads();
+    flatten(labels, pixels->first, kTileSize, pixels->labels);
+  }
+}
+
+/// Reads this thread's pixels and finds out whom they look at. Leaves them without a barrier.
+template <Connectivity kConnectivity>
+__device__ inline void read_pixels(const SegmentSource& frame, TileSegments& segments, Pixels* pixels) {
+  const uint32_t x = threadIdx.x % kWarpSize;
+  const uint32_t y = threadIdx.x / kWarpSize * kRowsPerThread;
+  Three rows[kRowsPerThread + 2];
+  pixels->first = y * kTileSize + x;
 #pragma unroll
-    for (uint32_t k = 0; k < kRowsPerThread; ++k) {
-      pixels->labels[k] = pixels->labels[k] != 0 ? find(labels, pixels->labels[k]) : 0;
-    }
-    __syncthreads();
+  for (uint32_t k = 0; k < kRowsPerThread; ++k) {
+    const uint32_t segment =
+        frame.segment_or_background(blockIdx.x * kTileSize + x, blockIdx.y * kTileSize + y + k);
+    pixels->labels[k] = run_of(segment, pixels->first + k * kTileSize);
+    rows[k + 1] = three_of(segment);
+    segments[y + k + 1][x] = static_cast<uint8_t>(segment);
+  }
+  if (y == 0) {
+    segments[0][x] = segments[kTileSize + 1][x] = 0;
+  }
+  __syncthreads();
+  rows[0] = three_of(segments[y][x]);
+  rows[kRowsPerThread + 1] = three_of(segments[y + kRowsPerThread + 1][x]);
+#pragma unroll
+  for (uint32_t k = 0; k < kRowsPerThread; ++k) {
+    pixels->linked[k] = linked_neighbours<kConnectivity>(rows[k + 1], rows[k]) |
+                        linked_neighbours<kConnectivity>(rows[k + 1], rows[k + 2]) << kNeighboursInRow;
   }
 }
 
 /// Kernel 1: labels the tiles, with labels of the frame.
 template <Connectivity kConnectivity>
-__global__ void __launch_bounds__(kTileThreads) label_tiles(SegmentSource frame, uint32_t* root_map) {
+__global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
+    label_tiles(SegmentSource frame, uint32_t* root_map) {
   __shared__ TileSegments segments;
   __shared__ uint32_t labels[kTilePixels];
-  const uint32_t x = threadIdx.x % kWarpSize;
-  const uint32_t y = threadIdx.x / kWarpSize * kRowsPerThread;
-  const uint32_t x0 = blockIdx.x * kTileSize;
-  const uint32_t y0 = blockIdx.y * kTileSize;
   Pixels pixels;
-  pixels.first = y * kTileSize + x;
-
-  for (uint32_t i = threadIdx.x; i < sizeof(segments); i += kTileThreads) {
-    const uint32_t row = i / (kTileSize + 2);
-    const uint32_t column = i % (kTileSize + 2);
-    if (row % (kTileSize + 1) == 0 || column % (kTileSize + 1) == 0) {
-      segments[row][column] = 0;
-    }
-  }
-#pragma unroll
-  for (uint32_t k = 0; k < kRowsPerThread; ++k) {
-    const uint32_t segment = frame.segment_or_background(x0 + x, y0 + y + k);
-    segments[y + k + 1][x + 1] = static_cast<uint8_t>(segment);
-    pixels.labels[k] = run_of(segment, pixels.first + k * kTileSize);
-  }
-  __syncthreads();
-#pragma unroll
-  for (uint32_t k = 0; k < kRowsPerThread; ++k) {
-    pixels.linked[k] = linked_neighbours<kConnectivity>(segments, x, y + k);
-  }
+  read_pixels<kConnectivity>(frame, segments, &pixels);
   solve_tile(labels, &pixels);
 
+  const uint32_t x0 = blockIdx.x * kTileSize;
+  const uint32_t y0 = blockIdx.y * kTileSize;
+  const uint32_t x = x0 + pixels.first % kTileSize;
+  const uint32_t y = y0 + pixels.first / kTileSize;
 #pragma unroll
   for (uint32_t k = 0; k < kRowsPerThread; ++k) {
-    if (x0 + x < frame.width && y0 + y + k < frame.height) {
+    if (x < frame.width && y + k < frame.height) {
       const uint32_t root = pixels.labels[k] - 1;
       const uint32_t label = (y0 + root / kTileSize) * frame.width + x0 + root % kTileSize + 1;
-      root_map[(y0 + y + k) * frame.width + x0 + x] = pixels.labels[k] != 0 ? label : 0;
+      root_map[(y + k) * frame.width + x] = pixels.labels[k] != 0 ? label : 0;
     }
   }
 }
