@@ -14,20 +14,24 @@
 /// - A block's label is that of its first foreground pixel, which is also where its entry lies. Smaller
 ///   labels are then earlier pixels, so that a root is the first pixel of its component and is its
 ///   label.
-/// - Links that others imply are left out (see links_of()).
+/// - Linked blocks beside each other in a row of a tile are one run from the start, which a ballot finds, and
+///   a run begins with the first one above that it is linked to instead of each block with its smallest
+///   neighbour: paths are no longer than the tile has rows. Links that others imply are left out.
 /// - Initialization, compression and the reduction of links inside a tile are one kernel, in shared
 ///   memory; in the whole image only links across borders of tiles are left to reduce. A thread keeps
 ///   its block's remaining links in registers, where the paper packs them into unused pixels of the
-///   block, which a block at the edge of an image of odd size may not have.
+///   block, which a block at the edge of an image of odd size may not have. Reduction in a tile is repeated
+///   by all threads together, so that nobody walks the history of a root that many lower.
+/// - Of the links across borders that join the same two trees, a warp unites one.
 /// - The last compression and the final labelling are one kernel: each thread overwrites its own block
 ///   alone, and a block's entry with its root, which is as good an entry as the one before. Reading the
 ///   pixels again is cheaper than to store which of them were foreground.
 /// - In 4-connectivity, and where many values are segments, a 2×2 block may hold several components.
 ///   There a block is a single pixel, and all else the same: Komura's equivalence.
+#include "device/blocks.cuh"
 #include "device/equivalence.cuh"
 #include "device/labeler.h"
 #include "device/launch.cuh"
-#include "device/links.cuh"
 #include "device/warp.cuh"
 
 namespace ccl::device {
@@ -39,109 +43,10 @@ namespace {
 constexpr uint32_t kTileRows = 16;
 constexpr uint32_t kTileThreads = kTileRows * kWarpSize;
 
+constexpr uint32_t kBorderThreads = 128;
+
 constexpr uint32_t kFinalRows = 8;
 constexpr uint32_t kFinalThreads = kFinalRows * kWarpSize;
-
-/// The contents of a block and its neighbours, as a block has them; 0: no foreground, or outside the
-/// tile.
-struct Neighbourhood {
-  uint32_t own;
-  uint32_t left;
-  uint32_t right;
-  uint32_t up_left;
-  uint32_t up;
-  uint32_t up_right;
-};
-
-/// To which of the neighbours scanned before a block is linked, without links that others imply: one to
-/// the left is left out where it goes around through both blocks above, a diagonal one where the window
-/// of pixels that it crosses has another foreground pixel. Links upwards stay, so those that are left
-/// out follow from links nearer to the tile's first row, and no circle of them can be left out.
-struct BlockLinks {
-  bool left;
-  bool up_left;
-  bool up;
-  bool up_right;
-};
-
-/// 2×2 pixels of binary foreground, 8-connected. Its contents have a bit for each pixel, in raster
-/// order.
-struct SquareBlock {
-  static constexpr uint32_t kSize = 2;
-  static constexpr Connectivity kConnectivity = Connectivity::k8;
-
-  static constexpr uint32_t kA = 1, kB = 2, kC = 4, kD = 8;  // a b / c d
-  static constexpr uint32_t kTop = kA | kB, kBottom = kC | kD, kLeft = kA | kC, kRight = kB | kD;
-
-  /// A row of the block, in bits kA and kB.
-  __device__ static uint32_t row(const SegmentSource& frame, uint32_t x, uint32_t y) {
-    if (x >= frame.width || y >= frame.height) {
-      return 0;
-    }
-    const uint8_t* first = frame.pixels + y * frame.pitch + x;
-    const bool has_second = x + 1 < frame.width;
-    uint32_t two = 0;
-    if (has_second && reinterpret_cast<uintptr_t>(first) % sizeof(uint16_t) == 0) {
-      two = *reinterpret_cast<const uint16_t*>(first);
-    } else {
-      two = first[0] | (has_second ? first[1] << 8 : 0);
-    }
-    const bool a = frame.rule.segment(two & 0xff) != 0;
-    const bool b = has_second && frame.rule.segment(two >> 8) != 0;
-    return (a ? kA : 0) | (b ? kB : 0);
-  }
-
-  __device__ static uint32_t contents(const SegmentSource& frame, uint32_t x, uint32_t y) {
-    return row(frame, x, y) | row(frame, x, y + 1) * kC;
-  }
-
-  /// The column and the row of the first foreground pixel.
-  __device__ static uint32_t first_x(uint32_t own) {
-    const uint32_t first_row = (own & kTop) != 0 ? own : own / kC;
-    return (first_row & kA) == 0 ? 1 : 0;
-  }
-  __device__ static uint32_t first_y(uint32_t own) { return (own & kTop) == 0 ? 1 : 0; }
-
-  __device__ static BlockLinks links_of(const Neighbourhood& n) {
-    const auto set = [](uint32_t block, uint32_t pixels) { return (block & pixels) != 0; };
-    const bool up = set(n.own, kTop) && set(n.up, kBottom);
-    const bool around =
-        up && set(n.left, kTop) && set(n.up_left, kBottom) && set(n.up_left, kRight) && set(n.up, kLeft);
-    return {
-        .left = set(n.own, kLeft) && set(n.left, kRight) && !around,
-        .up_left = set(n.own, kA) && set(n.up_left, kD) && !set(n.up, kC) && !set(n.left, kB),
-        .up = up,
-        .up_right = set(n.own, kB) && set(n.up_right, kC) && !set(n.up, kD) && !set(n.right, kA),
-    };
-  }
-};
-
-/// One pixel. Its contents are its segment.
-template <Connectivity kPixelConnectivity>
-struct PixelBlock {
-  static constexpr uint32_t kSize = 1;
-  static constexpr Connectivity kConnectivity = kPixelConnectivity;
-
-  __device__ static uint32_t contents(const SegmentSource& frame, uint32_t x, uint32_t y) {
-    return frame.segment_or_background(x, y);
-  }
-
-  __device__ static uint32_t first_x(uint32_t) { return 0; }
-  __device__ static uint32_t first_y(uint32_t) { return 0; }
-
-  __device__ static BlockLinks links_of(const Neighbourhood& n) {
-    constexpr bool kDiagonals = kConnectivity == Connectivity::k8;
-    const bool foreground = n.own != 0;
-    const bool left = foreground && n.own == n.left;
-    const bool up = foreground && n.own == n.up;
-    return {
-        .left = left && !(up && n.own == n.up_left),
-        .up_left = kDiagonals && foreground && n.own == n.up_left && !up && !left,
-        .up = up,
-        .up_right = kDiagonals && foreground && n.own == n.up_right && !up && n.own != n.right,
-    };
-  }
-};
 
 /// Labels and positions in a tile of `Block`s.
 template <typename Block>
@@ -178,37 +83,77 @@ __device__ inline Neighbourhood neighbourhood_of(uint32_t own, uint32_t above) {
           .up_right = unless(last, __shfl_down_sync(kAllLanes, above, 1))};
 }
 
-/// The labels at the other ends of a block's links; 0: not linked.
-struct LinkedLabels {
-  static constexpr uint32_t kCount = 4;
+/// The blocks from this one to the left and to the right that are linked beside each other.
+struct Run {
+  uint32_t members;  ///< a bit for each lane
+  uint32_t label;    ///< the smallest of its blocks'; 0: background
+};
+
+/// The run that a block of these contents and this label is in. All lanes must call it.
+template <typename Block>
+__device__ inline Run run_of(uint32_t own, bool linked_left, uint32_t label) {
+  const uint32_t lane = threadIdx.x % kWarpSize;
+  const uint32_t starts = __ballot_sync(kAllLanes, !linked_left);
+  const uint32_t first = kWarpSize - 1 - __clz(static_cast<int>(starts & bits_up_to(lane)));
+  const uint32_t later = starts & ~bits_up_to(lane);
+  const uint32_t members = (later != 0 ? (later & (0 - later)) - 1 : kAllLanes) & ~bits_below(first);
+  // Pixels of a block's first row come before all of its second row.
+  const uint32_t early = __ballot_sync(kAllLanes, own != 0 && Block::first_y(own) == 0) & members;
+  const uint32_t holder = early != 0 ? __ffs(static_cast<int>(early)) - 1 : first;
+  const uint32_t least = __shfl_sync(kAllLanes, label, static_cast<int>(holder));
+  return {members, own != 0 ? least : 0};
+}
+
+/// The labels of the runs in the row above that a block is linked to; 0: not linked.
+struct RowLinks {
+  static constexpr uint32_t kCount = 3;
   uint32_t labels[kCount];
 
-  template <typename Block>
-  __device__ static LinkedLabels of(const Neighbourhood& n, uint32_t column, uint32_t row) {
-    const BlockLinks links = Block::links_of(n);
-    using BlockTile = Tile<Block>;
-    return {links.left ? BlockTile::label(n.left, column - 1, row) : 0,
-            links.up_left ? BlockTile::label(n.up_left, column - 1, row - 1) : 0,
-            links.up ? BlockTile::label(n.up, column, row - 1) : 0,
-            links.up_right ? BlockTile::label(n.up_right, column + 1, row - 1) : 0};
+  /// Without those that this block, or the one before it in the run, has already. `above` is the run of the
+  /// block above. All lanes must call it.
+  __device__ static RowLinks of(const BlockLinks& links, uint32_t above) {
+    const uint32_t above_left = __shfl_up_sync(kAllLanes, above, 1);
+    const uint32_t above_right = __shfl_down_sync(kAllLanes, above, 1);
+    const uint32_t up = links.up ? above : 0;
+    const uint32_t up_right = links.up_right && above_right != up ? above_right : 0;
+    const uint32_t before_up = __shfl_up_sync(kAllLanes, up, 1);
+    const uint32_t before_up_right = __shfl_up_sync(kAllLanes, up_right, 1);
+    const auto is_known = [&](uint32_t label) {
+      return links.left && (label == before_up || label == before_up_right);
+    };
+    const uint32_t up_left = links.up_left && above_left != up && !is_known(above_left) ? above_left : 0;
+    return {up_left, is_known(up) ? 0 : up, up_right};
   }
 
-  __device__ uint32_t least(uint32_t own) const {
-    for (const uint32_t label : labels) {
-      own = label != 0 ? min(own, label) : own;
-    }
-    return own;
-  }
+  __device__ bool any() const { return (labels[0] | labels[1] | labels[2]) != 0; }
 
-  /// Leaves the links whose roots are still to be united with `root`; whether there are any.
-  __device__ bool keep_remaining(const uint32_t* table, uint32_t parent, uint32_t root) {
-    bool any = false;
+  __device__ uint32_t take_one() {
+    uint32_t taken = 0;
     for (uint32_t& label : labels) {
-      const uint32_t other = label != 0 && label != parent ? find(table, label) : root;
-      label = other != root ? other : 0;
-      any = any || label != 0;
+      if (taken == 0) {
+        taken = label;
+        label = 0;
+      }
     }
-    return any;
+    return taken;
+  }
+
+  /// Replaces labels by their roots and leaves out those whose root is `root`; whether any is left.
+  __device__ bool keep_remaining(const uint32_t* table, uint32_t root) {
+    for (uint32_t& label : labels) {
+      const uint32_t other = label != 0 ? find(table, label) : root;
+      label = other != root ? other : 0;
+    }
+    return any();
+  }
+
+  /// Points the larger of two roots at the smaller, unless another thread has a smaller one still.
+  __device__ void reduce(uint32_t* table, uint32_t root) const {
+    for (const uint32_t other : labels) {
+      if (other != 0) {
+        atomicMin(table + max(root, other) - 1, min(root, other));
+      }
+    }
   }
 };
 
@@ -218,6 +163,7 @@ template <typename Block>
 __global__ void __launch_bounds__(kTileThreads) reduce_tiles(SegmentSource frame, uint32_t* frame_table) {
   using BlockTile = Tile<Block>;
   __shared__ uint32_t contents[kTileRows][kWarpSize];
+  __shared__ uint32_t runs[kTileRows][kWarpSize];
   __shared__ uint32_t table[BlockTile::kWidth * BlockTile::kHeight];
   const uint32_t column = threadIdx.x % kWarpSize;
   const uint32_t row = threadIdx.x / kWarpSize;
@@ -226,23 +172,23 @@ __global__ void __launch_bounds__(kTileThreads) reduce_tiles(SegmentSource frame
   contents[row][column] = own;
   __syncthreads();
 
-  const Neighbourhood n = neighbourhood_of(own, row > 0 ? contents[row - 1][column] : 0);
+  const BlockLinks block_links =
+      Block::links_of(neighbourhood_of(own, row > 0 ? contents[row - 1][column] : 0));
   const uint32_t label = BlockTile::label(own, column, row);
-  LinkedLabels linked = LinkedLabels::of<Block>(n, column, row);
-  const uint32_t parent = linked.least(label);
-  if (own != 0) {
-    table[label - 1] = parent;
+  const Run run = run_of<Block>(own, block_links.left, label);
+  runs[row][column] = run.label;
+  __syncthreads();
+
+  RowLinks links = RowLinks::of(block_links, row > 0 ? runs[row - 1][column] : 0);
+  const uint32_t linked = __ballot_sync(kAllLanes, links.any()) & run.members;
+  if (linked != 0 ? column == __ffs(static_cast<int>(linked)) - 1 : label == run.label) {
+    table[run.label - 1] = linked != 0 ? links.take_one() : run.label;
   }
   __syncthreads();
 
-  uint32_t root = own != 0 ? find(table, parent) : 0;
-  const bool remains = linked.keep_remaining(table, parent, root);
-  if (__syncthreads_or(remains)) {
-    for (const uint32_t other : linked.labels) {
-      if (other != 0) {
-        unite(table, root, other);
-      }
-    }
+  uint32_t root = own != 0 ? find(table, run.label) : 0;
+  while (__syncthreads_or(links.keep_remaining(table, root))) {
+    links.reduce(table, root);
     __syncthreads();
     root = own != 0 ? find(table, root) : 0;
   }
@@ -252,26 +198,122 @@ __global__ void __launch_bounds__(kTileThreads) reduce_tiles(SegmentSource frame
   }
 }
 
-/// The label of the block that a foreground pixel is in.
+/// A block at a border of tiles and those around it, as they are in the frame.
 template <typename Block>
-__device__ inline uint32_t label_of_block_at(const SegmentSource& frame, uint32_t pixel) {
-  if constexpr (Block::kSize == 1) {
-    return pixel + 1;
+struct BorderBlock {
+  uint32_t x, y;  ///< of its first pixel, foreground or not
+  Neighbourhood n;
+
+  __device__ static BorderBlock at(const SegmentSource& frame, uint32_t x, uint32_t y) {
+    const auto contents = [&](uint32_t column, uint32_t row) {
+      return Block::contents(frame, column, row);  // background where they wrap around
+    };
+    constexpr uint32_t kSize = Block::kSize;
+    return {x,
+            y,
+            {.own = contents(x, y),
+             .left = contents(x - kSize, y),
+             .right = contents(x + kSize, y),
+             .up_left = contents(x - kSize, y - kSize),
+             .up = contents(x, y - kSize),
+             .up_right = contents(x + kSize, y - kSize)}};
   }
-  const uint32_t x = pixel % frame.width / Block::kSize * Block::kSize;
-  const uint32_t y = pixel / frame.width / Block::kSize * Block::kSize;
-  const uint32_t contents = Block::contents(frame, x, y);
-  return (y + Block::first_y(contents)) * frame.width + x + Block::first_x(contents) + 1;
+
+  /// The label of a block so many blocks to the right and below.
+  __device__ uint32_t label(uint32_t contents, int32_t dx, int32_t dy, uint32_t frame_width) const {
+    const uint32_t first_x = x + dx * static_cast<int32_t>(Block::kSize) + Block::first_x(contents);
+    const uint32_t first_y = y + dy * static_cast<int32_t>(Block::kSize) + Block::first_y(contents);
+    return first_y * frame_width + first_x + 1;
+  }
+};
+
+/// Two labels to be united; 0: none.
+struct Equivalence {
+  uint32_t a = 0;
+  uint32_t b = 0;
+};
+
+constexpr uint32_t kBorderLinks = 3;
+
+/// The links of a block below a border of tiles to those above it. Where the one to the left, in the same
+/// tile, is linked to the same two, its link upwards stands for this one's.
+template <typename Block>
+__device__ inline void links_upwards(const BorderBlock<Block>& block, uint32_t width,
+                                     Equivalence (&links)[kBorderLinks]) {
+  const Neighbourhood& n = block.n;
+  const BlockLinks linked = Block::links_of(n);
+  const bool is_known = block.x % Tile<Block>::kWidth != 0 && linked.left &&
+                        Block::is_above(n.up_left, n.left) && Block::is_beside(n.up_left, n.up);
+  const uint32_t own = block.label(n.own, 0, 0, width);
+  if (linked.up_left) {
+    links[0] = {own, block.label(n.up_left, -1, -1, width)};
+  }
+  if (linked.up && !is_known) {
+    links[1] = {own, block.label(n.up, 0, -1, width)};
+  }
+  if (linked.up_right) {
+    links[2] = {own, block.label(n.up_right, 1, -1, width)};
+  }
 }
 
-/// Reduction of the links across borders of tiles.
+/// The same for a block right of a border and those left of it; the third link crosses the border from the
+/// lower left to the upper right.
 template <typename Block>
-__global__ void __launch_bounds__(kBorderThreads) reduce_borders(SegmentSource frame, uint32_t* table) {
+__device__ inline void links_to_left(const BorderBlock<Block>& block, uint32_t width,
+                                     Equivalence (&links)[kBorderLinks]) {
+  const Neighbourhood& n = block.n;
+  const BlockLinks linked = Block::links_of(n);
+  const BlockLinks linked_of_left = Block::links_of(
+      {.own = n.left, .left = 0, .right = n.own, .up_left = 0, .up = n.up_left, .up_right = n.up});
+  const bool is_known = block.y % Tile<Block>::kHeight != 0 && linked.up &&
+                        Block::is_above(n.up_left, n.left) && Block::is_beside(n.up_left, n.up);
+  const uint32_t own = block.label(n.own, 0, 0, width);
+  const uint32_t left = block.label(n.left, -1, 0, width);
+  if (linked.up_left) {
+    links[0] = {own, block.label(n.up_left, -1, -1, width)};
+  }
+  if (linked.left && !is_known) {
+    links[1] = {own, left};
+  }
+  if (linked_of_left.up_right) {
+    links[2] = {left, block.label(n.up, 0, -1, width)};
+  }
+}
+
+/// Unites what the links of a warp's threads make equivalent. Many of them join the same two trees; one of
+/// those does it. All lanes must call it.
+__device__ inline void unite_links(uint32_t* table, const Equivalence (&links)[kBorderLinks]) {
+#pragma unroll
+  for (const Equivalence& link : links) {
+    const uint32_t a = link.a != 0 ? find_and_split(table, link.a) : 0;
+    const uint32_t b = link.b != 0 ? find_and_split(table, link.b) : 0;
+    const uint64_t trees = a != b ? uint64_t{max(a, b)} << 32 | min(a, b) : 0;
+    const uint32_t peers = __match_any_sync(kAllLanes, trees);
+    if (trees != 0 && threadIdx.x % kWarpSize == __ffs(static_cast<int>(peers)) - 1) {
+      unite_roots(table, a, b);
+    }
+  }
+}
+
+/// Reduction of the links across borders of tiles: blockIdx.y counts the borders between tiles one below the
+/// other, then the others, and a thread stands at a block along one.
+template <typename Block>
+__global__ void __launch_bounds__(kBorderThreads)
+    reduce_borders(SegmentSource frame, uint32_t n_horizontal, uint32_t* table) {
   using BlockTile = Tile<Block>;
-  merge_borders<Block::kConnectivity>(
-      frame, BlockTile::kWidth, BlockTile::kHeight, [&](uint32_t p, uint32_t q) {
-        unite_roots(table, label_of_block_at<Block>(frame, p), label_of_block_at<Block>(frame, q));
-      });
+  const uint32_t along = (blockIdx.x * kBorderThreads + threadIdx.x) * Block::kSize;
+  const uint32_t border = blockIdx.y;
+  Equivalence links[kBorderLinks];
+  if (border < n_horizontal) {
+    if (along < frame.width) {
+      links_upwards(BorderBlock<Block>::at(frame, along, (border + 1) * BlockTile::kHeight), frame.width,
+                    links);
+    }
+  } else if (along < frame.height) {
+    const uint32_t x = (border - n_horizontal + 1) * BlockTile::kWidth;
+    links_to_left(BorderBlock<Block>::at(frame, x, along), frame.width, links);
+  }
+  unite_links(table, links);
 }
 
 /// Writes a root to the foreground pixels of a 2×2 block and 0 to the others, two at a time where all
@@ -320,12 +362,13 @@ template <typename Block>
 Status run_with(const SegmentSource& frame, uint32_t* root_map, cudaStream_t stream) {
   using BlockTile = Tile<Block>;
   const dim3 tiles(blocks_for(frame.width, BlockTile::kWidth), blocks_for(frame.height, BlockTile::kHeight));
-  const dim3 borders = border_blocks(frame, BlockTile::kWidth, BlockTile::kHeight);
+  const uint32_t longest = frame.width > frame.height ? frame.width : frame.height;
+  const dim3 borders(blocks_for(longest, kBorderThreads * Block::kSize), tiles.x + tiles.y - 2);
   const dim3 blocks(tiles.x, blocks_for(frame.height, kFinalRows * Block::kSize));
   CCL_RETURN_IF_ERROR(launch("block-equivalence reduce_tiles", reduce_tiles<Block>, tiles, kTileThreads,
                              stream, frame, root_map));
   CCL_RETURN_IF_ERROR(launch("block-equivalence reduce_borders", reduce_borders<Block>, borders,
-                             kBorderThreads, stream, frame, root_map));
+                             kBorderThreads, stream, frame, tiles.y - 1, root_map));
   return launch("block-equivalence label_blocks", label_blocks<Block>, blocks, kFinalThreads, stream, frame,
                 root_map);
 }
