@@ -11,7 +11,8 @@
 ///
 /// Where we differ:
 /// - All turns are one kernel, see turns.cuh, and a block sets the indicator IsNotDone once for all its
-///   pixels.
+///   pixels. Scanning stores a label only where it is smaller than the one it would replace: all pixels of
+///   a large component would stand in line for the word of its root.
 /// - The padded image is the labeler's workspace, and a last step copies labels without padding to the
 ///   root map. The paper's image comes in the label array; ours is read where segments are needed.
 /// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
@@ -25,6 +26,7 @@ namespace ccl::device {
 namespace {
 
 constexpr uint32_t kThreads = 256;
+constexpr uint32_t kResidentBlocks = 8;  ///< on a multiprocessor, which they fill
 
 /// The image of labels with a background pixel on every side. A label is the address of a pixel in it;
 /// the first pixel is padding, so that 0 can be background.
@@ -40,18 +42,9 @@ struct PaddedLabels {
   /// As the shared functions want it: label e's entry is table()[e − 1].
   __device__ uint32_t* table() const { return labels + 1; }
 
-  /// Calls visit(x, y) for this thread's share of a grid of pixels.
-  template <typename Visit>
-  __device__ static void for_each(uint32_t width, uint32_t height, Visit visit) {
-    const uint32_t n_threads = gridDim.x * kThreads;
-    for (size_t i = blockIdx.x * kThreads + threadIdx.x; i < size_t{width} * height; i += n_threads) {
-      visit(static_cast<uint32_t>(i) % width, static_cast<uint32_t>(i) / width);
-    }
-  }
-
   /// Listing 1, padding included.
   __device__ void init() const {
-    for_each(frame.width + 2, frame.height + 2, [this](uint32_t column, uint32_t row) {
+    for_each_pixel(frame.width + 2, frame.height + 2, [this](uint32_t column, uint32_t row) {
       const uint32_t at = row * pitch() + column;
       // Left of and above the frame, these wrap around and are outside as well.
       labels[at] = frame.segment_or_background(column - 1, row - 1) != 0 ? at : 0;
@@ -86,13 +79,15 @@ struct PaddedLabels {
   template <Connectivity kConnectivity>
   __device__ bool scan() const {
     bool changed = false;
-    for_each(frame.width, frame.height, [&](uint32_t x, uint32_t y) {
+    for_each_pixel(frame.width, frame.height, [&](uint32_t x, uint32_t y) {
       const uint32_t own = load(labels + address(x, y));
       if (own == 0) {
         return;
       }
       if (const uint32_t least = least_around<kConnectivity>(x, y, own); least < own) {
-        store(labels + own, min(load(labels + own), least));
+        if (least < load(labels + own)) {
+          store(labels + own, least);
+        }
         changed = true;
       }
     });
@@ -101,7 +96,7 @@ struct PaddedLabels {
 
   /// Listing 2.
   __device__ void analyse() const {
-    for_each(frame.width, frame.height, [this](uint32_t x, uint32_t y) {
+    for_each_pixel(frame.width, frame.height, [this](uint32_t x, uint32_t y) {
       const uint32_t at = address(x, y);
       if (const uint32_t label = load(labels + at); label != 0) {
         compress(table(), at - 1, label);
@@ -111,7 +106,7 @@ struct PaddedLabels {
 
   /// Addresses become 1 + raster indices.
   __device__ void write(uint32_t* root_map) const {
-    for_each(frame.width, frame.height, [&](uint32_t x, uint32_t y) {
+    for_each_pixel(frame.width, frame.height, [&](uint32_t x, uint32_t y) {
       const uint32_t label = labels[address(x, y)];
       const uint32_t root = (label / pitch() - 1) * frame.width + label % pitch();
       root_map[y * frame.width + x] = label != 0 ? root : 0;
@@ -121,7 +116,7 @@ struct PaddedLabels {
 
 /// All blocks must be resident.
 template <Connectivity kConnectivity>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kResidentBlocks)
     label_by_equivalence(PaddedLabels image, Indicator* indicator, uint32_t* n_turns, uint32_t* root_map) {
   iterate(
       indicator, n_turns, [&] { image.init(); },

@@ -30,28 +30,22 @@ struct LabelImages {
   uint32_t* l1;
   uint32_t* l2;
 
-  /// Calls visit(i) for this thread's share of the pixels.
+  /// Calls visit(x, y, i) for this thread's share of the pixels, i their raster index.
   template <typename Visit>
-  __device__ void for_each_pixel(Visit visit) const {
-    const uint32_t n_threads = gridDim.x * kThreads;
-    const uint32_t n_pixels = frame.width * frame.height;
-    for (uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < n_pixels; i += n_threads) {
-      visit(i);
-    }
+  __device__ void for_each(Visit visit) const {
+    for_each_pixel(frame.width, frame.height,
+                   [&](uint32_t x, uint32_t y) { visit(x, y, y * frame.width + x); });
   }
 
   /// Phase 0.
   __device__ void init() const {
-    for_each_pixel([this](uint32_t i) {
-      l1[i] = l2[i] = frame.segment(i % frame.width, i / frame.width) != 0 ? i + 1 : 0;
-    });
+    for_each(
+        [this](uint32_t x, uint32_t y, uint32_t i) { l1[i] = l2[i] = frame.segment(x, y) != 0 ? i + 1 : 0; });
   }
 
   /// The smallest label among those of the pixel's linked neighbours, and its own.
-  __device__ uint32_t least_around(uint32_t i, uint32_t own) const {
+  __device__ uint32_t least_around(uint32_t x0, uint32_t y0, uint32_t own) const {
     const bool is_binary = frame.rule.foreground == Foreground::kBinary;
-    const uint32_t x0 = i % frame.width;
-    const uint32_t y0 = i / frame.width;
     const uint8_t segment = is_binary ? 0 : frame.segment(x0, y0);
     uint32_t least = own;
 #pragma unroll
@@ -75,12 +69,12 @@ struct LabelImages {
   /// Phase 1; whether anything changed.
   __device__ bool verify_neighbourhood() const {
     bool changed = false;
-    for_each_pixel([&](uint32_t i) {
+    for_each([&](uint32_t x, uint32_t y, uint32_t i) {
       const uint32_t own = l1[i];
       if (own == 0) {
         return;
       }
-      if (const uint32_t least = least_around(i, own); least < own) {
+      if (const uint32_t least = least_around(x, y, own); least < own) {
         if (least < load(l2 + own - 1)) {
           atomicMin(l2 + own - 1, least);
         }
@@ -92,7 +86,7 @@ struct LabelImages {
 
   /// Phase 2, algorithm 3.
   __device__ void compress_roots() const {
-    for_each_pixel([this](uint32_t i) {
+    for_each([this](uint32_t, uint32_t, uint32_t i) {
       if (l1[i] == i + 1) {
         compress(l2, i, load(l2 + i));
       }
@@ -101,7 +95,7 @@ struct LabelImages {
 
   /// Phase 3.
   __device__ void find_new_labels() const {
-    for_each_pixel([this](uint32_t i) {
+    for_each([this](uint32_t, uint32_t, uint32_t i) {
       if (const uint32_t label = l1[i]; label != 0) {
         l1[i] = l2[label - 1];
       }

@@ -64,15 +64,11 @@ struct Image {
 
   /// Start labels.
   __device__ void init() const {
-    const uint32_t thread = blockIdx.x * kThreads + threadIdx.x;
-    const uint32_t n_threads = gridDim.x * kThreads;
-    const uint32_t n_pixels = frame.width * frame.height;
-    for (uint32_t i = thread; i < n_pixels; i += n_threads) {
-      labels[i] = frame.segment(i % frame.width, i / frame.width) != 0 ? i + 1 : 0;
-    }
-    for (uint32_t i = thread; i < pieces_x * pieces_y; i += n_threads) {
-      turns[i] = 0;
-    }
+    for_each_pixel(frame.width, frame.height, [this](uint32_t x, uint32_t y) {
+      const uint32_t i = y * frame.width + x;
+      labels[i] = frame.segment(x, y) != 0 ? i + 1 : 0;
+    });
+    for_each_pixel(pieces_x, pieces_y, [this](uint32_t x, uint32_t y) { turns[y * pieces_x + x] = 0; });
   }
 
   /// Whether a piece around has changed at its border since this one was stable.

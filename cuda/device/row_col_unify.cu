@@ -146,11 +146,10 @@ struct Labels {
 
   /// InitializeLabels.
   __device__ void init() const {
-    const uint32_t n_threads = gridDim.x * kThreads;
-    const uint32_t n_pixels = frame.width * frame.height;
-    for (uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < n_pixels; i += n_threads) {
-      labels[i] = frame.segment(i % frame.width, i / frame.width) != 0 ? i + 1 : 0;
-    }
+    for_each_pixel(frame.width, frame.height, [this](uint32_t x, uint32_t y) {
+      const uint32_t i = y * frame.width + x;
+      labels[i] = frame.segment(x, y) != 0 ? i + 1 : 0;
+    });
   }
 
   __device__ uint32_t pixel_of(const Line& line, uint32_t i) const {

@@ -51,6 +51,27 @@ __device__ inline void iterate(Indicator* indicator, uint32_t* n_turns, Init ini
   }
 }
 
+/// Calls visit(x, y) for this thread's share of a grid of width × height pixels: neighbouring threads have
+/// neighbouring pixels of a row. There is a division for each thread only, none for each pixel.
+template <typename Visit>
+__device__ inline void for_each_pixel(uint32_t width, uint32_t height, Visit visit) {
+  const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
+  const uint32_t n_threads = gridDim.x * blockDim.x;
+  const uint32_t step_x = n_threads % width;
+  const uint32_t step_y = n_threads / width;
+  uint32_t x = first % width;
+  uint32_t y = first / width;
+  while (y < height) {
+    visit(x, y);
+    x += step_x;
+    y += step_y;
+    if (x >= width) {
+      x -= width;
+      ++y;
+    }
+  }
+}
+
 /// The labeler whose two forms are Steps<Connectivity::k4> and Steps<Connectivity::k8>. Each has static
 /// members workspace_bytes(width, height) and run(), with the contracts of Labeler's.
 template <template <Connectivity> typename Steps>
