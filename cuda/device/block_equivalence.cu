@@ -14,14 +14,15 @@
 /// - A block's label is that of its first foreground pixel, which is also where its entry lies. Smaller
 ///   labels are then earlier pixels, so that a root is the first pixel of its component and is its
 ///   label.
-/// - Linked blocks beside each other in a row of a tile are one run from the start, which a ballot finds, and
-///   a run begins with the first one above that it is linked to instead of each block with its smallest
-///   neighbour: paths are no longer than the tile has rows. Links that others imply are left out.
+/// - Linked blocks beside each other in a row of a tile are one run from the start, which a ballot
+///   finds, and a run begins with the first one above that it is linked to instead of each block with
+///   its smallest neighbour: paths are no longer than the tile has rows. Links that others imply are
+///   left out.
 /// - Initialization, compression and the reduction of links inside a tile are one kernel, in shared
 ///   memory; in the whole image only links across borders of tiles are left to reduce. A thread keeps
 ///   its block's remaining links in registers, where the paper packs them into unused pixels of the
-///   block, which a block at the edge of an image of odd size may not have. Reduction in a tile is repeated
-///   by all threads together, so that nobody walks the history of a root that many lower.
+///   block, which a block at the edge of an image of odd size may not have. Reduction in a tile is
+///   repeated by all threads together, so that nobody walks the history of a root that many lower.
 /// - Of the links across borders that join the same two trees, a warp unites one.
 /// - The last compression and the final labelling are one kernel: each thread overwrites its own block
 ///   alone, and a block's entry with its root, which is as good an entry as the one before. Reading the
@@ -109,8 +110,8 @@ struct RowLinks {
   static constexpr uint32_t kCount = 3;
   uint32_t labels[kCount];
 
-  /// Without those that this block, or the one before it in the run, has already. `above` is the run of the
-  /// block above. All lanes must call it.
+  /// Without those that this block, or the one before it in the run, has already. `above` is the run of
+  /// the block above. All lanes must call it.
   __device__ static RowLinks of(const BlockLinks& links, uint32_t above) {
     const uint32_t above_left = __shfl_up_sync(kAllLanes, above, 1);
     const uint32_t above_right = __shfl_down_sync(kAllLanes, above, 1);
@@ -235,8 +236,8 @@ struct Equivalence {
 
 constexpr uint32_t kBorderLinks = 3;
 
-/// The links of a block below a border of tiles to those above it. Where the one to the left, in the same
-/// tile, is linked to the same two, its link upwards stands for this one's.
+/// The links of a block below a border of tiles to those above it. Where the one to the left, in the
+/// same tile, is linked to the same two, its link upwards stands for this one's.
 template <typename Block>
 __device__ inline void links_upwards(const BorderBlock<Block>& block, uint32_t width,
                                      Equivalence (&links)[kBorderLinks]) {
@@ -256,8 +257,8 @@ __device__ inline void links_upwards(const BorderBlock<Block>& block, uint32_t w
   }
 }
 
-/// The same for a block right of a border and those left of it; the third link crosses the border from the
-/// lower left to the upper right.
+/// The same for a block right of a border and those left of it; the third link crosses the border from
+/// the lower left to the upper right.
 template <typename Block>
 __device__ inline void links_to_left(const BorderBlock<Block>& block, uint32_t width,
                                      Equivalence (&links)[kBorderLinks]) {
@@ -280,8 +281,8 @@ __device__ inline void links_to_left(const BorderBlock<Block>& block, uint32_t w
   }
 }
 
-/// Unites what the links of a warp's threads make equivalent. Many of them join the same two trees; one of
-/// those does it. All lanes must call it.
+/// Unites what the links of a warp's threads make equivalent. Many of them join the same two trees; one
+/// of those does it. All lanes must call it.
 __device__ inline void unite_links(uint32_t* table, const Equivalence (&links)[kBorderLinks]) {
 #pragma unroll
   for (const Equivalence& link : links) {
@@ -295,8 +296,8 @@ __device__ inline void unite_links(uint32_t* table, const Equivalence (&links)[k
   }
 }
 
-/// Reduction of the links across borders of tiles: blockIdx.y counts the borders between tiles one below the
-/// other, then the others, and a thread stands at a block along one.
+/// Reduction of the links across borders of tiles: blockIdx.y counts the borders between tiles one
+/// below the other, then the others, and a thread stands at a block along one.
 template <typename Block>
 __global__ void __launch_bounds__(kBorderThreads)
     reduce_borders(SegmentSource frame, uint32_t n_horizontal, uint32_t* table) {

@@ -19,8 +19,9 @@ struct Neighbourhood {
   uint32_t up_right;
 };
 
-/// To which of the neighbours scanned before a block is linked. Diagonal links are left out where the window
-/// of pixels that they cross has another foreground pixel, through which straight ones go around.
+/// To which of the neighbours scanned before a block is linked. Diagonal links are left out where the
+/// window of pixels that they cross has another foreground pixel, through which straight ones go
+/// around.
 struct BlockLinks {
   bool left;
   bool up_left;

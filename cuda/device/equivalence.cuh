@@ -83,10 +83,10 @@ __device__ inline void unite_roots(uint32_t* table, uint32_t a, uint32_t b) {
   } while (old != larger);
 }
 
-/// Points the entries of a tile's pixels at their roots: this thread's are `first` and those `stride` apart
-/// from there on, and `labels` gets them. Each round doubles the distance that an entry leads, so that all
-/// are done in as many rounds as a walk along the longest path has binary digits. The whole block calls it,
-/// after a barrier; it ends with one.
+/// Points the entries of a tile's pixels at their roots: this thread's are `first` and those `stride`
+/// apart from there on, and `labels` gets them. Each round doubles the distance that an entry leads, so
+/// that all are done in as many rounds as a walk along the longest path has binary digits. The whole
+/// block calls it, after a barrier; it ends with one.
 template <uint32_t kCount>
 __device__ inline void flatten(uint32_t* table, uint32_t first, uint32_t stride, uint32_t (&labels)[kCount]) {
 #pragma unroll

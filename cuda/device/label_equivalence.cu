@@ -11,8 +11,8 @@
 ///
 /// Where we differ:
 /// - All turns are one kernel, see turns.cuh, and a block sets the indicator IsNotDone once for all its
-///   pixels. Scanning stores a label only where it is smaller than the one it would replace: all pixels of
-///   a large component would stand in line for the word of its root.
+///   pixels. Scanning stores a label only where it is smaller than the one it would replace: all pixels
+///   of a large component would stand in line for the word of its root.
 /// - The padded image is the labeler's workspace, and a last step copies labels without padding to the
 ///   root map. The paper's image comes in the label array; ours is read where segments are needed.
 /// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.

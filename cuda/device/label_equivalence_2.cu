@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Label equivalence with two label images: K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph component
-/// labelling with GPUs and CUDA", Parallel Computing 36(12), 2010, as V. M. A. Oliveira and R. A. Lotufo tell
-/// it in "A study on connected components labeling algorithms using GPUs", SIBGRAPI 2010, section VI.
+/// Label equivalence with two label images: K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph
+/// component labelling with GPUs and CUDA", Parallel Computing 36(12), 2010, as V. M. A. Oliveira and
+/// R. A. Lotufo tell it in "A study on connected components labeling algorithms using GPUs", SIBGRAPI
+/// 2010, section VI.
 ///
-/// The first image L1 has each pixel's label, the second one L2 what a label is equivalent to. A turn writes
-/// to L2 the smallest label around the pixels that have a label, follows the equivalences of L1's roots to
-/// their ends, and gives every pixel of L1 the end that its label has come to, until nothing changes.
+/// The first image L1 has each pixel's label, the second one L2 what a label is equivalent to. A turn
+/// writes to L2 the smallest label around the pixels that have a label, follows the equivalences of
+/// L1's roots to their ends, and gives every pixel of L1 the end that its label has come to, until
+/// nothing changes.
 ///
 /// Where we differ:
-/// - All turns are one kernel, see turns.cuh. Whether anything changes is known after the first phase, so
-///   the last turn ends there.
+/// - All turns are one kernel, see turns.cuh. Whether anything changes is known after the first phase,
+///   so the last turn ends there.
 /// - Following the equivalences of the roots, threads on one path double each other's steps.
 /// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
 #include "device/equivalence.cuh"
@@ -23,7 +25,8 @@ namespace {
 
 constexpr uint32_t kThreads = 256;
 
-/// Both have 1 + a raster index per pixel, 0 for background. Label e's entry is the one with index e − 1.
+/// Both have 1 + a raster index per pixel, 0 for background. Label e's entry is the one with index e −
+/// 1.
 template <Connectivity kConnectivity>
 struct LabelImages {
   SegmentSource frame;

@@ -2,16 +2,16 @@
 /// Neighbor propagation: V. M. A. Oliveira, R. A. Lotufo, "A study on connected components labeling
 /// algorithms using GPUs", SIBGRAPI 2010, section V.
 ///
-/// Every foreground pixel begins with its own address as label, and takes the smallest label of its linked
-/// neighbours, again and again until nobody has anything to take: a label travels one pixel a step. A block
-/// does so with its piece of the image in shared memory.
+/// Every foreground pixel begins with its own address as label, and takes the smallest label of its
+/// linked neighbours, again and again until nobody has anything to take: a label travels one pixel a
+/// step. A block does so with its piece of the image in shared memory.
 ///
 /// Where we differ:
 /// - All turns are one kernel, see turns.cuh.
-/// - A block repeats the step until its piece is stable under the labels around it, so that a turn over the
-///   image takes labels through whole pieces.
-/// - A turn leaves out the pieces that nothing has come near: those around which no piece has changed at its
-///   border in this turn or the one before.
+/// - A block repeats the step until its piece is stable under the labels around it, so that a turn over
+///   the image takes labels through whole pieces.
+/// - A turn leaves out the pieces that nothing has come near: those around which no piece has changed
+///   at its border in this turn or the one before.
 /// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
 #include "device/equivalence.cuh"
 #include "device/labeler.h"

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Row-Col Unify: O. Kalentev, A. Rai, S. Kemnitz, R. Schneider, "Connected component labeling on a 2D grid
-/// using CUDA", Journal of Parallel and Distributed Computing 71(4), 2011, section 2.1.
+/// Row-Col Unify: O. Kalentev, A. Rai, S. Kemnitz, R. Schneider, "Connected component labeling on a 2D
+/// grid using CUDA", Journal of Parallel and Distributed Computing 71(4), 2011, section 2.1.
 ///
-/// Every foreground pixel begins with its own address as label. The smallest label spreads along all rows,
-/// then along all columns, in turn until nothing changes. A block unifies a line by reduction in shared
-/// memory: groups of neighbouring elements are joined to groups twice as large, and each element has a
-/// reference to the first element of its run in the group, so that a joint is told to one element only and
-/// an update after each step lets the others see it.
+/// Every foreground pixel begins with its own address as label. The smallest label spreads along all
+/// rows, then along all columns, in turn until nothing changes. A block unifies a line by reduction in
+/// shared memory: groups of neighbouring elements are joined to groups twice as large, and each element
+/// has a reference to the first element of its run in the group, so that a joint is told to one element
+/// only and an update after each step lets the others see it.
 ///
 /// Where we differ:
 /// - All turns are one kernel, see turns.cuh.
-/// - Lines may have any length: a block goes through a long one in stretches that share an element, which
-///   carries the smallest label on. What has to spread the other way does so in the next turn.
+/// - Lines may have any length: a block goes through a long one in stretches that share an element,
+///   which carries the smallest label on. What has to spread the other way does so in the next turn.
 /// - A line whose linked neighbours have the same labels already is left alone. The paper's indicator
 ///   ContinueInd asks just that, of every other pair; here it is asked of all, before the cascade.
-/// - 8-connectivity, which unifies diagonals and anti-diagonals after rows and columns, and any number of
-///   segments, besides the paper's 4-connected binary images of 1024×1024.
+/// - 8-connectivity, which unifies diagonals and anti-diagonals after rows and columns, and any number
+///   of segments, besides the paper's 4-connected binary images of 1024×1024.
 #include "device/equivalence.cuh"
 #include "device/labeler.h"
 #include "device/launch.cuh"
@@ -52,7 +52,8 @@ __device__ inline uint32_t line_count(Direction direction, uint32_t width, uint3
   }
 }
 
-/// The i-th line of a direction. Diagonals begin in the first row, then in the column that it leaves out.
+/// The i-th line of a direction. Diagonals begin in the first row, then in the column that it leaves
+/// out.
 __device__ inline Line line_at(Direction direction, uint32_t width, uint32_t height, uint32_t i) {
   const uint32_t y = i < width ? 0 : i - width + 1;
   switch (direction) {
@@ -109,8 +110,8 @@ struct Stretch {
     }
   }
 
-  /// Each element takes the label and the reference of the one that it refers to (algorithm 5). Those that
-  /// others refer to have nothing to change.
+  /// Each element takes the label and the reference of the one that it refers to (algorithm 5). Those
+  /// that others refer to have nothing to change.
   __device__ void update() const {
     for (uint32_t i = threadIdx.x; i < size; i += kThreads) {
       const uint16_t reference = references[i];

@@ -2,18 +2,19 @@
 /// Tile merging: O. Šťava, B. Beneš, "Connected Component Labeling in CUDA", GPU Computing Gems Emerald
 /// Edition, 2011, chapter 35.
 ///
-/// Small tiles are labelled in shared memory, in turns of taking the least label around and flattening the
-/// equivalence trees. Then 4×4 tiles at a time are merged to larger ones along their common borders, level
-/// by level, until one tile is the whole frame. Between two levels the trees are flattened on the borders
-/// that are left, so that unions there find their roots near, and in the end everywhere.
+/// Small tiles are labelled in shared memory, in turns of taking the least label around and flattening
+/// the equivalence trees. Then 4×4 tiles at a time are merged to larger ones along their common
+/// borders, level by level, until one tile is the whole frame. Between two levels the trees are
+/// flattened on the borders that are left, so that unions there find their roots near, and in the end
+/// everywhere.
 ///
 /// Where we differ:
-/// - A pixel begins with the label of its run in its row of the tile, which a ballot finds, instead of its
-///   own, and a thread has four pixels, as the authors propose (section 35.4.3). It looks at neighbours in
-///   other rows only, and at one for each pair of runs.
-/// - Their Union may lose a race, so that one block must merge all borders of 4×4 tiles and repeat that until
-///   nothing changes. Ours repeats itself until both pixels are in one tree. Borders need no common block
-///   then, and all of a level are merged at once by as many blocks as they fill.
+/// - A pixel begins with the label of its run in its row of the tile, which a ballot finds, instead of
+///   its own, and a thread has four pixels, as the authors propose (section 35.4.3). It looks at
+///   neighbours in other rows only, and at one for each pair of runs.
+/// - Their Union may lose a race, so that one block must merge all borders of 4×4 tiles and repeat that
+///   until nothing changes. Ours repeats itself until both pixels are in one tree. Borders need no
+///   common block then, and all of a level are merged at once by as many blocks as they fill.
 /// - Any size of frame, not only powers of two; 4-connectivity besides 8; binary frames, too, besides
 ///   segments of 8-bit values.
 #include "device/compress.cuh"
@@ -67,9 +68,10 @@ __device__ inline Three three_of(uint32_t segment) {
   return {lane > 0 ? left : 0, segment, lane < kWarpSize - 1 ? right : 0};
 }
 
-/// The neighbours in the row above or below that a pixel looks at, which has `own` row. Those in its row have
-/// its label from the start. Of the links between two runs only the first is kept, and a diagonal is left to
-/// the straight neighbour it could go through. What one pixel looks at looks back.
+/// Of the neighbours in the row above or below, those that the middle pixel of `own` looks at, as bits.
+/// Those in its own row have its label from the start. Of the links between two runs only the first is
+/// kept, and a diagonal is left to the straight neighbour it could go through. What one pixel looks at
+/// looks back.
 template <Connectivity kConnectivity>
 __device__ inline uint32_t linked_neighbours(const Three& own, const Three& row) {
   constexpr bool kDiagonals = kConnectivity == Connectivity::k8;
@@ -135,7 +137,7 @@ __device__ inline void solve_tile(uint32_t* labels, Pixels* pixels) {
   }
 }
 
-/// Reads this thread's pixels and finds out whom they look at. Leaves them without a barrier.
+/// Reads this thread's pixels and finds out whom they look at.
 template <Connectivity kConnectivity>
 __device__ inline void read_pixels(const SegmentSource& frame, TileSegments& segments, Pixels* pixels) {
   const uint32_t x = threadIdx.x % kWarpSize;
@@ -187,7 +189,8 @@ __global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
   }
 }
 
-/// The number of borders between tiles of a size in a direction, those left out that larger tiles share.
+/// The number of borders between tiles of a size in a direction, those left out that larger tiles
+/// share.
 __host__ __device__ inline uint32_t merged_borders(uint32_t length, uint32_t tile_size) {
   const uint32_t n = (length - 1) / tile_size;
   return n - n / kMergedTiles;
@@ -198,8 +201,8 @@ __device__ inline uint32_t merged_border(uint32_t i, uint32_t tile_size) {
   return (i + i / (kMergedTiles - 1) + 1) * tile_size - 1;
 }
 
-/// Kernel 2: merges tiles of a size to larger ones. blockIdx.y counts the borders between tiles one below
-/// the other, then the others, and a thread stands at a pixel along one.
+/// Kernel 2: merges tiles of a size to larger ones. blockIdx.y counts the borders between tiles one
+/// below the other, then the others, and a thread stands at a pixel along one.
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads)
     merge_tiles(SegmentSource frame, uint32_t tile_size, uint32_t n_horizontal, uint32_t* labels) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Iteration on the device, for labelers that repeat their steps until nothing changes.
 ///
-/// The papers' hosts launch a turn, read an indicator back and decide. Here all turns are one kernel whose
-/// blocks are resident together and wait for each other, so that a frame is enqueued at once and a CUDA
-/// graph can hold it.
+/// The papers' hosts launch a turn, read an indicator back and decide. Here all turns are one kernel
+/// whose blocks are resident together and wait for each other, so that a frame is enqueued at once and
+/// a CUDA graph can hold it.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -24,8 +24,9 @@ struct alignas(128) Indicator {
   uint32_t is_changed[kWords];
 };
 
-/// Calls init(), then turn(n) for n = 0, 1, ... until it returns false in all threads of the grid, which all
-/// must call this. The blocks wait for each other after every call. Writes to `n_turns` how often.
+/// Calls init(), then turn(n) for n = 0, 1, ... until it returns false in all threads of the grid,
+/// which all must call this. The blocks wait for each other after every call. Writes to `n_turns` how
+/// often.
 template <typename Init, typename Turn>
 __device__ inline void iterate(Indicator* indicator, uint32_t* n_turns, Init init, Turn turn) {
   const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
@@ -51,8 +52,8 @@ __device__ inline void iterate(Indicator* indicator, uint32_t* n_turns, Init ini
   }
 }
 
-/// Calls visit(x, y) for this thread's share of a grid of width × height pixels: neighbouring threads have
-/// neighbouring pixels of a row. There is a division for each thread only, none for each pixel.
+/// Calls visit(x, y) for this thread's share of a grid of width × height pixels: neighbouring threads
+/// have neighbouring pixels of a row. There is a division for each thread only, none for each pixel.
 template <typename Visit>
 __device__ inline void for_each_pixel(uint32_t width, uint32_t height, Visit visit) {
   const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;

@@ -12,11 +12,11 @@
 ///   pixels start with the label of their run's first pixel, and merging is left to links between rows,
 ///   one for each pair of runs that touch. A run's first link needs no union: it is where the run
 ///   points from the start.
-/// - In a piece, the merge procedure (algorithm 2) is repeated by all threads together: find is a flattening
-/// of
-///   all trees, which takes as many rounds as the digits of the longest path, and nobody walks the history of
-///   a root that many lower. In the whole image, atomicMin's result says at once whether the label was a
-///   root, and where to go on if not, and find shortens the paths it walks (path splitting).
+/// - In a piece, the merge procedure (algorithm 2) is repeated by all threads together: find is a
+///   flattening of all trees, which takes as many rounds as the digits of the longest path, and nobody
+///   walks the history of a root that many lower. In the whole image, atomicMin's result says at once
+///   whether the label was a root, and where to go on if not, and find shortens the paths it walks
+///   (path splitting).
 /// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
 #include "device/compress.cuh"
 #include "device/equivalence.cuh"
@@ -102,8 +102,8 @@ struct Pixels {
   RowLinks links[kRowsPerThread];  ///< those still to be merged
 };
 
-/// Finds the roots of the pixels, and of what they are still to be merged with; whether anything is. The
-/// whole block calls it, after a barrier; it ends with one.
+/// Finds the roots of the pixels, and of what they are still to be merged with; whether anything is.
+/// The whole block calls it, after a barrier; it ends with one.
 __device__ inline bool find_roots(uint32_t* labels, Pixels* pixels) {
   flatten(labels, pixels->first, kTileWidth, pixels->roots);
   bool remains = false;
