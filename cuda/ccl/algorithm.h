@@ -31,6 +31,7 @@ enum class Algorithm {
   kLabelEquivalence2 = 9,
   kNeighborPropagation = 10,
   kTileMerge = 11,
+  kHcs2Aremsp = 12,
 };
 
 struct AlgorithmInfo {

@@ -34,7 +34,14 @@ class Labeler {
   /// Writes width × height dense values: 0 for background, else 1 + the smallest raster index of the
   /// pixel's component. `image` must have the size the labeler was made for.
   virtual void label(const SegmentImage& image, Connectivity connectivity, uint32_t* root_map) = 0;
+
+  /// Of an iterative labeler: how many iterations the last label() took, that which changed nothing included.
+  /// 0 for all others.
+  virtual uint32_t iterations() const { return 0; }
 };
+
+/// The labeler that resolve_algorithm() gave for the CPU, of those below.
+std::unique_ptr<Labeler> make_labeler(Algorithm algorithm, uint32_t width, uint32_t height, ThreadPool& pool);
 
 /// Scan array-based union-find (sauf.cpp): one thread.
 std::unique_ptr<Labeler> make_sauf(uint32_t width, uint32_t height);
@@ -44,5 +51,21 @@ std::unique_ptr<Labeler> make_stefano_bulgarelli(uint32_t width, uint32_t height
 
 /// Distanceless label propagation (dlp.cpp) on the threads of `pool`, which must outlive the labeler.
 std::unique_ptr<Labeler> make_dlp(uint32_t width, uint32_t height, ThreadPool& pool);
+
+/// Two-row scan and Rem's union-find with splicing (hcs2_aremsp.cpp) on the threads of `pool`, which must
+/// outlive the labeler.
+std::unique_ptr<Labeler> make_hcs2_aremsp(uint32_t width, uint32_t height, ThreadPool& pool);
+
+/// How labels spread in an iteration of neighbor propagation, by the names of Cabaret et al. 2017.
+enum class Propagation {
+  kElementary,       ///< EP: a pixel further, on the threads of the pool
+  kForward,          ///< F: one forward scan, one thread
+  kForwardBackward,  ///< FB: a forward and a backward scan, one thread
+};
+
+/// Neighbor propagation (neighbor_propagation.cpp): slow where labels have far to go. `pool` must outlive the
+/// labeler.
+std::unique_ptr<Labeler> make_neighbor_propagation(uint32_t width, uint32_t height, Propagation propagation,
+                                                   ThreadPool& pool);
 
 }  // namespace ccl::host

@@ -16,17 +16,6 @@ namespace {
 
 constexpr uint32_t kRowsPerTurn = 64;
 
-std::unique_ptr<Labeler> make_labeler(Algorithm algorithm, const Config& config, ThreadPool& pool) {
-  switch (algorithm) {
-    case Algorithm::kDlp:
-      return make_dlp(config.width, config.height, pool);
-    case Algorithm::kStefanoBulgarelli:
-      return make_stefano_bulgarelli(config.width, config.height);
-    default:
-      return make_sauf(config.width, config.height);
-  }
-}
-
 size_t padded_stride(const Config& config) {
   return size_t{config.width} + 2;
 }
@@ -83,7 +72,7 @@ StagedPipeline::StagedPipeline(const Config& config, Algorithm algorithm, Thread
       ink_(uninitialized<uint32_t>(count_pixels(config) + 1)),
       sums_(uninitialized<Sums>(count_records(config))),
       values_(uninitialized<uint8_t>(count_records(config))),
-      labeler_(make_labeler(algorithm, config, pool)) {}
+      labeler_(make_labeler(algorithm, config.width, config.height, pool)) {}
 
 void StagedPipeline::run(const FrameJob& job, CclComponent* records, FrameResult* result) {
   uint32_t* root_map = job.root_map != nullptr ? job.root_map : root_map_.get();
@@ -91,6 +80,7 @@ void StagedPipeline::run(const FrameJob& job, CclComponent* records, FrameResult
   StageClock clock;
   separate_segments(job);
   labeler_->label(segments_, job.settings.connectivity, root_map);
+  result->n_iterations = labeler_->iterations();
   result->times.label = clock.lap();
 
   const uint32_t n_labels = number(root_map, config_.width * config_.height, labels, areas_.get());

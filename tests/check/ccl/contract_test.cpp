@@ -288,7 +288,8 @@ TEST(AlgorithmsTest, NumbersNeverChange) {
                                                     {8, "row-col-unify"},
                                                     {9, "label-equivalence-2"},
                                                     {10, "neighbor-propagation"},
-                                                    {11, "tile-merge"}};
+                                                    {11, "tile-merge"},
+                                                    {12, "hcs2-aremsp"}};
   EXPECT_EQ(algorithms().front().algorithm, Algorithm::kAuto);
   std::set<std::string> nicks;
   std::set<Algorithm> numbers;

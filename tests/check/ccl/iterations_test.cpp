@@ -25,10 +25,10 @@ class IterationsTest : public testing::TestWithParam<AlgorithmInfo> {
     runner_.with_maps = false;
   }
 
-  bool iterates() const { return backend() == Backend::kCuda && kIterating.contains(GetParam().nick); }
+  bool iterates() const { return kIterating.contains(GetParam().nick); }
 
   uint32_t turns(const Image& image, Connectivity connectivity) {
-    return runner_.run(image, {.connectivity = connectivity}).n_iterations;
+    return runner_.run(image, {.connectivity = connectivity, .rule = {}}).n_iterations;
   }
 
   FrameRunner runner_;
@@ -68,7 +68,7 @@ class TurnsOnASpiral : public testing::Test {
     runner.config.algorithm = algorithm;
     runner.config.max_components = 1;
     runner.with_maps = false;
-    return runner.run(spiral(size, size), {.connectivity = Connectivity::k4}).n_iterations;
+    return runner.run(spiral(size, size), {.connectivity = Connectivity::k4, .rule = {}}).n_iterations;
   }
 };
 
