@@ -131,7 +131,7 @@ struct Tile {
 };
 
 /// Step 1: labels a tile, and writes its labels as those of the frame.
-template <Connectivity kConnectivity>
+template <Connectivity kConnectivity, DlpForm kForm>
 __global__ void __launch_bounds__(kTileThreads) label_tiles(SegmentSource frame, uint32_t* root_map) {
   __shared__ uint8_t segments[kTilePixels];
   __shared__ uint32_t labels[kTilePixels];
@@ -147,8 +147,13 @@ __global__ void __launch_bounds__(kTileThreads) label_tiles(SegmentSource frame,
     segments[i] = frame.segment_or_background(x0 + i % kTileWidth, y0 + i / kTileWidth);
   });
   __syncthreads();
-  TileSteps::for_each_pixel([&](uint32_t, uint32_t i) { labels[i] = tile.gather(i); });
-  tile.relabel();
+  if constexpr (kForm == DlpForm::kWhole) {
+    TileSteps::for_each_pixel([&](uint32_t, uint32_t i) { labels[i] = tile.gather(i); });
+    tile.relabel();
+  } else {
+    TileSteps::for_each_pixel([&](uint32_t, uint32_t i) { labels[i] = segments[i] != 0 ? i + 1 : 0; });
+    __syncthreads();
+  }
   TileSteps::for_each_pixel([&](uint32_t k, uint32_t i) {
     window_labels[k] = tile.window_labels(i);
     unions[k] = tile.unions(i, window_labels[k]);
@@ -190,14 +195,14 @@ __global__ void __launch_bounds__(kBorderThreads) merge_east_borders(SegmentSour
 }
 
 /// Algorithm 5.
-template <Connectivity kConnectivity>
+template <Connectivity kConnectivity, DlpForm kForm>
 struct Dlp {
   static Status run(const SegmentSource& frame, uint32_t* root_map, cudaStream_t stream) {
     const dim3 tiles(blocks_for(frame.width, kTileWidth), blocks_for(frame.height, kTileHeight));
     const dim3 south(blocks_for(frame.width, kBorderThreads), tiles.y - 1);
     const dim3 east(blocks_for(frame.height, kBorderThreads), tiles.x - 1);
-    CCL_RETURN_IF_ERROR(
-        launch("dlp label_tiles", label_tiles<kConnectivity>, tiles, kTileThreads, stream, frame, root_map));
+    CCL_RETURN_IF_ERROR(launch("dlp label_tiles", label_tiles<kConnectivity, kForm>, tiles, kTileThreads,
+                               stream, frame, root_map));
     CCL_RETURN_IF_ERROR(launch("dlp merge_south_borders", merge_south_borders<kConnectivity>, south,
                                kBorderThreads, stream, frame, root_map));
     CCL_RETURN_IF_ERROR(launch("dlp merge_east_borders", merge_east_borders<kConnectivity>, east,
@@ -207,10 +212,18 @@ struct Dlp {
   }
 };
 
+template <Connectivity kConnectivity>
+using WholeDlp = Dlp<kConnectivity, DlpForm::kWhole>;
+template <Connectivity kConnectivity>
+using DlpWithoutScatter = Dlp<kConnectivity, DlpForm::kWithoutScatter>;
+
 }  // namespace
 
-std::unique_ptr<Labeler> make_dlp() {
-  return std::make_unique<LabelerOf<Dlp>>();
+std::unique_ptr<Labeler> make_dlp(DlpForm form) {
+  if (form == DlpForm::kWithoutScatter) {
+    return std::make_unique<LabelerOf<DlpWithoutScatter>>();
+  }
+  return std::make_unique<LabelerOf<WholeDlp>>();
 }
 
 }  // namespace ccl::device

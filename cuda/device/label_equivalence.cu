@@ -25,14 +25,14 @@ namespace ccl::device {
 
 namespace {
 
-constexpr uint32_t kThreads = 256;
-constexpr uint32_t kResidentBlocks = 8;  ///< on a multiprocessor, which they fill
+constexpr uint32_t kResidentBlocks = 4;  ///< of the largest size, on a multiprocessor, which they fill
 
 /// The image of labels with a background pixel on every side. A label is the address of a pixel in it;
 /// the first pixel is padding, so that 0 can be background.
 struct PaddedLabels {
   SegmentSource frame;
   uint32_t* labels;
+  uint32_t* sizes;  ///< pixels that a label stands for; of the form with sizes
 
   __host__ __device__ static size_t count(uint32_t width, uint32_t height) {
     return size_t{width + 2} * (height + 2);
@@ -43,11 +43,15 @@ struct PaddedLabels {
   __device__ uint32_t* table() const { return labels + 1; }
 
   /// Listing 1, padding included.
+  template <bool kWithSizes>
   __device__ void init() const {
     for_each_pixel(frame.width + 2, frame.height + 2, [this](uint32_t column, uint32_t row) {
       const uint32_t at = row * pitch() + column;
       // Left of and above the frame, these wrap around and are outside as well.
       labels[at] = frame.segment_or_background(column - 1, row - 1) != 0 ? at : 0;
+      if constexpr (kWithSizes) {
+        sizes[at] = labels[at] != 0 ? 1 : 0;
+      }
     });
   }
 
@@ -94,12 +98,20 @@ struct PaddedLabels {
     return changed;
   }
 
-  /// Listing 2.
+  /// Listing 2, and listing 4 with sizes: what a label stood for goes to the root it is hung under, which
+  /// gives away nothing itself before the next turn.
+  template <bool kWithSizes>
   __device__ void analyse() const {
     for_each_pixel(frame.width, frame.height, [this](uint32_t x, uint32_t y) {
       const uint32_t at = address(x, y);
       if (const uint32_t label = load(labels + at); label != 0) {
-        compress(table(), at - 1, label);
+        const uint32_t root = compress(table(), at - 1, label);
+        if constexpr (kWithSizes) {
+          if (root != at && sizes[at] != 0) {
+            atomicAdd(sizes + root, sizes[at]);
+            sizes[at] = 0;
+          }
+        }
       }
     });
   }
@@ -115,14 +127,14 @@ struct PaddedLabels {
 };
 
 /// All blocks must be resident.
-template <Connectivity kConnectivity>
-__global__ void __launch_bounds__(kThreads, kResidentBlocks)
+template <Connectivity kConnectivity, bool kWithSizes>
+__global__ void __launch_bounds__(LabelEquivalenceForm::kMostThreads, kResidentBlocks)
     label_by_equivalence(PaddedLabels image, Indicator* indicator, uint32_t* n_turns, uint32_t* root_map) {
   iterate(
-      indicator, n_turns, [&] { image.init(); },
+      indicator, n_turns, [&] { image.template init<kWithSizes>(); },
       [&](uint32_t turn) {
         if (turn > 0) {
-          image.analyse();
+          image.template analyse<kWithSizes>();
           cooperative_groups::this_grid().sync();
         }
         return image.template scan<kConnectivity>();
@@ -130,26 +142,43 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
   image.write(root_map);
 }
 
-template <Connectivity kConnectivity>
-struct LabelEquivalence {
-  static size_t workspace_bytes(uint32_t width, uint32_t height) {
-    return sizeof(Indicator) + PaddedLabels::count(width, height) * sizeof(uint32_t);
+class LabelEquivalence final : public Labeler {
+ public:
+  explicit LabelEquivalence(const LabelEquivalenceForm& form) : form_(form) {}
+
+  size_t workspace_bytes(uint32_t width, uint32_t height) const override {
+    const size_t n_arrays = form_.with_sizes ? 2 : 1;
+    return sizeof(Indicator) + n_arrays * PaddedLabels::count(width, height) * sizeof(uint32_t);
   }
 
-  static Status run(const SegmentSource& frame, uint32_t* root_map, void* workspace, uint32_t* n_iterations,
-                    cudaStream_t stream) {
+  Status label(const SegmentSource& frame, Connectivity connectivity, uint32_t* root_map, void* workspace,
+               uint32_t* n_iterations, cudaStream_t stream) override {
+    const bool is_8 = connectivity == Connectivity::k8;
+    const auto kernel = form_.with_sizes ? (is_8 ? label_by_equivalence<Connectivity::k8, true>
+                                                 : label_by_equivalence<Connectivity::k4, true>)
+                                         : (is_8 ? label_by_equivalence<Connectivity::k8, false>
+                                                 : label_by_equivalence<Connectivity::k4, false>);
     auto* indicator = static_cast<Indicator*>(workspace);
-    const PaddedLabels image{frame, reinterpret_cast<uint32_t*>(indicator + 1)};
-    return launch_resident("label-equivalence label_by_equivalence", label_by_equivalence<kConnectivity>,
-                           blocks_for(frame.width * frame.height, kThreads), kThreads, stream, image,
-                           indicator, n_iterations, root_map);
+    auto* labels = reinterpret_cast<uint32_t*>(indicator + 1);
+    const PaddedLabels image{frame, labels, labels + PaddedLabels::count(frame.width, frame.height)};
+    return launch_resident("label-equivalence label_by_equivalence", kernel,
+                           blocks_for(frame.width * frame.height, form_.threads), form_.threads, stream,
+                           image, indicator, n_iterations, root_map);
   }
+
+ private:
+  LabelEquivalenceForm form_;
 };
 
 }  // namespace
 
-std::unique_ptr<Labeler> make_label_equivalence() {
-  return std::make_unique<IteratingLabelerOf<LabelEquivalence>>();
+std::unique_ptr<Labeler> make_label_equivalence(const LabelEquivalenceForm& form) {
+  return std::make_unique<LabelEquivalence>(form);
+}
+
+const uint32_t* label_equivalence_sizes(const void* workspace, uint32_t width, uint32_t height) {
+  const auto* labels = reinterpret_cast<const uint32_t*>(static_cast<const Indicator*>(workspace) + 1);
+  return labels + PaddedLabels::count(width, height);
 }
 
 }  // namespace ccl::device

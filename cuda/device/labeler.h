@@ -48,14 +48,33 @@ class Labeler {
                        void* workspace, uint32_t* n_iterations, cudaStream_t stream) = 0;
 };
 
+/// The labeler that resolve_algorithm() gave for the GPU, of those below.
+std::unique_ptr<Labeler> make_labeler(Algorithm algorithm);
+
 /// Block-based Komura equivalence (block_equivalence.cu).
 std::unique_ptr<Labeler> make_block_equivalence();
 
+enum class DlpForm {
+  kWhole,
+  kWithoutScatter,  ///< without SR and the first R, which are optional; slower, for comparison
+};
+
 /// Distanceless label propagation (dlp.cu).
-std::unique_ptr<Labeler> make_dlp();
+std::unique_ptr<Labeler> make_dlp(DlpForm form = DlpForm::kWhole);
+
+struct LabelEquivalenceForm {
+  static constexpr uint32_t kMostThreads = 512;
+
+  uint32_t threads = 256;   ///< of a block, at most kMostThreads
+  bool with_sizes = false;  ///< counts the pixels of each component besides
+};
 
 /// Label equivalence, iterated on the device (label_equivalence.cu).
-std::unique_ptr<Labeler> make_label_equivalence();
+std::unique_ptr<Labeler> make_label_equivalence(const LabelEquivalenceForm& form = {});
+
+/// Where label equivalence with sizes leaves them in its workspace: (height + 2) rows of width + 2 values,
+/// the frame's pixels inside; a component's size at its first pixel, 0 elsewhere.
+const uint32_t* label_equivalence_sizes(const void* workspace, uint32_t width, uint32_t height);
 
 /// Label equivalence with two label images (label_equivalence_2.cu).
 std::unique_ptr<Labeler> make_label_equivalence_2();
