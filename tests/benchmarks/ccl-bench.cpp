@@ -6,6 +6,8 @@
 ///
 /// On the GPU a frame lies in device memory and so do its results: what is timed is a pipeline, by events,
 /// in a CUDA graph and as single launches. Floors, transfers and NPP are timed in the same run.
+///
+/// `ccl-bench paper NAME` repeats a paper's experiments instead (paper/).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +21,7 @@
 #include "image_set.h"
 #include "machine.h"
 #include "options.h"
+#include "paper/laboratory.h"
 #include "progress.h"
 #include "reference.h"
 #include "subject.h"
@@ -231,9 +234,15 @@ int main(int argc, char** argv) {
   // GLib takes the options it knows out of its copy.
   std::vector<char*> arguments(argv, argv + argc + 1);
   ccl::bench::Options options;
-  ccl::Status status = ccl::bench::parse_options(argc, arguments.data(), &options);
-  if (status.ok()) {
-    status = ccl::bench::Bench(options).run(argc, argv);
+  ccl::Status status;
+  const std::string command = argc > 1 ? argv[1] : "";
+  if (command == "paper") {
+    status = ccl::bench::run_paper(argc, argv);
+  } else {
+    status = ccl::bench::parse_options(argc, arguments.data(), &options);
+    if (status.ok()) {
+      status = ccl::bench::Bench(options).run(argc, argv);
+    }
   }
   if (!status.ok()) {
     std::fprintf(stderr, "ccl-bench: %s\n", status.message().c_str());

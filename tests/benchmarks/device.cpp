@@ -12,6 +12,7 @@
 #include "device_subject.h"
 #include "floors.h"
 #include "npp.h"
+#include "paper/device_label_subject.h"
 
 namespace ccl::bench {
 
@@ -50,6 +51,22 @@ class CudaDevice final : public Device {
 
   Status make_subject(const Config& config, std::unique_ptr<Subject>* subject) override {
     return make_pipeline_subject(config, stream_, subject);
+  }
+
+  Status make_label_subject(const std::string& nick, Size size,
+                            std::unique_ptr<LabelSubject>* subject) override {
+    return make_device_label_subject(nick, size, stream_, subject);
+  }
+
+  double core_cycles_per_us() const override {
+    constexpr double kCoresPerMultiprocessor = 128;
+    int device = 0;
+    int n_multiprocessors = 0;
+    int kilohertz = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device);
+    return n_multiprocessors * kCoresPerMultiprocessor * kilohertz / 1000;
   }
 
   Status time_floors(Size size, const Repetitions& repetitions, std::vector<Row>* rows) override {

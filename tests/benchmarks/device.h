@@ -8,6 +8,7 @@
 #include "images.h"
 #include "machine.h"
 #include "measurement.h"
+#include "paper/label_subject.h"
 #include "subject.h"
 
 namespace ccl::bench {
@@ -25,6 +26,15 @@ class Device {
 
   /// Frames through a pipeline, in device memory: Mode::kGraph and Mode::kLaunches.
   virtual Status make_subject(const Config& config, std::unique_ptr<Subject>* subject) = 0;
+
+  /// The labelling stage alone of a labeler by its nick; `label-equivalence` may be followed by `+sizes`, by
+  /// `/` and the size of its blocks, or by both, and `dlp-without-sr` is that without its SR and first R.
+  /// kUnsupported where there is no such labeler.
+  virtual Status make_label_subject(const std::string& nick, Size size,
+                                    std::unique_ptr<LabelSubject>* subject) = 0;
+
+  /// How many cycles all cores together have in a microsecond.
+  virtual double core_cycles_per_us() const = 0;
 
   /// What no labeler can beat: a launch, reading and writing pixels, and transfers of a frame of this size.
   virtual Status time_floors(Size size, const Repetitions& repetitions, std::vector<Row>* rows) = 0;
