@@ -7,7 +7,8 @@
 /// On the GPU a frame lies in device memory and so do its results: what is timed is a pipeline, by events,
 /// in a CUDA graph and as single launches. Floors, transfers and NPP are timed in the same run.
 ///
-/// `ccl-bench paper NAME` repeats a paper's experiments instead (paper/).
+/// `ccl-bench paper NAME` repeats a paper's experiments instead (paper/), and `ccl-bench matrix` compares
+/// every labeler with the tests' oracle (matrix.h).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +21,7 @@
 #include "device.h"
 #include "image_set.h"
 #include "machine.h"
+#include "matrix.h"
 #include "options.h"
 #include "paper/laboratory.h"
 #include "progress.h"
@@ -238,6 +240,8 @@ int main(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
   if (command == "paper") {
     status = ccl::bench::run_paper(argc, argv);
+  } else if (command == "matrix") {
+    status = ccl::bench::run_matrix(argc, argv);
   } else {
     status = ccl::bench::parse_options(argc, arguments.data(), &options);
     if (status.ok()) {

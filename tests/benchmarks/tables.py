@@ -7,7 +7,10 @@
 
 Tables: `labelers` (each labeler at each size), `clip` (the same on a clip's frames), `outputs` (what outputs and
 features cost), `stages` (kernels launched one by one), `transfers` (floors and copies), and from pipeline-bench's
-CSV `pipelines` (frames a second beside appsink and OpenCV). Paths start at the repository's root.
+CSV `pipelines` (frames a second beside appsink and OpenCV). From the CSV of `ccl-bench paper`: `claims` (which of the
+paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one line, the labeler's
+largest gain over its paper, or its first figure); from that of `ccl-bench matrix`: `matrix`. Paths start at the
+repository's root.
 
     tables.py README.md            rewrites the tables
     tables.py --check README.md    fails where a table is not what its CSV gives
@@ -19,6 +22,7 @@ import re
 import sys
 from pathlib import Path
 
+from papers import PaperResults, digits, matrix_rows
 from results import FLOOR, Results, algorithm_name, by_algorithm, mean, size_name, worst
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -167,7 +171,69 @@ def pipelines(results, document):
             f"\n*All features; the better of both pipelines' rounds. {results.comments[0]}: [{results.path.name}]({link}).*\n")
 
 
-TABLES = {"pipelines": pipelines, "labelers": labelers, "clip": clips, "outputs": outputs, "stages": stages, "transfers": transfers}
+def claims(results, document):
+    lines = [[row.text, row.quantity, row.evidence] for row in results.claims]
+    return markdown(["claim", "here", "measured"], lines).replace("---:", "---") + caption(
+        results, document, "Claims of the paper")
+
+
+def paper_table(results, document, name):
+    rows = results.select(table=name.replace("_", " "))
+    lines = [[f"{row.image}, {row.width}×{row.height}" if row.width else row.image, f"`{row.algorithm}`", row.quantity,
+              with_unit(row.paper, row.unit), with_unit(row.ours, row.unit),
+              f"{digits(row.ratio)}×" if row.ratio is not None else "–"] for row in rows]
+    header = [name.replace("_", " "), "labeler", "figure", "paper", "here", "better by"]
+    return markdown(header, lines) + caption(results, document, "The labelling stage alone, frames in device memory")
+
+
+def with_unit(value, unit):
+    return "–" if value is None else f"{digits(value)} {unit}".strip()
+
+
+def labeler_figure(results, document, name):
+    rows = [row for row in results.figures if row.algorithm == name and row.quantity in ("time", "throughput")]
+    row = max(rows, key=lambda row: row.ratio or 0)
+    gain = f", {digits(row.ratio)} times better than the {digits(row.paper)} {row.unit} of the paper" if row.ratio else ""
+    link = os.path.relpath(results.path, Path(document).resolve().parent)
+    return (f"*{row.image}, {row.width}×{row.height}: {with_unit(row.ours, row.unit)}{gain} "
+            f"([{row.table}]({link})).*\n")
+
+
+def matrix(path, document):
+    """A line for each labeler and backend, a column for each set of images: exact frames of all."""
+    rows = matrix_rows(path)
+    sets = list(dict.fromkeys(row["set"] for row in rows))
+    counts = {}
+    for row in rows:
+        exact, frames = counts.setdefault((row["algorithm"], row["backend"]), {}).get(row["set"], (0, 0))
+        counts[row["algorithm"], row["backend"]][row["set"]] = (exact + int(row["exact"]), frames + int(row["frames"]))
+
+    def cell(sums):
+        exact, frames = sums
+        return f"all {frames}" if exact == frames else f"**{exact} of {frames}**"
+
+    lines = [[f"`{algorithm}`", "GPU" if backend == "cuda" else "CPU", *(cell(of_set[name]) for name in sets)]
+             for (algorithm, backend), of_set in counts.items()]
+    return markdown(["exact frames", "where", *sets], lines) + caption(
+        PaperResults(path), document, "Root map, labels and their number, 4- and 8-connected, binary and values")
+
+
+RESULT_TABLES = {"pipelines": pipelines, "labelers": labelers, "clip": clips, "outputs": outputs, "stages": stages,
+                 "transfers": transfers}
+PAPER_TABLES = {"paper": paper_table, "figure": labeler_figure}
+
+
+def table(name, path, document):
+    kind, _, argument = name.partition(":")
+    if not path.exists():
+        return "*Not recorded yet.*\n"
+    if kind == "matrix":
+        return matrix(path, document)
+    if kind == "claims":
+        return claims(PaperResults(path), document)
+    if kind in PAPER_TABLES:
+        return PAPER_TABLES[kind](PaperResults(path), document, argument)
+    return RESULT_TABLES[kind](Results(path), document)
 
 
 def rewrite(document):
@@ -176,7 +242,7 @@ def rewrite(document):
 
     def fill(match):
         begin, name, path, _, end = match.groups()
-        return begin + TABLES[name](Results(ROOT / path), document) + end
+        return begin + table(name, ROOT / path, document) + end
 
     return text, MARKED.sub(fill, text)
 
