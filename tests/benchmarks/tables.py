@@ -8,8 +8,8 @@
 Tables: `labelers` (each labeler at each size), `clip` (the same on a clip's frames), `outputs` (what outputs and
 features cost), `stages` (kernels launched one by one), `transfers` (floors and copies), and from pipeline-bench's
 CSV `pipelines` (frames a second beside appsink and OpenCV). From the CSV of `ccl-bench paper`: `claims` (which of the
-paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one line, the labeler's
-largest gain over its paper, or its first figure); from that of `ccl-bench matrix`: `matrix`. Paths start at the
+paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one line: the
+largest image that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
 repository's root.
 
     tables.py README.md            rewrites the tables
@@ -192,11 +192,22 @@ def with_unit(value, unit):
 
 def labeler_figure(results, document, name):
     rows = [row for row in results.figures if row.algorithm == name and row.quantity in ("time", "throughput")]
-    row = max(rows, key=lambda row: row.ratio or 0)
+    if not rows:
+        return "*Not measured.*\n"
+    row = max(rows, key=lambda row: (row.ratio is not None, row.width * row.height))
     gain = f", {digits(row.ratio)} times better than the {digits(row.paper)} {row.unit} of the paper" if row.ratio else ""
     link = os.path.relpath(results.path, Path(document).resolve().parent)
     return (f"*{row.image}, {row.width}×{row.height}: {with_unit(row.ours, row.unit)}{gain} "
             f"([{row.table}]({link})).*\n")
+
+
+def whole_figure(results, document, name):
+    """The same of a labeler that no experiment has: from the frame to RGBA and records."""
+    size = (1920, 1080)
+    rows = by_algorithm(results.labelers(size=size))[name]
+    link = os.path.relpath(results.path, Path(document).resolve().parent)
+    return (f"*{size_name(size)}, from the frame to records and RGBA: {microseconds(mean(rows))} µs, the geometric mean "
+            f"of {len(rows)} images; at worst {microseconds(worst(rows).median_us)} ([{results.path.name}]({link})).*\n")
 
 
 def matrix(path, document):
@@ -232,7 +243,9 @@ def table(name, path, document):
     if kind == "claims":
         return claims(PaperResults(path), document)
     if kind in PAPER_TABLES:
-        return PAPER_TABLES[kind](PaperResults(path), document, argument)
+        results = PaperResults(path)
+        return PAPER_TABLES[kind](results, document, argument) if results.figures else whole_figure(
+            Results(path), document, argument)
     return RESULT_TABLES[kind](Results(path), document)
 
 
