@@ -76,7 +76,7 @@ void measure_records(const LabeledFrame& frame, const Settings& settings, const 
       return;
     }
     table.values[record] = frame.segments.row(run.y)[run.x0];
-    add_sums(geometry({run.x0, run.x1, run.y, 1}, {run.y, run.y + 1}, settings.features),
+    add_sums(geometry<Sums>({run.x0, run.x1, run.y, 1}, {run.y, run.y + 1}, settings.features),
              &table.sums[record]);
     if (shapes && settings.connectivity == Connectivity::k8) {
       add_shape<Connectivity::k8>(run, frame.segments, table.sums[record]);

@@ -21,7 +21,7 @@ struct LabeledFrame {
 /// What the records need besides the frame. Arrays are the engine's.
 struct RecordTable {
   const uint32_t* areas;            ///< from number()
-  const uint32_t* record_of_label;  ///< from select()
+  const uint32_t* record_of_label;  ///< from Selector
   uint32_t n_records;
   Sums* sums;             ///< scratch, n_records
   uint8_t* values;        ///< scratch, n_records: each record's segment

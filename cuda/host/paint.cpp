@@ -21,25 +21,6 @@ void store(uint32_t value, uint8_t* pixel) {
   }
 }
 
-/// What a component that passes the filter looks like.
-uint32_t component_ink(const PaintJob& job, uint32_t label, const uint32_t* palette) {
-  switch (job.config.output) {
-    case Output::kColorized:
-    case Output::kOverlay: {
-      const uint32_t index =
-          color_index(job.settings, label, job.areas[label], job.config.width * job.config.height);
-      return pack(palette[index], job.config.layout);
-    }
-    case Output::kLabels:
-      return std::min(label, kMaxPaintedLabel);
-    case Output::kMask:
-      return 255;
-    case Output::kNone:
-      break;
-  }
-  return 0;
-}
-
 template <uint32_t kBytes>
 void ink_row(const uint32_t* labels, const uint32_t* ink, uint32_t width, uint8_t* out) {
   for (size_t x = 0; x < width; ++x) {
@@ -59,15 +40,45 @@ void overlay_row(const uint32_t* labels, const uint32_t* ink, const GreyTable& g
 
 }  // namespace
 
-void mix_ink(const PaintJob& job, uint32_t* ink) {
-  const uint32_t background = job.config.output == Output::kColorized
-                                  ? pack(job.settings.background_color, job.config.layout)
-                                  : kNoInk;
-  const uint32_t* palette = palette_colors().data();
-  ink[0] = background;
-  for (uint32_t label = 1; label <= job.n_labels; ++label) {
-    const bool is_left = job.settings.keeps(job.areas[label]);
-    ink[label] = is_left ? component_ink(job, label, palette) : background;
+InkMixer::InkMixer(const PaintJob& job) : job_(job), background_(kNoInk), colors_{} {
+  if (job.config.output == Output::kColorized) {
+    background_ = pack(job.settings.background_color, job.config.layout);
+  }
+  if (job.config.output == Output::kColorized || job.config.output == Output::kOverlay) {
+    const uint32_t* palette =
+        palette_colors().data() + static_cast<uint32_t>(job.settings.palette) * kPaletteSize;
+    std::transform(palette, palette + kPaletteSize, colors_.begin(),
+                   [&job](uint32_t color) { return pack(color, job.config.layout); });
+  }
+}
+
+void InkMixer::mix(const LabelRange& range, const uint32_t* areas, uint32_t* ink) const {
+  const Settings& settings = job_.settings;
+  switch (job_.config.output) {
+    case Output::kColorized:
+    case Output::kOverlay:
+      mix(range, areas, ink,
+          [this, &settings, n_pixels = job_.config.width * job_.config.height](uint32_t label,
+                                                                               uint32_t area) {
+            return colors_[color_index(settings, label, area, n_pixels) % kPaletteSize];
+          });
+      break;
+    case Output::kLabels:
+      mix(range, areas, ink, [](uint32_t label, uint32_t) { return std::min(label, kMaxPaintedLabel); });
+      break;
+    case Output::kMask:
+      mix(range, areas, ink, [](uint32_t, uint32_t) { return 255; });
+      break;
+    case Output::kNone:
+      break;
+  }
+}
+
+template <typename Ink>
+void InkMixer::mix(const LabelRange& range, const uint32_t* areas, uint32_t* ink, Ink ink_of) const {
+  const uint32_t shift = range.label - range.first;
+  for (uint32_t i = range.first; i < range.end; ++i) {
+    ink[i] = job_.settings.keeps(areas[i]) ? ink_of(i + shift, areas[i]) : background_;
   }
 }
 

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <span>
 
+#include "ccl/colors.h"
 #include "ccl/component.h"
 #include "ccl/config.h"
 #include "ccl/engine.h"
+#include "host/label_range.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {
@@ -25,14 +27,29 @@ constexpr uint32_t count_paint_turns(uint32_t height) {
 struct PaintJob {
   const Config& config;
   const Settings& settings;
-  const uint32_t* areas;  ///< of labels 1..n_labels, at those indices
-  uint32_t n_labels;
   InputImage input;  ///< read for Output::kOverlay only
   OutputImage image;
 };
 
-/// Writes what a pixel of each label becomes into ink[0..n_labels].
-void mix_ink(const PaintJob& job, uint32_t* ink);
+/// What the pixels of each component become.
+class InkMixer {
+ public:
+  explicit InkMixer(const PaintJob& job);
+
+  /// Of pixels that are in no component.
+  uint32_t background() const { return background_; }
+
+  /// Writes the inks of a range of components with these areas, both arrays having the range's indices.
+  void mix(const LabelRange& range, const uint32_t* areas, uint32_t* ink) const;
+
+ private:
+  template <typename Ink>
+  void mix(const LabelRange& range, const uint32_t* areas, uint32_t* ink, Ink ink_of) const;
+
+  const PaintJob& job_;
+  uint32_t background_;
+  std::array<uint32_t, kPaletteSize> colors_;  ///< the palette in the output's layout
+};
 
 /// The packed grey of every luma value; filled for Output::kOverlay only.
 using GreyTable = std::array<uint32_t, 256>;

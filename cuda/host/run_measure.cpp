@@ -2,6 +2,9 @@
 #include "host/run_measure.h"
 
 #include <algorithm>
+#include <memory>
+#include <new>
+#include <type_traits>
 
 #include "host/run_shape.h"
 #include "host/run_sums.h"
@@ -10,6 +13,8 @@
 namespace ccl::host {
 
 namespace {
+
+constexpr uint16_t kBinarySegment = 255;
 
 /// A rectangle of L × H pixels has 2L + 2H edges, and every pair of pixels above each other in linked runs
 /// hides two.
@@ -25,14 +30,15 @@ void add_shape(const Rectangle& rectangle, uint32_t shape, Sums* sums) {
 
 /// Runs of one component often follow each other. They add up in registers first: to go through memory with
 /// each one takes longer than all the arithmetic.
+template <typename AnySums>
 class PartialSums {
  public:
-  explicit PartialSums(Sums* sums) : sums_(sums) {}
+  explicit PartialSums(AnySums* sums) : sums_(sums) {}
   ~PartialSums() { flush(); }
   PartialSums(const PartialSums&) = delete;
   PartialSums& operator=(const PartialSums&) = delete;
 
-  void add(uint32_t slot, const Sums& part) {
+  void add(uint32_t slot, const AnySums& part) {
     if (slot == slot_) {
       add_sums(part, &part_);
     } else {
@@ -49,107 +55,202 @@ class PartialSums {
     }
   }
 
-  Sums* sums_;
-  Sums part_;
+  AnySums* sums_;
+  AnySums part_;
   uint32_t slot_ = kNoRecord;
 };
 
-/// Adds the runs of a strip, a row or a band of equal rows at a time. What does not change from run to run is
-/// a template argument: the loop has no branch on it.
+const Sums& as_sums(const Sums& sums) {
+  return sums;
+}
+
+Sums as_sums(const BasicSums& sums) {
+  return {.x_min = sums.x_min,
+          .y_min = sums.y_min,
+          .x_max = sums.x_max,
+          .y_max = sums.y_max,
+          .x = sums.x,
+          .y = sums.y};
+}
+
+/// Makes the records of a frame. What does not change from run to run is a template argument: the loops have
+/// no branch on it.
 template <uint32_t kFeatures, bool kValues>
 class Measurer {
  public:
   static constexpr bool kShapes = (kFeatures & (kFeaturePerimeter | kFeatureEuler)) != 0;
+  using RunSums = std::conditional_t<kFeatures == 0, BasicSums, Sums>;
 
-  explicit Measurer(const SumSlots& slots) : slots_(slots), n_cleared_(slots.n_cleared) {}
+  explicit Measurer(const MeasureJob& job) : job_(job), sums_(reinterpret_cast<RunSums*>(job.sums)) {}
+
+  /// `lister` is null unless rows were labelled in pairs.
+  void measure(const RunTable& table, const PairLister* lister, const StripMerger& merger, const Strip& strip,
+               uint32_t first_record) {
+    n_cleared_ = first_record;
+    assign_slots_to_parts(merger, strip);
+    table.for_each_band(strip, [&](const Band& band) {
+      if (lister == nullptr) {
+        add(runs_of(table, band.runs), band.y, band.y_end);
+      } else if (table.is_rectangles(band)) {
+        add(lister->list(strip, band.y, true, kShapes), band.y, band.y_end);
+      } else if constexpr (kFeatures == 0) {
+        add(lister->list_pair(strip, band.y), band.y);
+      } else {
+        for (uint32_t y = band.y; y < band.y_end; ++y) {
+          add(lister->list(strip, y, false, kShapes), y, y + 1);
+        }
+      }
+    });
+    merger.for_each_range(strip, [this](const LabelRange& range) { make_records(range); });
+  }
+
+  void measure_parts(const RunTable& table, const StripMerger& merger) {
+    for_each_part(table, merger, [this](uint32_t record, uint32_t part) {
+      add_sums(sums_[job_.slots[part]], &sums_[record]);
+    });
+    for_each_part(table, merger, [this](uint32_t record, uint32_t) {
+      make_record(record, job_.records[record].label, job_.records[record].area, sums_[record]);
+    });
+  }
+
+ private:
+  static ListedRuns runs_of(const RunTable& table, const RowRuns& row) {
+    return {.count = row.end - row.begin,
+            .begin = table.begin() + row.begin,
+            .end = table.end() + row.begin,
+            .label = table.label() + row.begin,
+            .shape = table.shape() + row.begin,
+            .segment = table.segment() + row.begin};
+  }
+
+  /// Whether their roots have records is another strip's business, so all get their sums.
+  void assign_slots_to_parts(const StripMerger& merger, const Strip& strip) {
+    uint32_t slot = job_.n_records + merger.first_part(strip);
+    for (const uint32_t part : merger.parts(strip)) {
+      std::construct_at(&sums_[slot]);
+      job_.slots[part] = slot++;
+    }
+  }
 
   /// Rows y..y_end − 1 have the runs `runs`.
   void add(const ListedRuns& runs, uint32_t y, uint32_t y_end) {
     const RowSums rows(y, y_end);
-    clear(n_seen_ + runs.count);
-    PartialSums partial(slots_.sums);
+    PartialSums<RunSums> partial(sums_);
     for (uint32_t i = 0; i < runs.count; ++i) {
-      const uint32_t slot = slots_.slots[runs.label[i]];
+      const uint32_t slot = job_.slots[runs.label[i]];
       if (slot == kNoRecord) {
         continue;
       }
-      n_seen_ = std::max(n_seen_, slot + 1);
       const Rectangle rectangle{runs.begin[i], runs.end[i], y, y_end - y};
-      Sums sums = geometry(rectangle, rows, kFeatures);
+      RunSums sums = geometry<RunSums>(rectangle, rows, kFeatures);
       if constexpr (kShapes) {
         add_shape(rectangle, runs.shape[i], &sums);
       }
-      partial.add(slot, sums);
       if constexpr (kValues) {
-        if (slot < slots_.n_records) {
-          slots_.records[slot].value = runs.segment[i];
+        if (slot < job_.n_records) {
+          job_.records[slot].value = runs.segment[i];
+        }
+      }
+      clear_until(slot);
+      partial.add(slot, sums);
+    }
+  }
+
+  /// Rows y and y + 1 have the runs `pair`.
+  void add(const ListedPair& pair, uint32_t y) {
+    PartialSums<RunSums> partial(sums_);
+    for (uint32_t i = 0; i < pair.count; ++i) {
+      const uint32_t slot = job_.slots[pair.label[i]];
+      if (slot == kNoRecord) {
+        continue;
+      }
+      const uint32_t n = pair.n_pixels[i];
+      const uint32_t n_upper = pair.n_upper[i];
+      clear_until(slot);
+      partial.add(slot, {.x_min = pair.begin[i],
+                         .y_min = n_upper != 0 ? y : y + 1,
+                         .x_max = pair.end[i] - 1u,
+                         .y_max = n_upper != n ? y + 1 : y,
+                         .x = pair.columns[i],
+                         .y = uint64_t{n} * (y + 1) - n_upper});
+    }
+  }
+
+  /// Records come up in ascending order. Their sums are cleared when they do, and pass through the caches
+  /// once.
+  void clear_until(uint32_t slot) {
+    if (slot < job_.n_records) {
+      for (; n_cleared_ <= slot; ++n_cleared_) {
+        std::construct_at(&sums_[n_cleared_]);
+      }
+    }
+  }
+
+  void make_records(const LabelRange& range) {
+    const uint32_t shift = range.label - range.first;
+    for (uint32_t label = range.first; label < range.end; ++label) {
+      if (const uint32_t record = job_.slots[label]; record != kNoRecord) {
+        make_record(record, label + shift, job_.areas[label], sums_[record]);
+      }
+    }
+  }
+
+  void make_record(uint32_t record, uint32_t label, uint32_t area, const RunSums& sums) {
+    const uint16_t value = kValues ? job_.records[record].value : kBinarySegment;
+    // In place: copied, its small stores would be loaded again by larger loads, which must wait for them.
+    new (&job_.records[record]) CclComponent(make_component(
+        label, area, value, as_sums(sums), job_.settings.features, job_.config.width, job_.config.height));
+  }
+
+  /// Calls visit(record, part) for all parts of components that have a record.
+  template <typename Visit>
+  void for_each_part(const RunTable& table, const StripMerger& merger, Visit visit) const {
+    for (const Strip& strip : table.strips()) {
+      for (const uint32_t part : merger.parts(strip)) {
+        if (const uint32_t record = job_.slots[merger.root(part)]; record != kNoRecord) {
+          visit(record, part);
         }
       }
     }
   }
 
- private:
-  /// Clears at least the first `n`.
-  void clear(uint32_t n) {
-    for (n = std::min(n, slots_.n_records); n_cleared_ < n; ++n_cleared_) {
-      slots_.sums[n_cleared_] = {};
-    }
-  }
-
-  const SumSlots& slots_;
-  uint32_t n_cleared_;
-  uint32_t n_seen_ = 0;
+  const MeasureJob& job_;
+  RunSums* sums_;
+  uint32_t n_cleared_ = 0;
 };
 
-ListedRuns runs_of(const RunTable& table, const RowRuns& row) {
-  return {.count = row.end - row.begin,
-          .begin = table.begin() + row.begin,
-          .end = table.end() + row.begin,
-          .label = table.label() + row.begin,
-          .shape = table.shape() + row.begin,
-          .segment = table.segment() + row.begin};
-}
-
-/// `lister` is null unless rows were labelled in pairs.
-template <uint32_t kFeatures, bool kValues>
-void measure(const RunTable& table, const PairLister* lister, const Strip& strip, const SumSlots& slots) {
-  using Measurer = Measurer<kFeatures, kValues>;
-  Measurer measurer(slots);
-  table.for_each_band(strip, [&](const Band& band) {
-    if (lister == nullptr) {
-      measurer.add(runs_of(table, band.runs), band.y, band.y_end);
-      return;
-    }
-    const bool is_alone = table.is_rectangles(band);
-    const uint32_t step = is_alone ? band.height() : 1;
-    for (uint32_t y = band.y; y < band.y_end; y += step) {
-      measurer.add(lister->list(strip, y, is_alone, Measurer::kShapes), y, y + step);
-    }
-  });
-}
-
-template <bool kValues>
-void measure_features(const RunTable& table, const PairLister* lister, const Strip& strip,
-                      const Settings& settings, const SumSlots& slots) {
-  const bool with_moments = (settings.features & kFeatureMoments) != 0;
-  if (needs_shapes(settings)) {
-    with_moments ? measure<kAllFeatures, kValues>(table, lister, strip, slots)
-                 : measure<kFeaturePerimeter | kFeatureEuler, kValues>(table, lister, strip, slots);
+/// Calls work(measurer) with the measurer for what the frame's records need.
+template <bool kValues, typename Work>
+void with_measurer_of_features(const MeasureJob& job, Work work) {
+  const bool with_moments = (job.settings.features & kFeatureMoments) != 0;
+  if (needs_shapes(job.settings)) {
+    with_moments ? work(Measurer<kAllFeatures, kValues>(job))
+                 : work(Measurer<kFeaturePerimeter | kFeatureEuler, kValues>(job));
   } else {
-    with_moments ? measure<kFeatureMoments, kValues>(table, lister, strip, slots)
-                 : measure<0, kValues>(table, lister, strip, slots);
+    with_moments ? work(Measurer<kFeatureMoments, kValues>(job)) : work(Measurer<0, kValues>(job));
+  }
+}
+
+template <typename Work>
+void with_measurer(const MeasureJob& job, Work work) {
+  if (job.settings.rule.foreground == Foreground::kValues) {
+    with_measurer_of_features<true>(job, work);
+  } else {
+    with_measurer_of_features<false>(job, work);
   }
 }
 
 }  // namespace
 
-void measure_runs(const RunTable& table, const PairLister& lister, const Strip& strip,
-                  const Settings& settings, const SumSlots& slots) {
-  if (settings.rule.foreground == Foreground::kValues) {
-    measure_features<true>(table, nullptr, strip, settings, slots);
-  } else {
-    measure_features<false>(table, is_paired(settings) ? &lister : nullptr, strip, settings, slots);
-  }
+void measure_strip(const RunTable& table, const PairLister& lister, const StripMerger& merger,
+                   const Strip& strip, uint32_t first_record, const MeasureJob& job) {
+  with_measurer(job, [&](auto measurer) {
+    measurer.measure(table, is_paired(job.settings) ? &lister : nullptr, merger, strip, first_record);
+  });
+}
+
+void measure_parts(const RunTable& table, const StripMerger& merger, const MeasureJob& job) {
+  with_measurer(job, [&](auto measurer) { measurer.measure_parts(table, merger); });
 }
 
 }  // namespace ccl::host

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The third stage of the CPU's `runs`: sums of the selected components, from runs.
+/// The third stage of the CPU's `runs`: records of the selected components, from runs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "ccl/component.h"
@@ -9,22 +10,28 @@
 #include "ccl/sums.h"
 #include "host/pair_lister.h"
 #include "host/run_table.h"
+#include "host/strip_merger.h"
 
 namespace ccl::host {
 
-/// Where a strip's local components add up. Arrays are indexed by local label.
-struct SumSlots {
-  const uint32_t* slots;  ///< an index into `sums`, or kNoRecord
-  Sums* sums;
-  uint32_t n_records;     ///< slots below this are those of records
-  CclComponent* records;  ///< only `value` is written
-  /// How many of `sums` are cleared already. All, or none: then there is one strip, whose records come up in
-  /// ascending order, and they are cleared shortly before, so that they pass through the caches once.
-  uint32_t n_cleared;
+/// What the records of a frame are made from, and where. Arrays are indexed by local label.
+struct MeasureJob {
+  const Config& config;
+  const Settings& settings;
+  const uint32_t* areas;  ///< 0 of parts
+  uint32_t* slots;        ///< of roots: their record, or kNoRecord; written for parts
+  uint32_t n_records;
+  std::byte* sums;        ///< room for as many Sums as there are records and parts
+  CclComponent* records;  ///< out
 };
 
-/// Adds the strip's runs to the sums of their components. `lister` lists the rows of pairs.
-void measure_runs(const RunTable& table, const PairLister& lister, const Strip& strip,
-                  const Settings& settings, const SumSlots& slots);
+/// Makes the records of components that have their root in the strip. Their runs in other strips are still
+/// missing; those that the strip has of others are added up. `first_record` is that of the strip's roots.
+/// Threads may each do another strip. `lister` lists the rows of pairs.
+void measure_strip(const RunTable& table, const PairLister& lister, const StripMerger& merger,
+                   const Strip& strip, uint32_t first_record, const MeasureJob& job);
+
+/// After all strips: completes the records of components that lie in several.
+void measure_parts(const RunTable& table, const StripMerger& merger, const MeasureJob& job);
 
 }  // namespace ccl::host

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "ccl/config.h"
 #include "ccl/sums.h"
@@ -37,32 +39,54 @@ struct RowSums {
   uint64_t n, y, yy;
 };
 
-/// A rectangle's geometry, in closed form.
-inline Sums geometry(const Rectangle& rectangle, const RowSums& rows, uint32_t features) {
+/// Those of a component's sums that every record needs.
+struct BasicSums {
+  uint32_t x_min = std::numeric_limits<uint32_t>::max();
+  uint32_t y_min = std::numeric_limits<uint32_t>::max();
+  uint32_t x_max = 0;
+  uint32_t y_max = 0;
+  uint64_t x = 0;
+  uint64_t y = 0;
+};
+
+/// A rectangle's geometry, in closed form. `Geometry` is Sums or, without features, BasicSums.
+template <typename Geometry>
+Geometry geometry(const Rectangle& rectangle, const RowSums& rows, uint32_t features) {
   const uint64_t n = rectangle.x1 - rectangle.x0;
   const uint64_t x = n * (uint64_t{rectangle.x0} + rectangle.x1 - 1) / 2;
-  Sums sums{.x_min = rectangle.x0,
-            .y_min = rectangle.y,
-            .x_max = rectangle.x1 - 1,
-            .y_max = rectangle.y + rectangle.n_rows - 1,
-            .x = x * rows.n,
-            .y = n * rows.y};
-  if (features & kFeatureMoments) {
-    sums.xx = sum_of_squares(rectangle.x0, rectangle.x1) * rows.n;
-    sums.xy = x * rows.y;
-    sums.yy = n * rows.yy;
+  Geometry sums{.x_min = rectangle.x0,
+                .y_min = rectangle.y,
+                .x_max = rectangle.x1 - 1,
+                .y_max = rectangle.y + rectangle.n_rows - 1,
+                .x = x * rows.n,
+                .y = n * rows.y};
+  if constexpr (std::is_same_v<Geometry, Sums>) {
+    if (features & kFeatureMoments) {
+      sums.xx = sum_of_squares(rectangle.x0, rectangle.x1) * rows.n;
+      sums.xy = x * rows.y;
+      sums.yy = n * rows.yy;
+    }
   }
   return sums;
 }
 
-/// What two parts of a component add up to.
-inline void add_sums(const Sums& part, Sums* whole) {
+template <typename Geometry>
+void add_basic_sums(const Geometry& part, Geometry* whole) {
   whole->x_min = std::min(whole->x_min, part.x_min);
   whole->y_min = std::min(whole->y_min, part.y_min);
   whole->x_max = std::max(whole->x_max, part.x_max);
   whole->y_max = std::max(whole->y_max, part.y_max);
   whole->x += part.x;
   whole->y += part.y;
+}
+
+/// What two parts of a component add up to.
+inline void add_sums(const BasicSums& part, BasicSums* whole) {
+  add_basic_sums(part, whole);
+}
+
+inline void add_sums(const Sums& part, Sums* whole) {
+  add_basic_sums(part, whole);
   whole->xx += part.xx;
   whole->xy += part.xy;
   whole->yy += part.yy;

@@ -11,8 +11,10 @@
 /// Threads share the frame by strips of rows (strip_labeler.h), whose labels are merged where strips meet
 /// (strip_merger.h). With one thread there is one strip and nothing to merge.
 #include <algorithm>
-#include <new>
+#include <cstddef>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "host/paint.h"
 #include "host/pair_lister.h"
@@ -29,8 +31,6 @@ namespace ccl::host {
 
 namespace {
 
-constexpr uint16_t kBinarySegment = 255;
-
 class RunsPipeline final : public Pipeline {
  public:
   RunsPipeline(const Config& config, ThreadPool& pool);
@@ -40,31 +40,32 @@ class RunsPipeline final : public Pipeline {
  private:
   bool is_merged() const { return table_.strips().size() > 1; }
   size_t max_records() const { return std::min(size_t{config_.max_components}, table_.n_local_labels() - 1); }
-  const uint32_t* areas() const { return is_merged() ? areas_.get() : local_areas_.get(); }
   template <typename Work>
   void for_each_strip(Work work);
 
   void label(const FrameJob& job);
-  void number(const FrameJob& job);
-  void measure(const Settings& settings, const Selection& selection, CclComponent* records);
-  void make_records(const Settings& settings, CclComponent* records) const;
+  void number(const Settings& settings);
+  Selection select(const Settings& settings);
+  void measure(const Settings& settings, uint32_t n_records, CclComponent* records);
   void write_maps(const FrameJob& job);
+  void write_labels(const OutputImage& image);
   void find_first_pixels();
   void paint(const FrameJob& job, const FrameResult& result);
 
   Config config_;
   ThreadPool& pool_;
   RunTable table_;
-  std::unique_ptr<uint32_t[]> local_areas_;  ///< per local label
   StripMerger merger_;
+  // Per local label, and as long as the worst frame needs; see RunTable.
+  std::unique_ptr<uint32_t[]> areas_;
+  std::unique_ptr<uint32_t[]> record_of_label_;
+  std::unique_ptr<uint32_t[]> ink_;    ///< or what a map has
+  std::unique_ptr<std::byte[]> sums_;  ///< per record, then per part of one
   StripLabeler labeler_;
+  std::vector<LabelSpan> labels_;  ///< per strip
+  Selector selector_;
   PairLister lister_;
   RunPainter painter_;
-  // Per label, and as long as the worst frame needs; see RunTable.
-  std::unique_ptr<uint32_t[]> areas_;  ///< null with one strip
-  std::unique_ptr<uint32_t[]> record_of_label_;
-  std::unique_ptr<uint32_t[]> ink_;  ///< or the first pixels
-  std::unique_ptr<Sums[]> sums_;     ///< per record, then per part of one
   uint32_t n_labels_ = 0;
 };
 
@@ -72,27 +73,29 @@ RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool)
     : config_(config),
       pool_(pool),
       table_(config.width, config.height, count_strips(config.height, pool.n_threads())),
-      local_areas_(uninitialized<uint32_t>(table_.n_local_labels())),
       merger_(table_),
-      labeler_(kernels(choose_simd_level()), table_, local_areas_.get(), merger_.parents()),
-      lister_(kernels(choose_simd_level()), table_),
-      painter_(kernels(choose_simd_level()), table_),
-      areas_(is_merged() ? uninitialized<uint32_t>(table_.n_local_labels()) : nullptr),
+      areas_(uninitialized<uint32_t>(table_.n_local_labels())),
       record_of_label_(uninitialized<uint32_t>(table_.n_local_labels())),
       ink_(uninitialized<uint32_t>(table_.n_local_labels())),
-      sums_(uninitialized<Sums>(max_records() + StripMerger::max_parts(table_))) {}
+      sums_(uninitialized<std::byte>((max_records() + StripMerger::max_parts(table_)) * sizeof(Sums))),
+      labeler_(kernels(choose_simd_level()), table_, areas_.get(), merger_.parents()),
+      labels_(table_.strips().size()),
+      selector_(table_.strips().size()),
+      lister_(kernels(choose_simd_level()), table_),
+      painter_(kernels(choose_simd_level()), table_) {}
 
 void RunsPipeline::run(const FrameJob& job, CclComponent* records, FrameResult* result) {
   StageClock clock;
   label(job);
   result->times.label = clock.lap();
 
-  number(job);
+  number(job.settings);
   result->times.number = clock.lap();
 
-  const Selection selection =
-      select(areas(), n_labels_, job.settings, config_.max_components, record_of_label_.get());
-  measure(job.settings, selection, records);
+  const Selection selection = select(job.settings);
+  if (selection.n_records > 0) {
+    measure(job.settings, selection.n_records, records);
+  }
   result->n_labels = n_labels_;
   result->n_components = selection.n_components;
   result->components = {records, selection.n_records};
@@ -115,59 +118,35 @@ void RunsPipeline::label(const FrameJob& job) {
   for_each_strip([&](Strip& strip) { labeler_.label(job, strip); });
 }
 
-void RunsPipeline::number(const FrameJob& job) {
-  if (!is_merged()) {
-    n_labels_ = table_.strips().front().n_labels;
-    return;
-  }
+void RunsPipeline::number(const Settings& settings) {
   for (const Strip& strip : table_.strips()) {
     if (strip.index > 0) {
-      labeler_.merge_upper_border(job.settings, strip);
+      labeler_.merge_upper_border(settings, strip);
     }
   }
-  n_labels_ = merger_.number(table_.strips(), local_areas_.get(), areas_.get());
+  n_labels_ = merger_.merge(areas_.get());
 }
 
-void RunsPipeline::measure(const Settings& settings, const Selection& selection, CclComponent* records) {
-  const uint32_t n_records = selection.n_records;
-  if (is_merged()) {
-    std::fill_n(sums_.get(), n_records, Sums{});
-  }
-  const SumSlots slots{.slots = is_merged() ? merger_.slots() : record_of_label_.get(),
-                       .sums = sums_.get(),
-                       .n_records = n_records,
-                       .records = records,
-                       .n_cleared = is_merged() ? n_records : 0};
-  for_each_strip([&](const Strip& strip) {
-    if (is_merged()) {
-      merger_.assign_slots(strip, record_of_label_.get(), n_records, sums_.get());
-    }
-    if (n_records > 0) {
-      measure_runs(table_, lister_, strip, settings, slots);
-    }
-    if (is_merged()) {
-      const uint32_t* canonical = merger_.canonical();
-      uint32_t* label = table_.label();
-      std::transform(label + strip.first_run, label + table_.row(strip.y_end - 1).end,
-                     label + strip.first_run, [canonical](uint32_t local) { return canonical[local]; });
-    }
+Selection RunsPipeline::select(const Settings& settings) {
+  std::transform(table_.strips().begin(), table_.strips().end(), labels_.begin(), [](const Strip& strip) {
+    return LabelSpan{strip.first_label, strip.first_label + strip.n_labels};
   });
-  if (is_merged()) {
-    merger_.merge_sums(record_of_label_.get(), n_records, sums_.get());
-  }
-  make_records(settings, records);
+  return selector_.choose(areas_.get(), labels_, settings, config_.max_components, pool_);
 }
 
-void RunsPipeline::make_records(const Settings& settings, CclComponent* records) const {
-  const bool is_binary = settings.rule.foreground == Foreground::kBinary;
-  for (uint32_t label = 1; label <= n_labels_; ++label) {
-    if (const uint32_t record = record_of_label_[label]; record != kNoRecord) {
-      const uint16_t value = is_binary ? kBinarySegment : records[record].value;
-      // In place: copied, its small stores would be loaded again by larger loads, which must wait for them.
-      new (&records[record]) CclComponent(make_component(label, areas()[label], value, sums_[record],
-                                                         settings.features, config_.width, config_.height));
-    }
-  }
+void RunsPipeline::measure(const Settings& settings, uint32_t n_records, CclComponent* records) {
+  const MeasureJob job{.config = config_,
+                       .settings = settings,
+                       .areas = areas_.get(),
+                       .slots = record_of_label_.get(),
+                       .n_records = n_records,
+                       .sums = sums_.get(),
+                       .records = records};
+  for_each_strip([&](const Strip& strip) {
+    selector_.assign(strip.index, record_of_label_.get());
+    measure_strip(table_, lister_, merger_, strip, selector_.first_record(strip.index), job);
+  });
+  measure_parts(table_, merger_, job);
 }
 
 /// Writes the maps that the caller wants to see.
@@ -180,34 +159,54 @@ void RunsPipeline::write_maps(const FrameJob& job) {
     painter_.write_rows(ink_.get(), pool_, as_image(job.root_map));
   }
   if (job.labels != nullptr) {
-    painter_.write_labels(pool_, as_image(job.labels));
+    write_labels(as_image(job.labels));
   }
 }
 
-/// Writes 1 + the raster index of each label's first pixel over the inks.
-void RunsPipeline::find_first_pixels() {
-  uint32_t n_found = 0;
+void RunsPipeline::write_labels(const OutputImage& image) {
+  if (!is_merged()) {
+    painter_.write_labels(pool_, image);
+    return;
+  }
   ink_[0] = 0;
-  for (uint32_t y = 0; y < config_.height; ++y) {
-    const BitRow<const uint64_t> bits = std::as_const(table_).bits(y);
-    const uint32_t* label = table_.label() + table_.row(y).begin - 1;
-    for (uint32_t x = 0; x < config_.width; ++x) {
-      label += has_bit(bits.starts, x) ? 1 : 0;
-      if (has_bit(bits.foreground, x) && *label > n_found) {
-        ink_[++n_found] = y * config_.width + x + 1;
+  for_each_strip([this](const Strip& strip) {
+    merger_.for_each_range(strip, [this](const LabelRange& range) {
+      std::iota(ink_.get() + range.first, ink_.get() + range.end, range.label);
+    });
+  });
+  merger_.copy_to_parts(ink_.get());
+  painter_.write_rows(ink_.get(), pool_, image);
+}
+
+/// Writes 1 + the raster index of each component's first pixel over the inks.
+void RunsPipeline::find_first_pixels() {
+  ink_[0] = 0;
+  for_each_strip([this](const Strip& strip) {
+    uint32_t next = strip.first_label;
+    for (uint32_t y = strip.y_begin; y < strip.y_end; ++y) {
+      const BitRow<const uint64_t> bits = std::as_const(table_).bits(y);
+      const uint32_t* label = table_.label() + table_.row(y).begin - 1;
+      for (uint32_t x = 0; x < config_.width; ++x) {
+        label += has_bit(bits.starts, x) ? 1 : 0;
+        if (has_bit(bits.foreground, x) && *label == next) {
+          ink_[next++] = y * config_.width + x + 1;
+        }
       }
     }
-  }
+  });
+  merger_.copy_to_parts(ink_.get());
 }
 
 void RunsPipeline::paint(const FrameJob& job, const FrameResult& result) {
-  const PaintJob paint_job{.config = config_,
-                           .settings = job.settings,
-                           .areas = areas(),
-                           .n_labels = n_labels_,
-                           .input = job.input,
-                           .image = job.output};
-  mix_ink(paint_job, ink_.get());
+  const PaintJob paint_job{
+      .config = config_, .settings = job.settings, .input = job.input, .image = job.output};
+  const InkMixer mixer(paint_job);
+  ink_[0] = mixer.background();
+  for_each_strip([&](const Strip& strip) {
+    merger_.for_each_range(strip,
+                           [&](const LabelRange& range) { mixer.mix(range, areas_.get(), ink_.get()); });
+  });
+  merger_.copy_to_parts(ink_.get());
   painter_.paint(paint_job, ink_.get(), pool_);
   if (job.settings.draw_boxes) {
     draw_boxes(result.components, config_, job.output);

@@ -57,6 +57,7 @@ class StagedPipeline final : public Pipeline {
   std::unique_ptr<Sums[]> sums_;                 ///< per record
   std::unique_ptr<uint8_t[]> values_;            ///< per record
   std::unique_ptr<Labeler> labeler_;
+  Selector selector_{1};
 };
 
 StagedPipeline::StagedPipeline(const Config& config, Algorithm algorithm, ThreadPool& pool)
@@ -87,8 +88,10 @@ void StagedPipeline::run(const FrameJob& job, CclComponent* records, FrameResult
   result->times.number = clock.lap();
 
   const LabeledFrame frame{segments_, labels, n_labels};
+  const LabelSpan all_labels{1, n_labels + 1};
   const Selection selection =
-      select(areas_.get(), n_labels, job.settings, config_.max_components, record_of_label_.get());
+      selector_.choose(areas_.get(), {&all_labels, 1}, job.settings, config_.max_components, pool_);
+  selector_.assign(0, record_of_label_.get());
   measure_records(frame, job.settings,
                   {.areas = areas_.get(),
                    .record_of_label = record_of_label_.get(),
@@ -121,13 +124,11 @@ void StagedPipeline::separate_segments(const FrameJob& job) {
 }
 
 void StagedPipeline::paint_frame(const FrameJob& job, const LabeledFrame& frame, const FrameResult& result) {
-  const PaintJob paint_job{.config = config_,
-                           .settings = job.settings,
-                           .areas = areas_.get(),
-                           .n_labels = frame.n_labels,
-                           .input = job.input,
-                           .image = job.output};
-  mix_ink(paint_job, ink_.get());
+  const PaintJob paint_job{
+      .config = config_, .settings = job.settings, .input = job.input, .image = job.output};
+  const InkMixer mixer(paint_job);
+  ink_[0] = mixer.background();
+  mixer.mix({.first = 1, .end = frame.n_labels + 1, .label = 1}, areas_.get(), ink_.get());
   paint(paint_job, ink_.get(), pool_,
         [&](uint32_t y, uint32_t) { return frame.labels + size_t{y} * config_.width; });
   if (job.settings.draw_boxes) {

@@ -51,8 +51,16 @@ void StripLabeler::label(const FrameJob& job, Strip& strip) const {
     label_rows(job, strip);
   }
   if (parents_ != nullptr) {
-    std::iota(parents_ + strip.first_label, parents_ + strip.first_label + strip.n_labels, strip.first_label);
+    open_border(strip.y_begin);
+    open_border(strip.y_end - 1);
   }
+}
+
+/// Labels of the border's row become their own parents.
+void StripLabeler::open_border(uint32_t y) const {
+  const RowRuns row = table_.row(y);
+  std::for_each(table_.label() + row.begin, table_.label() + row.end,
+                [this](uint32_t label) { parents_[label] = label; });
 }
 
 void StripLabeler::label_rows(const FrameJob& job, Strip& strip) const {

@@ -23,13 +23,14 @@ class StripLabeler {
       : kernels_(kernels), table_(table), areas_(areas), parents_(parents), pairs_(kernels, table, areas) {}
 
   /// Finds and links the strip's runs, gives them their local labels, and adds up the areas of those. In
-  /// `parents`, every local label becomes its own.
+  /// `parents`, the local labels at the strip's borders become their own.
   void label(const FrameJob& job, Strip& strip) const;
 
   /// Unites the local labels on either side of a strip's upper border.
   void merge_upper_border(const Settings& settings, const Strip& strip) const;
 
  private:
+  void open_border(uint32_t y) const;
   void label_rows(const FrameJob& job, Strip& strip) const;
   bool repeats_row_above(const FrameJob& job, uint32_t y) const;
   void find_runs(const FrameJob& job, uint32_t y, uint32_t first_run) const;

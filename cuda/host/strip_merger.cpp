@@ -3,63 +3,79 @@
 
 #include <algorithm>
 
-#include "host/run_sums.h"
-
 namespace ccl::host {
 
-/// Only what touches a border can be hung below another; a border has two rows.
-size_t StripMerger::max_parts(const RunTable& table) {
-  return (table.strips().size() - 1) * 2 * table.width();
+namespace {
+
+/// Of a parent while parts are looked for: its child is known to be a part. No label is that large.
+constexpr uint32_t kFound = 1u << 31;
+
+}  // namespace
+
+/// A strip has two rows at borders, or one that is at both.
+size_t StripMerger::max_parts_of_strip(const RunTable& table) {
+  return table.strips().size() > 1 ? 2 * size_t{table.width()} : 0;
 }
 
-StripMerger::StripMerger(const RunTable& table) {
+StripMerger::StripMerger(const RunTable& table) : table_(table), merged_(table.strips().size()) {
   if (table.strips().size() > 1) {
     parents_ = uninitialized<uint32_t>(table.n_local_labels());
-    slots_ = uninitialized<uint32_t>(table.n_local_labels());
     parts_ = uninitialized<uint32_t>(max_parts(table));
   }
 }
 
-uint32_t StripMerger::number(const std::span<const Strip>& strips, const uint32_t* local_areas,
-                             uint32_t* areas) {
+uint32_t* StripMerger::room_for_parts(const Strip& strip) const {
+  return parts_.get() + max_parts_of_strip(table_) * strip.index;
+}
+
+std::span<const uint32_t> StripMerger::parts(const Strip& strip) const {
+  return {room_for_parts(strip), merged_[strip.index].n_parts};
+}
+
+uint32_t StripMerger::merge(uint32_t* areas) {
   uint32_t n_labels = 0;
-  n_parts_ = 0;
-  for (const Strip& strip : strips) {
-    const uint32_t end = strip.first_label + strip.n_labels;
-    for (uint32_t local = strip.first_label; local < end; ++local) {
-      if (parents_[local] == local) {
-        areas[++n_labels] = local_areas[local];
-        parents_[local] = n_labels;
-      } else {
-        // A parent is smaller, so it has its label already.
-        parents_[local] = parents_[parents_[local]];
-        areas[parents_[local]] += local_areas[local];
-        parts_[n_parts_++] = local;
-      }
+  uint32_t n_parts = 0;
+  for (const Strip& strip : table_.strips()) {
+    Merged& merged = merged_[strip.index];
+    merged.n_parts = table_.strips().size() > 1 ? find_parts(strip) : 0;
+    merged.first_part = n_parts;
+    merged.first_canonical = n_labels + 1;
+    n_parts += merged.n_parts;
+    n_labels += strip.n_labels - merged.n_parts;
+    for (const uint32_t part : parts(strip)) {
+      // A parent is smaller, so it is a root, or a part whose parent is its root already.
+      parents_[part] = parents_[parents_[part] & ~kFound];
+      areas[parents_[part]] += areas[part];
+      areas[part] = 0;
     }
   }
   return n_labels;
 }
 
-void StripMerger::assign_slots(const Strip& strip, const uint32_t* record_of_label, uint32_t n_records,
-                               Sums* sums) {
-  const uint32_t end = strip.first_label + strip.n_labels;
-  for (uint32_t local = strip.first_label; local < end; ++local) {
-    slots_[local] = record_of_label[parents_[local]];
-  }
-  const uint32_t* part = std::lower_bound(parts_.get(), parts_.get() + n_parts_, strip.first_label);
-  for (; part != parts_.get() + n_parts_ && *part < end; ++part) {
-    if (slots_[*part] != kNoRecord) {
-      slots_[*part] = n_records + static_cast<uint32_t>(part - parts_.get());
-      sums[slots_[*part]] = {};
+uint32_t StripMerger::find_parts(const Strip& strip) const {
+  uint32_t* const begin = room_for_parts(strip);
+  uint32_t* end = begin;
+  const auto add = [&](const RowRuns& row) {
+    for (uint32_t run = row.begin; run < row.end; ++run) {
+      const uint32_t label = table_.label()[run];
+      const uint32_t is_part = (parents_[label] != label ? 1u : 0u) & (parents_[label] < kFound ? 1u : 0u);
+      *end = label;
+      end += is_part;
+      parents_[label] |= is_part * kFound;
     }
+  };
+  add(table_.row(strip.y_begin));
+  add(table_.row(strip.y_end - 1));
+  if (!std::is_sorted(begin, end)) {
+    std::sort(begin, end);
   }
+  return static_cast<uint32_t>(end - begin);
 }
 
-void StripMerger::merge_sums(const uint32_t* record_of_label, uint32_t n_records, Sums* sums) const {
-  for (uint32_t i = 0; i < n_parts_; ++i) {
-    if (const uint32_t record = record_of_label[parents_[parts_[i]]]; record != kNoRecord) {
-      add_sums(sums[n_records + i], &sums[record]);
+void StripMerger::copy_to_parts(uint32_t* value_of_label) const {
+  for (const Strip& strip : table_.strips()) {
+    for (const uint32_t part : parts(strip)) {
+      value_of_label[part] = value_of_label[root(part)];
     }
   }
 }

@@ -79,6 +79,17 @@ struct WeighJob {
   uint32_t* n_upper;   ///< out, per run: in the upper one
 };
 
+/// A pair whose runs' pixels are to be added up.
+struct SumJob {
+  const uint64_t* upper;
+  const uint64_t* lower;
+  const uint64_t* starts;
+  uint32_t n_words;
+  uint32_t* n_pixels;  ///< out, per run: in either row
+  uint32_t* n_upper;   ///< out, per run: in the upper one
+  uint32_t* columns;   ///< out, per run: of its pixels, added up; 2 × kMaxDimension² / 2 at most
+};
+
 /// The runs of one row of a pair, whose labels are those of the pair's runs.
 struct ListLabelsJob {
   BitRow<const uint64_t> bits;
@@ -118,6 +129,7 @@ struct Kernels {
   /// Returns the number of runs.
   uint32_t (*join_rows)(const JoinJob& job);
   void (*weigh_runs)(const WeighJob& job);
+  void (*sum_runs)(const SumJob& job);
   /// Unites the runs of a pair, by its upper row, with those of the pair above, by its lower one.
   void (*link_pairs)(const LinkJob& job);
   void (*list_labels)(const ListLabelsJob& job);

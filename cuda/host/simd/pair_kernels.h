@@ -38,6 +38,21 @@ class PairKernels {
         });
   }
 
+  static void sum_runs(const SumJob& job) {
+    for_each_piece(
+        job.n_words, [&](uint32_t i) { return job.starts[i]; },
+        [&](uint32_t i, uint32_t run, uint64_t piece, bool is_first) {
+          const uint64_t upper = job.upper[i] & piece;
+          const uint64_t lower = job.lower[i] & piece;
+          const uint32_t n_upper = popcount(upper);
+          const uint32_t n = n_upper + popcount(lower);
+          const uint32_t columns = n * i * kBitsPerWord + sum_of_places(upper, lower);
+          job.n_upper[run] = n_upper + (is_first ? 0 : job.n_upper[run]);
+          job.n_pixels[run] = n + (is_first ? 0 : job.n_pixels[run]);
+          job.columns[run] = columns + (is_first ? 0 : job.columns[run]);
+        });
+  }
+
   /// `touching` has a bit where pixels of the two rows touch, in the later one's column: the runs in which
   /// they lie are the last ones that started until there. Up to the next start they stay the same, so all
   /// other bits until there are skipped.
@@ -107,6 +122,19 @@ class PairKernels {
 
  private:
   static uint32_t popcount(uint64_t word) { return static_cast<uint32_t>(std::popcount(word)); }
+
+  /// The places of all bits of both words, added up: digit by digit of the places.
+  static uint32_t sum_of_places(uint64_t a, uint64_t b) {
+    constexpr uint64_t kDigits[] = {0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc, 0xf0f0f0f0f0f0f0f0,
+                                    0xff00ff00ff00ff00, 0xffff0000ffff0000, 0xffffffff00000000};
+    uint32_t sum = 0;
+    uint32_t weight = 1;
+    for (const uint64_t digit : kDigits) {
+      sum += (popcount(a & digit) + popcount(b & digit)) * weight;
+      weight *= 2;
+    }
+    return sum;
+  }
 
   /// All bits below the lowest one.
   static uint64_t below(uint64_t word) { return ~word & (word - 1); }

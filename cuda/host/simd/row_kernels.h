@@ -36,6 +36,7 @@ class RowKernels {
             .link_rows = link_rows,
             .join_rows = PairKernels<Simd>::join_rows,
             .weigh_runs = PairKernels<Simd>::weigh_runs,
+            .sum_runs = PairKernels<Simd>::sum_runs,
             .link_pairs = PairKernels<Simd>::link_pairs,
             .list_labels = PairKernels<Simd>::list_labels,
             .shape_runs = PairKernels<Simd>::shape_runs,
