@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "host/unite.h"
 
@@ -59,7 +60,7 @@ void PairLabeler::label(const FrameJob& job, Strip& strip) const {
       std::copy_n(table_.bits(y).starts, n_words, table_.bits(y + 1).starts);
     }
   }
-  flatten(strip);
+  needs_areas(job.settings, table_.width() * table_.height()) ? flatten<true>(strip) : flatten<false>(strip);
 }
 
 void PairLabeler::link_to_pair_above(uint32_t y) const {
@@ -78,33 +79,62 @@ void PairLabeler::link_to_pair_above(uint32_t y) const {
 
 /// A parent lies before its child, so it has its label already. New labels ascend by their leftmost runs,
 /// which is the right order unless one of those has no pixel in the upper row.
+template <bool kWithAreas>
 void PairLabeler::flatten(Strip& strip) const {
   uint32_t* labels = table_.label();
   const Scratch scratch = scratch_of(strip);
   uint32_t next = strip.first_label;
   table_.for_each_band(strip, [&](const Band& band) {
-    weigh(band, scratch);
+    if constexpr (kWithAreas) {
+      weigh(band, scratch);
+    }
     const uint32_t first_new = next;
-    uint32_t n_late = 0;  // new labels whose leftmost run has no pixel in the upper row
-    for (uint32_t run = band.runs.begin; run < band.runs.end; ++run) {
-      const uint32_t i = run - band.runs.begin;
+    uint32_t run = band.runs.begin;
+    // As long as runs have none above, which may be the whole row, there is nothing to look up.
+    for (; run < band.runs.end && labels[run] == run; ++run) {
+      if constexpr (kWithAreas) {
+        areas_[next] = scratch.n_pixels[run - band.runs.begin];
+      }
+      labels[run] = next++;
+    }
+    for (; run < band.runs.end; ++run) {
       const uint32_t parent = labels[run];
       const uint32_t label_above = labels[parent];
       const uint32_t is_root = parent == run ? 1 : 0;
-      // No branch, which noise would mislead: the next label's area is cleared again and again until it is
-      // taken.
-      areas_[next] = 0;
       const uint32_t label = is_root != 0 ? next : label_above;
+      if constexpr (kWithAreas) {
+        // No branch, which noise would mislead: the next label's area is cleared again and again until it is
+        // taken.
+        areas_[next] = 0;
+        areas_[label] += scratch.n_pixels[run - band.runs.begin];
+      }
       next += is_root;
-      n_late += is_root & (scratch.n_upper[i] == 0 ? 1 : 0);
       labels[run] = label;
-      areas_[label] += scratch.n_pixels[i];
     }
-    if (n_late > 0 && next - first_new > 1) {
-      order_labels(band.runs, scratch, first_new, next);
+    if (next - first_new > 1 && has_late_runs(band)) {
+      if constexpr (!kWithAreas) {
+        weigh(band, scratch);
+      }
+      order_labels<kWithAreas>(band.runs, scratch, first_new, next);
     }
   });
   strip.n_labels = next - strip.first_label;
+}
+
+/// Whether there may be a run without a pixel in the upper row. From the start of a run to the next one, the
+/// sum carries what is added at the start through the places without such a pixel: to the first one with it
+/// or, when there is none, to the end of the stretch. In a stretch that ends with the word it may follow yet.
+bool PairLabeler::has_late_runs(const Band& band) const {
+  const BitRow<const uint64_t> bits = std::as_const(table_).bits(band.y);
+  uint64_t has_late = 0;
+  for (uint32_t i = 0; i < table_.n_words(); ++i) {
+    const uint64_t upper = bits.foreground[i];
+    const uint64_t starts = bits.starts[i];
+    const uint64_t ends = starts >> 1;
+    const uint64_t sum = (~upper & ~ends) + starts;
+    has_late |= (sum & ~upper & ends) | (sum < starts ? 1 : 0);
+  }
+  return has_late != 0;
 }
 
 void PairLabeler::weigh(const Band& band, const Scratch& scratch) const {
@@ -124,6 +154,7 @@ void PairLabeler::weigh(const Band& band, const Scratch& scratch) const {
 
 /// Brings the labels first_new..end − 1, which are new in these runs, into the order of their components'
 /// first pixels: those in the upper row, then the others, whose order is right.
+template <bool kWithAreas>
 void PairLabeler::order_labels(const RowRuns& runs, const Scratch& scratch, uint32_t first_new,
                                uint32_t end) const {
   uint32_t* labels = table_.label() + runs.begin;
@@ -147,9 +178,11 @@ void PairLabeler::order_labels(const RowRuns& runs, const Scratch& scratch, uint
     scratch.ordered[k] += next & (0 - is_next);
     next += is_next;
   }
-  std::copy_n(areas_ + first_new, n_new, scratch.areas);
-  for (uint32_t k = 0; k < n_new; ++k) {
-    areas_[scratch.ordered[k]] = scratch.areas[k];
+  if constexpr (kWithAreas) {
+    std::copy_n(areas_ + first_new, n_new, scratch.areas);
+    for (uint32_t k = 0; k < n_new; ++k) {
+      areas_[scratch.ordered[k]] = scratch.areas[k];
+    }
   }
   for (uint32_t k = 0; k < n_listed; ++k) {
     uint32_t& label = labels[scratch.listed[k]];

@@ -11,6 +11,7 @@
 /// those with a pixel in its upper row come first.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -24,13 +25,18 @@ constexpr bool is_paired(const Settings& settings) {
   return settings.connectivity == Connectivity::k8 && settings.rule.foreground == Foreground::kBinary;
 }
 
+/// Whether any component of a frame of so many pixels can pass the filter: if not, areas are not asked for.
+constexpr bool needs_areas(const Settings& settings, uint32_t n_pixels) {
+  return settings.min_area <= std::min(settings.max_area, n_pixels);
+}
+
 /// Labels strips of one frame, each on a thread of its own.
 class PairLabeler {
  public:
   /// `areas` is indexed by local label.
   PairLabeler(const Kernels& kernels, RunTable& table, uint32_t* areas);
 
-  /// Gives the runs their local labels and adds up the areas of those; see StripLabeler.
+  /// Gives the runs their local labels and adds up the areas of those, if they are needed; see StripLabeler.
   void label(const FrameJob& job, Strip& strip) const;
 
   /// Unites in `parents` the local labels on either side of a strip's upper border.
@@ -49,8 +55,11 @@ class PairLabeler {
   Scratch scratch_of(const Strip& strip) const;
   void pack(const FrameJob& job, uint32_t y) const;
   void link_to_pair_above(uint32_t y) const;
+  template <bool kWithAreas>
   void flatten(Strip& strip) const;
+  bool has_late_runs(const Band& band) const;
   void weigh(const Band& band, const Scratch& scratch) const;
+  template <bool kWithAreas>
   void order_labels(const RowRuns& runs, const Scratch& scratch, uint32_t first_new, uint32_t end) const;
 
   const Kernels& kernels_;

@@ -10,6 +10,7 @@
 #include "ccl/sums.h"
 #include "host/pair_lister.h"
 #include "host/run_table.h"
+#include "host/select.h"
 #include "host/strip_merger.h"
 
 namespace ccl::host {
@@ -26,10 +27,10 @@ struct MeasureJob {
 };
 
 /// Makes the records of components that have their root in the strip. Their runs in other strips are still
-/// missing; those that the strip has of others are added up. `first_record` is that of the strip's roots.
+/// missing; those that the strip has of others are added up. `own_records` are those of the strip's roots.
 /// Threads may each do another strip. `lister` lists the rows of pairs.
 void measure_strip(const RunTable& table, const PairLister& lister, const StripMerger& merger,
-                   const Strip& strip, uint32_t first_record, const MeasureJob& job);
+                   const Strip& strip, const IndexSpan& own_records, const MeasureJob& job);
 
 /// After all strips: completes the records of components that lie in several.
 void measure_parts(const RunTable& table, const StripMerger& merger, const MeasureJob& job);

@@ -62,7 +62,7 @@ class RunsPipeline final : public Pipeline {
   std::unique_ptr<uint32_t[]> ink_;    ///< or what a map has
   std::unique_ptr<std::byte[]> sums_;  ///< per record, then per part of one
   StripLabeler labeler_;
-  std::vector<LabelSpan> labels_;  ///< per strip
+  std::vector<IndexSpan> labels_;  ///< per strip
   Selector selector_;
   PairLister lister_;
   RunPainter painter_;
@@ -124,12 +124,16 @@ void RunsPipeline::number(const Settings& settings) {
       labeler_.merge_upper_border(settings, strip);
     }
   }
-  n_labels_ = merger_.merge(areas_.get());
+  n_labels_ = merger_.merge();
 }
 
 Selection RunsPipeline::select(const Settings& settings) {
+  if (!needs_areas(settings, config_.width * config_.height)) {
+    return {};
+  }
+  merger_.merge_areas(areas_.get());
   std::transform(table_.strips().begin(), table_.strips().end(), labels_.begin(), [](const Strip& strip) {
-    return LabelSpan{strip.first_label, strip.first_label + strip.n_labels};
+    return IndexSpan{strip.first_label, strip.first_label + strip.n_labels};
   });
   return selector_.choose(areas_.get(), labels_, settings, config_.max_components, pool_);
 }
@@ -144,7 +148,7 @@ void RunsPipeline::measure(const Settings& settings, uint32_t n_records, CclComp
                        .records = records};
   for_each_strip([&](const Strip& strip) {
     selector_.assign(strip.index, record_of_label_.get());
-    measure_strip(table_, lister_, merger_, strip, selector_.first_record(strip.index), job);
+    measure_strip(table_, lister_, merger_, strip, selector_.records(strip.index), job);
   });
   measure_parts(table_, merger_, job);
 }

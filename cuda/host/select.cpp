@@ -18,7 +18,7 @@ void Selector::for_each_share(ThreadPool& pool, Work work) {
   }
 }
 
-Selection Selector::choose(const uint32_t* areas, std::span<const LabelSpan> spans, const Settings& settings,
+Selection Selector::choose(const uint32_t* areas, std::span<const IndexSpan> spans, const Settings& settings,
                            uint32_t max_components, ThreadPool& pool) {
   areas_ = areas;
   smallest_ = std::max(settings.min_area, 1u);
@@ -37,8 +37,8 @@ Selection Selector::choose(const uint32_t* areas, std::span<const LabelSpan> spa
   });
   uint32_t n_components = 0;
   for (size_t i = 0; i < n_shares_; ++i) {
-    shares_[i].first_record = n_components;
-    n_components += shares_[i].n_passing;
+    shares_[i].records = {n_components, n_components + shares_[i].n_passing};
+    n_components = shares_[i].records.end;
   }
   if (n_components > max_components) {
     threshold_ = find_threshold(pool, n_components, max_components);
@@ -117,14 +117,14 @@ void Selector::share_out(ThreadPool& pool, uint32_t n_kept) {
     Share& share = shares_[i];
     share.n_equal = std::min(share.n_equal, n_equal);
     n_equal -= share.n_equal;
-    share.first_record = n_records;
-    n_records += share.n_larger + share.n_equal;
+    share.records = {n_records, n_records + share.n_larger + share.n_equal};
+    n_records = share.records.end;
   }
 }
 
 void Selector::assign(size_t span, uint32_t* record_of_label) const {
   const Share& share = shares_[span];
-  uint32_t record = share.first_record;
+  uint32_t record = share.records.begin;
   if (threshold_ == 0 && share.n_passing == share.labels.size()) {
     std::iota(record_of_label + share.labels.begin, record_of_label + share.labels.end, record);
     return;

@@ -18,8 +18,8 @@ struct Selection {
   uint32_t n_records;     ///< the smaller one of n_components and the table's length
 };
 
-/// Labels begin..end − 1.
-struct LabelSpan {
+/// Labels, or records, begin..end − 1.
+struct IndexSpan {
   uint32_t begin;
   uint32_t end;
 
@@ -36,15 +36,15 @@ class Selector {
 
   /// `areas` has the area of each label, and is read by assign() too; a label of area 0 is none. The spans
   /// ascend.
-  Selection choose(const uint32_t* areas, std::span<const LabelSpan> spans, const Settings& settings,
+  Selection choose(const uint32_t* areas, std::span<const IndexSpan> spans, const Settings& settings,
                    uint32_t max_components, ThreadPool& pool);
 
   /// Writes for each label of a span that was chosen from: the component's place among the records, which
   /// ascend by label, or kNoRecord. Threads may each call it for another span.
   void assign(size_t span, uint32_t* record_of_label) const;
 
-  /// The first record of a span.
-  uint32_t first_record(size_t span) const { return shares_[span].first_record; }
+  /// The records of a span.
+  IndexSpan records(size_t span) const { return shares_[span].records; }
 
  private:
   static constexpr uint32_t kDigitBits = 8;
@@ -53,11 +53,11 @@ class Selector {
 
   /// A span's part of all that is counted.
   struct Share {
-    LabelSpan labels;
+    IndexSpan labels;
     uint32_t n_passing;
     uint32_t n_larger;  ///< than the threshold
     uint32_t n_equal;   ///< as large as that; of those, in the end: how many get a record
-    uint32_t first_record;
+    IndexSpan records;
     Histogram histogram;
   };
 

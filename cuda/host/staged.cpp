@@ -88,7 +88,7 @@ void StagedPipeline::run(const FrameJob& job, CclComponent* records, FrameResult
   result->times.number = clock.lap();
 
   const LabeledFrame frame{segments_, labels, n_labels};
-  const LabelSpan all_labels{1, n_labels + 1};
+  const IndexSpan all_labels{1, n_labels + 1};
   const Selection selection =
       selector_.choose(areas_.get(), {&all_labels, 1}, job.settings, config_.max_components, pool_);
   selector_.assign(0, record_of_label_.get());

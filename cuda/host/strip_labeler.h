@@ -22,8 +22,8 @@ class StripLabeler {
   StripLabeler(const Kernels& kernels, RunTable& table, uint32_t* areas, uint32_t* parents)
       : kernels_(kernels), table_(table), areas_(areas), parents_(parents), pairs_(kernels, table, areas) {}
 
-  /// Finds and links the strip's runs, gives them their local labels, and adds up the areas of those. In
-  /// `parents`, the local labels at the strip's borders become their own.
+  /// Finds and links the strip's runs, gives them their local labels, and adds up the areas of those, if any
+  /// component can pass the filter. In `parents`, the local labels at the strip's borders become their own.
   void label(const FrameJob& job, Strip& strip) const;
 
   /// Unites the local labels on either side of a strip's upper border.

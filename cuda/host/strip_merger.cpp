@@ -32,24 +32,32 @@ std::span<const uint32_t> StripMerger::parts(const Strip& strip) const {
   return {room_for_parts(strip), merged_[strip.index].n_parts};
 }
 
-uint32_t StripMerger::merge(uint32_t* areas) {
+uint32_t StripMerger::merge() {
   uint32_t n_labels = 0;
   uint32_t n_parts = 0;
   for (const Strip& strip : table_.strips()) {
     Merged& merged = merged_[strip.index];
     merged.n_parts = table_.strips().size() > 1 ? find_parts(strip) : 0;
     merged.first_part = n_parts;
+    merged.last_part = merged.n_parts != 0 ? parts(strip).back() : 0;
     merged.first_canonical = n_labels + 1;
     n_parts += merged.n_parts;
     n_labels += strip.n_labels - merged.n_parts;
     for (const uint32_t part : parts(strip)) {
       // A parent is smaller, so it is a root, or a part whose parent is its root already.
       parents_[part] = parents_[parents_[part] & ~kFound];
-      areas[parents_[part]] += areas[part];
-      areas[part] = 0;
     }
   }
   return n_labels;
+}
+
+void StripMerger::merge_areas(uint32_t* areas) const {
+  for (const Strip& strip : table_.strips()) {
+    for (const uint32_t part : parts(strip)) {
+      areas[root(part)] += areas[part];
+      areas[part] = 0;
+    }
+  }
 }
 
 uint32_t StripMerger::find_parts(const Strip& strip) const {
@@ -70,6 +78,11 @@ uint32_t StripMerger::find_parts(const Strip& strip) const {
     std::sort(begin, end);
   }
   return static_cast<uint32_t>(end - begin);
+}
+
+uint32_t StripMerger::count_parts_before(const Strip& strip, uint32_t root) const {
+  const std::span<const uint32_t> all = parts(strip);
+  return static_cast<uint32_t>(std::lower_bound(all.begin(), all.end(), root) - all.begin());
 }
 
 void StripMerger::copy_to_parts(uint32_t* value_of_label) const {

@@ -31,15 +31,24 @@ class StripMerger {
   /// How many parts there can be.
   static size_t max_parts(const RunTable& table) { return max_parts_of_strip(table) * table.strips().size(); }
 
-  /// After the labels were united: finds the parts, whose areas are added to those of their roots and then
-  /// become 0. Returns the number of components.
-  uint32_t merge(uint32_t* areas);
+  /// After the labels were united: finds the parts. Returns the number of components.
+  uint32_t merge();
+
+  /// Adds the areas of parts to those of their roots, and makes them 0.
+  void merge_areas(uint32_t* areas) const;
 
   /// The parts of one strip, ascending.
   std::span<const uint32_t> parts(const Strip& strip) const;
   /// How many the strips before this one have.
   uint32_t first_part(const Strip& strip) const { return merged_[strip.index].first_part; }
   uint32_t root(uint32_t part) const { return parents_[part]; }
+
+  /// The canonical label of a root of the strip.
+  uint32_t canonical(const Strip& strip, uint32_t root) const {
+    const Merged& merged = merged_[strip.index];
+    const uint32_t n_before = root > merged.last_part ? merged.n_parts : count_parts_before(strip, root);
+    return merged.first_canonical + (root - strip.first_label) - n_before;
+  }
 
   /// Calls visit(range) for all roots of the strip, in order.
   template <typename Visit>
@@ -51,11 +60,13 @@ class StripMerger {
  private:
   static size_t max_parts_of_strip(const RunTable& table);
   uint32_t* room_for_parts(const Strip& strip) const;
+  uint32_t count_parts_before(const Strip& strip, uint32_t root) const;
   uint32_t find_parts(const Strip& strip) const;
 
   struct Merged {
     uint32_t n_parts = 0;
     uint32_t first_part = 0;
+    uint32_t last_part = 0;  ///< its label
     uint32_t first_canonical = 1;
   };
 

@@ -11,7 +11,7 @@
 
 #include "host/run_shape.h"
 #include "host/simd/kernels.h"
-#include "host/simd/ranks.h"
+#include "host/simd/tables.h"
 #include "host/unite.h"
 
 #if defined(__clang__)

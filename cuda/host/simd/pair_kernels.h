@@ -8,6 +8,8 @@
 
 #include "host/run_shape.h"
 #include "host/simd/kernels.h"
+#include "host/simd/links.h"
+#include "host/simd/tables.h"
 #include "host/unite.h"
 
 namespace ccl::host {
@@ -41,44 +43,24 @@ class PairKernels {
   static void sum_runs(const SumJob& job) {
     for_each_piece(
         job.n_words, [&](uint32_t i) { return job.starts[i]; },
-        [&](uint32_t i, uint32_t run, uint64_t piece, bool is_first) {
-          const uint64_t upper = job.upper[i] & piece;
-          const uint64_t lower = job.lower[i] & piece;
-          const uint32_t n_upper = popcount(upper);
-          const uint32_t n = n_upper + popcount(lower);
-          const uint32_t columns = n * i * kBitsPerWord + sum_of_places(upper, lower);
-          job.n_upper[run] = n_upper + (is_first ? 0 : job.n_upper[run]);
-          job.n_pixels[run] = n + (is_first ? 0 : job.n_pixels[run]);
-          job.columns[run] = columns + (is_first ? 0 : job.columns[run]);
+        [upper = job.upper, lower = job.lower, n_pixels = job.n_pixels, n_uppers = job.n_upper,
+         columns = job.columns](uint32_t i, uint32_t run, uint64_t piece, bool is_first) {
+          const uint32_t n_upper = popcount(upper[i] & piece);
+          const uint32_t n = n_upper + popcount(lower[i] & piece);
+          const uint32_t place = static_cast<uint32_t>(std::countr_zero(piece));
+          const uint32_t x = n * (i * kBitsPerWord + place) +
+                             sum_of_places((upper[i] & piece) >> place, (lower[i] & piece) >> place);
+          n_uppers[run] = n_upper + (is_first ? 0 : n_uppers[run]);
+          n_pixels[run] = n + (is_first ? 0 : n_pixels[run]);
+          columns[run] = x + (is_first ? 0 : columns[run]);
         });
   }
 
-  /// `touching` has a bit where pixels of the two rows touch, in the later one's column: the runs in which
-  /// they lie are the last ones that started until there. Up to the next start they stay the same, so all
-  /// other bits until there are skipped.
   static void link_pairs(const LinkJob& job) {
-    uint32_t next_run = job.first_run;
-    uint32_t next_above = job.first_above;
-    uint64_t carry = 0;
-    uint64_t carry_above = 0;
-    for (uint32_t i = 0; i < job.n_words; ++i) {
-      const uint64_t word = job.row.foreground[i];
-      const uint64_t above = job.above.foreground[i];
-      const uint64_t starts = job.row.starts[i];
-      const uint64_t starts_above = job.above.starts[i];
-      uint64_t touching = (word & (above | above << 1 | carry_above)) | (above & (word << 1 | carry));
-      carry = word >> (kBitsPerWord - 1);
-      carry_above = above >> (kBitsPerWord - 1);
-      while (touching != 0) {
-        const uint64_t until = touching ^ (touching - 1);
-        unite(job.parent, next_run + popcount(starts & until) - 1,
-              next_above + popcount(starts_above & until) - 1);
-        const uint64_t later = (starts | starts_above) & ~until;
-        touching &= ~(later ^ (later - 1)) | (later & (0 - later));
-      }
-      next_run += popcount(starts);
-      next_above += popcount(starts_above);
-    }
+    using Links = RunLinks<Simd>;
+    Links::for_each_link(
+        job, [](const typename Links::Words& words) { return Links::first_touches(words); },
+        [parent = job.parent](uint32_t run, uint32_t above) { unite(parent, run, above); });
   }
 
   static void shape_runs(const ShapeJob& job) {
@@ -123,8 +105,11 @@ class PairKernels {
  private:
   static uint32_t popcount(uint64_t word) { return static_cast<uint32_t>(std::popcount(word)); }
 
-  /// The places of all bits of both words, added up: digit by digit of the places.
+  /// The places of all bits of both words, added up. Most runs are short.
   static uint32_t sum_of_places(uint64_t a, uint64_t b) {
+    if ((a | b) < 256) {
+      return kPlacesOfEight[a] + kPlacesOfEight[b];
+    }
     constexpr uint64_t kDigits[] = {0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc, 0xf0f0f0f0f0f0f0f0,
                                     0xff00ff00ff00ff00, 0xffff0000ffff0000, 0xffffffff00000000};
     uint32_t sum = 0;

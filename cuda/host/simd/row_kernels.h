@@ -21,6 +21,7 @@
 
 #include "host/run_shape.h"
 #include "host/simd/kernels.h"
+#include "host/simd/links.h"
 #include "host/simd/pair_kernels.h"
 #include "host/unite.h"
 
@@ -137,40 +138,20 @@ class RowKernels {
     }
   }
 
-  /// Two runs that touch do so first in the column where the later one of them starts, so each bit of
-  /// `links` is one pair of runs, and which ones they are is told by how many started until there.
   template <Connectivity kConnectivity, bool kWithShapes>
   static void link(const LinkJob& job) {
-    constexpr bool kCorners = kConnectivity == Connectivity::k8;
-    uint32_t next_run = job.first_run;
-    uint32_t next_above = job.first_above;
-    uint64_t carry = 0;
-    uint64_t carry_above = 0;
-    for (uint32_t i = 0; i < job.n_words; ++i) {
-      const uint64_t word = job.row.foreground[i];
-      const uint64_t above = job.above.foreground[i];
-      const uint64_t starts = job.row.starts[i];
-      const uint64_t starts_above = job.above.starts[i];
-      const uint64_t reach = kCorners ? word | word << 1 | carry : word;
-      const uint64_t reach_above = kCorners ? above | above << 1 | carry_above : above;
-      carry = word >> (kBitsPerWord - 1);
-      carry_above = above >> (kBitsPerWord - 1);
-      if ((starts | starts_above) == 0) {
-        continue;
-      }
-      for (uint64_t links = (starts & reach_above) | (starts_above & reach); links != 0; links &= links - 1) {
-        const uint64_t until = links ^ (links - 1);
-        const uint32_t a = next_run + popcount(starts & until) - 1;
-        const uint32_t b = next_above + popcount(starts_above & until) - 1;
-        unite(job.parent, a, b);
-        if constexpr (kWithShapes) {
-          const int overlap = std::min(job.end[a], job.end[b]) - std::max(job.begin[a], job.begin[b]);
-          job.shape[a] += shape_of_link(static_cast<uint32_t>(overlap));
-        }
-      }
-      next_run += popcount(starts);
-      next_above += popcount(starts_above);
-    }
+    using Links = RunLinks<Simd>;
+    Links::for_each_link(
+        job,
+        [](const typename Links::Words& words) { return Links::template first_links<kConnectivity>(words); },
+        [&job](uint32_t run, uint32_t above) {
+          unite(job.parent, run, above);
+          if constexpr (kWithShapes) {
+            const int overlap =
+                std::min(job.end[run], job.end[above]) - std::max(job.begin[run], job.begin[above]);
+            job.shape[run] += shape_of_link(static_cast<uint32_t>(overlap));
+          }
+        });
   }
 
   template <typename Pixel, bool kStream>

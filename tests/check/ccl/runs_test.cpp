@@ -81,6 +81,46 @@ TEST_P(RunsTest, Heights) {
   }
 }
 
+/// No component can pass, so none is weighed.
+TEST_P(RunsTest, LabelsWithoutRecords) {
+  for (const Image& image : {noise(131, 203, 1, 20, 1), noise(200, 90, 2, 50, 1)}) {
+    expect_exact(image, {.rule = {}, .min_area = image.width * image.height + 1});
+    expect_exact(image, {.rule = {}, .min_area = 3, .max_area = 2});
+  }
+}
+
+/// The table is too short for many small components, and for many larger than 255 pixels.
+TEST_P(RunsTest, ShortTables) {
+  for (const uint32_t max_components : {1u, 7u, 50u, 400u}) {
+    runner_.config.max_components = max_components;
+    for (const Image& image : {noise(300, 260, 1, 20, 1), noise(400, 520, 16, 30, 1)}) {
+      expect_exact(image, {});
+      expect_exact(image, {.connectivity = Connectivity::k4, .rule = {}, .min_area = 2, .max_area = 1000});
+    }
+  }
+}
+
+/// Records that have no features come from pairs of rows.
+TEST_P(RunsTest, BasicRecords) {
+  for (const Image& image : adversarial_set(129, 77)) {
+    expect_exact(image, {.rule = {}, .features = 0});
+  }
+  for (const uint32_t density : {5u, 20u, 50u, 80u}) {
+    expect_exact(noise(203, 131, 1, density, density), {.rule = {}, .features = 0});
+    expect_exact(noise(203, 131, 3, density, density), {.rule = {}, .features = kFeatureMoments});
+  }
+}
+
+/// More components than one thread numbers alone.
+TEST_P(RunsTest, ManyComponents) {
+  const Image image = noise(640, 480, 1, 8, 1);
+  for (const uint32_t max_components : {1000u, 100000u}) {
+    runner_.config.max_components = max_components;
+    expect_exact(image, {.rule = {}, .features = 0});
+    expect_exact(image, {});
+  }
+}
+
 TEST_P(RunsTest, OutputsAreThoseOfOneThread) {
   const Image image = noise(333, 130, 2, 40, 1);
   Settings settings;

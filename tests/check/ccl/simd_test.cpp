@@ -2,6 +2,7 @@
 /// The row kernels of every instruction set against the portable ones, byte for byte.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <random>
@@ -164,7 +165,7 @@ TEST_P(SimdTest, LinksAsPortable) {
 /// Two rows as a pair, with what is then known of its runs.
 struct Pair {
   std::vector<uint64_t> starts;
-  std::vector<uint32_t> n_pixels, n_upper, labels, shapes;
+  std::vector<uint32_t> n_pixels, n_upper, columns, labels, shapes;
   uint32_t n_runs = 0;
 
   bool operator==(const Pair&) const = default;
@@ -179,6 +180,12 @@ Pair find_pair(const host::Kernels& k, const Row& upper, const Row& lower) {
   pair.n_upper.resize(pair.n_runs);
   k.weigh_runs({upper.foreground.data(), lower.foreground.data(), pair.starts.data(), n_words,
                 pair.n_pixels.data(), pair.n_upper.data()});
+  std::vector<uint32_t> n_pixels(pair.n_runs), n_upper(pair.n_runs);
+  pair.columns.resize(pair.n_runs);
+  k.sum_runs({upper.foreground.data(), lower.foreground.data(), pair.starts.data(), n_words, n_pixels.data(),
+              n_upper.data(), pair.columns.data()});
+  EXPECT_EQ(n_pixels, pair.n_pixels);
+  EXPECT_EQ(n_upper, pair.n_upper);
   std::vector<uint32_t> numbers(pair.n_runs);
   std::iota(numbers.begin(), numbers.end(), 100u);
   pair.labels.resize(lower.n_runs);
@@ -211,6 +218,97 @@ TEST_P(SimdTest, PairsAsPortable) {
         return parent;
       };
       ASSERT_EQ(link(tested()), link(host::kPortableKernels)) << width;
+    }
+  }
+}
+
+/// Against the plainest possible reading of the two rows.
+TEST_P(SimdTest, PairsAreThoseOfThePixels) {
+  for (const uint32_t width : kWidths) {
+    for (uint32_t i = 0; i < 60; ++i) {
+      const std::vector<uint8_t> upper = random_row(&random_, width);
+      const std::vector<uint8_t> lower = random_row(&random_, width);
+      Pair want;
+      for (uint32_t x = 0; x < width; ++x) {
+        if (upper[x] == 0 && lower[x] == 0) {
+          continue;
+        }
+        if (x == 0 || (upper[x - 1] == 0 && lower[x - 1] == 0)) {
+          want.n_pixels.push_back(0);
+          want.n_upper.push_back(0);
+          want.columns.push_back(0);
+        }
+        const uint32_t n_upper = upper[x] != 0 ? 1 : 0;
+        const uint32_t n = n_upper + (lower[x] != 0 ? 1 : 0);
+        want.n_pixels.back() += n;
+        want.n_upper.back() += n_upper;
+        want.columns.back() += n * x;
+      }
+      const Pair got = find_pair(tested(), find_runs(tested(), upper, {}), find_runs(tested(), lower, {}));
+      ASSERT_EQ(got.n_pixels, want.n_pixels) << width;
+      ASSERT_EQ(got.n_upper, want.n_upper) << width;
+      ASSERT_EQ(got.columns, want.columns) << width;
+    }
+  }
+}
+
+/// Linked runs of pairs are those that have touching pixels.
+TEST_P(SimdTest, LinksOfPairsAreThoseOfThePixels) {
+  for (const uint32_t width : kWidths) {
+    for (uint32_t i = 0; i < 60; ++i) {
+      std::array<std::vector<uint8_t>, 4> pixels;
+      std::array<Row, 4> rows{Row(width), Row(width), Row(width), Row(width)};
+      for (uint32_t y = 0; y < pixels.size(); ++y) {
+        pixels[y] = random_row(&random_, width);
+        rows[y] = find_runs(tested(), pixels[y], {});
+      }
+      const Pair above = find_pair(tested(), rows[0], rows[1]);
+      const Pair below = find_pair(tested(), rows[2], rows[3]);
+      std::vector<uint32_t> got(above.n_runs + below.n_runs);
+      std::iota(got.begin(), got.end(), 0u);
+      std::vector<uint32_t> want = got;
+      tested().link_pairs({.above = {rows[1].foreground.data(), above.starts.data()},
+                           .row = {rows[2].foreground.data(), below.starts.data()},
+                           .n_words = host::count_words(width),
+                           .first_above = 0,
+                           .first_run = above.n_runs,
+                           .begin = nullptr,
+                           .end = nullptr,
+                           .parent = got.data(),
+                           .shape = nullptr});
+      // The run of each column, counted from 1, for either pair.
+      std::vector<uint32_t> run_above(width + 1), run_below(width + 1);
+      const auto find_columns = [&](const std::vector<uint8_t>& a, const std::vector<uint8_t>& b,
+                                    std::vector<uint32_t>* runs) {
+        uint32_t n_runs = 0;
+        bool was_in = false;
+        for (uint32_t x = 0; x < width; ++x) {
+          const bool is_in = a[x] != 0 || b[x] != 0;
+          n_runs += is_in && !was_in ? 1 : 0;
+          (*runs)[x] = n_runs;
+          was_in = is_in;
+        }
+      };
+      find_columns(pixels[0], pixels[1], &run_above);
+      find_columns(pixels[2], pixels[3], &run_below);
+      const auto root_of = [](std::vector<uint32_t>& parents, uint32_t node) {
+        while (parents[node] != node) {
+          node = parents[node];
+        }
+        return node;
+      };
+      for (uint32_t x = 0; x < width; ++x) {
+        for (uint32_t other = x == 0 ? 0 : x - 1; other <= x + 1 && other < width; ++other) {
+          if (pixels[1][x] != 0 && pixels[2][other] != 0) {
+            const uint32_t a = root_of(want, run_above[x] - 1);
+            const uint32_t b = root_of(want, above.n_runs + run_below[other] - 1);
+            want[std::max(a, b)] = std::min(a, b);
+          }
+        }
+      }
+      for (uint32_t node = 0; node < got.size(); ++node) {
+        ASSERT_EQ(root_of(got, node), root_of(want, node)) << width;
+      }
     }
   }
 }

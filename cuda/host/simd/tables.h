@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// From start bits to run numbers.
+/// What is looked up for eight bits.
 #pragma once
 
 #include <array>
@@ -17,6 +17,17 @@ inline constexpr std::array<uint64_t, 128> kRanksOfEight = [] {
     for (uint32_t i = 0; i < 8; ++i) {
       const uint32_t until = starts & ((1u << i) - 1);
       table[starts] |= static_cast<uint64_t>(std::popcount(until)) << (8 * i);
+    }
+  }
+  return table;
+}();
+
+/// The places of the bits that are set, added up.
+inline constexpr std::array<uint8_t, 256> kPlacesOfEight = [] {
+  std::array<uint8_t, 256> table{};
+  for (uint32_t bits = 0; bits < table.size(); ++bits) {
+    for (uint32_t i = 0; i < 8; ++i) {
+      table[bits] = static_cast<uint8_t>(table[bits] + (bits >> i & 1) * i);
     }
   }
   return table;
