@@ -2,6 +2,7 @@
 /// The last stage of the CPU's `runs`: rows of pixels from rows of runs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -30,11 +31,13 @@ class RunPainter {
  private:
   const uint32_t* gather(uint32_t y, uint32_t turn, const uint32_t* ink) const;
   ExpandJob job_of_row(uint32_t y, const uint32_t* inks, uint32_t background) const;
+  bool is_streamed(const OutputImage& image) const;
   template <typename Row>
   void for_each_row(ThreadPool& pool, Row row);
 
   const Kernels& kernels_;
   const RunTable& table_;
+  size_t stream_size_;
   std::unique_ptr<uint32_t[]> inks_;        ///< for each turn, those of a row's runs
   std::unique_ptr<uint32_t[]> label_rows_;  ///< for each turn, a row of labels
 };
