@@ -26,7 +26,7 @@ void PairLabeler::pack(const FrameJob& job, uint32_t y) const {
   kernels_.pack_row({.pixels = job.input.pixels + y * job.input.stride,
                      .width = table_.width(),
                      .rule = job.settings.rule,
-                     .bits = table_.bits(y)});
+                     .bits = {table_.bits(y).foreground, nullptr}});
 }
 
 /// A pair of equal rows that repeats another one shares its runs, which thus become rectangles.
@@ -54,6 +54,7 @@ void PairLabeler::label(const FrameJob& job, Strip& strip) const {
       }
     } else {
       table_.row(y) = table_.row(y - 1);
+      std::copy_n(table_.bits(y - 1).starts, n_words, table_.bits(y).starts);
     }
     if (y_end == y + 2) {
       table_.row(y + 1) = table_.row(y);

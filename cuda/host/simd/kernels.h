@@ -35,7 +35,7 @@ struct PackJob {
   const uint8_t* pixels;
   uint32_t width;
   ForegroundRule rule;
-  BitRow<uint64_t> bits;  ///< out
+  BitRow<uint64_t> bits;  ///< out; no starts of binary foreground where they are null
 };
 
 /// A row of bits, and where its runs go.

@@ -33,11 +33,14 @@ class RunLinks {
   /// Of pairs of rows, whose runs may begin before they touch: from one start of a run, on either side, to
   /// the next, the runs stay the same. Each such stretch has a bit where they touch first, if they do. The
   /// sum finds it: what is added at the start is carried through the places where they do not touch, and at
-  /// the latest to the end of the stretch.
-  static uint64_t first_touches(const Words& words) {
+  /// the latest to the end of the stretch. A stretch that goes on from the word before has no bit if they
+  /// touch at that word's end, which `was_touching` tells and is told.
+  static uint64_t first_touches(const Words& words, uint64_t* was_touching) {
     const uint64_t touching = (words.row & (words.above | words.above_left)) | (words.above & words.row_left);
     const uint64_t starts = words.row_starts | words.above_starts;
-    return touching & ((~touching & ~(starts >> 1)) + (starts | 1));
+    const uint64_t added = starts | (*was_touching ^ 1);
+    *was_touching = touching >> (kBitsPerWord - 1);
+    return touching & ((~touching & ~(starts >> 1)) + added);
   }
 
   /// Calls visit(run, above) for all bits of links_of(words), of all words. The two runs are the last ones

@@ -59,7 +59,10 @@ class PairKernels {
   static void link_pairs(const LinkJob& job) {
     using Links = RunLinks<Simd>;
     Links::for_each_link(
-        job, [](const typename Links::Words& words) { return Links::first_touches(words); },
+        job,
+        [was_touching = uint64_t{0}](const typename Links::Words& words) mutable {
+          return Links::first_touches(words, &was_touching);
+        },
         [parent = job.parent](uint32_t run, uint32_t above) { unite(parent, run, above); });
   }
 

@@ -52,17 +52,26 @@ class RowKernels {
   static uint32_t popcount(uint64_t word) { return static_cast<uint32_t>(std::popcount(word)); }
 
   static void pack_row(const PackJob& job) {
-    job.rule.foreground == Foreground::kBinary ? pack_binary(job) : pack_values(job);
+    if (job.rule.foreground != Foreground::kBinary) {
+      pack_values(job);
+    } else if (job.bits.starts != nullptr) {
+      pack_binary<true>(job);
+    } else {
+      pack_binary<false>(job);
+    }
   }
 
+  template <bool kWithStarts>
   static void pack_binary(const PackJob& job) {
     const uint64_t flip = job.rule.invert ? ~uint64_t{0} : 0;
     const uint32_t n_whole = job.width / kBitsPerWord;
     uint64_t carry = 0;
     const auto put = [&](uint32_t i, uint64_t word) {
       job.bits.foreground[i] = word;
-      job.bits.starts[i] = word & ~(word << 1 | carry);
-      carry = word >> (kBitsPerWord - 1);
+      if constexpr (kWithStarts) {
+        job.bits.starts[i] = word & ~(word << 1 | carry);
+        carry = word >> (kBitsPerWord - 1);
+      }
     };
     for (uint32_t i = 0; i < n_whole; ++i) {
       const uint8_t* pixels = job.pixels + size_t{i} * kBitsPerWord;
