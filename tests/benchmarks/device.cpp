@@ -95,7 +95,7 @@ class CudaDevice final : public Device {
   }
 
   // In this order: the stream goes while the context is current, the context last.
-  std::unique_ptr<device::Context> context_;
+  std::shared_ptr<device::Context> context_;
   std::optional<device::CurrentContext> current_;
   device::Stream stream_;
   std::unique_ptr<Npp> npp_;
