@@ -72,8 +72,8 @@ struct LabelEquivalenceForm {
 /// Label equivalence, iterated on the device (label_equivalence.cu).
 std::unique_ptr<Labeler> make_label_equivalence(const LabelEquivalenceForm& form = {});
 
-/// Where label equivalence with sizes leaves them in its workspace: (height + 2) rows of width + 2 values,
-/// the frame's pixels inside; a component's size at its first pixel, 0 elsewhere.
+/// Where label equivalence with sizes leaves them in its workspace: (height + 2) rows of width + 2
+/// values, the frame's pixels inside; a component's size at its first pixel, 0 elsewhere.
 const uint32_t* label_equivalence_sizes(const void* workspace, uint32_t width, uint32_t height);
 
 /// Label equivalence with two label images (label_equivalence_2.cu).

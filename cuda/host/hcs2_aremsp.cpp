@@ -4,28 +4,28 @@
 /// labeling", IPDPS Workshops 2014 (AREMSP and, with threads, PAREMSP), on the scan of L. He, Y. Chao,
 /// K. Suzuki.
 ///
-/// The first scan takes two rows at a time and gives each pair of pixels e g their provisional labels from
-/// the neighbours that were there before,
+/// The first scan takes two rows at a time and gives each pair of pixels e g their provisional labels
+/// from the neighbours that were there before,
 ///
 ///     a b c
 ///     d e
 ///     f g
 ///
-/// through a decision tree that looks at as few of them as it can. Labels that turn out to be one component
-/// are united by Rem's algorithm with splicing. One pass over the labels flattens their trees, and a second
-/// scan replaces them.
+/// through a decision tree that looks at as few of them as it can. Labels that turn out to be one
+/// component are united by Rem's algorithm with splicing. One pass over the labels flattens their
+/// trees, and a second scan replaces them.
 ///
-/// Threads as in PAREMSP, and in Cabaret et al.'s comparison on four cores: each has a chunk of rows, even in
-/// number, with a range of labels of its own, and pixels on both sides of a chunk's edge are united when all
-/// are scanned. One thread is AREMSP.
+/// Threads as in PAREMSP, and in Cabaret et al.'s comparison on four cores: each has a chunk of rows,
+/// even in number, with a range of labels of its own, and pixels on both sides of a chunk's edge are
+/// united when all are scanned. One thread is AREMSP.
 ///
 /// Where we differ:
-/// - "b is an object pixel" reads "b has e's segment"; and g has a label apart from e's where its segment is
-///   another. The tree stays right with many segments, since it only relies on equal segments that touch
-///   being connected already.
+/// - "b is an object pixel" reads "b has e's segment"; and g has a label apart from e's where its
+///   segment is another. The tree stays right with many segments, since it only relies on equal
+///   segments that touch being connected already.
 /// - For 4-connectivity the tree has b and d for e, e and f for g.
-/// - Labels are not made in raster order: e may take its label from f, a row below. The first pixel of a
-///   label is therefore kept beside it, and flattening yields the least one of a component.
+/// - Labels are not made in raster order: e may take its label from f, a row below. The first pixel of
+///   a label is therefore kept beside it, and flattening yields the least one of a component.
 /// - At edges of chunks an atomic minimum does what PAREMSP's locks on roots do.
 #include <algorithm>
 #include <atomic>
@@ -40,7 +40,8 @@ namespace ccl::host {
 namespace {
 
 /// Rem's algorithm with splicing while other threads do so too: what another thread put into the larger
-/// label's entry is either kept there or united next. Relaxed, as the pool orders one phase before the next.
+/// label's entry is either kept there or united next. Relaxed, as the pool orders one phase before the
+/// next.
 void unite_atomically(uint32_t* parent, uint32_t a, uint32_t b) {
   while (a != b) {
     const uint32_t larger = std::max(a, b);
@@ -78,8 +79,8 @@ class Hcs2Aremsp final : public Labeler {
   }
 
  private:
-  /// The mask at a pair of pixels: segments and labels of a row each, at the pair's column. Labels of pixels
-  /// outside the frame or the chunk are never read: their segments match none.
+  /// The mask at a pair of pixels: segments and labels of a row each, at the pair's column. Labels of
+  /// pixels outside the frame or the chunk are never read: their segments match none.
   struct Mask {
     const uint8_t* above;  ///< b
     const uint8_t* upper;  ///< e
@@ -174,8 +175,8 @@ void Hcs2Aremsp::scan(const SegmentImage& image, Chunk* chunk, uint32_t* labels)
 }
 
 /// The decision tree for e, at raster index `pixel`: the label it takes, or 0 when no neighbour has its
-/// segment. It unites e with those neighbours only that are not connected already: b connects a and c, d
-/// connects a, b and f.
+/// segment. It unites e with those neighbours only that are not connected already: b connects a and c,
+/// d connects a, b and f.
 template <Connectivity kConnectivity>
 uint32_t Hcs2Aremsp::decide_upper(const Mask& mask, uint32_t pixel) {
   const uint8_t segment = *mask.upper;

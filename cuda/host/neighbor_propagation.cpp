@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Neighbor propagation, the iterative algorithms that every direct one is measured by: section I.B of
-/// L. Cabaret, L. Lacassagne, D. Etiemble, "Distanceless label propagation: an efficient direct connected
-/// component labeling algorithm for GPUs", IPTA 2017, which names three; section V of V. M. A. Oliveira,
-/// R. A. Lotufo, "A study on connected components labeling algorithms using GPUs", SIBGRAPI 2010, is the
-/// first of them.
+/// L. Cabaret, L. Lacassagne, D. Etiemble, "Distanceless label propagation: an efficient direct
+/// connected component labeling algorithm for GPUs", IPTA 2017, which names three; section V of V. M.
+/// A. Oliveira, R. A. Lotufo, "A study on connected components labeling algorithms using GPUs",
+/// SIBGRAPI 2010, is the first of them.
 ///
 /// Every foreground pixel starts with a label of its own. An iteration gives each pixel the least label
-/// around it (min⁺), and the last one is that which changes nothing, so there are as many as the label of
-/// a component's first pixel has steps to go, and one:
-/// - EP, embarrassingly parallel, reads one image of labels and writes another, so that a label goes one
-///   pixel an iteration, 3×3 around it, and all threads may share the work.
-/// - F, pixel-recursive with a forward scan, has one image only: a label goes as far in an iteration as it
-///   can without turning against the raster order.
+/// around it (min⁺), and the last one is that which changes nothing, so there are as many as the label
+/// of a component's first pixel has steps to go, and one:
+/// - EP, embarrassingly parallel, reads one image of labels and writes another, so that a label goes
+///   one pixel an iteration, 3×3 around it, and all threads may share the work.
+/// - F, pixel-recursive with a forward scan, has one image only: a label goes as far in an iteration as
+///   it can without turning against the raster order.
 /// - FB has a forward scan with the forward mask, then a backward scan with the backward mask (fig. 3;
 ///   Haralick 1981), after which a label has gone as far as it can in either direction.
 ///
@@ -33,11 +33,12 @@ namespace {
 
 constexpr uint32_t kRowsPerTurn = 64;
 
-/// The pixels of a mask besides the pixel itself: those before it in raster order, those after it, or both.
+/// The pixels of a mask besides the pixel itself: those before it in raster order, those after it, or
+/// both.
 enum class Mask { kForward, kBackward, kAround };
 
-/// min⁺ over a mask. `segment` and `label` point to the pixel's own entries. A neighbour's label is read only
-/// after its segment matched, which those outside the frame never do.
+/// min⁺ over a mask. `segment` and `label` point to the pixel's own entries. A neighbour's label is
+/// read only after its segment matched, which those outside the frame never do.
 template <Connectivity kConnectivity, Mask kMask>
 uint32_t least_label(const SegmentImage& image, const uint8_t* segment, const uint32_t* label) {
   constexpr bool kDiagonals = kConnectivity == Connectivity::k8;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The exactness matrix: every labeler with either connectivity and either foreground on sets of images,
-/// against the tests' oracle, which fills components from their definition.
+/// The exactness matrix: every labeler with either connectivity and either foreground on sets of
+/// images, against the tests' oracle, which fills components from their definition.
 #pragma once
 
 #include "ccl/status.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// L. Cabaret, L. Lacassagne, D. Etiemble, "Distanceless label propagation: an efficient direct connected
-/// component labeling algorithm for GPUs", IPTA 2017, section IV: Tables 2 and 3, figures 12 and 13, measured
-/// there on a GeForce GTX 980 Ti and, for HCS2 + ARemSP, on the four cores of an i7 6700K. Noise of MT19937,
-/// granularities 1, 4 and 16, densities from 0 to 100 %, 8-connected.
+/// L. Cabaret, L. Lacassagne, D. Etiemble, "Distanceless label propagation: an efficient direct
+/// connected component labeling algorithm for GPUs", IPTA 2017, section IV: Tables 2 and 3, figures 12
+/// and 13, measured there on a GeForce GTX 980 Ti and, for HCS2 + ARemSP, on the four cores of an i7
+/// 6700K. Noise of MT19937, granularities 1, 4 and 16, densities from 0 to 100 %, 8-connected.
 ///
 /// The text at hand of the paper has lost the figures of Table 3; ours stand alone.
 #include <algorithm>

@@ -44,8 +44,8 @@ class LabelSubject {
   virtual Status time_steps(Connectivity, const Repetitions&, std::vector<Step>*) { return {}; }
 };
 
-/// A labeler of the CPU by its nick; `neighbor-propagation/ep` and `/f` are the other two forms of that one.
-/// kUnsupported where there is no such labeler. `pool` must outlive the subject.
+/// A labeler of the CPU by its nick; `neighbor-propagation/ep` and `/f` are the other two forms of that
+/// one. kUnsupported where there is no such labeler. `pool` must outlive the subject.
 Status make_host_label_subject(const std::string& nick, Size size, host::ThreadPool& pool,
                                std::unique_ptr<LabelSubject>* subject);
 

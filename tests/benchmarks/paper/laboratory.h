@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What the experiments of all papers share: images with what they must come to, labelers by name, a report.
+/// What the experiments of all papers share: images with what they must come to, labelers by name, a
+/// report.
 #pragma once
 
 #include <functional>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// V. M. A. Oliveira, R. A. Lotufo, "A study on connected components labeling algorithms using GPUs",
-/// SIBGRAPI 2010, section VIII: Tables I and II and figure 7, measured there on a GeForce GTX 285 and a Core
-/// i5. The label equivalence of this paper is label-equivalence-2, its serial algorithm stefano-bulgarelli.
+/// SIBGRAPI 2010, section VIII: Tables I and II and figure 7, measured there on a GeForce GTX 285 and a
+/// Core i5. The label equivalence of this paper is label-equivalence-2, its serial algorithm stefano-
+/// bulgarelli.
 ///
-/// The paper's hundred images are of the Berkeley Segmentation Dataset, binarized, simplified and resized to
-/// 16 megapixels. Ours are crops of pictures that Debian ships, of the same 481 × 321 pixels (see
-/// natural-images), enlarged by interpolation, which simplifies, and binarized by Otsu's threshold.
+/// The paper's hundred images are of the Berkeley Segmentation Dataset, binarized, simplified and
+/// resized to 16 megapixels. Ours are crops of pictures that Debian ships, of the same 481 × 321 pixels
+/// (see natural-images), enlarged by interpolation, which simplifies, and binarized by Otsu's
+/// threshold.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -173,7 +175,8 @@ void Oliveira::claim_of_natural_images(const Times& serial) {
                text_of(other * 100) + " % and " + text_of(spread * 100) + " % of the mean");
 }
 
-/// Table II. Both of the paper's components are labelled: its spiral and what winds between it are segments.
+/// Table II. Both of the paper's components are labelled: its spiral and what winds between it are
+/// segments.
 Status Oliveira::run_spiral() {
   laboratory_.settings.rule.foreground = Foreground::kValues;
   PaperImage image;

@@ -18,8 +18,8 @@ namespace {
 using test::Image;
 using test::kForeground;
 
-/// Below `limit`. By hand, since what a distribution of the standard library makes of a generator's numbers
-/// differs from one library to another.
+/// Below `limit`. By hand, since what a distribution of the standard library makes of a generator's
+/// numbers differs from one library to another.
 uint32_t below(std::mt19937& random, uint32_t limit) {
   return static_cast<uint32_t>(uint64_t{random()} * limit >> 32);
 }
@@ -29,8 +29,8 @@ double uniform(std::mt19937& random) {
   return random() * 0x1p-32;
 }
 
-/// Pixels for which `is_inside(dx, dy)`, centred at (x, y), within `reach`; what leaves the image is cut off.
-/// Returns how many were background before.
+/// Pixels for which `is_inside(dx, dy)`, centred at (x, y), within `reach`; what leaves the image is
+/// cut off. Returns how many were background before.
 template <typename IsInside>
 uint32_t stamp(Image* image, double x, double y, double reach, uint8_t value, IsInside is_inside) {
   uint32_t n_new = 0;
@@ -88,7 +88,8 @@ uint32_t otsu_threshold(const std::array<uint64_t, 256>& histogram) {
   return threshold;
 }
 
-/// For each of `n_to` samples, the two of `n_from` it lies between and the weight of the second in 256ths.
+/// For each of `n_to` samples, the two of `n_from` it lies between and the weight of the second in
+/// 256ths.
 struct Sample {
   uint32_t first, second, weight;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The images of the papers' experiments that no other benchmark has. All are drawn from seeds by MT19937, so
-/// that they are the same everywhere.
+/// The images of the papers' experiments that no other benchmark has. All are drawn from seeds by
+/// MT19937, so that they are the same everywhere.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,25 @@
 
 namespace ccl::bench {
 
-/// Kalentev et al.'s "blob with random": discs of one radius until a quarter of the pixels is occupied, then
-/// single pixels until half of them are.
+/// Kalentev et al.'s "blob with random": discs of one radius until a quarter of the pixels is occupied,
+/// then single pixels until half of them are.
 test::Image blobs_with_noise(const std::string& name, uint32_t length, uint32_t radius, uint32_t seed);
 
 /// Šťava and Beneš's spheres, fig. 35.11 c and d: a tile of 1024 × 1024 pixels with so many discs of 18
 /// pixels' radius, each of a value of its own but for every 255th, repeated over the canvas.
 test::Image spheres(uint32_t length, uint32_t n_per_tile, uint32_t seed);
 
-/// Fig. 35.11 b: two dozen large discs, each of its own value, which cover most of the canvas at any size.
+/// Fig. 35.11 b: two dozen large discs, each of its own value, which cover most of the canvas at any
+/// size.
 test::Image large_objects(uint32_t length, uint32_t seed);
 
 /// Fig. 35.11 a, synthesised: a slice of a log as computed tomography shows it, segmented. The wood is
 /// background; segments are the pith, knots that grow from it, cracks, bark, and specks of noise.
 test::Image log_slice(uint32_t length, uint32_t seed);
 
-/// A grey image made as large as asked for by linear interpolation, and binarized by Otsu's threshold (IEEE
-/// Transactions on Systems, Man, and Cybernetics 9(1), 1979): the side with fewer pixels is foreground.
+/// A grey image made as large as asked for by linear interpolation, and binarized by Otsu's threshold
+/// (IEEE Transactions on Systems, Man, and Cybernetics 9(1), 1979): the side with fewer pixels is
+/// foreground.
 test::Image enlarge_and_binarize(const test::Image& grey, Size size);
 
 /// The files of `folder` whose names end in .pgm, by name.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// O. Šťava, B. Beneš, "Connected component labeling in CUDA", GPU Computing Gems Emerald Edition, 2011,
-/// section 35.4: figures 35.11 and 35.12, measured there on a GeForce GTX 480 and a Core 2 Duo. Segments of
-/// 8-bit values, 8-connected. The chapter's own algorithm is tile-merge, Wu et al.'s is sauf and Hawick et
-/// al.'s label-equivalence-2. Its images are not published; ours are of its description, and those of its
-/// example (a) are synthesised.
+/// O. Šťava, B. Beneš, "Connected component labeling in CUDA", GPU Computing Gems Emerald Edition,
+/// 2011, section 35.4: figures 35.11 and 35.12, measured there on a GeForce GTX 480 and a Core 2 Duo.
+/// Segments of 8-bit values, 8-connected. The chapter's own algorithm is tile-merge, Wu et al.'s is
+/// sauf and Hawick et al.'s label-equivalence-2. Its images are not published; ours are of its
+/// description, and those of its example (a) are synthesised.
 #include <algorithm>
 #include <array>
 #include <cmath>

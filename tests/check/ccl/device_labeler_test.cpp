@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Forms of the GPU's labelers that no engine makes: they are for experiments, and as exact as all others.
+/// Forms of the GPU's labelers that no engine makes: they are for experiments, and as exact as all
+/// others.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 

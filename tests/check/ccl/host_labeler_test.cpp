@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What the engine does not show of the CPU's labelers: the other forms of neighbor propagation, how many
-/// iterations an iterative one takes, and chunks of rows for every number of threads.
+/// What the engine does not show of the CPU's labelers: the other forms of neighbor propagation, how
+/// many iterations an iterative one takes, and chunks of rows for every number of threads.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -105,8 +105,8 @@ TEST_F(HostLabelerTest, EveryNumberOfChunksIsExact) {
   }
 }
 
-/// The shapes of Cabaret et al. 2017, figures 4 and 5: as many iterations as the longest way a label goes,
-/// 8-connected, and one.
+/// The shapes of Cabaret et al. 2017, figures 4 and 5: as many iterations as the longest way a label
+/// goes, 8-connected, and one.
 TEST_F(HostLabelerTest, ElementaryPropagationGoesAPixelAnIteration) {
   const auto iterations = [&](const Image& image) {
     return run(propagation(Propagation::kElementary), image, {}).iterations;
