@@ -344,9 +344,18 @@ std::vector<std::string> list(gchar** given, std::initializer_list<const char*> 
   return all;
 }
 
+/// The GPU that the pipelines work on, for the CSV; nothing where they do not.
+std::string gpu_name(const Options& options) {
+  std::unique_ptr<Engine> engine;
+  const bool uses_gpu =
+      options.file != nullptr || (options.backend != nullptr && std::string(options.backend) == "cuda");
+  return uses_gpu && make_device_engine({}, &engine).ok() ? engine->description() + "; " : "";
+}
+
 void run(const Options& options) {
-  std::printf("# %s; SIMD level %s; OpenCV %s; commit %s\n", processor_name().c_str(),
-              host::simd_name(host::choose_simd_level()), OpenCvPeer::version().c_str(), kCommit);
+  std::printf("# %s%s; SIMD level %s; OpenCV %s; commit %s\n", gpu_name(options).c_str(),
+              processor_name().c_str(), host::simd_name(host::choose_simd_level()),
+              OpenCvPeer::version().c_str(), kCommit);
   if (options.file != nullptr) {
     decode(options);
     return;

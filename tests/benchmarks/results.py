@@ -26,7 +26,7 @@ class Row:
             else:
                 value = text
             setattr(self, name, value)
-        self.size = (self.width, self.height)
+        self.size = (self.width, self.height) if "width" in columns else None
 
 
 class Results:

@@ -7,7 +7,8 @@
 
 Tables: `labelers` (each labeler at each size), `clip` (the same on a clip's frames), `outputs` (what outputs and
 features cost), `stages` (kernels launched one by one), `transfers` (floors and copies), and from pipeline-bench's
-CSV `pipelines` (frames a second beside appsink and OpenCV). From the CSV of `ccl-bench paper`: `claims` (which of the
+CSV `pipelines` (frames a second beside appsink and OpenCV), `gpu-pipelines` (beside the bus, by depth and memory),
+`streams` (live ones at the same time) and `decode`. From the CSV of `ccl-bench paper`: `claims` (which of the
 paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one line: the
 largest image that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
 repository's root.
@@ -171,6 +172,53 @@ def pipelines(results, document):
             f"\n*All features; the better of both pipelines' rounds. {results.comments[0]}: [{results.path.name}]({link}).*\n")
 
 
+WHERE = {"system": "system memory", "pinned": "page-locked memory", "cuda": "CUDA memory"}
+
+
+def pipeline_caption(results, document, what):
+    link = os.path.relpath(results.path, Path(document).resolve().parent)
+    return f"\n*{what}. {results.comments[0]}: [{results.path.name}]({link}).*\n"
+
+
+def gpu_pipelines(results, document):
+    """Frames a second by what goes where and how many frames are in flight, and what the bus alone allows."""
+    def task(row):
+        return row.image, row.size, row.output, getattr(row, "from"), row.to
+
+    bus = {task(row): float(row.best_fps) for row in results.rows if row.contestant == "bus"}
+    theirs = {task(row): float(row.best_fps) for row in results.rows if row.contestant == "appsink-opencv"}
+    ours = {(task(row), int(row.depth)): row for row in results.rows if row.contestant == "cudaccl"}
+    lines = []
+    for (key, depth), row in ours.items():
+        image, size, output, source, to = key
+        what = "records only" if output == "passthrough" else f"RGBA in {WHERE[to]}"
+        fps = float(row.best_fps)
+        lines.append([f"{image}, {size_name(size)}, {WHERE[source]}", what, str(depth), f"{fps:.0f}",
+                      f"{fps / bus[key]:.0%}" if bus.get(key) else "–",
+                      f"{fps / theirs[key]:.0f}×" if key in theirs else "–",
+                      f"{float(row.p50_ms):.2f}", f"{float(row.p99_ms):.2f}", row.min_cpu_ms_per_frame])
+    header = ["frames", "to", "`pipeline-depth`", "fps", "of what the bus alone allows", "to `appsink` + OpenCV",
+              "latency, ms", "p99", "CPU, ms a frame"]
+    return markdown(header, lines) + pipeline_caption(
+        results, document, "`appsrc ! cudaccl ! fakesink` as fast as it goes, all features")
+
+
+def streams(results, document):
+    lines = [[row.pipelines, size_name(row.size), f"{float(row.paced_fps):g}", f"{float(row.best_fps):.0f}", row.late,
+              f"{float(row.p50_ms):.2f}", f"{float(row.p99_ms):.2f}", row.min_cpu_ms_per_frame] for row in results.rows]
+    header = ["cameras", "size", "fps of each", "fps of all", "late frames", "latency, ms", "p99", "CPU, ms a frame"]
+    return markdown(header, lines) + pipeline_caption(
+        results, document, "Live, records only, one GPU and one process; late is later than the next frame is due")
+
+
+def decode(results, document):
+    names = {"none": "nothing", "passthrough": "records only", "colorized": "RGBA and records"}
+    lines = [[f"`{row.contestant.replace('+', ' ! ')}`", names[row.output], WHERE[row.to], f"{float(row.best_fps):.0f}"]
+             for row in results.rows]
+    return markdown(["elements", "what", "in", "fps"], lines) + pipeline_caption(
+        results, document, "A 1080p H.264 file, from its opening to its end")
+
+
 def claims(results, document):
     lines = [[row.text, row.quantity, row.evidence] for row in results.claims]
     return markdown(["claim", "here", "measured"], lines).replace("---:", "---") + caption(
@@ -229,7 +277,7 @@ def matrix(path, document):
         PaperResults(path), document, "Root map, labels and their number, 4- and 8-connected, binary and values")
 
 
-RESULT_TABLES = {"pipelines": pipelines, "labelers": labelers, "clip": clips, "outputs": outputs, "stages": stages,
+RESULT_TABLES = {"pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams, "decode": decode, "labelers": labelers, "clip": clips, "outputs": outputs, "stages": stages,
                  "transfers": transfers}
 PAPER_TABLES = {"paper": paper_table, "figure": labeler_figure}
 
