@@ -3,12 +3,12 @@
 /// that of Ronse and Devijver 1984 and He, Chao, Suzuki 2007, cutting the frame into tiles that of Šťava,
 /// Beneš 2011 and Cabaret, Lacassagne, Etiemble 2017.
 ///
-/// Four kernels, a block to a tile in each:
+/// One kernel, a block to a tile, and a barrier across the grid between its steps:
 ///
-///     label_tiles     frame → bits, runs, components of each tile; slots for those at borders
-///     merge_borders   slots that meet → one component, counted where it begins
-///     measure_tiles   counts → canonical labels; runs → sums → records; runs → inks
-///     finish_tiles    sums of slots → records; bits, inks → pixels
+///     label     frame → bits, runs, components of each tile; slots for those at borders
+///     merge     slots that meet → one component, counted where it begins
+///     measure   counts → canonical labels; runs → sums → records and inks
+///     finish    sums of slots → records and inks; bits, inks → pixels
 ///
 /// so that atomics on device memory are few: they grow with the components at borders, not with pixels or
 /// runs. Rare wishes take more: a filter two kernels that put its records in order, maps of labels or roots
@@ -31,8 +31,9 @@ namespace {
 
 using namespace runs;
 
-/// With fewer tiles than this the GPU is better filled by lower ones.
-constexpr uint32_t kFewTiles = 200;
+/// The threads of a block, where each multiprocessor has a few tiles, and where it has as many as fit.
+constexpr uint32_t kFewTilesThreads = 512;
+constexpr uint32_t kManyTilesThreads = 256;
 
 /// Tiles and the memory they lead to.
 class TileMemory {
@@ -41,37 +42,52 @@ class TileMemory {
   Status allocate(uint32_t width, uint32_t height, bool has_values, cudaStream_t stream);
 
   bool has_values() const { return has_values_; }
+  const Residence& residence() const { return residence_; }
   /// The tiles with what a frame brings.
   Tiles of(const Settings& settings, const FrameBuffers& frame) const;
 
  private:
+  Status choose_rows(uint32_t width, uint32_t height);
+
   Tiles tiles_{};
   bool has_values_ = false;
+  Residence residence_{};
 
-  DeviceArray<uint32_t> bits_, starts_, is_first_, is_shared_, slot_label_, strip_counts_;
-  DeviceArray<uint16_t> word_base_, top_, bottom_, left_, right_, slot_component_, slot_run_;
+  DeviceArray<uint32_t> bits_, is_first_, slot_label_, strip_counts_, arrivals_;
+  DeviceArray<uint16_t> top_, bottom_, left_, right_, slot_run_;
   DeviceArray<uint8_t> row_counts_;
-  DeviceArray<TileRun> run_;
-  DeviceArray<TileHead> head_;
   DeviceArray<Parent> parent_;
   DeviceArray<SlotSums> slot_sums_;
+  DeviceArray<uint4> parked_;
 };
+
+/// The lowest tiles that all have a block of their own; else the highest, with as many blocks as there can
+/// be.
+Status TileMemory::choose_rows(uint32_t width, uint32_t height) {
+  Tiles& t = tiles_;
+  t.columns = blocks_for(width, kTileWidth);
+  t.rows = kMinRows;
+  const uint32_t max_rows = has_values_ ? kMaxValueRows : kMaxRows;
+  CCL_RETURN_IF_ERROR(find_residence(has_values_, kFewTilesThreads, &residence_));
+  while (t.rows < max_rows && t.columns * blocks_for(height, t.rows) > residence_.blocks) {
+    t.rows *= 2;
+  }
+  t.strips = blocks_for(height, t.rows);
+  t.row_bits = static_cast<uint32_t>(std::countr_zero(t.rows));
+  return t.count() > residence_.blocks ? find_residence(has_values_, kManyTilesThreads, &residence_)
+                                       : Status();
+}
 
 Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cudaStream_t stream) {
   has_values_ = has_values;
   Tiles& t = tiles_;
   t.frame.width = width;
   t.frame.height = height;
-  t.columns = blocks_for(width, kTileWidth);
-  const bool is_low = has_values || t.columns * blocks_for(height, kMaxRows) < kFewTiles;
-  t.rows = is_low ? kMaxRows / 2 : kMaxRows;
-  t.row_bits = static_cast<uint32_t>(std::countr_zero(t.rows));
-  t.strips = blocks_for(height, t.rows);
+  CCL_RETURN_IF_ERROR(choose_rows(width, height));
   t.max_runs = kTileWidth * t.rows / (has_values ? 1 : 2);
-  // The pixels around a tile can all differ in value, or every other one be foreground.
   t.max_slots = 2 * (kTileWidth + t.rows) / (has_values ? 1 : 2);
 
-  const size_t n_tiles = size_t{t.columns} * t.strips;
+  const size_t n_tiles = t.count();
   const size_t n_words = n_tiles * t.rows * kRowWords;
   const size_t n_run_words = n_tiles * t.max_runs / kWordBits;
   const size_t n_slots = n_tiles * t.max_slots;
@@ -83,12 +99,7 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cu
     return Status();
   };
   CCL_RETURN_IF_ERROR(take(bits_, n_words, t.bits));
-  CCL_RETURN_IF_ERROR(take(starts_, n_words, t.starts));
-  CCL_RETURN_IF_ERROR(take(word_base_, n_words, t.word_base));
-  CCL_RETURN_IF_ERROR(take(run_, n_tiles * t.max_runs, t.run));
   CCL_RETURN_IF_ERROR(take(is_first_, n_run_words, t.is_first));
-  CCL_RETURN_IF_ERROR(take(is_shared_, n_run_words, t.is_shared));
-  CCL_RETURN_IF_ERROR(take(head_, n_tiles, t.head));
   CCL_RETURN_IF_ERROR(take(top_, n_row_pixels, t.top));
   CCL_RETURN_IF_ERROR(take(bottom_, n_row_pixels, t.bottom));
   CCL_RETURN_IF_ERROR(take(left_, n_column_pixels, t.left));
@@ -96,12 +107,18 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cu
   CCL_RETURN_IF_ERROR(take(parent_, n_slots, t.parent));
   CCL_RETURN_IF_ERROR(take(slot_sums_, n_slots, t.slot_sums));
   CCL_RETURN_IF_ERROR(take(slot_label_, n_slots, t.slot_label));
-  CCL_RETURN_IF_ERROR(take(slot_component_, n_slots, t.slot_component));
   CCL_RETURN_IF_ERROR(take(slot_run_, n_slots, t.slot_run));
   CCL_RETURN_IF_ERROR(take(row_counts_, n_tiles * t.rows, t.row_counts));
   CCL_RETURN_IF_ERROR(take(strip_counts_, t.strips, t.strip_counts));
+  CCL_RETURN_IF_ERROR(take(arrivals_, 1, t.arrivals));
+  if (n_tiles > residence_.blocks) {
+    t.parked_pieces = static_cast<uint32_t>(parked_bytes(has_values, t.max_runs) / sizeof(uint4));
+    CCL_RETURN_IF_ERROR(take(parked_, n_tiles * t.parked_pieces, t.parked));
+  }
   CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(t.strip_counts, 0, t.strips * sizeof(uint32_t), stream),
                             "cudaMemsetAsync of the strip counts"));
+  CCL_RETURN_IF_ERROR(
+      check(cudaMemsetAsync(t.arrivals, 0, sizeof(uint32_t), stream), "cudaMemsetAsync of the arrivals"));
   return check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
@@ -142,7 +159,6 @@ class RunsPipeline final : public Pipeline {
                       cudaStream_t stream);
 
   Config config_;
-  bool has_early_launch_ = false;
   Stream stream_;  ///< for what is set once
   DeviceArray<uint32_t> palettes_;
   std::unique_ptr<TileMemory> memory_;    ///< for the foreground rule in use
@@ -153,15 +169,6 @@ class RunsPipeline final : public Pipeline {
 };
 
 Status RunsPipeline::allocate() {
-  int device = 0;
-  int major = 0;
-  CCL_RETURN_IF_ERROR(check(cudaGetDevice(&device), "cudaGetDevice"));
-  CCL_RETURN_IF_ERROR(check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-                            "cudaDeviceGetAttribute"));
-  // In a graph early launches are known to drivers from CUDA 12.3 on.
-  int driver = 0;
-  CCL_RETURN_IF_ERROR(check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion"));
-  has_early_launch_ = major >= 9 && driver >= 12030 && CUDART_VERSION >= 12030;
   CCL_RETURN_IF_ERROR(stream_.create());
   CCL_RETURN_IF_ERROR(upload_palettes(stream_, &palettes_));
   return prepare(Settings{});
@@ -224,18 +231,8 @@ Ink ink_for(Output output) {
 
 Status RunsPipeline::run(const FrameBuffers& frame, const Emitter& emitter, const Inker& inker,
                          uint8_t* pixels, cudaStream_t stream) const {
-  const Settings& settings = emitter.settings;
-  const Tiles tiles = memory_->of(settings, frame);
-  EarlyLaunch launch{.blocks = dim3(tiles.columns, tiles.strips),
-                     .threads = tiles.rows * kRowChunks,
-                     .shared_bytes = 0,
-                     .stream = stream,
-                     .is_early = false};
-  CCL_RETURN_IF_ERROR(label_tiles(tiles, settings.connectivity, emitter, launch));
-  launch.is_early = has_early_launch_;
-  CCL_RETURN_IF_ERROR(merge_borders(tiles, settings.connectivity, launch));
-  CCL_RETURN_IF_ERROR(measure_tiles(tiles, emitter, inker, launch));
-  return finish_tiles(tiles, emitter, inker, pixels, launch);
+  return process_tiles(memory_->of(emitter.settings, frame), memory_->residence(), emitter, inker, pixels,
+                       stream);
 }
 
 Status RunsPipeline::enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What the kernels of the run-based pipeline share: how a frame is cut into tiles, what a tile leaves in
-/// device memory, and the steps in their order. runs.cu tells the whole.
+/// What the steps of the run-based pipeline share: how a frame is cut into tiles, and what tiles leave in
+/// device memory for each other. runs.cu tells the whole.
 ///
 /// A tile is kTileWidth pixels wide and Tiles::rows high. Its *runs*, stretches of one segment in a row of
-/// the tile, have ids in raster order; so have its *components*, numbered by their first run. Components
-/// that touch a border shared with another tile get *slots*, in the same order: only these take part in
-/// what happens between tiles.
+/// the tile, have ids in raster order. A component of the tile goes by its first run, its *root*. Components
+/// that touch a border shared with another tile get *slots*, in the order of their roots: only these take
+/// part in what happens between tiles.
 #pragma once
 
 #include <cstdint>
 
 #include "ccl/sums.h"
-#include "device/early_launch.h"
 #include "device/labeler.h"
-#include "device/memory.h"
 #include "device/pipeline.h"
 
 namespace ccl::device::runs {
@@ -21,38 +19,20 @@ namespace ccl::device::runs {
 inline constexpr uint32_t kTileWidth = 128;
 inline constexpr uint32_t kWordBits = 32;
 inline constexpr uint32_t kRowWords = kTileWidth / kWordBits;
-inline constexpr uint32_t kMaxRows = 64;
+inline constexpr uint32_t kMinRows = 32;  ///< so that warps are on one border each
+inline constexpr uint32_t kMaxRows = 128;
+inline constexpr uint32_t kMaxWords = kMaxRows * kRowWords;
 /// Binary runs have gaps: at most every other pixel begins one. Runs of values have none, and tiles half the
 /// height.
 inline constexpr uint32_t kMaxRuns = kTileWidth * kMaxRows / 2;
 inline constexpr uint32_t kMaxRunWords = kMaxRuns / kWordBits;
 inline constexpr uint32_t kMaxValueRows = kMaxRows / 2;
+/// The pixels around a tile can all differ in value, or every other one be foreground.
+inline constexpr uint32_t kMaxSlots = 2 * (kTileWidth + kMaxValueRows);
+static_assert(kTileWidth + kMaxRows <= kMaxSlots);
 inline constexpr uint32_t kChunk = 16;  ///< pixels a thread packs, in one load
 inline constexpr uint32_t kRowChunks = kTileWidth / kChunk;
-
-/// A run and the component it is in, as one word.
-struct TileRun {
-  uint32_t word;
-
-  static constexpr uint32_t kComponentBits = 12;
-  static constexpr uint32_t kColumnBits = 7;
-
-  static constexpr TileRun make(uint32_t row, uint32_t first, uint32_t last, uint32_t component) {
-    return {((row << kColumnBits | first) << kColumnBits | last) << kComponentBits | component};
-  }
-  constexpr uint32_t component() const { return word % (1u << kComponentBits); }
-  constexpr uint32_t last() const { return word >> kComponentBits & (kTileWidth - 1); }
-  constexpr uint32_t first() const { return word >> (kComponentBits + kColumnBits) & (kTileWidth - 1); }
-  constexpr uint32_t row() const { return word >> (kComponentBits + 2 * kColumnBits); }
-};
-static_assert(kMaxRuns <= 1u << TileRun::kComponentBits);
-
-/// What a tile counts.
-struct TileHead {
-  uint32_t n_runs;
-  uint32_t n_components;
-  uint32_t n_slots;
-};
+inline constexpr uint16_t kNoSlot = 0xffff;
 
 /// The parent of a slot in the forest that joins tiles: the raster index of its component's first pixel in
 /// the upper half, so that the smallest parent is the earliest component, and its slot in the lower.
@@ -74,41 +54,42 @@ struct SlotSums {
   Sums sums;
 };
 
-/// A frame's tiles, and the device memory that the steps hand to each other. Arrays are dense; a tile's part
-/// of an array of max_runs, say, begins at tile × max_runs.
+/// A frame's tiles, and the device memory through which they know of each other. Arrays are dense; a tile's
+/// part of an array of max_runs, say, begins at tile × max_runs.
 struct Tiles {
   SegmentSource frame;
   uint32_t columns;    ///< of tiles
   uint32_t strips;     ///< rows of tiles
-  uint32_t rows;       ///< pixel rows of a tile: a power of two, at most kMaxRows
+  uint32_t rows;       ///< pixel rows of a tile: a power of two from kMinRows to kMaxRows
   uint32_t row_bits;   ///< its logarithm
   uint32_t max_runs;   ///< of a tile
   uint32_t max_slots;  ///< of a tile
   bool is_aligned;     ///< the frame's rows start where 16-byte loads may
 
-  uint32_t* bits;       ///< per tile rows × kRowWords: a bit per foreground pixel, the first one lowest
-  uint32_t* starts;     ///< alike: the pixels that begin a run
-  uint16_t* word_base;  ///< alike: the tile's runs that begin before the word
-  TileRun* run;         ///< per tile max_runs; measure_tiles() turns them into inks, if any is wanted
-  uint32_t* is_first;   ///< per tile max_runs / kWordBits: a bit per run that begins one of the frame's
-                        ///< components
-  uint32_t* is_shared;  ///< alike: a bit per component that has a slot; once measured, per run of such
-  TileHead* head;       ///< per tile
+  uint32_t* bits;      ///< per tile rows × kRowWords: a bit per foreground pixel, the first one lowest
+  uint32_t* is_first;  ///< per tile max_runs / kWordBits: a bit per run that begins one of the frame's
+                       ///< components
 
-  uint16_t* top;     ///< per strip and frame column: slot, within its tile, of the pixel in the first row
+  uint16_t* top;     ///< per strip and frame column: slot, within its tile, of the pixel in the first row,
+                     ///< or kNoSlot
   uint16_t* bottom;  ///< of the last row
   uint16_t* left;    ///< per tile column and frame row: of the first column
   uint16_t* right;   ///< of the last column
 
-  Parent* parent;            ///< per slot, max_slots to a tile
-  SlotSums* slot_sums;       ///< per slot: complete for roots once measured
-  uint32_t* slot_label;      ///< per slot: of roots once measured
-  uint16_t* slot_component;  ///< per slot
-  uint16_t* slot_run;        ///< per slot: its component's first run
+  Parent* parent;        ///< per slot, max_slots to a tile
+  SlotSums* slot_sums;   ///< per slot: complete for roots once measured
+  uint32_t* slot_label;  ///< per slot: of roots once measured
+  uint16_t* slot_run;    ///< per slot: its component's root
 
   uint8_t* row_counts;     ///< per tile `rows`: the frame's components that begin in each row
   uint32_t* strip_counts;  ///< per strip; zero when a frame begins
 
+  uint32_t* arrivals;  ///< one, of blocks at barriers; see GridBarrier
+
+  uint4* parked;  ///< per tile parked_pieces: what its block knows of it, while at another; else null
+  uint32_t parked_pieces;
+
+  constexpr uint32_t count() const { return columns * strips; }
   /// Where a tile's part of the arrays with a bit per run begins.
   constexpr size_t run_words(uint32_t tile) const { return size_t{tile} * (max_runs / kWordBits); }
   /// The tile of a pixel.
@@ -159,12 +140,20 @@ struct Emitter {
   uint32_t* index_or_area;  ///< per label
 };
 
-/// The steps, in their order. Each enqueues one kernel, see there.
-Status label_tiles(const Tiles& tiles, Connectivity connectivity, const Emitter& emitter,
-                   const EarlyLaunch& launch);
-Status merge_borders(const Tiles& tiles, Connectivity connectivity, const EarlyLaunch& launch);
-Status measure_tiles(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
-                     const EarlyLaunch& launch);
-Status finish_tiles(const Tiles& tiles, const Emitter& emitter, const Inker& inker, uint8_t* pixels,
-                    const EarlyLaunch& launch);
+/// How the kernel is launched: blocks that are all resident at once, so that they may wait for one another.
+struct Residence {
+  uint32_t blocks;   ///< at most
+  uint32_t threads;  ///< of a block
+};
+
+/// The `threads` that a block of tiles of this kind may have, with as many blocks as the GPU holds of them.
+Status find_residence(bool has_values, uint32_t threads, Residence* residence);
+
+/// The bytes that park a tile of this kind.
+size_t parked_bytes(bool has_values, uint32_t max_runs);
+
+/// Enqueues all steps of a frame (runs_kernel.cu). `pixels` may be null where the ink is kNone.
+Status process_tiles(const Tiles& tiles, const Residence& residence, const Emitter& emitter,
+                     const Inker& inker, uint8_t* pixels, cudaStream_t stream);
+
 }  // namespace ccl::device::runs

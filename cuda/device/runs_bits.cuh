@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The foreground bits that label_tiles() leaves, by frame coordinates.
+/// The foreground bits that publish_tile() leaves, by frame coordinates.
 #pragma once
 
 #include "device/runs.h"

@@ -14,22 +14,23 @@ __device__ inline void store(Parent* parent, Parent value) {
   *static_cast<volatile Parent*>(parent) = value;
 }
 
-/// The root of a slot with this parent, as its own parent, while others unite; or a root it had. Halves the
-/// path on its way: the parent of what is no root may be replaced by any of its ancestors.
-__device__ inline Parent find_root(Parent* parents, uint32_t slot, Parent parent) {
+/// Halves a path: the parent of what is no root may be replaced by any of its ancestors.
+__device__ inline void shorten(Parent* parents, uint32_t slot, Parent parent, Parent grandparent) {
+  if (slot_of(parent) != slot && grandparent != parent) {
+    store(parents + slot, grandparent);
+  }
+}
+
+/// The root of a slot, as its own parent; while others unite, or a root it had.
+__device__ inline Parent find_root(Parent* parents, uint32_t slot) {
+  Parent parent = load(parents + slot);
   while (slot_of(parent) != slot) {
     const Parent grandparent = load(parents + slot_of(parent));
-    if (grandparent != parent) {
-      store(parents + slot, grandparent);
-    }
+    shorten(parents, slot, parent, grandparent);
     slot = slot_of(parent);
     parent = grandparent;
   }
   return parent;
-}
-
-__device__ inline Parent find_root(Parent* parents, uint32_t slot) {
-  return find_root(parents, slot, load(parents + slot));
 }
 
 }  // namespace ccl::device::runs

@@ -37,11 +37,12 @@ struct Chunk {
   uint32_t joins;
 };
 
-/// All lanes of the warp must call it; chunks of a row are neighbouring lanes.
+/// The chunk that begins at (x, y). All lanes of the warp must call it; chunks of a row are neighbouring
+/// lanes.
 template <bool kValues>
 __device__ Chunk pack_chunk(const Tiles& tiles, uint32_t x, uint32_t y) {
   const uint4 v = load_pixels(tiles, x, y);
-  const bool is_row_start = threadIdx.x % kRowChunks == 0;
+  const bool is_row_start = x % kTileWidth == 0;
   Chunk chunk{};
   if constexpr (kValues) {
     const uint32_t before = __shfl_up_sync(kAllLanes, v.w, 1);

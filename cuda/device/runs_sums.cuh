@@ -2,17 +2,18 @@
 /// Sums over the runs of a tile, in its coordinates, where each fits 32 bits.
 #pragma once
 
-#include "device/runs.h"
 #include "device/runs_bits.cuh"
+#include "device/runs_tile.cuh"
 #include "device/warp.cuh"
 
 namespace ccl::device::runs {
 
-/// The words of such sums; some hold two.
+/// The words of such sums; the last holds two.
 struct TileSums {
   enum Word : uint32_t {
-    kAreaAndY,  ///< area in the lower bits, Σy in the upper ones
+    kArea,
     kX,
+    kY,
     kXMin,
     kXMax,
     kYMax,
@@ -23,32 +24,24 @@ struct TileSums {
     kPerimeterAndEuler,  ///< perimeter in the lower half, Euler number in the upper one
     kAllWords,
   };
-  static constexpr uint32_t kAreaBits = 14;
-  static_assert(kTileWidth * kMaxRows < 1u << kAreaBits);
-  static_assert(uint64_t{kTileWidth} * kMaxRows * (kMaxRows - 1) / 2 < uint64_t{1} << (32 - kAreaBits));
 };
-
-template <uint32_t kWords>
-__device__ uint32_t area_of(const uint32_t (&words)[kWords]) {
-  return words[TileSums::kAreaAndY] % (1u << TileSums::kAreaBits);
-}
 
 /// The words that are summed up; those between kXMin and kYMax are extremes.
 constexpr bool is_sum(uint32_t word) {
-  return word <= TileSums::kX || word >= TileSums::kBasicWords;
+  return word <= TileSums::kY || word >= TileSums::kBasicWords;
 }
+
 /// The sums of a run but for its perimeter and Euler number.
 template <uint32_t kWords>
-__device__ void sums_of_run(TileRun run, uint32_t (&words)[kWords]) {
-  const uint32_t x = run.first();
-  const uint32_t y = run.row();
-  const uint32_t n = run.last() - x + 1;
+__device__ void sums_of_run(uint32_t x, uint32_t last, uint32_t y, uint32_t (&words)[kWords]) {
+  const uint32_t n = last - x + 1;
   const uint32_t steps = n * (n - 1) / 2;  // Σ k for k < n
   const uint32_t sum_x = n * x + steps;
-  words[TileSums::kAreaAndY] = n | (n * y) << TileSums::kAreaBits;
+  words[TileSums::kArea] = n;
   words[TileSums::kX] = sum_x;
+  words[TileSums::kY] = n * y;
   words[TileSums::kXMin] = x;
-  words[TileSums::kXMax] = run.last();
+  words[TileSums::kXMax] = last;
   words[TileSums::kYMax] = y;
   if constexpr (kWords == TileSums::kAllWords) {
     const uint32_t squares = n * (n - 1) * (2 * n - 1) / 6;  // Σ k² for k < n

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Last step of the run-based pipeline: records and inks of components that several tiles share, and the
+/// pixels.
+///
+/// A pixel's run is its word's first one plus the run starts up to it, and the run's ink is the pixel.
+#pragma once
+
+#include "ccl/colors.h"
+#include "device/runs_emit.cuh"
+#include "device/runs_forest.cuh"
+#include "device/runs_tile.cuh"
+
+namespace ccl::device::runs {
+
+inline constexpr uint32_t kStoreBytes = 16;
+
+/// Records of shared components, each where it begins; the roots of all in the tile turn into inks.
+template <bool kHasFeatures, bool kValues>
+__device__ void finish_slots(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
+                             const Place& place, Tile<kValues>& tile) {
+  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
+    const uint32_t root = tile.tables.slot_root[i];
+    const uint32_t label = tiles.slot_label[root];
+    const uint32_t first_pixel = first_pixel_of(load(tiles.parent + root));
+    SlotSums& sums = tiles.slot_sums[root];
+    if (root == place.index * tiles.max_slots + i) {
+      const uint32_t y = first_pixel / tiles.frame.width;
+      const uint32_t x = first_pixel - y * tiles.frame.width;
+      sums.sums.y_min = y;
+      emit<kHasFeatures>(
+          emitter, tiles.frame, label, sums.area, [&] { return sums.sums; },
+          [&] { return tiles.frame.segment(x, y); });
+    }
+    if (inker.ink != Ink::kNone) {
+      tile.run[tile.tables.slot_run[i]].word = ink_of(inker, label, sums.area, first_pixel);
+    }
+  }
+}
+
+/// Gives all runs the inks of their roots.
+template <bool kValues>
+__device__ void ink_runs(Tile<kValues>& tile) {
+  for (uint32_t i = threadIdx.x; i < tile.n_runs; i += blockDim.x) {
+    if (!tile.is_root_run(i)) {
+      tile.run[i] = tile.run[tile.run[i].root()];
+    }
+  }
+}
+
+/// Lays the component's colour, or none where it is the background, upon the input as grey.
+__device__ inline uint32_t overlay(const Tiles& tiles, const Inker& inker, uint32_t x, uint32_t y,
+                                   uint32_t ink) {
+  const uint8_t luma = tiles.frame.pixels[y * tiles.frame.pitch + x];
+  const uint32_t under = pack(grey(luma, inker.settings.limited_range), inker.layout);
+  return ink != inker.background ? blend(ink, under, inker.settings.overlay_alpha) : under;
+}
+
+/// Paints the tile, 16 bytes to a thread at a time where rows are aligned so.
+template <typename Pixel, bool kOverlay, bool kValues>
+__device__ void paint(const Tiles& tiles, const Inker& inker, const Place& place, const Tile<kValues>& tile,
+                      uint8_t* output) {
+  constexpr uint32_t kGroup = kStoreBytes / sizeof(Pixel);
+  constexpr uint32_t kRowGroups = kTileWidth / kGroup;
+  auto* pixels = reinterpret_cast<Pixel*>(output);
+  const uint32_t width = tiles.frame.width;
+  const bool is_aligned = width % kGroup == 0;
+  for (uint32_t i = threadIdx.x; i < tiles.rows * kRowGroups; i += blockDim.x) {
+    const uint32_t row = i / kRowGroups;
+    const uint32_t column = i % kRowGroups * kGroup;
+    const uint32_t x = place.x + column;
+    const uint32_t y = place.y + row;
+    if (x >= width || y >= tiles.frame.height) {
+      continue;
+    }
+    const uint32_t word = row * kRowWords + column / kWordBits;
+    const uint32_t bits = tile.bits[word] >> column % kWordBits;
+    const uint32_t starts = tile.starts[word] >> column % kWordBits;
+    // The run before the group's first start; only looked at where it reaches into the group.
+    uint32_t run = tile.base[word] + __popc(tile.starts[word] & bits_below(column % kWordBits)) - 1;
+    alignas(kStoreBytes) Pixel group[kGroup];
+    for (uint32_t j = 0; j < kGroup; ++j) {
+      run += starts >> j & 1;
+      uint32_t value = (bits >> j & 1) != 0 ? tile.run[run].word : inker.background;
+      if constexpr (kOverlay) {
+        value = x + j < width ? overlay(tiles, inker, x + j, y, value) : 0;
+      }
+      group[j] = static_cast<Pixel>(value);
+    }
+    Pixel* to = pixels + size_t{y} * width + x;
+    if (is_aligned) {
+      __stcs(reinterpret_cast<uint4*>(to), *reinterpret_cast<const uint4*>(group));
+    } else {
+      for (uint32_t j = 0; j < min(kGroup, width - x); ++j) {
+        to[j] = group[j];
+      }
+    }
+  }
+}
+
+template <bool kValues>
+__device__ void paint_tile(const Tiles& tiles, const Inker& inker, const Place& place,
+                           const Tile<kValues>& tile, uint8_t* output) {
+  switch (inker.ink) {
+    case Ink::kNone:
+      break;
+    case Ink::kMask:
+      paint<uint8_t, false>(tiles, inker, place, tile, output);
+      break;
+    case Ink::kLabel:
+      paint<uint16_t, false>(tiles, inker, place, tile, output);
+      break;
+    case Ink::kOverlay:
+      paint<uint32_t, true>(tiles, inker, place, tile, output);
+      break;
+    case Ink::kColor:
+    case Ink::kLabelMap:
+    case Ink::kRootMap:
+      paint<uint32_t, false>(tiles, inker, place, tile, output);
+      break;
+  }
+}
+
+/// Records, inks and pixels of the block's tile, once all sums are complete.
+template <bool kHasFeatures, bool kValues>
+__device__ void finish_tile(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
+                            const Place& place, Tile<kValues>& tile, uint8_t* output) {
+  finish_slots<kHasFeatures>(tiles, emitter, inker, place, tile);
+  if (inker.ink != Ink::kNone) {
+    __syncthreads();
+    ink_runs(tile);
+    __syncthreads();
+    paint_tile(tiles, inker, place, tile, output);
+  }
+}
+
+}  // namespace ccl::device::runs

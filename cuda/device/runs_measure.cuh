@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Third step of the run-based pipeline: sums of the tile's components, and what becomes of those that lie in
+/// it as a whole.
+///
+/// Runs have sums in closed form, which are added up in shared memory: in the room that the tile's runs
+/// leave, which holds a window of its components at a time. Most tiles have no more. Sums of components at
+/// borders go on to their root's in device memory.
+#pragma once
+
+#include "device/runs_emit.cuh"
+#include "device/runs_forest.cuh"
+#include "device/runs_number.cuh"
+#include "device/runs_sums.cuh"
+#include "device/runs_tile.cuh"
+#include "device/warp.cuh"
+
+namespace ccl::device::runs {
+
+/// So many lanes of a warp with the same component are added up among them first.
+inline constexpr uint32_t kManyLanes = 4;
+
+/// The components from `begin` to `end`, whose sums have their place.
+template <uint32_t kWords>
+struct SumsWindow {
+  uint32_t begin, end;
+  uint32_t (*sums)[kWords];
+
+  __device__ bool has(uint32_t component) const { return component - begin < end - begin; }
+  __device__ uint32_t (&of(uint32_t component) const)[kWords] { return sums[component - begin]; }
+};
+
+template <uint32_t kWords, bool kValues>
+__device__ SumsWindow<kWords> window_from(uint32_t begin, Tile<kValues>& tile) {
+  uint32_t* first = &tile.run[0].word + tile.n_runs;
+  const uint32_t most = static_cast<uint32_t>(reinterpret_cast<uint32_t*>(&tile.tables) - first) / kWords;
+  return {begin, min(begin + most, tile.n_components), reinterpret_cast<uint32_t(*)[kWords]>(first)};
+}
+
+/// Makes the sums ready, adds up the runs, and waits until all have.
+template <bool kValues, uint32_t kWords>
+__device__ void measure_runs(const Tiles& tiles, const Settings& settings, const Place& place,
+                             const SumsWindow<kWords>& window, const Tile<kValues>& tile) {
+  for (uint32_t i = threadIdx.x; i < (window.end - window.begin) * kWords; i += blockDim.x) {
+    window.sums[0][i] = i % kWords == TileSums::kXMin ? kTileWidth : 0;
+  }
+  __syncthreads();
+  const uint32_t lane = threadIdx.x % kWarpSize;
+  for (uint32_t i = threadIdx.x; i / kWarpSize * kWarpSize < tile.n_runs; i += blockDim.x) {
+    const uint32_t component = i < tile.n_runs ? tile.components_before(tile.root_of(i)) : kMaxRuns;
+    const uint32_t lanes = __ballot_sync(kAllLanes, window.has(component));
+    if (lanes == 0) {
+      continue;
+    }
+    const uint32_t leader = __ffs(static_cast<int>(lanes)) - 1;
+    const uint32_t same = __ballot_sync(kAllLanes, component == __shfl_sync(kAllLanes, component, leader));
+    if (!window.has(component)) {
+      continue;
+    }
+    uint32_t words[kWords];
+    const TileRun run = tile.run[i];
+    const uint32_t last = tile.last_column(run.begin());
+    sums_of_run(run.first(), last, run.row(), words);
+    if constexpr (kWords == TileSums::kAllWords) {
+      const uint32_t x = place.x + run.first();
+      const uint32_t y = place.y + run.row();
+      const PixelShape shape =
+          kValues ? shape_of_value_run(tiles.frame, settings.connectivity, x, place.x + last, y)
+                  : shape_of_run(tiles, settings.connectivity, x, place.x + last, y);
+      words[TileSums::kPerimeterAndEuler] = shape.perimeter + (static_cast<uint32_t>(shape.euler) << 16);
+    }
+    const bool is_reduced = (same >> lane & 1) != 0 && __popc(same) >= kManyLanes;
+    if (is_reduced) {
+      reduce(same, words);
+    }
+    if (!is_reduced || lane == leader) {
+      add(words, window.of(component));
+    }
+  }
+  __syncthreads();
+}
+
+/// From the tile's coordinates to the frame's.
+template <uint32_t kWords>
+__device__ Sums sums_in_frame(const Place& place, uint32_t y_min, const uint32_t (&words)[kWords]) {
+  const uint64_t n = words[TileSums::kArea];
+  const uint64_t x = words[TileSums::kX];
+  const uint64_t y = words[TileSums::kY];
+  const uint64_t x0 = place.x;
+  const uint64_t y0 = place.y;
+  Sums sums;
+  sums.x_min = place.x + words[TileSums::kXMin];
+  sums.y_min = place.y + y_min;
+  sums.x_max = place.x + words[TileSums::kXMax];
+  sums.y_max = place.y + words[TileSums::kYMax];
+  sums.x = n * x0 + x;
+  sums.y = n * y0 + y;
+  if constexpr (kWords == TileSums::kAllWords) {
+    sums.xx = n * x0 * x0 + 2 * x0 * x + words[TileSums::kXX];
+    sums.xy = n * x0 * y0 + x0 * y + y0 * x + words[TileSums::kXY];
+    sums.yy = n * y0 * y0 + 2 * y0 * y + words[TileSums::kYY];
+    sums.perimeter = words[TileSums::kPerimeterAndEuler] % (1u << 16);
+    sums.euler = static_cast<int16_t>(words[TileSums::kPerimeterAndEuler] >> 16);
+  }
+  return sums;
+}
+
+__device__ inline void atomic_add(uint64_t* sum, uint64_t value) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
+}
+
+/// Where the component begins tells its smallest y.
+template <bool kAll>
+__device__ void add_to_slot(uint32_t area, const Sums& sums, SlotSums* slot) {
+  Sums* to = &slot->sums;
+  atomicAdd(&slot->area, area);
+  atomicMin(&to->x_min, sums.x_min);
+  atomicMax(&to->x_max, sums.x_max);
+  atomicMax(&to->y_max, sums.y_max);
+  atomic_add(&to->x, sums.x);
+  atomic_add(&to->y, sums.y);
+  if constexpr (kAll) {
+    atomic_add(&to->xx, sums.xx);
+    atomic_add(&to->xy, sums.xy);
+    atomic_add(&to->yy, sums.yy);
+    atomicAdd(&to->perimeter, sums.perimeter);
+    atomicAdd(&to->euler, sums.euler);
+  }
+}
+
+/// Finds the roots of the tile's slots.
+template <bool kValues>
+__device__ void find_slots(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
+  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
+    const uint32_t slot = place.index * tiles.max_slots + i;
+    tile.tables.slot_run[i] = tiles.slot_run[slot];
+    tile.tables.slot_root[i] = slot_of(find_root(tiles.parent, slot));
+  }
+}
+
+/// Labels of shared components that begin in the tile. Brings their sums to their roots; those of one root
+/// are added up in the warp first, because many meet in a large component.
+template <bool kValues, uint32_t kWords>
+__device__ void measure_slots(const Tiles& tiles, const Place& place, const SumsWindow<kWords>& window,
+                              const Tile<kValues>& tile) {
+  for (uint32_t i = threadIdx.x; i / kWarpSize * kWarpSize < tile.n_slots; i += blockDim.x) {
+    const uint32_t root = i < tile.n_slots ? tile.tables.slot_run[i] : 0;
+    const uint32_t component = tile.components_before(root);
+    const bool is_here = i < tile.n_slots && window.has(component);
+    const uint32_t lanes = __ballot_sync(kAllLanes, is_here);
+    if (!is_here) {
+      continue;
+    }
+    const uint32_t row = tile.run[root].row();
+    if (is_first_run(tile.tables, root)) {
+      tiles.slot_label[place.index * tiles.max_slots + i] = label_of(tile.tables, root, row);
+    }
+    uint32_t words[kWords];
+    for (uint32_t word = 0; word < kWords; ++word) {
+      words[word] = window.of(component)[word];
+    }
+    const uint32_t same = __match_any_sync(lanes, tile.tables.slot_root[i]);
+    if (__popc(same) > 1) {
+      reduce(same, words);
+    }
+    if (threadIdx.x % kWarpSize == static_cast<uint32_t>(__ffs(static_cast<int>(same)) - 1)) {
+      add_to_slot<kWords == TileSums::kAllWords>(words[TileSums::kArea], sums_in_frame(place, row, words),
+                                                 tiles.slot_sums + tile.tables.slot_root[i]);
+    }
+  }
+}
+
+/// Records of the components that lie in the tile as a whole; their roots turn into inks.
+template <bool kValues, uint32_t kWords>
+__device__ void finish_components(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
+                                  const Place& place, const SumsWindow<kWords>& window, Tile<kValues>& tile) {
+  for (uint32_t i = threadIdx.x; i < tile.n_runs; i += blockDim.x) {
+    if (!tile.is_root_run(i) || tile.is_root_shared(i)) {
+      continue;
+    }
+    const uint32_t component = tile.components_before(i);
+    if (!window.has(component)) {
+      continue;
+    }
+    const TileRun run = tile.run[i];
+    const uint32_t(&words)[kWords] = window.of(component);
+    const uint32_t label = label_of(tile.tables, i, run.row());
+    const uint32_t area = words[TileSums::kArea];
+    const uint32_t x = place.x + run.first();
+    const uint32_t y = place.y + run.row();
+    emit<kWords == TileSums::kAllWords>(
+        emitter, tiles.frame, label, area, [&] { return sums_in_frame(place, run.row(), words); },
+        [&] { return tiles.frame.segment(x, y); });
+    tile.run[i].word = ink_of(inker, label, area, y * tiles.frame.width + x);
+  }
+}
+
+/// What can be done for number_tile() while others merge. Paths found now are short when it comes.
+template <bool kValues>
+__device__ void prepare_numbers(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
+  clear_row_counts(tile.tables);
+  find_slots(tiles, place, tile);
+}
+
+/// Loads what labels and sums of slots need.
+template <bool kValues>
+__device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Place& place,
+                            Tile<kValues>& tile) {
+  const uint32_t warp = threadIdx.x / kWarpSize;
+  const uint32_t n_warps = blockDim.x / kWarpSize;
+  if (warp == n_warps - 1) {
+    add_strip_counts(tiles, emitter, place, tile.tables);
+  }
+  if (tile.n_runs == 0) {
+    return;
+  }
+  if (warp == n_warps - 2) {
+    rank_first_runs(tiles, place, tile.n_runs, tile.tables);
+  }
+  add_row_counts(tiles, place, tile.tables);
+  find_slots(tiles, place, tile);
+  __syncthreads();
+  if (warp == 0) {
+    number_rows(tiles.rows, tile.tables);
+  }
+  __syncthreads();
+}
+
+}  // namespace ccl::device::runs

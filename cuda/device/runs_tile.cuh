@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What a block knows of its tile: it stays in shared memory from the first step to the last.
+#pragma once
+
+#include <cstddef>
+
+#include "device/runs.h"
+#include "device/warp.cuh"
+
+namespace ccl::device::runs {
+
+/// Where a tile lies.
+struct Place {
+  uint32_t index;          ///< in raster order
+  uint32_t column, strip;  ///< in tiles
+  uint32_t x, y;           ///< its first pixel
+};
+
+__device__ inline Place place_of(const Tiles& tiles, uint32_t index) {
+  const uint32_t strip = index / tiles.columns;
+  const uint32_t column = index - strip * tiles.columns;
+  return {index, column, strip, column * kTileWidth, strip * tiles.rows};
+}
+
+/// Calls visit(row, column, slot) for the tile's pixels along borders that it shares with others; `slot` is
+/// where theirs goes.
+template <typename Visit>
+__device__ void for_each_border_pixel(const Tiles& tiles, const Place& place, Visit visit) {
+  const size_t along_strip = size_t{place.strip} * tiles.columns * kTileWidth + place.x;
+  const size_t along_column = size_t{place.column} * tiles.strips * tiles.rows + place.y;
+  for (uint32_t i = threadIdx.x; i < 2 * (kTileWidth + tiles.rows); i += blockDim.x) {
+    if (i < kTileWidth) {
+      if (place.strip > 0) {
+        visit(0, i, tiles.top + along_strip + i);
+      }
+    } else if (const uint32_t x = i - kTileWidth; x < kTileWidth) {
+      if (place.strip + 1 < tiles.strips) {
+        visit(tiles.rows - 1, x, tiles.bottom + along_strip + x);
+      }
+    } else if (const uint32_t row = x - kTileWidth; row < tiles.rows) {
+      if (place.column > 0) {
+        visit(row, 0, tiles.left + along_column + row);
+      }
+    } else if (place.column + 1 < tiles.columns) {
+      visit(row - tiles.rows, kTileWidth - 1, tiles.right + along_column + row - tiles.rows);
+    }
+  }
+}
+
+/// A run and the root of its component, as one word.
+struct TileRun {
+  uint32_t word;
+
+  static constexpr uint32_t kBeginBits = 14;
+  static_assert(kTileWidth * kMaxRows <= 1u << kBeginBits);
+
+  /// `begin` is kTileWidth × row + first column.
+  static constexpr TileRun make(uint32_t begin, uint32_t root) { return {root << kBeginBits | begin}; }
+  constexpr uint32_t root() const { return word >> kBeginBits; }
+  constexpr uint32_t begin() const { return word % (1u << kBeginBits); }
+  constexpr uint32_t row() const { return begin() / kTileWidth; }
+  constexpr uint32_t first() const { return begin() % kTileWidth; }
+};
+
+/// Row counts of a strip, two rows to a word: [0] even and [1] odd ones of each word of four.
+using RowCounts = uint32_t[2][kMaxRows / 4];
+
+/// What is known once the tile's own components are found.
+struct TileTables {
+  uint16_t slot_base[kMaxRunWords];   ///< slots whose roots come before the word
+  uint16_t slot_run[kMaxSlots];       ///< per slot: its component's root
+  uint32_t slot_root[kMaxSlots];      ///< per slot: the root of its tree of slots
+  uint32_t is_first[kMaxRunWords];    ///< a bit per run that begins one of the frame's components
+  uint16_t first_base[kMaxRunWords];  ///< bits before the word
+  RowCounts in_strip, to_the_left, in_tile;
+  uint32_t strip_base;          ///< components that begin in the strips above
+  uint32_t row_base[kMaxRows];  ///< a label is row_base + the tile's components up to this one
+};
+
+template <bool kValues>
+struct alignas(16) Tile {
+  uint32_t n_runs;
+  uint32_t n_components;
+  uint32_t n_slots;
+  uint32_t bits[kMaxWords];          ///< a bit per foreground pixel, the first one lowest
+  uint32_t starts[kMaxWords];        ///< the pixels that begin a run
+  uint16_t base[kMaxWords];          ///< runs that begin before the word
+  uint32_t is_root[kMaxRunWords];    ///< a bit per run
+  uint16_t root_base[kMaxRunWords];  ///< roots before the word
+  uint32_t is_shared[kMaxRunWords];  ///< a bit per root of a component that has a slot
+  uint32_t warp_sums[kWarpSize];
+  /// First the parents of runs. Then, when measured, the roots of components that have no slot turn into
+  /// inks, at last those of all, and then all runs.
+  alignas(16) TileRun run[kMaxRuns];
+  union {
+    uint16_t begin[kMaxRuns];  ///< per run, while runs are linked
+    /// Then tables, behind room for sums, which begins where the runs end.
+    struct {
+      uint32_t room[(kMaxRuns * sizeof(uint16_t) - sizeof(TileTables)) / sizeof(uint32_t)];
+      TileTables tables;
+    };
+  };
+  uint8_t value[kValues ? kMaxRuns : 1];  ///< per run, while runs are linked
+
+  __device__ uint32_t* parent() { return &run[0].word; }
+
+  /// Runs of a row that begin at or before a column, and all of the rows above.
+  __device__ uint32_t runs_up_to(uint32_t row, uint32_t column) const {
+    const uint32_t word = row * kRowWords + column / kWordBits;
+    return base[word] + __popc(starts[word] & bits_up_to(column % kWordBits));
+  }
+  __device__ bool is_foreground(uint32_t row, uint32_t column) const {
+    return (bits[row * kRowWords + column / kWordBits] >> column % kWordBits & 1) != 0;
+  }
+  __device__ bool is_start(uint32_t row, uint32_t column) const {
+    return (starts[row * kRowWords + column / kWordBits] >> column % kWordBits & 1) != 0;
+  }
+  /// The pixels that no run before them goes on to. Runs of a binary frame have gaps between them.
+  __device__ uint32_t stops_in(uint32_t word) const {
+    return kValues ? ~bits[word] | starts[word] : ~bits[word];
+  }
+  /// The last column of the run that begins at this pixel of the tile.
+  __device__ uint32_t last_column(uint32_t begin) const {
+    uint32_t word = begin / kWordBits;
+    uint32_t stops = stops_in(word) & ~bits_up_to(begin % kWordBits);
+    while (stops == 0 && word % kRowWords != kRowWords - 1) {
+      ++word;
+      stops = stops_in(word);
+    }
+    return stops != 0 ? (word * kWordBits + __ffs(static_cast<int>(stops)) - 2) % kTileWidth : kTileWidth - 1;
+  }
+  __device__ bool is_root_run(uint32_t i) const { return (is_root[i / kWordBits] >> i % kWordBits & 1) != 0; }
+  __device__ bool is_root_shared(uint32_t root) const {
+    return (is_shared[root / kWordBits] >> root % kWordBits & 1) != 0;
+  }
+  /// The root of a run, whether or not roots have turned into inks.
+  __device__ uint32_t root_of(uint32_t i) const { return is_root_run(i) ? i : run[i].root(); }
+  /// Components whose roots come before `i`.
+  __device__ uint32_t components_before(uint32_t i) const {
+    const uint32_t word = i / kWordBits;
+    return i < n_runs ? root_base[word] + __popc(is_root[word] & bits_below(i % kWordBits)) : n_components;
+  }
+  __device__ uint32_t slot_of_root(uint32_t root) const {
+    const uint32_t word = root / kWordBits;
+    return tables.slot_base[word] + __popc(is_shared[word] & bits_below(root % kWordBits));
+  }
+};
+
+/// What a tile is after its components were found, and what is not needed any more when its block leaves it
+/// for another: everything up to its last run.
+template <bool kValues>
+constexpr uint32_t pieces_of(uint32_t n_runs) {
+  return (offsetof(Tile<kValues>, run) + n_runs * sizeof(TileRun) + sizeof(uint4) - 1) / sizeof(uint4);
+}
+
+template <bool kValues>
+__device__ void park(const Tiles& tiles, uint32_t index, const Tile<kValues>& tile) {
+  __syncthreads();
+  uint4* to = tiles.parked + size_t{index} * tiles.parked_pieces;
+  const uint32_t n = pieces_of<kValues>(tile.n_runs);
+  for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
+    to[i] = reinterpret_cast<const uint4*>(&tile)[i];
+  }
+  __syncthreads();
+}
+
+template <bool kValues>
+__device__ void fetch(const Tiles& tiles, uint32_t index, Tile<kValues>& tile) {
+  __syncthreads();
+  const uint4* from = tiles.parked + size_t{index} * tiles.parked_pieces;
+  const uint32_t n = pieces_of<kValues>(from[0].x);
+  for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
+    reinterpret_cast<uint4*>(&tile)[i] = from[i];
+  }
+  __syncthreads();
+}
+
+}  // namespace ccl::device::runs
