@@ -53,7 +53,7 @@ class TileMemory {
   bool has_values_ = false;
   Residence residence_{};
 
-  DeviceArray<uint32_t> bits_, is_first_, slot_label_, strip_counts_, arrivals_;
+  DeviceArray<uint32_t> is_first_, slot_label_, strip_counts_, arrivals_;
   DeviceArray<uint16_t> top_, bottom_, left_, right_, slot_run_;
   DeviceArray<uint8_t> row_counts_;
   DeviceArray<Parent> parent_;
@@ -88,7 +88,6 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cu
   t.max_slots = 2 * (kTileWidth + t.rows) / (has_values ? 1 : 2);
 
   const size_t n_tiles = t.count();
-  const size_t n_words = n_tiles * t.rows * kRowWords;
   const size_t n_run_words = n_tiles * t.max_runs / kWordBits;
   const size_t n_slots = n_tiles * t.max_slots;
   const size_t n_row_pixels = size_t{t.strips} * t.columns * kTileWidth;
@@ -98,7 +97,6 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cu
     pointer = array.data();
     return Status();
   };
-  CCL_RETURN_IF_ERROR(take(bits_, n_words, t.bits));
   CCL_RETURN_IF_ERROR(take(is_first_, n_run_words, t.is_first));
   CCL_RETURN_IF_ERROR(take(top_, n_row_pixels, t.top));
   CCL_RETURN_IF_ERROR(take(bottom_, n_row_pixels, t.bottom));

@@ -66,7 +66,6 @@ struct Tiles {
   uint32_t max_slots;  ///< of a tile
   bool is_aligned;     ///< the frame's rows start where 16-byte loads may
 
-  uint32_t* bits;      ///< per tile rows × kRowWords: a bit per foreground pixel, the first one lowest
   uint32_t* is_first;  ///< per tile max_runs / kWordBits: a bit per run that begins one of the frame's
                        ///< components
 

@@ -59,6 +59,9 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocks)
   reset_counts(emitter);
   for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
     const Place place = place_of(tiles, index);
+    if constexpr (kAll && !kValues) {
+      pack_halo(tiles, place, tile.halo);
+    }
     label_tile(tiles, place, connectivity, tile);
     publish_tile(tiles, place, tile);
     if (!has_one) {
@@ -66,9 +69,7 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocks)
     }
   }
   const uint32_t published = barrier.arrive();
-  // Sums but not shapes can be had without the other tiles.
-  const bool is_measured = has_one && !kAll;
-  if (is_measured) {
+  if (has_one) {  // sums can be had without the other tiles
     measure_runs(tiles, emitter.settings, place_of(tiles, blockIdx.x), window_from<kWords>(0, tile), tile);
   }
   barrier.wait(published);
@@ -94,7 +95,7 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocks)
     SumsWindow<kWords> window{};
     do {
       window = window_from<kWords>(window.end, tile);
-      if (window.begin > 0 || !is_measured) {
+      if (window.begin > 0 || !has_one) {
         measure_runs(tiles, emitter.settings, place, window, tile);
       }
       measure_slots(tiles, place, window, tile);

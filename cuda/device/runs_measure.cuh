@@ -61,11 +61,13 @@ __device__ void measure_runs(const Tiles& tiles, const Settings& settings, const
     const uint32_t last = tile.last_column(run.begin());
     sums_of_run(run.first(), last, run.row(), words);
     if constexpr (kWords == TileSums::kAllWords) {
-      const uint32_t x = place.x + run.first();
-      const uint32_t y = place.y + run.row();
-      const PixelShape shape =
-          kValues ? shape_of_value_run(tiles.frame, settings.connectivity, x, place.x + last, y)
-                  : shape_of_run(tiles, settings.connectivity, x, place.x + last, y);
+      PixelShape shape{};
+      if constexpr (kValues) {
+        shape = shape_of_value_run(tiles.frame, settings.connectivity, place.x + run.first(), place.x + last,
+                                   place.y + run.row());
+      } else {
+        shape = shape_of_run(tile, settings.connectivity, run.first(), last, run.row());
+      }
       words[TileSums::kPerimeterAndEuler] = shape.perimeter + (static_cast<uint32_t>(shape.euler) << 16);
     }
     const bool is_reduced = (same >> lane & 1) != 0 && __popc(same) >= kManyLanes;

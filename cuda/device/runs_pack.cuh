@@ -2,7 +2,7 @@
 /// From pixels to bits, kChunk pixels to a thread.
 #pragma once
 
-#include "device/runs.h"
+#include "device/runs_tile.cuh"
 #include "device/warp.cuh"
 
 namespace ccl::device::runs {
@@ -65,6 +65,27 @@ __device__ Chunk pack_chunk(const Tiles& tiles, uint32_t x, uint32_t y) {
     chunk.joins = chunk.bits & (chunk.bits << 1 | (is_row_start ? 0 : before));
   }
   return chunk;
+}
+
+/// Whole warps call it.
+__device__ inline void pack_halo(const Tiles& tiles, const Place& place, Halo& halo) {
+  const uint32_t n_side = tiles.rows + kWordBits;  // the row above and the tile's, in whole words
+  for (uint32_t i = threadIdx.x; i < kTileWidth + 2 * n_side; i += blockDim.x) {
+    uint32_t x = place.x + i;
+    uint32_t y = place.y - 1;
+    uint32_t* word = halo.above + i / kWordBits;
+    if (i >= kTileWidth) {
+      const bool is_right = i >= kTileWidth + n_side;
+      const uint32_t row = i - kTileWidth - (is_right ? n_side : 0);
+      x = is_right ? place.x + kTileWidth : place.x - 1;
+      y = place.y + row - 1;
+      word = (is_right ? halo.right : halo.left) + row / kWordBits;
+    }
+    const uint32_t bits = __ballot_sync(kAllLanes, tiles.frame.segment_or_background(x, y) != 0);
+    if (i % kWordBits == 0) {
+      *word = bits;
+    }
+  }
 }
 
 }  // namespace ccl::device::runs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What a tile tells the others once its components are found: the slots along its borders, its bits, and how
-/// many components begin in each of its rows.
+/// What a tile tells the others once its components are found: the slots along its borders, and how many
+/// components begin in each of its rows.
 #pragma once
 
 #include "device/runs_tile.cuh"
@@ -41,10 +41,6 @@ template <bool kValues>
 __device__ void publish_tile(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
   publish_slots(tiles, place, tile);
   publish_borders(tiles, place, tile);
-  const uint32_t n_words = tiles.rows * kRowWords;
-  for (uint32_t word = threadIdx.x; word < n_words; word += blockDim.x) {
-    tiles.bits[place.index * n_words + word] = tile.bits[word];
-  }
   for (uint32_t word = threadIdx.x; word * kWordBits < tile.n_runs; word += blockDim.x) {
     tiles.is_first[tiles.run_words(place.index) + word] = tile.is_root[word];
   }

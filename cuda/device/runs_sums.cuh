@@ -2,7 +2,6 @@
 /// Sums over the runs of a tile, in its coordinates, where each fits 32 bits.
 #pragma once
 
-#include "device/runs_bits.cuh"
 #include "device/runs_tile.cuh"
 #include "device/warp.cuh"
 
@@ -51,20 +50,20 @@ __device__ void sums_of_run(uint32_t x, uint32_t last, uint32_t y, uint32_t (&wo
   }
 }
 
-/// Perimeter and Euler number of the pixels x .. last of row y, all foreground of a binary frame: what
-/// pixel_shape() sums up to, a word at a time. Only the run's ends can have corners.
-__device__ inline PixelShape shape_of_run(const Tiles& tiles, Connectivity connectivity, uint32_t x,
+/// Perimeter and Euler number of the pixels x .. last of row y of a tile, all foreground of a binary frame:
+/// what pixel_shape() sums up to, a word at a time. Only the run's ends can have corners.
+__device__ inline PixelShape shape_of_run(const Tile<false>& tile, Connectivity connectivity, uint32_t x,
                                           uint32_t last, uint32_t y) {
-  const bool left = frame_bit(tiles, x - 1, y);
-  const bool right = frame_bit(tiles, last + 1, y);
-  bool up_left = frame_bit(tiles, x - 1, y - 1);
+  const bool left = tile.is_foreground_around(y, x - 1);
+  const bool right = tile.is_foreground_around(y, last + 1);
+  bool up_left = tile.is_foreground_around(y - 1, x - 1);
   const bool is_up_left = up_left;
   uint32_t pairs = 0;
   uint32_t windows = 0;
   for (uint32_t word = x / kWordBits; word <= last / kWordBits; ++word) {
     const uint32_t from = word == x / kWordBits ? x % kWordBits : 0;
     const uint32_t to = word == last / kWordBits ? last % kWordBits : kWordBits - 1;
-    const uint32_t up = frame_word(tiles, word, y - 1) & (bits_up_to(to) & ~bits_below(from));
+    const uint32_t up = tile.word_around(y - 1, word) & (bits_up_to(to) & ~bits_below(from));
     const uint32_t carry = static_cast<uint32_t>(word == x / kWordBits ? left && up_left : up_left) << from;
     pairs += __popc(up);
     windows += __popc(up & (up << 1 | carry));
@@ -74,8 +73,9 @@ __device__ inline PixelShape shape_of_run(const Tiles& tiles, Connectivity conne
   shape.perimeter = 2 * (last - x + 1) + !left + !right - 2 * pairs;
   shape.euler = static_cast<int32_t>(!left - pairs + windows);
   if (connectivity == Connectivity::k8) {
-    shape.euler -= is_up_left && !left && !frame_bit(tiles, x, y - 1);
-    shape.euler -= !right && frame_bit(tiles, last + 1, y - 1) && !frame_bit(tiles, last, y - 1);
+    shape.euler -= is_up_left && !left && !tile.is_foreground_around(y - 1, x);
+    shape.euler -=
+        !right && tile.is_foreground_around(y - 1, last + 1) && !tile.is_foreground_around(y - 1, last);
   }
   return shape;
 }

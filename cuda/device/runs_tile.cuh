@@ -77,11 +77,19 @@ struct TileTables {
   uint32_t row_base[kMaxRows];  ///< a label is row_base + the tile's components up to this one
 };
 
+/// The foreground around a tile, above it and beside it.
+struct Halo {
+  uint32_t above[kRowWords];
+  uint32_t left[kMaxRows / kWordBits + 1];  ///< a bit per row, from the one above the tile on
+  uint32_t right[kMaxRows / kWordBits + 1];
+};
+
 template <bool kValues>
 struct alignas(16) Tile {
   uint32_t n_runs;
   uint32_t n_components;
   uint32_t n_slots;
+  Halo halo;                         ///< where features ask for it
   uint32_t bits[kMaxWords];          ///< a bit per foreground pixel, the first one lowest
   uint32_t starts[kMaxWords];        ///< the pixels that begin a run
   uint16_t base[kMaxWords];          ///< runs that begin before the word
@@ -111,6 +119,22 @@ struct alignas(16) Tile {
   }
   __device__ bool is_foreground(uint32_t row, uint32_t column) const {
     return (bits[row * kRowWords + column / kWordBits] >> column % kWordBits & 1) != 0;
+  }
+  /// The bits of a word, or next to the tile's where the row or the word is one before or after it; −1 wraps
+  /// around.
+  __device__ uint32_t word_around(uint32_t row, uint32_t word) const {
+    const uint32_t side = row + 1;
+    if (word > kRowWords) {
+      return halo.left[side / kWordBits] >> side % kWordBits << (kWordBits - 1);
+    }
+    if (word == kRowWords) {
+      return halo.right[side / kWordBits] >> side % kWordBits & 1;
+    }
+    return side == 0 ? halo.above[word] : bits[row * kRowWords + word];
+  }
+  /// Whether a pixel in or next to the tile is foreground.
+  __device__ bool is_foreground_around(uint32_t row, uint32_t column) const {
+    return (word_around(row, column / kWordBits) >> column % kWordBits & 1) != 0;
   }
   __device__ bool is_start(uint32_t row, uint32_t column) const {
     return (starts[row * kRowWords + column / kWordBits] >> column % kWordBits & 1) != 0;
@@ -145,6 +169,8 @@ struct alignas(16) Tile {
     return tables.slot_base[word] + __popc(is_shared[word] & bits_below(root % kWordBits));
   }
 };
+
+static_assert(sizeof(Tile<false>) <= 56 * 1024, "a multiprocessor of 228 KiB holds four");
 
 /// What a tile is after its components were found, and what is not needed any more when its block leaves it
 /// for another: everything up to its last run.
