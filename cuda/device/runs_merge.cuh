@@ -94,16 +94,17 @@ __device__ inline void unite_lanes(const Tiles& tiles, bool is_linked, uint32_t 
   }
 }
 
-/// Links the pixels of a window across a border, `slots` being theirs, or kNoSlot. `here` and `beyond` tell a
-/// pixel's tile on this side and on the other, by its step along the border.
+/// Links the pixels of a window across a border, `slots` being theirs, or kNoSlot: b and c, or a and what is
+/// beyond it. `here` and `beyond` tell a pixel's tile on this side and on the other, by its step along the
+/// border.
 template <typename TileHere, typename TileBeyond>
-__device__ void unite_window(const Tiles& tiles, const Links& links, const Window& slots, TileHere here,
-                             TileBeyond beyond) {
-  const bool is_first = links.straight || links.diagonal;
-  unite_lanes(tiles, is_first, here(0) * tiles.max_slots + slots.a,
-              beyond(links.diagonal) * tiles.max_slots + (links.diagonal ? slots.d : slots.c));
-  unite_lanes(tiles, links.anti_diagonal, here(1) * tiles.max_slots + slots.b,
-              beyond(0) * tiles.max_slots + slots.c);
+__device__ void unite_window(const Tiles& tiles, const Links& links, bool is_anti_diagonal,
+                             const Window& slots, TileHere here, TileBeyond beyond) {
+  const bool is_diagonal = !is_anti_diagonal && links.diagonal;
+  const bool is_linked = is_anti_diagonal ? links.anti_diagonal : links.straight || links.diagonal;
+  unite_lanes(tiles, is_linked,
+              here(is_anti_diagonal) * tiles.max_slots + (is_anti_diagonal ? slots.b : slots.a),
+              beyond(is_diagonal) * tiles.max_slots + (is_diagonal ? slots.d : slots.c));
 }
 
 /// The segments of a window. In a binary frame slots tell them; those of values are read from the frame.
@@ -141,7 +142,8 @@ struct Pixel {
 
 /// Links pixel `i` of a tile's last row with what is below.
 template <bool kValues>
-__device__ void merge_south(const Tiles& tiles, Connectivity connectivity, const Place& place, uint32_t i) {
+__device__ void merge_south(const Tiles& tiles, Connectivity connectivity, const Place& place,
+                            bool is_anti_diagonal, uint32_t i) {
   const uint32_t width = tiles.columns * kTileWidth;
   const Border border{tiles.bottom + size_t{place.strip} * width, tiles.top + size_t{place.strip + 1} * width,
                       width};
@@ -151,14 +153,15 @@ __device__ void merge_south(const Tiles& tiles, Connectivity connectivity, const
   });
   const uint32_t column = place.x + i;
   unite_window(
-      tiles, links_of(connectivity, segments), slots,
+      tiles, links_of(connectivity, segments), is_anti_diagonal, slots,
       [&](uint32_t along) { return place.strip * tiles.columns + (column + along) / kTileWidth; },
       [&](uint32_t along) { return (place.strip + 1) * tiles.columns + (column + along) / kTileWidth; });
 }
 
 /// Links pixel `i` of a tile's last column with what is to the right.
 template <bool kValues>
-__device__ void merge_east(const Tiles& tiles, Connectivity connectivity, const Place& place, uint32_t i) {
+__device__ void merge_east(const Tiles& tiles, Connectivity connectivity, const Place& place,
+                           bool is_anti_diagonal, uint32_t i) {
   const uint32_t height = tiles.strips * tiles.rows;
   const Border border{tiles.right + size_t{place.column} * height,
                       tiles.left + size_t{place.column + 1} * height, height};
@@ -171,22 +174,25 @@ __device__ void merge_east(const Tiles& tiles, Connectivity connectivity, const 
   });
   const uint32_t row = place.y + i;
   unite_window(
-      tiles, links_of(connectivity, segments), slots,
+      tiles, links_of(connectivity, segments), is_anti_diagonal, slots,
       [&](uint32_t along) { return tiles.strip_of(row + along) * tiles.columns + place.column; },
       [&](uint32_t along) { return tiles.strip_of(row + along) * tiles.columns + place.column + 1; });
 }
 
-/// Joins the block's tile with the tiles below and to the right: a thread to a pixel of the borders, whole
-/// warps to each.
+/// Joins the block's tile with the tiles below and to the right: a thread to a pixel of the borders, and
+/// another to its anti-diagonal; whole warps to each border.
 template <bool kValues>
 __device__ void merge_borders(const Tiles& tiles, Connectivity connectivity, const Place& place) {
-  for (uint32_t i = threadIdx.x; i < kTileWidth + tiles.rows; i += blockDim.x) {
-    if (i < kTileWidth) {
+  const uint32_t n = kTileWidth + tiles.rows;
+  for (uint32_t i = threadIdx.x; i < (connectivity == Connectivity::k8 ? 2 * n : n); i += blockDim.x) {
+    const bool is_anti_diagonal = i >= n;
+    const uint32_t pixel = is_anti_diagonal ? i - n : i;
+    if (pixel < kTileWidth) {
       if (place.strip + 1 < tiles.strips) {
-        merge_south<kValues>(tiles, connectivity, place, i);
+        merge_south<kValues>(tiles, connectivity, place, is_anti_diagonal, pixel);
       }
     } else if (place.column + 1 < tiles.columns) {
-      merge_east<kValues>(tiles, connectivity, place, i - kTileWidth);
+      merge_east<kValues>(tiles, connectivity, place, is_anti_diagonal, pixel - kTileWidth);
     }
   }
 }
