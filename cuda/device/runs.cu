@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Runs as nodes, from the first stage to the last. Ours; the idea of labelling runs rather than pixels is
-/// that of Ronse and Devijver 1984 and He, Chao, Suzuki 2007, cutting the frame into tiles that of Šťava,
-/// Beneš 2011 and Cabaret, Lacassagne, Etiemble 2017.
+/// Runs as nodes, from the first stage to the last. Ours; the idea of labelling runs rather than pixels
+/// is that of Ronse and Devijver 1984 and He, Chao, Suzuki 2007, cutting the frame into tiles that of
+/// Šťava, Beneš 2011 and Cabaret, Lacassagne, Etiemble 2017.
 ///
 /// One kernel, a block to a tile, and a barrier across the grid between its steps:
 ///
@@ -10,9 +10,10 @@
 ///     measure   counts → canonical labels; runs → sums → records and inks
 ///     finish    sums of slots → records and inks; bits, inks → pixels
 ///
-/// so that atomics on device memory are few: they grow with the components at borders, not with pixels or
-/// runs. Rare wishes take more: a filter two kernels that put its records in order, maps of labels or roots
-/// another pass each, and a table that overflows two, because all areas must be known before any record.
+/// so that atomics on device memory are few: they grow with the components at borders, not with pixels
+/// or runs. Rare wishes take more: a filter two kernels that put its records in order, maps of labels
+/// or roots another pass each, and a table that overflows two, because all areas must be known before
+/// any record.
 #include <bit>
 #include <utility>
 

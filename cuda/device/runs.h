@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What the steps of the run-based pipeline share: how a frame is cut into tiles, and what tiles leave in
-/// device memory for each other. runs.cu tells the whole.
+/// What the steps of the run-based pipeline share: how a frame is cut into tiles, and what tiles leave
+/// in device memory for each other. runs.cu tells the whole.
 ///
-/// A tile is kTileWidth pixels wide and Tiles::rows high. Its *runs*, stretches of one segment in a row of
-/// the tile, have ids in raster order. A component of the tile goes by its first run, its *root*. Components
-/// that touch a border shared with another tile get *slots*, in the order of their roots: only these take
-/// part in what happens between tiles.
+/// A tile is kTileWidth pixels wide and Tiles::rows high. Its *runs*, stretches of one segment in a row
+/// of the tile, have ids in raster order. A component of the tile goes by its first run, its *root*.
+/// Components that touch a border shared with another tile get *slots*, in the order of their roots:
+/// only these take part in what happens between tiles.
 #pragma once
 
 #include <cstdint>

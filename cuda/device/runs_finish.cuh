@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Last step of the run-based pipeline: records and inks of components that several tiles share, and the
-/// pixels.
+/// Last step of the run-based pipeline: records and inks of components that several tiles share, and
+/// the pixels.
 ///
 /// A pixel's run is its word's first one plus the run starts up to it, and the run's ink is the pixel.
 #pragma once

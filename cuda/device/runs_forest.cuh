@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The forest of slots that joins components across tiles: each slot's parent is its own or an earlier one.
+/// The forest of slots that joins components across tiles: each slot's parent is its own or an earlier
+/// one.
 #pragma once
 
 #include "device/runs.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The steps of the run-based pipeline in their order: one kernel, whose blocks wait for one another between
-/// the steps. A block keeps its tile in shared memory; where there are more tiles than blocks, it parks each
-/// of its tiles in device memory while it is at the others.
+/// The steps of the run-based pipeline in their order: one kernel, whose blocks wait for one another
+/// between the steps. A block keeps its tile in shared memory; where there are more tiles than blocks,
+/// it parks each of its tiles in device memory while it is at the others.
 #include <algorithm>
 
 #include "device/check.h"

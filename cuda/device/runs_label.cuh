@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// First step of the run-based pipeline: a block packs a tile to bits, lists its runs, and finds the tile's
-/// components.
+/// First step of the run-based pipeline: a block packs a tile to bits, lists its runs, and finds the
+/// tile's components.
 ///
-/// The runs of the row above that touch a run have consecutive ids, and two rank queries on the words of run
-/// starts tell the first and the last of them. The first becomes the run's parent, with no atomics, which
-/// makes a forest that is flattened by pointer jumping. Any further one is a link to unite: links between two
-/// rows do not cross, so a run is a further link of one run below it at most, and a bit tells whether it is.
+/// The runs of the row above that touch a run have consecutive ids, and two rank queries on the words
+/// of run starts tell the first and the last of them. The first becomes the run's parent, with no
+/// atomics, which makes a forest that is flattened by pointer jumping. Any further one is a link to
+/// unite: links between two rows do not cross, so a run is a further link of one run below it at most,
+/// and a bit tells whether it is.
 #pragma once
 
 #include "device/runs_pack.cuh"

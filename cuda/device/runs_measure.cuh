@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Third step of the run-based pipeline: sums of the tile's components, and what becomes of those that lie in
-/// it as a whole.
+/// Third step of the run-based pipeline: sums of the tile's components, and what becomes of those that
+/// lie in it as a whole.
 ///
 /// Runs have sums in closed form, which are added up in shared memory: in the room that the tile's runs
-/// leave, which holds a window of its components at a time. Most tiles have no more. Sums of components at
-/// borders go on to their root's in device memory.
+/// leave, which holds a window of its components at a time. Most tiles have no more. Sums of components
+/// at borders go on to their root's in device memory.
 #pragma once
 
 #include "device/runs_emit.cuh"

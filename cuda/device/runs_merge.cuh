@@ -2,8 +2,8 @@
 /// Second step of the run-based pipeline: components that meet at the borders of tiles become one.
 ///
 /// A union-find over slots in device memory, which links roots to the one with the earlier first pixel.
-/// Whoever becomes a child takes itself out of the count of its row and strip, so that what is left when
-/// all are done are the frame's components, each counted where it begins.
+/// Whoever becomes a child takes itself out of the count of its row and strip, so that what is left
+/// when all are done are the frame's components, each counted where it begins.
 #pragma once
 
 #include "device/runs.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What a tile tells the others once its components are found: the slots along its borders, and how many
-/// components begin in each of its rows.
+/// What a tile tells the others once its components are found: the slots along its borders, and how
+/// many components begin in each of its rows.
 #pragma once
 
 #include "device/runs_tile.cuh"
