@@ -123,6 +123,7 @@ bool CudaContext::answer(GstElement* element, GstQuery* query) const {
 
 GstBufferPool* CudaContext::new_pool() const {
   const std::lock_guard guard(lock_);
+  gst_cuda_memory_init_once();  // pools need it, and nobody else may have
   return context_ != nullptr ? gst_cuda_buffer_pool_new(context_) : nullptr;
 }
 

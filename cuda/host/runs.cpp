@@ -129,6 +129,10 @@ void RunsPipeline::number(const Settings& settings) {
 
 Selection RunsPipeline::select(const Settings& settings) {
   if (!needs_areas(settings, config_.width * config_.height)) {
+    // Nothing passes; the painter, who asks for each area, must find so.
+    for (const Strip& strip : table_.strips()) {
+      std::fill_n(areas_.get() + strip.first_label, strip.n_labels, 0);
+    }
     return {};
   }
   merger_.merge_areas(areas_.get());

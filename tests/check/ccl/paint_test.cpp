@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "ccl/colors.h"
@@ -194,6 +195,22 @@ TEST_P(PaintTest, FilteredComponentsAreBackground) {
 }
 
 /// Only the table of records is short; pixels are painted all the same.
+/// The fast ways of doing nothing must still paint the background.
+TEST_P(PaintTest, FiltersThatNothingPasses) {
+  for (const Output output : kOutputs) {
+    runner_.config.output = output;
+    for (const auto& [width, height] : {std::pair{1u, 1u}, std::pair{2u, 1u}, std::pair{65u, 33u}}) {
+      const Image image = scene(width, height);
+      const std::pair<uint32_t, uint32_t> areas[] = {{width * height + 1, 0xffffffff}, {5, 4}, {1, 0}};
+      for (const auto& [min_area, max_area] : areas) {
+        settings_.min_area = min_area;
+        settings_.max_area = max_area;
+        ASSERT_TRUE(is_exact(image, settings_)) << min_area << ".." << max_area;
+      }
+    }
+  }
+}
+
 TEST_P(PaintTest, OverflowChangesNoPixel) {
   const Image image = scene(130, 90);
   for (const Output output : kOutputs) {
