@@ -29,6 +29,8 @@ struct FrameBuffers {
   uint8_t* output;        ///< dense rows of bytes_per_pixel(Config::output); unused with Output::kNone
   CclComponent* records;  ///< Config::max_components
   Counts* counts;         ///< one
+
+  bool operator==(const FrameBuffers&) const = default;
 };
 
 /// Is told where on the stream a stage ends, so that stages can be timed.

@@ -148,10 +148,6 @@ bool Slot::has_download() const {
   return config_.output != Output::kNone && frame_.output != job_.output.pixels;
 }
 
-bool Slot::is_in_own_memory() const {
-  return frame_.input == input_.data() && frame_.output == output_.data();
-}
-
 Status Slot::upload() {
   const bool is_there = job_.input.memory == Memory::kDevice;
   const Stream& stream = is_there ? stream_ : *up_;
@@ -172,43 +168,61 @@ Status Slot::upload() {
 
 /// Everything between upload and download.
 Status Slot::process() {
-  if (!is_in_own_memory()) {
-    return enqueue();
+  const Settings& settings = job_.settings;
+  if (settings.rule.foreground != foreground_) {
+    forget_graphs();  // see Pipeline::prepare()
+    foreground_ = settings.rule.foreground;
   }
-  if (!graph_.is_captured() || graph_settings_ != job_.settings) {
-    if (Status status = capture(); !status.ok()) {
-      graph_.reset();  // it may lead to memory that is gone
+  CapturedGraph* captured = find_graph();
+  if (!captured->graph.is_captured() || captured->frame != frame_ || captured->settings != settings) {
+    if (Status status = capture(captured); !status.ok()) {
+      forget_graphs();  // they may lead to memory that is gone
       return status;
     }
-    graph_settings_ = job_.settings;
   }
-  return graph_.launch(stream_);
+  captured->last_use = ++n_frames_;
+  marked_ = captured->marked;
+  return captured->graph.launch(stream_);
 }
 
-Status Slot::enqueue() {
-  if (!is_capturing_) {
-    CCL_RETURN_IF_ERROR(pipeline_->prepare(job_.settings));
-  }
-  marked_ = 0;
-  CCL_RETURN_IF_ERROR(pipeline_->enqueue(job_.settings, frame_, stream_.get(), this));
-  return deliver_records();
+/// The graph for the frame in flight, else the one that was not used for longest, to be captured anew.
+Slot::CapturedGraph* Slot::find_graph() {
+  const auto fits = [this](const CapturedGraph& captured) {
+    return captured.graph.is_captured() && captured.frame == frame_ && captured.settings == job_.settings;
+  };
+  const auto found = std::find_if(graphs_.begin(), graphs_.end(), fits);
+  return found != graphs_.end() ? &*found
+                                : &*std::min_element(graphs_.begin(), graphs_.end(),
+                                                     [](const CapturedGraph& a, const CapturedGraph& b) {
+                                                       return a.last_use < b.last_use;
+                                                     });
 }
 
-/// The graph is made anew only when settings change.
-Status Slot::capture() {
+Status Slot::capture(CapturedGraph* captured) {
   CCL_RETURN_IF_ERROR(pipeline_->prepare(job_.settings));
-  is_capturing_ = true;
-  const Status status = graph_.capture(stream_, [this] { return enqueue(); });
-  is_capturing_ = false;
-  return status;
+  marked_ = 0;
+  CCL_RETURN_IF_ERROR(captured->graph.capture(stream_, [this]() -> Status {
+    CCL_RETURN_IF_ERROR(pipeline_->enqueue(job_.settings, frame_, stream_.get(), this));
+    return deliver_records();
+  }));
+  captured->frame = frame_;
+  captured->settings = job_.settings;
+  captured->marked = marked_;
+  return {};
 }
 
-/// While a graph is captured: the graph will record the event each time it runs.
+void Slot::forget_graphs() {
+  for (CapturedGraph& captured : graphs_) {
+    captured.graph.reset();
+  }
+}
+
+/// Called while a graph is captured: the graph will record the event each time it runs.
 Status Slot::mark(Stage stage, cudaStream_t stream) {
   marked_ |= 1u << stage;
-  return check(cudaEventRecordWithFlags(events_[kFirstStage + uint32_t{stage}].get(), stream,
-                                        is_capturing_ ? cudaEventRecordExternal : cudaEventRecordDefault),
-               "cudaEventRecordWithFlags");
+  return check(
+      cudaEventRecordWithFlags(events_[kFirstStage + uint32_t{stage}].get(), stream, cudaEventRecordExternal),
+      "cudaEventRecordWithFlags");
 }
 
 Status Slot::deliver_records() {

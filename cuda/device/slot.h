@@ -23,9 +23,8 @@ struct Transfers {
 /// All calls, construction and destruction included, need the context to be current. A slot has its own
 /// pipeline, so that frames in different slots overlap; inside a slot the stream orders the stages.
 ///
-/// A frame in the slot's own memory, uploaded there, is one graph launch. A frame that lies on the device
-/// already is used where it lies; as it comes with another address each time, its kernels are launched one
-/// by one, which costs the host less than to tell a graph of the new address.
+/// All work on a frame between its transfers is one graph launch. A frame that lies on the device already is
+/// used where it lies. Such frames come from pools that go round, so graphs are kept by address.
 class Slot : private StageMarks {
  public:
   Slot() = default;
@@ -61,12 +60,13 @@ class Slot : private StageMarks {
   Status take_input_memory();
   Status take_output_memory();
   Status place();
-  bool is_in_own_memory() const;
   bool has_download() const;
   Status upload();
+  struct CapturedGraph;
   Status process();
-  Status enqueue();
-  Status capture();
+  CapturedGraph* find_graph();
+  Status capture(CapturedGraph* captured);
+  void forget_graphs();
   Status mark(Stage stage, cudaStream_t stream) override;
   Status deliver_records();
   Status deliver_images();
@@ -91,10 +91,18 @@ class Slot : private StageMarks {
   PinnedArray<Counts> host_counts_;         ///< one
   PinnedArray<CclComponent> host_records_;  ///< Config::max_components
 
-  Graph graph_;              ///< all stages, for frames in own memory with these settings
-  Settings graph_settings_;  ///< valid while a graph is captured
-  bool is_capturing_ = false;
-  uint32_t marked_ = 0;  ///< a bit for each stage that the frame marks
+  /// All stages, for frames that lie there and have these settings.
+  struct CapturedGraph {
+    Graph graph;
+    FrameBuffers frame{};
+    Settings settings;
+    uint32_t marked = 0;    ///< a bit for each stage that it marks
+    uint64_t last_use = 0;  ///< number of the frame
+  };
+  std::array<CapturedGraph, 16> graphs_;
+  uint64_t n_frames_ = 0;
+  Foreground foreground_ = Foreground::kBinary;  ///< of the last frame
+  uint32_t marked_ = 0;                          ///< a bit for each stage that the frame marks
 
   std::array<Event, kPointCount> events_;
   Event written_;  ///< on the stream that writes the input

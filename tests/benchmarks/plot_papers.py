@@ -63,7 +63,7 @@ def draw_kalentev(results):
     right.set_title("noise, occupancy 0.5", fontsize=10)
     left.set_xlabel("occupancy; the numbers above are iterations")
     left.set_ylabel("ms")
-    left.legend(fontsize=7.5, frameon=False, loc="center left")
+    right.legend(fontsize=7.5, frameon=False, loc="lower right")
     right.set_xscale("log")
     right.set_yscale("log")
     right.set_xlabel("megapixels")
