@@ -63,7 +63,7 @@ def draw_kalentev(results):
     right.set_title("noise, occupancy 0.5", fontsize=10)
     left.set_xlabel("occupancy; the numbers above are iterations")
     left.set_ylabel("ms")
-    right.legend(fontsize=7.5, frameon=False, loc="lower right")
+    left.legend(fontsize=7.5, frameon=False, ncols=2, loc="center", bbox_to_anchor=(0.5, 0.36))
     right.set_xscale("log")
     right.set_yscale("log")
     right.set_xlabel("megapixels")

@@ -83,7 +83,8 @@ class DeviceMemoryTest : public testing::Test {
   }
 
   /// Runs a frame on the host engine, as the reference.
-  static Frame expect(const Image& image, const Config& config, size_t stride) {
+  static Frame expect(const Image& image, const Config& config, size_t stride,
+                      const Settings& settings = {}) {
     const std::unique_ptr<Engine> engine = make_host_engine();
     Config on_host = config;
     on_host.algorithm = Algorithm::kAuto;
@@ -93,6 +94,7 @@ class DeviceMemoryTest : public testing::Test {
     FrameJob job;
     job.input = {image.pixels(), image.stride};
     job.output = {frame.rows.data(), stride};
+    job.settings = settings;
     EXPECT_TRUE(engine->push(job).ok());
     FrameResult result;
     EXPECT_TRUE(engine->pop(&result).ok());
@@ -171,6 +173,42 @@ TEST_F(DeviceMemoryTest, FramesMayLieElsewhereThanConfigured) {
           want)
           << seed;
     }
+  }
+}
+
+/// Frames at more addresses than graphs are kept for, with settings that change now and then.
+TEST_F(DeviceMemoryTest, ManyAddressesAndSettings) {
+  constexpr uint32_t kWidth = 96;
+  constexpr uint32_t kHeight = 40;
+  constexpr size_t kStride = kWidth * 4;
+  Config config = config_of(kWidth, kHeight, Output::kColorized);
+  config.input_memory = Memory::kDevice;
+  config.output_memory = Memory::kDevice;
+  std::vector<std::unique_ptr<DeviceBytes>> inputs;
+  std::vector<std::unique_ptr<DeviceBytes>> outputs;
+  for (uint32_t i = 0; i < 7; ++i) {
+    inputs.push_back(std::make_unique<DeviceBytes>(size_t{kWidth} * kHeight));
+    inputs.back()->set(specks(kWidth, kHeight, i).memory);
+  }
+  for (uint32_t i = 0; i < 3; ++i) {
+    outputs.push_back(std::make_unique<DeviceBytes>(kStride * kHeight));
+  }
+  ASSERT_TRUE(engine_->configure(config).ok());
+  for (uint32_t i = 0; i < 60; ++i) {
+    Settings settings;
+    settings.rule.foreground = i % 20 > 15 ? Foreground::kValues : Foreground::kBinary;
+    settings.min_area = i % 9 == 0 ? 4 : 1;
+    settings.draw_boxes = i % 13 == 0;
+    FrameJob job;
+    job.input = {inputs[i % 7]->get(), kWidth, Memory::kDevice};
+    job.output = {outputs[i % 3]->get(), kStride, Memory::kDevice};
+    job.settings = settings;
+    ASSERT_TRUE(engine_->push(job).ok());
+    FrameResult result;
+    ASSERT_TRUE(engine_->pop(&result).ok());
+    EXPECT_EQ((Frame{outputs[i % 3]->read(), {result.components.begin(), result.components.end()}}),
+              expect(specks(kWidth, kHeight, i % 7), config, kStride, settings))
+        << i;
   }
 }
 
