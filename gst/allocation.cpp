@@ -73,20 +73,27 @@ void remove_memory_metas(GstQuery* query) {
 }  // namespace
 
 void propose_allocation(GstQuery* query, Backend* backend, guint depth) {
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
+  propose_pool(query, backend, depth);
+}
+
+bool propose_pool(GstQuery* query, Backend* backend, guint depth) {
   GstCaps* caps = nullptr;
   gboolean needs_pool = FALSE;
   gst_query_parse_allocation(query, &caps, &needs_pool);
-  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
-  gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
+  const bool has_video_meta =
+      gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) != FALSE;
   GstVideoInfo info;
-  if (!backend->is_cuda() || caps == nullptr || !gst_video_info_from_caps(&info, caps)) {
-    return;
+  if (!backend->is_cuda() || caps == nullptr || !gst_video_info_from_caps(&info, caps) ||
+      (is_cuda_caps(caps) && !has_video_meta)) {  // such pools pad rows
+    return false;
   }
   PoolRequest request{.caps = caps,
                       .size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)),
                       .min = depth + 2,  // those in flight, the one at hand, and one to fill
                       .max = 0,
-                      .video_meta = true,
+                      .video_meta = has_video_meta,
                       .allocator = nullptr,
                       .params = {}};
   gst_allocation_params_init(&request.params);
@@ -98,7 +105,8 @@ void propose_allocation(GstQuery* query, Backend* backend, guint depth) {
     gst_query_add_allocation_param(query, request.allocator, &request.params);
     pool = gst_video_buffer_pool_new();
   }
-  if (pool != nullptr && configure_pool(pool, request)) {
+  const bool is_good = pool != nullptr && configure_pool(pool, request);
+  if (is_good) {
     // The pool may have chosen larger frames.
     GstStructure* config = gst_buffer_pool_get_config(pool);
     gst_buffer_pool_config_get_params(config, nullptr, &request.size, nullptr, nullptr);
@@ -106,6 +114,7 @@ void propose_allocation(GstQuery* query, Backend* backend, guint depth) {
     gst_query_add_allocation_pool(query, needs_pool ? pool : nullptr, request.size, request.min, 0);
   }
   gst_clear_object(&pool);
+  return is_good;
 }
 
 void propose_downstreams_allocation(GstQuery* query, guint depth) {

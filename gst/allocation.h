@@ -12,6 +12,10 @@ namespace cudaccl {
 /// Answers upstream: strides and crop rectangles of any kind are welcome, and on a GPU here is a pool.
 void propose_allocation(GstQuery* query, Backend* backend, guint depth);
 
+/// Adds that pool alone, whose frames have padded rows only if the query has GstVideoMeta. False if there is
+/// none to add.
+bool propose_pool(GstQuery* query, Backend* backend, guint depth);
+
 /// Changes downstream's answer for upstream, whose buffers go through: more of them are in use.
 void propose_downstreams_allocation(GstQuery* query, guint depth);
 

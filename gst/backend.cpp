@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "backend.h"
 
+#include <utility>
+
 #include "cuda_memory.h"
 #include "pinned_allocator.h"
 
@@ -83,19 +85,20 @@ bool Backend::follow(GstElement* element, GstBuffer* buffer, int device_id) {
   return !is_cuda() || !context_.adopt(buffer, device_id) || move_engine(element, device_id);
 }
 
-/// An engine stays in the context that it was made in.
+/// An engine stays in the context that it was made in, so that another is made. No frame may be in flight.
 bool Backend::move_engine(GstElement* element, int device_id) {
   const std::shared_ptr<void> wanted = context_.handle(device_id);
   if (wanted == nullptr || wanted.get() == engine_->device()->context()) {
     return true;
   }
-  close_engine();
-  if (const ccl::Status status =
-          ccl::make_device_engine({.device_id = device_id, .context = wanted}, &engine_);
+  std::unique_ptr<ccl::Engine> moved;
+  if (const ccl::Status status = ccl::make_device_engine({.device_id = device_id, .context = wanted}, &moved);
       !status.ok()) {
     post_error(element, status);
     return false;
   }
+  close_engine();
+  engine_ = std::move(moved);
   return true;
 }
 

@@ -68,7 +68,7 @@ void CudaContext::find(GstElement* element, int device_id) {
 
 void CudaContext::share(GstElement* element, const std::shared_ptr<ccl::Device>& device) {
   CUdevice handle = 0;
-  if (this->handle(device->id()) != nullptr || !gst_cuda_load_library() ||
+  if (this->handle(-1) != nullptr || !gst_cuda_load_library() ||
       CuDeviceGet(&handle, device->id()) != CUDA_SUCCESS) {
     return;
   }
@@ -82,7 +82,11 @@ void CudaContext::share(GstElement* element, const std::shared_ptr<ccl::Device>&
                           [](gpointer kept) { delete static_cast<std::shared_ptr<ccl::Device>*>(kept); });
   {
     const std::lock_guard guard(lock_);
-    gst_object_replace(reinterpret_cast<GstObject**>(&context_), GST_OBJECT(wrapped));
+    if (context_ != nullptr) {  // somebody was quicker
+      gst_object_unref(wrapped);
+      return;
+    }
+    context_ = static_cast<GstCudaContext*>(gst_object_ref(wrapped));
   }
   GstContext* context = gst_context_new_cuda_context(wrapped);
   gst_object_unref(wrapped);

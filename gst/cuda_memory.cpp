@@ -39,9 +39,9 @@ bool is_memory_of(GstBuffer* buffer, void* context) {
   return context != nullptr && theirs != nullptr && gst_cuda_context_get_handle(theirs) == context;
 }
 
-void* pending_stream(GstBuffer* buffer) {
+void* stream_of(GstBuffer* buffer) {
   GstCudaMemory* memory = cuda_memory_of(buffer);
-  return memory != nullptr ? pending_stream(memory) : nullptr;
+  return memory != nullptr ? stream_of(memory) : nullptr;
 }
 
 #else
@@ -56,7 +56,7 @@ bool is_memory_of(GstBuffer*, void*) {
   return false;
 }
 
-void* pending_stream(GstBuffer*) {
+void* stream_of(GstBuffer*) {
   return nullptr;
 }
 

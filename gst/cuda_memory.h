@@ -23,7 +23,7 @@ bool is_memory_of(GstBuffer* buffer, void* context);
 /// Maps CUDA memory as it is: the address is one of the GPU's.
 extern const GstMapFlags kMapCuda;
 
-/// The CUstream on which the buffer's CUDA memory may still be written, null if none.
-void* pending_stream(GstBuffer* buffer);
+/// The CUstream that all use of the buffer's CUDA memory is ordered by, null if nobody uses it.
+void* stream_of(GstBuffer* buffer);
 
 }  // namespace cudaccl

@@ -41,13 +41,16 @@ ccl::InputImage MappedFrame::luma() const {
     const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(frame_.buffer);
     pixels += crop->y * stride + crop->x;
   }
-  const bool is_pending = memory_ == ccl::Memory::kDevice;
-  return {pixels, stride, memory_, is_pending ? pending_stream(frame_.buffer) : nullptr};
+  return {pixels, stride, memory_, stream()};
 }
 
 ccl::OutputImage MappedFrame::pixels() const {
   return {static_cast<uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame_, 0)),
-          static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, 0)), memory_};
+          static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, 0)), memory_, stream()};
+}
+
+void* MappedFrame::stream() const {
+  return memory_ == ccl::Memory::kDevice ? stream_of(frame_.buffer) : nullptr;
 }
 
 bool is_cropped(GstBuffer* buffer, const GstVideoInfo& info) {

@@ -26,6 +26,8 @@ class MappedFrame {
   ccl::OutputImage pixels() const;
 
  private:
+  void* stream() const;
+
   GstVideoFrame frame_{};
   GstVideoInfo info_;
   ccl::Memory memory_;

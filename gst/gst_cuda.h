@@ -11,20 +11,17 @@
 
 namespace cudaccl {
 
-/// The CUstream on which the memory may still be written, null if it is done. Until 1.24 all memory is
-/// written before it is pushed.
-inline void* pending_stream(GstCudaMemory* memory) {
+/// The CUstream that all use of the memory is ordered by, null if its last user was done before it was let
+/// go, as all are until 1.24.
+inline void* stream_of(GstCudaMemory* memory) {
 #if GST_CHECK_VERSION(1, 24, 0)
-  if (GST_MEMORY_FLAG_IS_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC)) {
-    if (GstCudaStream* stream = gst_cuda_memory_get_stream(memory)) {
-      return gst_cuda_stream_get_handle(stream);
-    }
-    gst_cuda_memory_sync(memory);
-  }
+  // Whatever NEED_SYNC says: it is cleared by whoever begins to wait.
+  GstCudaStream* stream = gst_cuda_memory_get_stream(memory);
+  return stream != nullptr ? gst_cuda_stream_get_handle(stream) : nullptr;
 #else
   static_cast<void>(memory);
-#endif
   return nullptr;
+#endif
 }
 
 }  // namespace cudaccl

@@ -282,6 +282,8 @@ static GstCaps* gst_cuda_ccl_transform_caps(GstBaseTransform* transform, GstPadD
 static gboolean gst_cuda_ccl_set_caps(GstBaseTransform* transform, GstCaps* in_caps, GstCaps* out_caps) {
   GstCudaCcl* self = GST_CUDA_CCL(transform);
   Private* priv = self->priv;
+  drain(self);  // what came before goes by the caps and in the context of before
+  priv->in_pool = nullptr;
   if (!gst_video_info_from_caps(&priv->in_info, in_caps) ||
       !gst_video_info_from_caps(&priv->out_info, out_caps)) {
     GST_ERROR_OBJECT(self, "not video caps: %" GST_PTR_FORMAT " to %" GST_PTR_FORMAT, in_caps, out_caps);
@@ -335,10 +337,14 @@ static gboolean gst_cuda_ccl_propose_allocation(GstBaseTransform* transform, Gst
                                                 GstQuery* query) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
   const guint depth = priv->snapshot().pipeline_depth;
-  if (priv->output == ccl::Output::kNone && gst_pad_peer_query(transform->srcpad, query) &&
-      gst_query_get_n_allocation_pools(query) > 0) {
-    cudaccl::propose_downstreams_allocation(query, depth);
-    return TRUE;
+  if (priv->output == ccl::Output::kNone) {
+    // Upstream's buffers go to downstream, who says what they may be like.
+    const gboolean is_answered = gst_pad_peer_query(transform->srcpad, query);
+    if (gst_query_get_n_allocation_pools(query) > 0) {
+      cudaccl::propose_downstreams_allocation(query, depth);
+      return is_answered;
+    }
+    return cudaccl::propose_pool(query, &priv->backend, depth) || is_answered;
   }
   cudaccl::propose_allocation(query, &priv->backend, depth);
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)
@@ -500,7 +506,12 @@ static GstFlowReturn prepare_engine(GstCudaCcl* self, GstBuffer* in, const Prope
       gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));  // pools of that context
     }
   }
-  const ccl::Config wanted = wanted_config(priv, properties);
+  // From passthrough to pixels and back buffers come from elsewhere, which is for the next negotiation.
+  Properties possible = properties;
+  if ((properties.output == ccl::Output::kNone) != (priv->output == ccl::Output::kNone)) {
+    possible.output = priv->output;
+  }
+  const ccl::Config wanted = wanted_config(priv, possible);
   if (!priv->backend.is_configured(wanted)) {
     if (const GstFlowReturn flow = drain(self); flow != GST_FLOW_OK) {
       return flow;

@@ -42,6 +42,8 @@ struct OutputImage {
   uint8_t* pixels = nullptr;
   size_t stride = 0;
   Memory memory = Memory::kHost;
+  /// A CUstream: the pixels are written once all that is on it at push() is done. Null: nothing uses them.
+  void* stream = nullptr;
 };
 
 /// One frame. What the pointers lead to is the caller's and must stay as it is until the frame is popped

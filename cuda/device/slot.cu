@@ -67,6 +67,7 @@ Status Slot::configure(const Config& config, Algorithm algorithm, Transfers* tra
     CCL_RETURN_IF_ERROR(event.create());
   }
   CCL_RETURN_IF_ERROR(written_.create());
+  CCL_RETURN_IF_ERROR(vacant_.create());
   if (config.input_memory == Memory::kHost) {
     CCL_RETURN_IF_ERROR(take_input_memory());
   }
@@ -107,6 +108,7 @@ Status Slot::start(const FrameJob& job) {
   job_ = job;
   CCL_RETURN_IF_ERROR(place());
   CCL_RETURN_IF_ERROR(upload());
+  CCL_RETURN_IF_ERROR(follow(stream_, vacant_, job_.output.stream));
   CCL_RETURN_IF_ERROR(process());
   return delivers_late_ ? Status() : deliver_images();
 }
@@ -148,14 +150,20 @@ bool Slot::has_download() const {
   return config_.output != Output::kNone && frame_.output != job_.output.pixels;
 }
 
+/// The same behind a stream that is not ours, if there is one.
+Status Slot::follow(const Stream& stream, const Event& event, void* foreign) {
+  if (foreign == nullptr) {
+    return {};
+  }
+  CCL_RETURN_IF_ERROR(
+      check(cudaEventRecord(event.get(), static_cast<cudaStream_t>(foreign)), "cudaEventRecord"));
+  return check(cudaStreamWaitEvent(stream.get(), event.get()), "cudaStreamWaitEvent");
+}
+
 Status Slot::upload() {
   const bool is_there = job_.input.memory == Memory::kDevice;
   const Stream& stream = is_there ? stream_ : *up_;
-  if (job_.input.stream != nullptr) {
-    const auto writer = static_cast<cudaStream_t>(job_.input.stream);
-    CCL_RETURN_IF_ERROR(check(cudaEventRecord(written_.get(), writer), "cudaEventRecord"));
-    CCL_RETURN_IF_ERROR(check(cudaStreamWaitEvent(stream.get(), written_.get()), "cudaStreamWaitEvent"));
-  }
+  CCL_RETURN_IF_ERROR(follow(stream, written_, job_.input.stream));
   CCL_RETURN_IF_ERROR(record(kStarted, stream));
   if (!is_there) {
     CCL_RETURN_IF_ERROR(

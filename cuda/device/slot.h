@@ -74,6 +74,7 @@ class Slot : private StageMarks {
   Status choose_records();
   Status record(Point point, const Stream& stream) { return events_[point].record(stream); }
   Status follow(const Stream& stream, Point point, const Stream& before);
+  Status follow(const Stream& stream, const Event& event, void* foreign);
   Status read_times(StageTimes* times) const;
 
   Config config_;
@@ -106,6 +107,7 @@ class Slot : private StageMarks {
 
   std::array<Event, kPointCount> events_;
   Event written_;  ///< on the stream that writes the input
+  Event vacant_;   ///< on the stream that uses the output's memory
   Stream stream_;  ///< of the kernels
   const Stream* up_ = nullptr;
   const Stream* down_ = nullptr;

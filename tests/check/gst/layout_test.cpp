@@ -166,4 +166,20 @@ TEST(Buffers, VideocropLeavesCroppingToUs) {
             mask(label(cut(image, 6, 4, 37, 21), {})));
 }
 
+/// Buffers that go through are downstream's to read: what it does not offer is not promised for it.
+TEST(Layout, PassthroughPromisesOnlyWhatDownstreamDoes) {
+  for (const char* output : {"passthrough", "colorized"}) {
+    Harness h(std::string("output=") + output);
+    ASSERT_TRUE(h.send_caps("GRAY8", 30, 20));
+    const Ref<GstCaps> caps(gst_pad_get_current_caps(h.get()->srcpad));
+    const Ref<GstQuery> query(gst_query_new_allocation(caps.get(), FALSE));
+    gst_pad_peer_query(h.get()->srcpad, query.get());
+    for (const GType meta : {GST_VIDEO_META_API_TYPE, GST_VIDEO_CROP_META_API_TYPE}) {
+      EXPECT_EQ(gst_query_find_allocation_meta(query.get(), meta, nullptr) != FALSE,
+                std::string(output) == "colorized")
+          << output << " " << g_type_name(meta);
+    }
+  }
+}
+
 }  // namespace cudaccl::test
