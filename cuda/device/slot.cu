@@ -182,7 +182,7 @@ Status Slot::process() {
     foreground_ = settings.rule.foreground;
   }
   CapturedGraph* captured = find_graph();
-  if (!captured->graph.is_captured() || captured->frame != frame_ || captured->settings != settings) {
+  if (!captured->is_for(frame_, settings)) {
     if (Status status = capture(captured); !status.ok()) {
       forget_graphs();  // they may lead to memory that is gone
       return status;
@@ -195,10 +195,9 @@ Status Slot::process() {
 
 /// The graph for the frame in flight, else the one that was not used for longest, to be captured anew.
 Slot::CapturedGraph* Slot::find_graph() {
-  const auto fits = [this](const CapturedGraph& captured) {
-    return captured.graph.is_captured() && captured.frame == frame_ && captured.settings == job_.settings;
-  };
-  const auto found = std::find_if(graphs_.begin(), graphs_.end(), fits);
+  const auto found = std::find_if(graphs_.begin(), graphs_.end(), [this](const CapturedGraph& captured) {
+    return captured.is_for(frame_, job_.settings);
+  });
   return found != graphs_.end() ? &*found
                                 : &*std::min_element(graphs_.begin(), graphs_.end(),
                                                      [](const CapturedGraph& a, const CapturedGraph& b) {

@@ -99,6 +99,10 @@ class Slot : private StageMarks {
     Settings settings;
     uint32_t marked = 0;    ///< a bit for each stage that it marks
     uint64_t last_use = 0;  ///< number of the frame
+
+    bool is_for(const FrameBuffers& wanted, const Settings& wanted_settings) const {
+      return graph.is_captured() && frame == wanted && settings == wanted_settings;
+    }
   };
   std::array<CapturedGraph, 16> graphs_;
   uint64_t n_frames_ = 0;

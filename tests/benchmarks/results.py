@@ -10,12 +10,12 @@ SIZE_NAMES = {(1280, 720): "720p", (1920, 1080): "1080p", (2048, 2048): "2048²"
 FLOOR = "floor-read1-write4"
 PEERS = {"npp-union-find": "NVIDIA NPP", "npp-union-find+compress": "NVIDIA NPP, consecutive labels",
          "cupyx-label": "CuPy"}
-NUMBERS = ("min_us", "median_us", "label_us", "number_us", "measure_us", "paint_us")
+NUMBERS = ("min_us", "median_us", "label_us", "number_us", "measure_us", "paint_us", "paper", "ours", "ratio")
 INTEGERS = ("connectivity", "width", "height", "repetitions")
 
 
 class Row:
-    """A line of the CSV: its columns as attributes; times in µs, None where nothing was timed."""
+    """A line of the CSV: its columns as attributes; times in µs, None for a number that is not there."""
 
     def __init__(self, columns):
         for name, text in columns.items():
