@@ -27,26 +27,43 @@ void Statistics::Range::add(double value, bool first) {
 }
 
 void Statistics::count_frame(const ccl::FrameResult& result) {
+  const std::lock_guard guard(lock_);
   for (int i = 0; i < kStages; ++i) {
-    stages_[i].add(result.times.*kStageTimes[i].time, frames_ == 0);
+    counts_.stages[i].add(result.times.*kStageTimes[i].time, counts_.frames == 0);
   }
-  ++frames_;
-  components_ += result.n_components;
-  overflow_ += result.overflow;
+  ++counts_.frames;
+  counts_.components += result.n_components;
+  counts_.overflow += result.overflow;
+}
+
+void Statistics::count_dropped() {
+  const std::lock_guard guard(lock_);
+  ++counts_.dropped;
+}
+
+void Statistics::reset() {
+  const std::lock_guard guard(lock_);
+  counts_ = {};
 }
 
 GstStructure* Statistics::to_structure(const std::string& device) const {
   static_assert(std::size(kStageTimes) == kStages);
-  GstStructure* structure =
-      gst_structure_new("application/x-cudaccl-stats", "device", G_TYPE_STRING, device.c_str(), "frames",
-                        G_TYPE_UINT64, frames_, "dropped", G_TYPE_UINT64, dropped_, "components",
-                        G_TYPE_UINT64, components_, "overflow", G_TYPE_UINT64, overflow_, nullptr);
+  Counts counts;
+  {
+    const std::lock_guard guard(lock_);
+    counts = counts_;
+  }
+  GstStructure* structure = gst_structure_new(
+      "application/x-cudaccl-stats", "device", G_TYPE_STRING, device.c_str(), "frames", G_TYPE_UINT64,
+      counts.frames, "dropped", G_TYPE_UINT64, counts.dropped, "components", G_TYPE_UINT64, counts.components,
+      "overflow", G_TYPE_UINT64, counts.overflow, nullptr);
   for (int i = 0; i < kStages; ++i) {
+    const Range& stage = counts.stages[i];
     const std::string prefix = std::string(kStageTimes[i].name) + "-us-";
-    const double mean = frames_ > 0 ? stages_[i].sum / static_cast<double>(frames_) : 0;
-    gst_structure_set(structure, (prefix + "min").c_str(), G_TYPE_DOUBLE, stages_[i].min,
+    const double mean = counts.frames > 0 ? stage.sum / static_cast<double>(counts.frames) : 0;
+    gst_structure_set(structure, (prefix + "min").c_str(), G_TYPE_DOUBLE, stage.min,
                       (prefix + "mean").c_str(), G_TYPE_DOUBLE, mean, (prefix + "max").c_str(), G_TYPE_DOUBLE,
-                      stages_[i].max, nullptr);
+                      stage.max, nullptr);
   }
   return structure;
 }

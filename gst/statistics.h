@@ -5,16 +5,19 @@
 #include <gst/gst.h>
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "ccl/engine.h"
 
 namespace cudaccl {
 
+/// Any thread may use it.
 class Statistics {
  public:
   void count_frame(const ccl::FrameResult& result);
-  void count_dropped() { ++dropped_; }
+  void count_dropped();
+  void reset();
 
   /// application/x-cudaccl-stats: device (string), frames, dropped, components, overflow (guint64), and for
   /// each stage STAGE-us-min, STAGE-us-mean, STAGE-us-max (gdouble). The caller's.
@@ -31,11 +34,16 @@ class Statistics {
 
   static constexpr int kStages = 6;
 
-  uint64_t frames_ = 0;
-  uint64_t dropped_ = 0;
-  uint64_t components_ = 0;
-  uint64_t overflow_ = 0;
-  Range stages_[kStages];
+  struct Counts {
+    uint64_t frames = 0;
+    uint64_t dropped = 0;
+    uint64_t components = 0;
+    uint64_t overflow = 0;
+    Range stages[kStages];
+  };
+
+  mutable std::mutex lock_;
+  Counts counts_;
 };
 
 }  // namespace cudaccl
