@@ -54,6 +54,12 @@ bool FramePath::configure(const Properties& properties) {
 
 /* Into the engine */
 
+GstFlowReturn FramePath::make_way(bool after_gap) {
+  after_gap_ = after_gap;
+  const bool is_negotiated_for = GST_PAD_NEEDS_RECONFIGURE(GST_BASE_TRANSFORM_SRC_PAD(element_));
+  return after_gap || is_negotiated_for ? drain() : GST_FLOW_OK;
+}
+
 GstFlowReturn FramePath::start(GstBuffer* in, const Properties& properties) {
   GstFlowReturn flow = prepare_engine(in, properties);
   if (flow != GST_FLOW_OK) {
@@ -66,7 +72,9 @@ GstFlowReturn FramePath::start(GstBuffer* in, const Properties& properties) {
   flow = push_frame(&frame);
   if (flow == GST_FLOW_OK) {
     in_flight_.add();
-    depth_ = choose_depth(in, properties.pipeline_depth);
+    // GstBaseTransform marks the next frame that it pushes itself as discontinuous. For that to be the one
+    // after the gap and no later one, it must not stay in flight, from where drain() would push it.
+    depth_ = after_gap_ ? 0 : choose_depth(in, properties.pipeline_depth);
   } else {
     GstBuffer* out = InFlight::release(&frame);
     gst_clear_buffer(&out);

@@ -40,6 +40,9 @@ class FramePath {
   /// Makes the engine ready for frames of the caps, so that the first one need not.
   bool configure(const Properties& properties);
 
+  /// Before each frame is submitted: sends on those in flight if it comes after a gap or will be negotiated
+  /// for, since they belong to the caps and come before the gap. `after_gap` is what GstBaseTransform tells.
+  GstFlowReturn make_way(bool after_gap);
   /// Puts a frame in flight; those before it go on first where it wants another engine configuration.
   /// Takes the buffer. GST_BASE_TRANSFORM_FLOW_DROPPED if it cannot be read.
   GstFlowReturn start(GstBuffer* in, const Properties& properties);
@@ -78,6 +81,7 @@ class FramePath {
   FrameCaps caps_;
   ccl::Output output_ = ccl::Output::kColorized;  ///< what the negotiated source caps are for
   InFlight in_flight_;
+  bool after_gap_ = false;            ///< the frame at hand
   guint depth_ = 0;                   ///< frames that stay in flight
   bool follows_context_ = false;      ///< the next CUDA memory may bring another context than ours
   GstBufferPool* in_pool_ = nullptr;  ///< where the last input came from, to compare with only

@@ -328,12 +328,9 @@ static void gst_cuda_ccl_before_transform(GstBaseTransform* transform, GstBuffer
 static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform* transform, gboolean is_discont,
                                                       GstBuffer* buffer) {
   FramePath& path = GST_CUDA_CCL(transform)->priv->path;
-  // What is in flight belongs to the caps and comes before the gap.
-  if (GST_PAD_NEEDS_RECONFIGURE(transform->srcpad) || GST_BUFFER_IS_DISCONT(buffer)) {
-    if (const GstFlowReturn flow = path.drain(); flow != GST_FLOW_OK) {
-      gst_buffer_unref(buffer);
-      return flow;
-    }
+  if (const GstFlowReturn flow = path.make_way(is_discont != FALSE); flow != GST_FLOW_OK) {
+    gst_buffer_unref(buffer);
+    return flow;
   }
   const GstFlowReturn flow =
       GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->submit_input_buffer(transform, is_discont, buffer);

@@ -54,6 +54,28 @@ class InFlight : public testing::TestWithParam<const char*> {
     EXPECT_EQ(gst_harness_buffers_in_queue(h.get()), 0u);
   }
 
+  static void push_discontinuous(Harness& h, guint64 frame) {
+    Ref<GstBuffer> buffer = make_frame(image_of(frame), "GRAY8");
+    GST_BUFFER_FLAG_SET(buffer.get(), GST_BUFFER_FLAG_DISCONT);
+    ASSERT_EQ(h.push(std::move(buffer)), GST_FLOW_OK) << frame;
+  }
+
+  /// Which of the frames that came out are marked as coming after a gap.
+  static std::vector<guint64> discontinuous_frames(Harness& h) {
+    std::vector<guint64> frames;
+    while (const Ref<GstBuffer> out = h.pull()) {
+      if (GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT)) {
+        frames.push_back(GST_BUFFER_PTS(out.get()) / kFrameDuration);
+      }
+    }
+    return frames;
+  }
+
+  static void push_tag(Harness& h) {
+    ASSERT_TRUE(gst_harness_push_event(h.get(),
+                                       gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "title", nullptr))));
+  }
+
   static GstClockTime latency(Harness& h) { return gst_harness_query_latency(h.get()); }
 };
 
@@ -205,6 +227,42 @@ TEST_P(InFlight, DiscontinuityComesAfterThem) {
   const Ref<GstBuffer> out = h.pull();
   ASSERT_NE(out, nullptr);
   EXPECT_TRUE(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT));
+}
+
+/// However frames leave: one by one, or all of them before an event.
+TEST_P(InFlight, OnlyTheFrameAfterAGapIsDiscontinuous) {
+  for (const int depth : {0, 1, 3}) {
+    Harness h(properties(depth));
+    ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+    push_discontinuous(h, 0);
+    push_frames(h, 1, 2);
+    push_tag(h);
+    push_frames(h, 3, 7);
+    push_tag(h);
+    EXPECT_EQ(discontinuous_frames(h), std::vector<guint64>{0}) << depth;
+    push_discontinuous(h, 8);
+    push_tag(h);
+    push_frames(h, 9, 15);
+    push_tag(h);
+    EXPECT_EQ(discontinuous_frames(h), std::vector<guint64>{8}) << depth;
+  }
+}
+
+TEST_P(InFlight, OnlyTheFrameAfterADroppedOneIsDiscontinuous) {
+  for (const int depth : {0, 1, 3}) {
+    Harness h(properties(depth));
+    ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+    push_frames(h, 0, 4);
+    gst_harness_push_upstream_event(
+        h.get(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1.5, kFrameDuration, 5 * kFrameDuration));
+    push_frames(h, 5, 6);  // too late
+    EXPECT_EQ(h.stat("dropped"), 2u);
+    push_frames(h, 7, 7);
+    push_tag(h);
+    push_frames(h, 8, 14);
+    push_tag(h);
+    EXPECT_EQ(discontinuous_frames(h), std::vector<guint64>{7}) << depth;
+  }
 }
 
 /// Each frame goes by the properties of the time it came.
