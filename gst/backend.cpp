@@ -34,27 +34,45 @@ bool Backend::open(GstElement* element, const Properties& properties) {
   if (properties.backend != BackendChoice::kCpu) {
     context_.find(element, properties.cuda_device_id);
   }
-  ccl::Status status = make_engine(element, properties, context_, &engine_);
+  std::unique_ptr<ccl::Engine> engine;
+  ccl::Status status = make_engine(element, properties, context_, &engine);
   ccl::Algorithm algorithm{};
   if (status.ok()) {
-    status = ccl::resolve_algorithm(properties.algorithm, engine_->backend(), &algorithm);
+    status = ccl::resolve_algorithm(properties.algorithm, engine->backend(), &algorithm);
   }
   if (!status.ok()) {
     close();
     post_error(element, status);
+    return false;
   }
-  return status.ok();
+  use_engine(std::move(engine));
+  return true;
 }
 
 void Backend::close() {
-  close_engine();
+  use_engine(nullptr);
   context_.release();
 }
 
-void Backend::close_engine() {
-  engine_.reset();
+/// Instead of the one before, which must have no frame in flight. Null is none.
+void Backend::use_engine(std::unique_ptr<ccl::Engine> engine) {
+  engine_ = std::move(engine);
   config_.reset();
   gst_clear_object(&pinned_allocator_);
+  Processor processor;
+  if (engine_ != nullptr) {
+    const std::shared_ptr<ccl::Device> device = engine_->device();
+    processor.backend = is_cuda() ? BackendChoice::kCuda : BackendChoice::kCpu;
+    processor.cuda_device_id = device != nullptr ? device->id() : -1;
+    processor.description = engine_->description();
+  }
+  const std::lock_guard guard(lock_);
+  processor_ = std::move(processor);
+}
+
+Processor Backend::processor() const {
+  const std::lock_guard guard(lock_);
+  return processor_;
 }
 
 bool Backend::configure(GstElement* element, const ccl::Config& config) {
@@ -97,8 +115,7 @@ bool Backend::move_engine(GstElement* element, int device_id) {
     post_error(element, status);
     return false;
   }
-  close_engine();
-  engine_ = std::move(moved);
+  use_engine(std::move(moved));
   return true;
 }
 

@@ -5,7 +5,9 @@
 #include <gst/gst.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
 
 #include "ccl/engine.h"
 #include "cuda_context.h"
@@ -13,8 +15,15 @@
 
 namespace cudaccl {
 
+/// What labels.
+struct Processor {
+  BackendChoice backend = BackendChoice::kAuto;  ///< kAuto: none yet
+  int cuda_device_id = -1;                       ///< −1 on the CPU
+  std::string description;                       ///< for a person
+};
+
 /// The engine that the properties ask for, and the CUDA context that it shares with the pipeline. Open from
-/// NULL→READY to READY→NULL.
+/// NULL→READY to READY→NULL. Any thread may use processor() and context().
 class Backend {
  public:
   /// Makes the engine. BackendChoice::kAuto takes the CPU where there is no usable GPU and says so once in a
@@ -24,6 +33,8 @@ class Backend {
 
   /// The engine; null when not open.
   ccl::Engine* engine() const { return engine_.get(); }
+  /// What the engine works on now, wherever it has moved.
+  Processor processor() const;
   bool is_cuda() const { return engine_ && engine_->backend() == ccl::Backend::kCuda; }
 
   /// Configures the engine, unless it is configured so already. False after an element error.
@@ -46,12 +57,15 @@ class Backend {
 
  private:
   bool move_engine(GstElement* element, int device_id);
-  void close_engine();
+  void use_engine(std::unique_ptr<ccl::Engine> engine);
 
   CudaContext context_;
   std::unique_ptr<ccl::Engine> engine_;
   std::optional<ccl::Config> config_;  ///< what the engine is configured for
   GstAllocator* pinned_allocator_ = nullptr;
+
+  mutable std::mutex lock_;  ///< for the one below
+  Processor processor_;
 };
 
 /// Posts an element error for a status that is not ok.

@@ -21,7 +21,6 @@
 #include <gst/video/video.h>
 
 #include <mutex>
-#include <string>
 #include <utility>
 
 #include "allocation.h"
@@ -51,14 +50,12 @@ struct Private {
     gst_video_info_init(&latency_info);
   }
 
-  std::mutex lock;  // for the four below, which any thread may ask for
+  std::mutex lock;  // for the two below, which any thread may ask for
   Properties properties;
-  BackendChoice active_backend = BackendChoice::kAuto;  // kAuto: none yet
-  std::string device;                                   // the processor in use
-  GstVideoInfo latency_info;                            // of the negotiated frames
+  GstVideoInfo latency_info;  // of the negotiated frames
 
   cudaccl::Statistics statistics;
-  cudaccl::Backend backend;  // its context() is any thread's, the rest belongs to the path's
+  cudaccl::Backend backend;  // its context() and processor() are any thread's, the rest is the path's
   FramePath path;
 
   Properties snapshot() {
@@ -68,8 +65,8 @@ struct Private {
 
   /// The backend in use or, until it is decided, the one asked for.
   BackendChoice chosen_backend() {
-    const std::lock_guard guard(lock);
-    return active_backend != BackendChoice::kAuto ? active_backend : properties.backend;
+    const BackendChoice active = backend.processor().backend;
+    return active != BackendChoice::kAuto ? active : snapshot().backend;
   }
 };
 
@@ -98,23 +95,12 @@ static bool open_backend(GstCudaCcl* self) {
   }
   const ccl::Engine& engine = *priv->backend.engine();
   GST_INFO_OBJECT(self, "backend %s: %s", ccl::backend_name(engine.backend()), engine.description().c_str());
-  {
-    const std::lock_guard guard(priv->lock);
-    priv->active_backend = priv->backend.is_cuda() ? BackendChoice::kCuda : BackendChoice::kCpu;
-    priv->device = engine.description();
-  }
   g_object_notify(G_OBJECT(self), "active-backend");
   return true;
 }
 
 static void close_backend(GstCudaCcl* self) {
-  Private* priv = self->priv;
-  priv->backend.close();
-  {
-    const std::lock_guard guard(priv->lock);
-    priv->active_backend = BackendChoice::kAuto;
-    priv->device.clear();
-  }
+  self->priv->backend.close();
   g_object_notify(G_OBJECT(self), "active-backend");
 }
 
@@ -391,12 +377,12 @@ static void gst_cuda_ccl_set_property(GObject* object, guint id, const GValue* v
 
 static void gst_cuda_ccl_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
   Private* priv = GST_CUDA_CCL(object)->priv;
-  const std::lock_guard guard(priv->lock);
+  const cudaccl::Processor processor = priv->backend.processor();
   if (id == cudaccl::next_property_id()) {
-    g_value_set_enum(value, static_cast<gint>(priv->active_backend));
+    g_value_set_enum(value, static_cast<gint>(processor.backend));
   } else if (id == cudaccl::next_property_id() + 1) {
-    g_value_take_boxed(value, priv->statistics.to_structure(priv->device));
-  } else if (!cudaccl::get_property(priv->properties, id, value)) {
+    g_value_take_boxed(value, priv->statistics.to_structure(processor));
+  } else if (!cudaccl::get_property(priv->snapshot(), id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
   }
 }

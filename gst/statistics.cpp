@@ -2,6 +2,7 @@
 #include "statistics.h"
 
 #include <algorithm>
+#include <string>
 
 namespace cudaccl {
 
@@ -46,17 +47,18 @@ void Statistics::reset() {
   counts_ = {};
 }
 
-GstStructure* Statistics::to_structure(const std::string& device) const {
+GstStructure* Statistics::to_structure(const Processor& processor) const {
   static_assert(std::size(kStageTimes) == kStages);
   Counts counts;
   {
     const std::lock_guard guard(lock_);
     counts = counts_;
   }
-  GstStructure* structure = gst_structure_new(
-      "application/x-cudaccl-stats", "device", G_TYPE_STRING, device.c_str(), "frames", G_TYPE_UINT64,
-      counts.frames, "dropped", G_TYPE_UINT64, counts.dropped, "components", G_TYPE_UINT64, counts.components,
-      "overflow", G_TYPE_UINT64, counts.overflow, nullptr);
+  GstStructure* structure =
+      gst_structure_new("application/x-cudaccl-stats", "device", G_TYPE_STRING, processor.description.c_str(),
+                        "device-id", G_TYPE_INT, processor.cuda_device_id, "frames", G_TYPE_UINT64,
+                        counts.frames, "dropped", G_TYPE_UINT64, counts.dropped, "components", G_TYPE_UINT64,
+                        counts.components, "overflow", G_TYPE_UINT64, counts.overflow, nullptr);
   for (int i = 0; i < kStages; ++i) {
     const Range& stage = counts.stages[i];
     const std::string prefix = std::string(kStageTimes[i].name) + "-us-";

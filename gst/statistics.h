@@ -6,8 +6,8 @@
 
 #include <cstdint>
 #include <mutex>
-#include <string>
 
+#include "backend.h"
 #include "ccl/engine.h"
 
 namespace cudaccl {
@@ -19,9 +19,10 @@ class Statistics {
   void count_dropped();
   void reset();
 
-  /// application/x-cudaccl-stats: device (string), frames, dropped, components, overflow (guint64), and for
-  /// each stage STAGE-us-min, STAGE-us-mean, STAGE-us-max (gdouble). The caller's.
-  GstStructure* to_structure(const std::string& device) const;
+  /// application/x-cudaccl-stats: of the processor device (string, empty if there is none) and device-id
+  /// (gint, −1 unless it is a GPU), then frames, dropped, components, overflow (guint64), and for each stage
+  /// STAGE-us-min, STAGE-us-mean, STAGE-us-max (gdouble). The caller's.
+  GstStructure* to_structure(const Processor& processor) const;
 
  private:
   struct Range {

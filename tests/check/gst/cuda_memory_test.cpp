@@ -215,6 +215,29 @@ TEST_F(CudaMemory, AnotherDevicesFramesAreCopiedThroughTheHost) {
   }
 }
 
+/// The element goes where the frames are, and says where it is.
+TEST_F(CudaMemory, StatsTellTheDeviceThatFramesMovedItTo) {
+  int devices = 0;
+  ASSERT_EQ(cudaGetDeviceCount(&devices), cudaSuccess);
+  if (devices < 2) {
+    GTEST_SKIP() << "there is one GPU only";
+  }
+  const ContextRef contexts[] = {new_context(0), new_context(1)};
+  Harness h("output=labels threshold=128");
+  for (const int device : {0, 1, 0, 1}) {
+    const Image image = noise(kWidth + 2 * static_cast<uint32_t>(device), kHeight, 1);
+    ASSERT_TRUE(h.send_caps(cuda_caps("NV12", image.width)));
+    const Ref<GstBuffer> out = h.process(make_cuda_frame(image, "NV12", contexts[device].get()));
+    EXPECT_EQ(h.pixels(out), labels(label(image, {.threshold = 128})));
+    GstStructure* raw = nullptr;
+    g_object_get(h.element(), "stats", &raw, nullptr);
+    const Ref<GstStructure> stats(raw);
+    gint id = -99;
+    EXPECT_TRUE(gst_structure_get_int(stats.get(), "device-id", &id));
+    EXPECT_EQ(id, device);
+  }
+}
+
 /// The application's context is asked for, and used.
 TEST_F(CudaMemory, ApplicationsContextIsUsed) {
   const ContextRef theirs = new_context();

@@ -119,6 +119,31 @@ TEST(Stats, ZeroBeforeTheFirstFrameAndAfterARestart) {
   EXPECT_EQ(h.stat("frames"), 0u);
 }
 
+/// `device` and `device-id` are of what is in use at the time, and of nothing when nothing is.
+TEST(Stats, TellTheProcessorInUse) {
+  const Ref<GstElement> element = make_element();
+  const auto device = [&] {
+    return std::string(gst_structure_get_string(stats_of(element.get()).get(), "device"));
+  };
+  const auto device_id = [&] {
+    gint id = -99;
+    EXPECT_TRUE(gst_structure_get_int(stats_of(element.get()).get(), "device-id", &id));
+    return id;
+  };
+  std::vector<std::string> seen;
+  for (const std::string& choice : {backend(), std::string("cpu")}) {
+    EXPECT_EQ(device(), "");
+    EXPECT_EQ(device_id(), -1);
+    gst_util_set_object_arg(G_OBJECT(element.get()), "backend", choice.c_str());
+    ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
+    EXPECT_NE(device(), "");
+    EXPECT_EQ(device_id() >= 0, choice == "cuda");
+    seen.push_back(device());
+    ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+  }
+  EXPECT_EQ(seen[0] == seen[1], backend() == "cpu");
+}
+
 TEST(ActiveBackend, KnownFromReadyOnAndNotified) {
   const Ref<GstElement> element = make_element();
   int notified = 0;
