@@ -210,12 +210,15 @@ GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
   if (properties.metadata & kMetadataComponents) {
     attach_components(*out, result, caps_.in);
   }
+  if (properties.metadata & (kMetadataRoi | kMetadataAnalytics)) {
+    find_largest(result, properties.max_objects, &largest_);
+  }
   if (properties.metadata & kMetadataRoi) {
-    attach_regions_of_interest(*out, result, properties.max_objects);
+    attach_regions_of_interest(*out, largest_);
   }
 #ifdef HAVE_GST_ANALYTICS
   if (properties.metadata & kMetadataAnalytics) {
-    attach_analytics(*out, result, properties.max_objects);
+    attach_analytics(*out, largest_);
   }
 #endif
   if (properties.post_messages) {

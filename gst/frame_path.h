@@ -6,6 +6,7 @@
 #include <gst/video/video.h>
 
 #include <optional>
+#include <vector>
 
 #include "backend.h"
 #include "in_flight.h"
@@ -81,11 +82,12 @@ class FramePath {
   FrameCaps caps_;
   ccl::Output output_ = ccl::Output::kColorized;  ///< what the negotiated source caps are for
   InFlight in_flight_;
-  bool after_gap_ = false;            ///< the frame at hand
-  guint depth_ = 0;                   ///< frames that stay in flight
-  bool follows_context_ = false;      ///< the next CUDA memory may bring another context than ours
-  GstBufferPool* in_pool_ = nullptr;  ///< where the last input came from, to compare with only
-  guint in_pool_frames_ = 0;          ///< how many frames it can give, 0: any number
+  std::vector<CclComponent> largest_;  ///< those of the frame at hand that are told as objects
+  bool after_gap_ = false;             ///< the frame at hand
+  guint depth_ = 0;                    ///< frames that stay in flight
+  bool follows_context_ = false;       ///< the next CUDA memory may bring another context than ours
+  GstBufferPool* in_pool_ = nullptr;   ///< where the last input came from, to compare with only
+  guint in_pool_frames_ = 0;           ///< how many frames it can give, 0: any number
 };
 
 }  // namespace cudaccl

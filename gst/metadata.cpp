@@ -93,22 +93,6 @@ gboolean transform_components(GstBuffer* to, GstCustomMeta*, GstBuffer* from, GQ
   return FALSE;
 }
 
-/// The `count` largest components of the table, the largest first, of equal ones the smaller label.
-std::vector<const CclComponent*> largest_components(const ccl::FrameResult& result, size_t count) {
-  std::vector<const CclComponent*> largest;
-  largest.reserve(result.components.size());
-  for (const CclComponent& component : result.components) {
-    largest.push_back(&component);
-  }
-  count = std::min(count, largest.size());
-  std::partial_sort(largest.begin(), largest.begin() + static_cast<ptrdiff_t>(count), largest.end(),
-                    [](const CclComponent* a, const CclComponent* b) {
-                      return a->area != b->area ? a->area > b->area : a->label < b->label;
-                    });
-  largest.resize(count);
-  return largest;
-}
-
 gboolean remove_if_component_meta(GstBuffer*, GstMeta** meta, gpointer) {
   if (is_component_meta(*meta)) {
     *meta = nullptr;
@@ -140,15 +124,23 @@ void attach_components(GstBuffer* buffer, const ccl::FrameResult& result, const 
                               .n_records = static_cast<guint>(result.components.size())});
 }
 
-void attach_regions_of_interest(GstBuffer* buffer, const ccl::FrameResult& result, guint max_objects) {
-  for (const CclComponent* c : largest_components(result, max_objects)) {
+void find_largest(const ccl::FrameResult& result, size_t count, std::vector<CclComponent>* largest) {
+  largest->resize(std::min(count, result.components.size()));
+  std::partial_sort_copy(result.components.begin(), result.components.end(), largest->begin(), largest->end(),
+                         [](const CclComponent& a, const CclComponent& b) {
+                           return a.area != b.area ? a.area > b.area : a.label < b.label;
+                         });
+}
+
+void attach_regions_of_interest(GstBuffer* buffer, std::span<const CclComponent> objects) {
+  for (const CclComponent& c : objects) {
     GstVideoRegionOfInterestMeta* roi =
-        gst_buffer_add_video_region_of_interest_meta(buffer, "component", c->x, c->y, c->width, c->height);
-    roi->id = static_cast<gint>(c->id);
+        gst_buffer_add_video_region_of_interest_meta(buffer, "component", c.x, c.y, c.width, c.height);
+    roi->id = static_cast<gint>(c.id);
     gst_video_region_of_interest_meta_add_param(
-        roi, gst_structure_new("component", "label", G_TYPE_UINT, c->label, "area", G_TYPE_UINT, c->area,
-                               "cx", G_TYPE_DOUBLE, static_cast<double>(c->cx), "cy", G_TYPE_DOUBLE,
-                               static_cast<double>(c->cy), nullptr));
+        roi, gst_structure_new("component", "label", G_TYPE_UINT, c.label, "area", G_TYPE_UINT, c.area, "cx",
+                               G_TYPE_DOUBLE, static_cast<double>(c.cx), "cy", G_TYPE_DOUBLE,
+                               static_cast<double>(c.cy), nullptr));
   }
 }
 
@@ -156,15 +148,14 @@ void attach_regions_of_interest(GstBuffer* buffer, const ccl::FrameResult& resul
 // Room for one object detection in a GstAnalyticsRelationMeta, which grows if it needs more.
 constexpr gsize kBytesPerObject = 128;
 
-void attach_analytics(GstBuffer* buffer, const ccl::FrameResult& result, guint max_objects) {
-  const std::vector<const CclComponent*> objects = largest_components(result, max_objects);
+void attach_analytics(GstBuffer* buffer, std::span<const CclComponent> objects) {
   GstAnalyticsRelationMetaInitParams sizes{objects.size() + 1, objects.size() * kBytesPerObject + 1};
   GstAnalyticsRelationMeta* relations = gst_buffer_add_analytics_relation_meta_full(buffer, &sizes);
-  for (const CclComponent* c : objects) {
+  for (const CclComponent& c : objects) {
     GstAnalyticsODMtd detection;
     gst_analytics_relation_meta_add_od_mtd(
-        relations, g_quark_from_static_string("component"), static_cast<gint>(c->x), static_cast<gint>(c->y),
-        static_cast<gint>(c->width), static_cast<gint>(c->height), 1.0F, &detection);
+        relations, g_quark_from_static_string("component"), static_cast<gint>(c.x), static_cast<gint>(c.y),
+        static_cast<gint>(c.width), static_cast<gint>(c.height), 1.0F, &detection);
   }
 }
 #endif

@@ -5,6 +5,9 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
+#include <span>
+#include <vector>
+
 #include "ccl/engine.h"
 
 namespace cudaccl {
@@ -18,14 +21,17 @@ bool is_component_meta(GstMeta* meta);
 /// Puts the records on the buffer as a GstCudaCclMeta; those of an element upstream give way.
 void attach_components(GstBuffer* buffer, const ccl::FrameResult& result, const GstVideoInfo& info);
 
-/// Adds a GstVideoRegionOfInterestMeta of type `component` for each of the max_objects largest
-/// components (ties: smaller label), with parameters label, area, cx and cy.
-void attach_regions_of_interest(GstBuffer* buffer, const ccl::FrameResult& result, guint max_objects);
+/// The `count` largest components of the frame, the largest first (ties: smaller label), copied into a
+/// vector that keeps its memory from frame to frame.
+void find_largest(const ccl::FrameResult& result, size_t count, std::vector<CclComponent>* largest);
+
+/// Adds a GstVideoRegionOfInterestMeta of type `component` for each object, with parameters label, area,
+/// cx and cy.
+void attach_regions_of_interest(GstBuffer* buffer, std::span<const CclComponent> objects);
 
 #ifdef HAVE_GST_ANALYTICS
-/// Adds a GstAnalyticsRelationMeta with an object detection of type `component` for each of the
-/// max_objects largest components.
-void attach_analytics(GstBuffer* buffer, const ccl::FrameResult& result, guint max_objects);
+/// Adds a GstAnalyticsRelationMeta with an object detection of type `component` for each object.
+void attach_analytics(GstBuffer* buffer, std::span<const CclComponent> objects);
 #endif
 
 /// Posts the element message `cudaccl`: timestamp, stream-time, running-time, duration, n-components,
