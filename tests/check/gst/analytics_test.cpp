@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What a buffer tells of its components in GStreamer's analytics metadata.
+#include <gtest/gtest.h>
+
+#include "harness.h"
+
+#ifdef HAVE_GST_ANALYTICS
+
+#include <gst/analytics/analytics.h>
+
+#include <algorithm>
+
+namespace cudaccl::test {
+
+namespace {
+
+struct Detection {
+  std::string type;
+  gint x, y, width, height;
+  gfloat confidence;
+
+  bool operator==(const Detection&) const = default;
+};
+
+void PrintTo(const Detection& d, std::ostream* out) {
+  *out << d.type << " at " << d.x << "," << d.y << " of " << d.width << "x" << d.height << ", "
+       << d.confidence;
+}
+
+/// The object detections on a buffer, in the order they were added.
+std::vector<Detection> detections_of(GstBuffer* buffer) {
+  std::vector<Detection> detections;
+  GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer);
+  gpointer state = nullptr;
+  GstAnalyticsMtd found;
+  while (relations != nullptr && gst_analytics_relation_meta_iterate(
+                                     relations, &state, gst_analytics_od_mtd_get_mtd_type(), &found)) {
+    Detection d{};
+    EXPECT_TRUE(gst_analytics_od_mtd_get_location(&found, &d.x, &d.y, &d.width, &d.height, &d.confidence));
+    d.type = g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&found));
+    detections.push_back(d);
+  }
+  return detections;
+}
+
+/// The image's components as detections, the `limit` largest first, of equal ones the smaller label.
+std::vector<Detection> expected_detections(const Image& image, size_t limit) {
+  std::vector<CclComponent> records = label(image, {}).records;
+  std::stable_sort(records.begin(), records.end(),
+                   [](const CclComponent& a, const CclComponent& b) { return a.area > b.area; });
+  records.resize(std::min(limit, records.size()));
+  std::vector<Detection> detections;
+  for (const CclComponent& c : records) {
+    detections.push_back({"component", static_cast<gint>(c.x), static_cast<gint>(c.y),
+                          static_cast<gint>(c.width), static_cast<gint>(c.height), 1.0F});
+  }
+  return detections;
+}
+
+/// Areas 1, 4, 4, 6, 1: every size but the largest twice.
+const Image kShapes = picture({"#..##....", "...##..##", ".......##", "###......", "###....#."});
+
+}  // namespace
+
+TEST(Analytics, LargestFirst) {
+  for (const char* output : {"mask", "passthrough"}) {
+    Harness h(std::string("metadata=analytics output=") + output);
+    ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+    for (const size_t limit : {256, 3, 1, 0}) {
+      h.set("max-objects", std::to_string(limit));
+      const Ref<GstBuffer> out = h.process(kShapes);
+      EXPECT_EQ(detections_of(out.get()), expected_detections(kShapes, limit)) << output << " " << limit;
+    }
+  }
+}
+
+/// An empty GstAnalyticsRelationMeta may stay on a buffer that comes from a pool again.
+TEST(Analytics, OnlyWhereAskedFor) {
+  Harness h("output=mask");
+  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  for (const char* metadata : {"components", "analytics", "roi", "components+roi+analytics", "0"}) {
+    h.set("metadata", metadata);
+    const Ref<GstBuffer> out = h.process(kShapes);
+    const bool is_asked_for = std::string(metadata).find("analytics") != std::string::npos;
+    EXPECT_EQ(detections_of(out.get()), expected_detections(kShapes, is_asked_for ? 256 : 0)) << metadata;
+  }
+}
+
+/// From frame to frame: many, none, many again.
+TEST(Analytics, AsManyAsThereAre) {
+  Image dots = blank(100, 90);
+  for (uint32_t y = 0; y < dots.height; y += 2) {
+    for (uint32_t x = 0; x < dots.width; x += 2) {
+      dots.at(x, y) = 255;
+    }
+  }
+  Harness h("output=mask metadata=analytics max-objects=1000");
+  ASSERT_TRUE(h.send_caps("GRAY8", dots.width, dots.height));
+  for (const Image& image : {dots, blank(100, 90), noise(100, 90, 1), dots}) {
+    EXPECT_EQ(detections_of(h.process(image).get()), expected_detections(image, 1000));
+  }
+}
+
+/// What an element upstream detected stays on the buffer, before what this one adds.
+TEST(Analytics, BesideThoseOfAnElementUpstream) {
+  for (const char* output : {"mask", "passthrough"}) {
+    Harness h(std::string("metadata=analytics output=") + output);
+    ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+    Ref<GstBuffer> frame = make_frame(kShapes, "GRAY8");
+    GstAnalyticsODMtd face;
+    ASSERT_TRUE(gst_analytics_relation_meta_add_od_mtd(gst_buffer_add_analytics_relation_meta(frame.get()),
+                                                       g_quark_from_static_string("face"), 1, 2, 3, 4, 0.5F,
+                                                       &face));
+    std::vector<Detection> expected = expected_detections(kShapes, 256);
+    expected.insert(expected.begin(), {"face", 1, 2, 3, 4, 0.5F});
+    EXPECT_EQ(detections_of(h.process(std::move(frame)).get()), expected) << output;
+  }
+}
+
+}  // namespace cudaccl::test
+
+#else
+
+TEST(Analytics, InThisBuild) {
+  GTEST_SKIP() << "skipped: built without GStreamer's analytics library (1.24 or newer)";
+}
+
+#endif
