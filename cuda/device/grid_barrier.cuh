@@ -18,7 +18,7 @@ class GridBarrier {
   __device__ uint32_t arrive() const {
     __syncthreads();
     uint32_t before = 0;
-    if (threadIdx.x == 0) {
+    if (is_speaker()) {
       // All blocks together add kTurn, which flips the highest bit and leaves the others as they were.
       before = add(blockIdx.x == 0 ? kTurn - (gridDim.x - 1) : 1);
     }
@@ -26,17 +26,32 @@ class GridBarrier {
   }
 
   __device__ void wait(uint32_t before) const {
-    if (threadIdx.x == 0) {
-      while (((load() ^ before) & kTurn) == 0) {
+    if (is_speaker()) {
+      while (!is_open(before)) {
       }
     }
     __syncthreads();
+  }
+
+  /// The same; all threads call step() meanwhile, over and over.
+  template <typename Step>
+  __device__ void wait(uint32_t before, Step step) const {
+    bool is_over = false;
+    do {
+      is_over = is_speaker() && is_open(before);
+      step();
+    } while (__syncthreads_or(is_over) == 0);
   }
 
   __device__ void sync() const { wait(arrive()); }
 
  private:
   static constexpr uint32_t kTurn = 0x80000000;
+
+  /// The last thread has the least to do besides.
+  __device__ bool is_speaker() const { return threadIdx.x == blockDim.x - 1; }
+
+  __device__ bool is_open(uint32_t before) const { return ((load() ^ before) & kTurn) != 0; }
 
   __device__ uint32_t add(uint32_t n) const {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700

@@ -54,8 +54,8 @@ class TileMemory {
   bool has_values_ = false;
   Residence residence_{};
 
-  DeviceArray<uint32_t> is_first_, slot_label_, strip_counts_, arrivals_;
-  DeviceArray<uint16_t> top_, bottom_, left_, right_, slot_run_;
+  DeviceArray<uint32_t> slot_label_, tile_counts_, arrivals_;
+  DeviceArray<uint16_t> top_, bottom_, left_, right_;
   DeviceArray<uint8_t> row_counts_;
   DeviceArray<Parent> parent_;
   DeviceArray<SlotSums> slot_sums_;
@@ -89,7 +89,6 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cu
   t.max_slots = 2 * (kTileWidth + t.rows) / (has_values ? 1 : 2);
 
   const size_t n_tiles = t.count();
-  const size_t n_run_words = n_tiles * t.max_runs / kWordBits;
   const size_t n_slots = n_tiles * t.max_slots;
   const size_t n_row_pixels = size_t{t.strips} * t.columns * kTileWidth;
   const size_t n_column_pixels = size_t{t.columns} * t.strips * t.rows;
@@ -98,7 +97,6 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cu
     pointer = array.data();
     return Status();
   };
-  CCL_RETURN_IF_ERROR(take(is_first_, n_run_words, t.is_first));
   CCL_RETURN_IF_ERROR(take(top_, n_row_pixels, t.top));
   CCL_RETURN_IF_ERROR(take(bottom_, n_row_pixels, t.bottom));
   CCL_RETURN_IF_ERROR(take(left_, n_column_pixels, t.left));
@@ -106,16 +104,13 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cu
   CCL_RETURN_IF_ERROR(take(parent_, n_slots, t.parent));
   CCL_RETURN_IF_ERROR(take(slot_sums_, n_slots, t.slot_sums));
   CCL_RETURN_IF_ERROR(take(slot_label_, n_slots, t.slot_label));
-  CCL_RETURN_IF_ERROR(take(slot_run_, n_slots, t.slot_run));
   CCL_RETURN_IF_ERROR(take(row_counts_, n_tiles * t.rows, t.row_counts));
-  CCL_RETURN_IF_ERROR(take(strip_counts_, t.strips, t.strip_counts));
+  CCL_RETURN_IF_ERROR(take(tile_counts_, n_tiles, t.tile_counts));
   CCL_RETURN_IF_ERROR(take(arrivals_, 1, t.arrivals));
   if (n_tiles > residence_.blocks) {
     t.parked_pieces = static_cast<uint32_t>(parked_bytes(has_values, t.max_runs) / sizeof(uint4));
     CCL_RETURN_IF_ERROR(take(parked_, n_tiles * t.parked_pieces, t.parked));
   }
-  CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(t.strip_counts, 0, t.strips * sizeof(uint32_t), stream),
-                            "cudaMemsetAsync of the strip counts"));
   CCL_RETURN_IF_ERROR(
       check(cudaMemsetAsync(t.arrivals, 0, sizeof(uint32_t), stream), "cudaMemsetAsync of the arrivals"));
   return check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
@@ -209,7 +204,8 @@ Inker RunsPipeline::inker(Ink ink, const Settings& settings) const {
           .layout = config_.layout,
           .n_pixels = n_pixels(),
           .palettes = palettes_.data(),
-          .background = ink == Ink::kColor ? pack(settings.background_color, config_.layout) : 0};
+          .background = ink == Ink::kColor ? pack(settings.background_color, config_.layout) : 0,
+          .needs_areas = has_filter(settings) || settings.palette == Palette::kViridisByArea};
 }
 
 Ink ink_for(Output output) {

@@ -66,9 +66,6 @@ struct Tiles {
   uint32_t max_slots;  ///< of a tile
   bool is_aligned;     ///< the frame's rows start where 16-byte loads may
 
-  uint32_t* is_first;  ///< per tile max_runs / kWordBits: a bit per run that begins one of the frame's
-                       ///< components
-
   uint16_t* top;     ///< per strip and frame column: slot, within its tile, of the pixel in the first row,
                      ///< or kNoSlot
   uint16_t* bottom;  ///< of the last row
@@ -77,11 +74,10 @@ struct Tiles {
 
   Parent* parent;        ///< per slot, max_slots to a tile
   SlotSums* slot_sums;   ///< per slot: complete for roots once measured
-  uint32_t* slot_label;  ///< per slot: of roots once measured
-  uint16_t* slot_run;    ///< per slot: its component's root
+  uint32_t* slot_label;  ///< per slot: of roots once known; 0 before
 
-  uint8_t* row_counts;     ///< per tile `rows`: the frame's components that begin in each row
-  uint32_t* strip_counts;  ///< per strip; zero when a frame begins
+  uint8_t* row_counts;    ///< per tile `rows`: the frame's components that begin in each row
+  uint32_t* tile_counts;  ///< per tile: those in all its rows
 
   uint32_t* arrivals;  ///< one, of blocks at barriers; see GridBarrier
 
@@ -89,8 +85,6 @@ struct Tiles {
   uint32_t parked_pieces;
 
   constexpr uint32_t count() const { return columns * strips; }
-  /// Where a tile's part of the arrays with a bit per run begins.
-  constexpr size_t run_words(uint32_t tile) const { return size_t{tile} * (max_runs / kWordBits); }
   /// The tile of a pixel.
   constexpr uint32_t tile_at(uint32_t x, uint32_t y) const { return strip_of(y) * columns + x / kTileWidth; }
   constexpr uint32_t strip_of(uint32_t y) const { return y >> row_bits; }
@@ -116,6 +110,7 @@ struct Inker {
   uint32_t n_pixels;
   const uint32_t* palettes;  ///< palette_colors()
   uint32_t background;       ///< of pixels where no component is left
+  bool needs_areas;          ///< inks tell more than labels
 };
 
 /// What becomes of a component's sums.

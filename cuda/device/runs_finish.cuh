@@ -14,32 +14,47 @@ namespace ccl::device::runs {
 
 inline constexpr uint32_t kStoreBytes = 16;
 
-/// Records of shared components, each where it begins; the roots of all in the tile turn into inks.
+/// Records of shared components, each where it begins, once their sums are complete.
 template <bool kHasFeatures, bool kValues>
-__device__ void finish_slots(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
-                             const Place& place, Tile<kValues>& tile) {
+__device__ void emit_slots(const Tiles& tiles, const Emitter& emitter, const Place& place,
+                           const Tile<kValues>& tile) {
+  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
+    const uint32_t slot = place.index * tiles.max_slots + i;
+    if (tile.tables.slot_root[i] != slot) {
+      continue;
+    }
+    const uint32_t first_pixel = first_pixel_of(load(tiles.parent + slot));
+    const uint32_t y = first_pixel / tiles.frame.width;
+    const uint32_t x = first_pixel - y * tiles.frame.width;
+    SlotSums& sums = tiles.slot_sums[slot];
+    sums.sums.y_min = y;
+    emit<kHasFeatures>(
+        emitter, tiles.frame, wait_for_label(tiles.slot_label + slot), sums.area, [&] { return sums.sums; },
+        [&] { return tiles.frame.segment(x, y); });
+  }
+}
+
+/// Turns the roots of shared components into inks, as soon as the blocks where they begin have told their
+/// labels. Where inks need areas, all sums must be complete.
+template <bool kValues>
+__device__ void ink_slots(const Tiles& tiles, const Inker& inker, Tile<kValues>& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     const uint32_t root = tile.tables.slot_root[i];
-    const uint32_t label = tiles.slot_label[root];
     const uint32_t first_pixel = first_pixel_of(load(tiles.parent + root));
-    SlotSums& sums = tiles.slot_sums[root];
-    if (root == place.index * tiles.max_slots + i) {
-      const uint32_t y = first_pixel / tiles.frame.width;
-      const uint32_t x = first_pixel - y * tiles.frame.width;
-      sums.sums.y_min = y;
-      emit<kHasFeatures>(
-          emitter, tiles.frame, label, sums.area, [&] { return sums.sums; },
-          [&] { return tiles.frame.segment(x, y); });
-    }
-    if (inker.ink != Ink::kNone) {
-      tile.run[tile.tables.slot_run[i]].word = ink_of(inker, label, sums.area, first_pixel);
-    }
+    const uint32_t area = inker.needs_areas ? tiles.slot_sums[root].area : 1;
+    const uint32_t label = wait_for_label(tiles.slot_label + root);
+    tile.run[tile.tables.slot_run[i]].word = ink_of(inker, label, area, first_pixel);
   }
 }
 
 /// Gives all runs the inks of their roots.
 template <bool kValues>
-__device__ void ink_runs(Tile<kValues>& tile) {
+__device__ void ink_runs(const Tiles& tiles, const Inker& inker, Tile<kValues>& tile) {
+  if (inker.ink == Ink::kNone) {
+    return;
+  }
+  ink_slots(tiles, inker, tile);
+  __syncthreads();
   for (uint32_t i = threadIdx.x; i < tile.n_runs; i += blockDim.x) {
     if (!tile.is_root_run(i)) {
       tile.run[i] = tile.run[tile.run[i].root()];
@@ -117,19 +132,6 @@ __device__ void paint_tile(const Tiles& tiles, const Inker& inker, const Place& 
     case Ink::kRootMap:
       paint<uint32_t, false>(tiles, inker, place, tile, output);
       break;
-  }
-}
-
-/// Records, inks and pixels of the block's tile, once all sums are complete.
-template <bool kHasFeatures, bool kValues>
-__device__ void finish_tile(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
-                            const Place& place, Tile<kValues>& tile, uint8_t* output) {
-  finish_slots<kHasFeatures>(tiles, emitter, inker, place, tile);
-  if (inker.ink != Ink::kNone) {
-    __syncthreads();
-    ink_runs(tile);
-    __syncthreads();
-    paint_tile(tiles, inker, place, tile, output);
   }
 }
 

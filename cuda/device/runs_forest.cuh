@@ -15,6 +15,21 @@ __device__ inline void store(Parent* parent, Parent value) {
   *static_cast<volatile Parent*>(parent) = value;
 }
 
+/// Tells a label, which is never 0, to those who wait for it.
+__device__ inline void tell_label(uint32_t* to, uint32_t label) {
+  *static_cast<volatile uint32_t*>(to) = label;
+}
+__device__ inline uint32_t wait_for_label(const uint32_t* from) {
+  uint32_t label = *static_cast<const volatile uint32_t*>(from);
+  while (label == 0) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+    __nanosleep(20);
+#endif
+    label = *static_cast<const volatile uint32_t*>(from);
+  }
+  return label;
+}
+
 /// Halves a path: the parent of what is no root may be replaced by any of its ancestors.
 __device__ inline void shorten(Parent* parents, uint32_t slot, Parent parent, Parent grandparent) {
   if (slot_of(parent) != slot && grandparent != parent) {

@@ -36,15 +36,6 @@ __device__ void reset_counts(const Emitter& emitter) {
   }
 }
 
-/// Once all have read the counts, for the next frame.
-__device__ void clear_strip_counts(const Tiles& tiles) {
-  if (blockIdx.x == 0) {
-    for (uint32_t strip = threadIdx.x; strip < tiles.strips; strip += blockDim.x) {
-      tiles.strip_counts[strip] = 0;
-    }
-  }
-}
-
 template <bool kValues, bool kAll>
 __global__ void __launch_bounds__(kMaxThreads, kMinBlocks)
     process(Tiles tiles, Emitter emitter, Inker inker, uint8_t* pixels) {
@@ -79,16 +70,22 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocks)
   }
   const uint32_t merged = barrier.arrive();
   if (has_one) {
-    prepare_numbers(tiles, place_of(tiles, blockIdx.x), tile);  // shortens paths meanwhile
+    prepare_numbers(tile);
+    barrier.wait(merged, [&] { climb(tiles, place_of(tiles, blockIdx.x), tile); });
+  } else {
+    barrier.wait(merged);
   }
-  barrier.wait(merged);
 
+  const bool paints_first = has_one && !inker.needs_areas;
   uint32_t summed = 0;
   for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
     const Place place = place_of(tiles, index);
     if (!has_one) {
       fetch(tiles, index, tile);
-      prepare_numbers(tiles, place, tile);
+      number_roots(tile);
+      __syncthreads();
+      list_slots(tiles, place, tile);
+      prepare_numbers(tile);
       __syncthreads();
     }
     number_tile(tiles, emitter, place, tile);
@@ -99,28 +96,39 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocks)
         measure_runs(tiles, emitter.settings, place, window, tile);
       }
       measure_slots(tiles, place, window, tile);
-      if (window.end == tile.n_components && index + gridDim.x >= n_tiles) {
-        summed = barrier.arrive();
-      }
       finish_components(tiles, emitter, inker, place, window, tile);
       __syncthreads();
+      if (paints_first && window.end == tile.n_components) {
+        summed = barrier.arrive();
+      }
     } while (window.end < tile.n_components);
     if (!has_one) {
       park(tiles, index, tile);
     }
   }
-  barrier.wait(summed);
+  if (!paints_first) {
+    barrier.sync();
+  }
 
   for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
     const Place place = place_of(tiles, index);
     if (!has_one) {
       fetch(tiles, index, tile);
+      number_roots(tile);
+      __syncthreads();
+      list_slots(tiles, place, tile);
+      __syncthreads();
       find_slots(tiles, place, tile);
       __syncthreads();
     }
-    finish_tile<kAll>(tiles, emitter, inker, place, tile, pixels);
+    ink_runs(tiles, inker, tile);
+    __syncthreads();
+    paint_tile(tiles, inker, place, tile, pixels);
+    if (paints_first) {
+      barrier.wait(summed);
+    }
+    emit_slots<kAll>(tiles, emitter, place, tile);
   }
-  clear_strip_counts(tiles);
 }
 
 using Kernel = void (*)(Tiles, Emitter, Inker, uint8_t*);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// First step of the run-based pipeline: a block packs a tile to bits, lists its runs, and finds the
+/// First step of the run-based pipeline: a block packs a tile to bits, numbers its runs, and finds the
 /// tile's components.
 ///
-/// The runs of the row above that touch a run have consecutive ids, and two rank queries on the words
-/// of run starts tell the first and the last of them. The first becomes the run's parent, with no
-/// atomics, which makes a forest that is flattened by pointer jumping. Any further one is a link to
-/// unite: links between two rows do not cross, so a run is a further link of one run below it at most,
-/// and a bit tells whether it is.
+/// Which runs of neighbouring rows touch follows from the bits of both, a word at a time, and each link
+/// between two runs is one bit. One link of a run makes its parent, with no atomics, which gives a forest
+/// that is flattened by pointer jumping. Further links go to a list, and their trees are united.
 #pragma once
 
 #include "device/runs_pack.cuh"
@@ -33,77 +31,202 @@ __device__ void pack_tile(const Tiles& tiles, const Place& place, Tile<kValues>&
   }
 }
 
-/// Lists the runs; a thread those of consecutive chunks.
+/// Numbers the runs, a thread those of consecutive words.
 template <bool kValues>
-__device__ void list_runs(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
-  const auto* starts = reinterpret_cast<const uint16_t*>(tile.starts);
-  const uint32_t n_chunks = tiles.rows * kRowChunks;
-  const uint32_t share = (n_chunks + blockDim.x - 1) / blockDim.x;
-  const uint32_t first = min(threadIdx.x * share, n_chunks);
-  const uint32_t end = min(first + share, n_chunks);
+__device__ void number_runs(const Tiles& tiles, Tile<kValues>& tile) {
+  const uint32_t n_words = tiles.rows * kRowWords;
+  const uint32_t share = (n_words + blockDim.x - 1) / blockDim.x;
+  const uint32_t first = min(threadIdx.x * share, n_words);
+  const uint32_t end = min(first + share, n_words);
   uint32_t n = 0;
-  for (uint32_t chunk = first; chunk < end; ++chunk) {
-    n += __popc(starts[chunk]);
+  for (uint32_t word = first; word < end; ++word) {
+    n += __popc(tile.starts[word]);
   }
   uint32_t n_runs = 0;
-  uint32_t run = block_exclusive_sum(n, tile.warp_sums, &n_runs);
+  uint32_t before = block_exclusive_sum(n, tile.warp_sums, &n_runs);
+  for (uint32_t word = first; word < end; ++word) {
+    tile.base[word] = static_cast<uint16_t>(before);
+    before += __popc(tile.starts[word]);
+  }
   if (threadIdx.x == 0) {
     tile.n_runs = n_runs;
-  }
-  for (uint32_t chunk = first; chunk < end; ++chunk) {
-    if (chunk % (kWordBits / kChunk) == 0) {
-      tile.base[chunk / (kWordBits / kChunk)] = static_cast<uint16_t>(run);
-    }
-    for (uint32_t rest = starts[chunk]; rest != 0; rest &= rest - 1, ++run) {
-      const uint32_t begin = chunk * kChunk + __ffs(static_cast<int>(rest)) - 1;
-      tile.begin[run] = static_cast<uint16_t>(begin);
-      if constexpr (kValues) {
-        tile.value[run] = tiles.frame.segment(place.x + begin % kTileWidth, place.y + begin / kTileWidth);
-      }
-    }
+    tile.n_links = 0;
   }
 }
 
-/// Sets bits first .. end − 1.
-__device__ inline void set_bits(uint32_t* words, uint32_t first, uint32_t end) {
-  while (first < end) {
-    const uint32_t word = first / kWordBits;
-    const uint32_t last = min(end - 1, word * kWordBits + kWordBits - 1);
-    atomicOr(words + word, bits_up_to(last % kWordBits) & ~bits_below(first % kWordBits));
-    first = last + 1;
-  }
+__device__ inline uint32_t lowest_bit(uint32_t bits) {
+  return bits & (~bits + 1);
 }
 
-/// Makes the first run above that touches `run` its parent, and marks the others in `is_further`.
+/// Links between the runs of a word and those of the row above, each as a bit of the run below.
+struct RowLinks {
+  uint32_t straight;  ///< to the pixel above
+  uint32_t left;      ///< to the one before that; only the first pixel of a run has it
+  uint32_t right;     ///< to the one after it, where a run begins
+};
+
+/// Where the pixels of a word equal those above, and whether the pixel after the word does.
+struct EqualPixels {
+  RowLinks bits;
+  bool is_straight_after;
+};
+
+__device__ inline EqualPixels equal_pixels(const Tiles& tiles, uint32_t x, uint32_t y) {
+  const uint4 own[] = {load_pixels(tiles, x, y), load_pixels(tiles, x + kChunk, y)};
+  const uint4 above[] = {load_pixels(tiles, x, y - 1), load_pixels(tiles, x + kChunk, y - 1)};
+  const uint32_t before = tiles.frame.segment_or_background(x - 1, y - 1);
+  const uint32_t after = tiles.frame.segment_or_background(x + kWordBits, y - 1);
+  const auto equal = [&own](const uint4& first, const uint4& second) {
+    return equal_bytes(own[0], first) | equal_bytes(own[1], second) << kChunk;
+  };
+  return {{.straight = equal(above[0], above[1]),
+           .left = equal(shift_up(above[0], before), shift_up(above[1], above[0].w >> 24)),
+           .right = equal(shift_down(above[0], above[1].x), shift_down(above[1], after))},
+          tiles.frame.segment_or_background(x + kWordBits, y) == after};
+}
+
+/// The links of a word below the tile's first row: one for each pair of runs that touch. Runs of two rows
+/// touch first where one of them begins, or else at a corner.
 template <bool kValues>
-__device__ void link_run(Connectivity connectivity, uint32_t run, Tile<kValues>& tile, uint32_t* is_further) {
-  const uint32_t reach = connectivity == Connectivity::k8 ? 1 : 0;
-  const uint32_t begin = tile.begin[run];
-  const uint32_t row = begin / kTileWidth;
-  uint32_t parent = run;
-  if (row > 0) {
-    const uint32_t first = max(begin % kTileWidth, reach) - reach;
-    const uint32_t last = min(tile.last_column(begin) + reach, kTileWidth - 1);
-    // A run that begins at or before `first` touches if it reaches that far.
-    uint32_t above = tile.runs_up_to(row - 1, first) - (tile.is_foreground(row - 1, first) ? 1 : 0);
-    const uint32_t end = tile.runs_up_to(row - 1, last);
-    if constexpr (kValues) {
-      for (; above < end; ++above) {
-        if (tile.value[above] != tile.value[run]) {
-          continue;
-        }
-        if (parent == run) {
-          parent = above;
-        } else {
-          set_bits(is_further, above, above + 1);
-        }
-      }
-    } else if (above < end) {
-      parent = above;
-      set_bits(is_further, above + 1, end);
-    }
+__device__ RowLinks row_links(const Tiles& tiles, const Place& place, Connectivity connectivity,
+                              uint32_t word, const Tile<kValues>& tile) {
+  const uint32_t above = word - kRowWords;
+  const bool has_before = word % kRowWords > 0;
+  const bool has_after = word % kRowWords + 1 < kRowWords;
+  const uint32_t own = tile.bits[word];
+  uint32_t straight = own & tile.bits[above];
+  uint32_t left = own & (tile.bits[above] << 1 | (has_before ? tile.bits[above - 1] >> (kWordBits - 1) : 0));
+  uint32_t right = own;
+  uint32_t straight_after = has_after ? tile.bits[word + 1] & tile.bits[above + 1] : 0;
+  if constexpr (kValues) {
+    const EqualPixels equal =
+        equal_pixels(tiles, place.x + word % kRowWords * kWordBits, place.y + word / kRowWords);
+    straight &= equal.bits.straight;
+    left &= equal.bits.left;
+    right &= equal.bits.right;
+    straight_after = equal.is_straight_after ? straight_after : 0;
   }
-  tile.parent()[run] = parent;
+  const uint32_t starts_after = has_after ? tile.starts[above + 1] & ~straight_after : 0;
+  right &= (tile.starts[above] & ~straight) >> 1 | starts_after << (kWordBits - 1);
+  left &= tile.starts[word] & ~straight;
+  const bool has_corners = connectivity == Connectivity::k8;
+  return {.straight = straight & (tile.starts[word] | tile.starts[above]),
+          .left = has_corners ? left : 0,
+          .right = has_corners ? right : 0};
+}
+
+/// The runs of a word: those that begin in it, and the one that goes on from before.
+struct WordRuns {
+  uint32_t starts;
+  uint32_t base;  ///< runs that begin before the word
+
+  /// The run that `bit` belongs to, of `links` to this row: see RowLinks.
+  __device__ uint32_t of_straight(uint32_t bit) const {
+    return base + __popc(starts & (bit | (bit - 1))) - 1;
+  }
+  __device__ uint32_t of_left(uint32_t bit) const { return base + __popc(starts & (bit - 1)) - 1; }
+  __device__ uint32_t of_right(uint32_t bit) const { return base + __popc(starts & (bit | (bit - 1))); }
+};
+
+template <bool kValues>
+__device__ WordRuns word_runs(const Tile<kValues>& tile, uint32_t word) {
+  return {tile.starts[word], tile.base[word]};
+}
+
+/// Takes a link of each run that begins in the word out of `links`, and calls visit(run, above) with it;
+/// `above` is `run` if there is none.
+template <typename Visit>
+__device__ void take_first_links(const WordRuns& own, const WordRuns& above, RowLinks* links, Visit visit) {
+  uint32_t run = own.base;
+  for (uint32_t rest = own.starts; rest != 0; ++run) {
+    const uint32_t start = lowest_bit(rest);
+    rest ^= start;
+    const uint32_t span = lowest_bit(rest) - start;  // up to the next run
+    const uint32_t first = lowest_bit((links->straight | links->right) & span);
+    uint32_t parent = run;
+    if ((links->left & start) != 0) {
+      parent = above.of_left(start);
+    } else if ((links->straight & first) != 0) {
+      parent = above.of_straight(first);
+      links->straight ^= first;
+    } else if (first != 0) {
+      parent = above.of_right(first);
+      links->right ^= first;
+    }
+    visit(run, parent);
+  }
+  links->left = 0;
+}
+
+/// Calls visit(above, below) for each of the links, none of which may be to the left.
+template <typename Visit>
+__device__ void for_each_link(const WordRuns& own, const WordRuns& above, const RowLinks& links,
+                              Visit visit) {
+  for (uint32_t rest = links.straight; rest != 0; rest &= rest - 1) {
+    visit(above.of_straight(lowest_bit(rest)), own.of_straight(lowest_bit(rest)));
+  }
+  for (uint32_t rest = links.right; rest != 0; rest &= rest - 1) {
+    visit(above.of_right(lowest_bit(rest)), own.of_straight(lowest_bit(rest)));
+  }
+}
+
+/// Further links, each as its run above and the one below, in the room that the tile's runs leave.
+struct LinkList {
+  uint32_t* links;
+  uint32_t capacity;
+
+  static constexpr uint32_t kRunBits = 16;
+
+  static __device__ uint32_t make(uint32_t above, uint32_t below) { return above << kRunBits | below; }
+  static __device__ uint32_t above(uint32_t link) { return link >> kRunBits; }
+  static __device__ uint32_t below(uint32_t link) { return link % (1u << kRunBits); }
+};
+
+template <bool kValues>
+__device__ LinkList link_list(Tile<kValues>& tile) {
+  uint32_t* first = tile.parent() + tile.n_runs;
+  return {first, static_cast<uint32_t>(tile.after_runs + kAfterRunsWords - first)};
+}
+
+/// Rows whose links always have room.
+inline constexpr uint32_t kListedRows = kAfterRunsWords / (2 * kTileWidth);
+
+/// Links the runs of these rows to those above: visit(run, parent) gets a parent for each run, itself if
+/// there is none; further links are listed, and counted also where there is no room.
+template <bool kValues, typename Visit>
+__device__ void link_rows(const Tiles& tiles, const Place& place, Connectivity connectivity,
+                          uint32_t first_row, uint32_t end_row, Tile<kValues>& tile, Visit visit) {
+  const LinkList list = link_list(tile);
+  for (uint32_t first = first_row * kRowWords; first < end_row * kRowWords; first += blockDim.x) {
+    const uint32_t word = first + threadIdx.x;
+    WordRuns own{};
+    WordRuns above{};
+    RowLinks links{};
+    if (word < end_row * kRowWords) {
+      own = word_runs(tile, word);
+      if (word >= kRowWords) {
+        above = word_runs(tile, word - kRowWords);
+        links = row_links(tiles, place, connectivity, word, tile);
+      }
+    }
+    take_first_links(own, above, &links, visit);
+    const uint32_t n = __popc(links.straight) + __popc(links.right);
+    if (__any_sync(kAllLanes, n != 0) == 0) {
+      continue;
+    }
+    const uint32_t before = warp_exclusive_sum(n);
+    uint32_t at = 0;
+    if (threadIdx.x % kWarpSize == kWarpSize - 1) {
+      at = atomicAdd(&tile.n_links, before + n);
+    }
+    at = __shfl_sync(kAllLanes, at, kWarpSize - 1) + before;
+    for_each_link(own, above, links, [&](uint32_t run_above, uint32_t run_below) {
+      if (at < list.capacity) {
+        list.links[at] = LinkList::make(run_above, run_below);
+      }
+      ++at;
+    });
+  }
 }
 
 /// Reads something for each run, and then writes something for each, with a barrier between and after, for as
@@ -173,38 +296,58 @@ __device__ inline void unite(uint32_t* parent, uint32_t a, uint32_t b) {
   }
 }
 
-/// Unites the marked links, by the roots at their ends. Returns whether there are any.
+/// Unites the trees of the links that are listed.
 template <bool kValues>
-__device__ bool unite_links(Connectivity connectivity, Tile<kValues>& tile, const uint32_t* is_further) {
+__device__ void unite_listed(Tile<kValues>& tile) {
   uint32_t* parent = tile.parent();
-  const auto roots_of_link = [&](uint32_t run, uint32_t* roots) {
-    *roots = 0;
-    if ((is_further[run / kWordBits] >> run % kWordBits & 1) == 0) {
-      return false;
-    }
-    // The run below begins at an earlier one, and so lies below the pixel before this one.
-    const uint32_t before = tile.begin[run] - 1;
-    const uint32_t below = tile.runs_up_to(before / kTileWidth + 1, before % kTileWidth) - 1;
-    *roots = parent[run] << 16 | parent[below];
+  const uint32_t* links = link_list(tile).links;
+  const auto trees_of_link = [&](uint32_t i, uint32_t* trees) {
+    *trees = LinkList::make(parent[LinkList::above(links[i])], parent[LinkList::below(links[i])]);
     return true;
   };
-  const auto unite_roots = [&](uint32_t, uint32_t roots) { unite(parent, roots >> 16, roots & 0xffff); };
-  return read_then_write(tile.n_runs, roots_of_link, unite_roots);
+  read_then_write(tile.n_links, trees_of_link, [&](uint32_t, uint32_t trees) {
+    unite(parent, LinkList::above(trees), LinkList::below(trees));
+  });
+}
+
+/// Unites the trees of all further links, some rows at a time where there was no room for all.
+template <bool kValues>
+__device__ void unite_links(const Tiles& tiles, const Place& place, Connectivity connectivity,
+                            Tile<kValues>& tile) {
+  if (tile.n_links <= link_list(tile).capacity) {
+    unite_listed(tile);
+    return;
+  }
+  for (uint32_t row = 0; row < tiles.rows; row += kListedRows) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      tile.n_links = 0;
+    }
+    __syncthreads();
+    link_rows(tiles, place, connectivity, row, min(row + kListedRows, tiles.rows), tile,
+              [](uint32_t, uint32_t) {});
+    __syncthreads();
+    unite_listed(tile);
+  }
 }
 
 /// From parents to runs with roots; marks the roots.
 template <bool kValues>
-__device__ void mark_roots(Tile<kValues>& tile) {
-  for (uint32_t run = threadIdx.x; run / kWarpSize * kWarpSize < tile.n_runs; run += blockDim.x) {
-    bool is_root = false;
-    if (run < tile.n_runs) {
+__device__ void mark_roots(const Tiles& tiles, Tile<kValues>& tile) {
+  for (uint32_t word = threadIdx.x; word < tiles.rows * kRowWords; word += blockDim.x) {
+    const uint32_t base = tile.base[word];
+    uint64_t roots = 0;
+    uint32_t run = base;
+    for (uint32_t rest = tile.starts[word]; rest != 0; rest &= rest - 1, ++run) {
       const uint32_t root = tile.parent()[run];
-      is_root = root == run;
-      tile.run[run] = TileRun::make(tile.begin[run], root);
+      roots |= uint64_t{root == run} << (base % kWordBits + run - base);
+      tile.run[run] = TileRun::make(word * kWordBits + __ffs(static_cast<int>(rest)) - 1, root);
     }
-    const uint32_t roots = __ballot_sync(kAllLanes, is_root);
-    if (run % kWarpSize == 0) {
-      tile.is_root[run / kWordBits] = roots;
+    if (static_cast<uint32_t>(roots) != 0) {
+      atomicOr(tile.is_root + base / kWordBits, static_cast<uint32_t>(roots));
+    }
+    if (roots >> kWordBits != 0) {
+      atomicOr(tile.is_root + base / kWordBits + 1, static_cast<uint32_t>(roots >> kWordBits));
     }
   }
 }
@@ -246,18 +389,17 @@ __device__ void label_tile(const Tiles& tiles, const Place& place, Connectivity 
                            Tile<kValues>& tile) {
   pack_tile(tiles, place, tile);
   __syncthreads();
-  list_runs(tiles, place, tile);
+  number_runs(tiles, tile);
   __syncthreads();
-  uint32_t* is_further = tile.is_root;  // roots are marked later
-  for (uint32_t run = threadIdx.x; run < tile.n_runs; run += blockDim.x) {
-    link_run(connectivity, run, tile, is_further);
-  }
+  link_rows(tiles, place, connectivity, 0, tiles.rows, tile,
+            [&](uint32_t run, uint32_t parent) { tile.parent()[run] = parent; });
   __syncthreads();
   point_at_roots(tile.n_runs, tile.parent());
-  if (unite_links(connectivity, tile, is_further)) {
+  if (tile.n_links > 0) {
+    unite_links(tiles, place, connectivity, tile);
     point_at_roots(tile.n_runs, tile.parent());
   }
-  mark_roots(tile);
+  mark_roots(tiles, tile);
   __syncthreads();
   mark_shared(tiles, place, tile);
   __syncthreads();

@@ -129,18 +129,35 @@ __device__ void add_to_slot(uint32_t area, const Sums& sums, SlotSums* slot) {
   }
 }
 
-/// Finds the roots of the tile's slots.
+/// Each slot climbs a step towards its root, and its path is shortened: others climb from where it got.
 template <bool kValues>
-__device__ void find_slots(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
+__device__ void climb(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     const uint32_t slot = place.index * tiles.max_slots + i;
-    tile.tables.slot_run[i] = tiles.slot_run[slot];
-    tile.tables.slot_root[i] = slot_of(find_root(tiles.parent, slot));
+    const uint32_t ancestor = tile.tables.slot_root[i];
+    const Parent parent = load(tiles.parent + ancestor);
+    tile.tables.slot_root[i] = slot_of(parent);
+    if (ancestor != slot && slot_of(parent) != ancestor) {
+      store(tiles.parent + slot, parent);
+    }
   }
 }
 
-/// Labels of shared components that begin in the tile. Brings their sums to their roots; those of one root
-/// are added up in the warp first, because many meet in a large component.
+/// Finds the roots of the tile's slots; components that go on one of another tile do not begin here.
+template <bool kValues>
+__device__ void find_slots(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
+  TileTables& tables = tile.tables;
+  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
+    tables.slot_root[i] = slot_of(find_root(tiles.parent, tables.slot_root[i]));
+    if (tables.slot_root[i] != place.index * tiles.max_slots + i) {
+      const uint32_t run = tables.slot_run[i];
+      atomicAnd(tables.is_first + run / kWordBits, ~(1u << run % kWordBits));
+    }
+  }
+}
+
+/// Brings the sums of shared components to their roots. Those of one root are added up in the warp first,
+/// because many meet in a large component.
 template <bool kValues, uint32_t kWords>
 __device__ void measure_slots(const Tiles& tiles, const Place& place, const SumsWindow<kWords>& window,
                               const Tile<kValues>& tile) {
@@ -152,10 +169,6 @@ __device__ void measure_slots(const Tiles& tiles, const Place& place, const Sums
     if (!is_here) {
       continue;
     }
-    const uint32_t row = tile.run[root].row();
-    if (is_first_run(tile.tables, root)) {
-      tiles.slot_label[place.index * tiles.max_slots + i] = label_of(tile.tables, root, row);
-    }
     uint32_t words[kWords];
     for (uint32_t word = 0; word < kWords; ++word) {
       words[word] = window.of(component)[word];
@@ -165,7 +178,7 @@ __device__ void measure_slots(const Tiles& tiles, const Place& place, const Sums
       reduce(same, words);
     }
     if (threadIdx.x % kWarpSize == static_cast<uint32_t>(__ffs(static_cast<int>(same)) - 1)) {
-      add_to_slot<kWords == TileSums::kAllWords>(words[TileSums::kArea], sums_in_frame(place, row, words),
+      add_to_slot<kWords == TileSums::kAllWords>(words[TileSums::kArea], sums_in_frame(place, 0, words),
                                                  tiles.slot_sums + tile.tables.slot_root[i]);
     }
   }
@@ -196,35 +209,37 @@ __device__ void finish_components(const Tiles& tiles, const Emitter& emitter, co
   }
 }
 
-/// What can be done for number_tile() while others merge. Paths found now are short when it comes.
-template <bool kValues>
-__device__ void prepare_numbers(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
-  clear_row_counts(tile.tables);
-  find_slots(tiles, place, tile);
-}
-
-/// Loads what labels and sums of slots need.
+/// Numbers the components that begin in the tile, and tells the labels of shared ones.
 template <bool kValues>
 __device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Place& place,
                             Tile<kValues>& tile) {
+  TileTables& tables = tile.tables;
   const uint32_t warp = threadIdx.x / kWarpSize;
-  const uint32_t n_warps = blockDim.x / kWarpSize;
-  if (warp == n_warps - 1) {
-    add_strip_counts(tiles, emitter, place, tile.tables);
+  if (place.index == 0) {
+    add_tile_counts(tiles, tiles.count(), &tables.n_labels);
+    __syncthreads();
+    tell_counts(emitter, tables.n_labels);
   }
   if (tile.n_runs == 0) {
     return;
   }
-  if (warp == n_warps - 2) {
-    rank_first_runs(tiles, place, tile.n_runs, tile.tables);
-  }
-  add_row_counts(tiles, place, tile.tables);
   find_slots(tiles, place, tile);
+  add_tile_counts(tiles, place.strip * tiles.columns, &tables.strip_base);
+  add_row_counts(tiles, place, tables);
   __syncthreads();
   if (warp == 0) {
-    number_rows(tiles.rows, tile.tables);
+    number_rows(tiles.rows, tables);
+  } else if (warp == 1) {
+    rank_first_runs(tables);
   }
   __syncthreads();
+  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
+    const uint32_t slot = place.index * tiles.max_slots + i;
+    if (tables.slot_root[i] == slot) {
+      const uint32_t run = tables.slot_run[i];
+      tell_label(tiles.slot_label + slot, label_of(tables, run, tile.run[run].row()));
+    }
+  }
 }
 
 }  // namespace ccl::device::runs

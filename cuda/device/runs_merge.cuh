@@ -2,7 +2,7 @@
 /// Second step of the run-based pipeline: components that meet at the borders of tiles become one.
 ///
 /// A union-find over slots in device memory, which links roots to the one with the earlier first pixel.
-/// Whoever becomes a child takes itself out of the count of its row and strip, so that what is left
+/// Whoever becomes a child takes itself out of the count of its row and tile, so that what is left
 /// when all are done are the frame's components, each counted where it begins.
 #pragma once
 
@@ -14,31 +14,35 @@
 namespace ccl::device::runs {
 
 /// A component was linked to an earlier one: it is no longer the frame's.
-__device__ inline void retire(const Tiles& tiles, Parent self, uint32_t run) {
+__device__ inline void retire(const Tiles& tiles, Parent self) {
   const uint32_t tile = slot_of(self) / tiles.max_slots;
   const uint32_t y = first_pixel_of(self) / tiles.frame.width;
-  atomicAnd(tiles.is_first + tiles.run_words(tile) + run / kWordBits, ~(1u << run % kWordBits));
   // Counts are bytes; subtracting from the word that holds one borrows nothing, because none goes below 0.
   const uint32_t count = tile * tiles.rows + tiles.row_in_tile(y);
   atomicSub(reinterpret_cast<uint32_t*>(tiles.row_counts) + count / 4, 1u << count % 4 * 8);
-  atomicSub(tiles.strip_counts + tile / tiles.columns, 1);
+  atomicSub(tiles.tile_counts + tile, 1);
 }
 
 __device__ inline void unite(const Tiles& tiles, uint32_t a, uint32_t b) {
   Parent parent_a = load(tiles.parent + a);
   Parent parent_b = load(tiles.parent + b);
   while (parent_a != parent_b) {
-    if (slot_of(parent_a) == a && slot_of(parent_b) == b) {
-      const Parent later = max(parent_a, parent_b);
-      const Parent earlier = min(parent_a, parent_b);
-      const uint32_t run = tiles.slot_run[slot_of(later)];
-      const Parent old = atomicMin(tiles.parent + slot_of(later), earlier);
-      if (old == later) {
-        retire(tiles, later, run);
+    if (parent_a < parent_b) {
+      const uint32_t t = a;
+      a = b;
+      b = t;
+      const Parent p = parent_a;
+      parent_a = parent_b;
+      parent_b = p;
+    }
+    if (slot_of(parent_a) == a) {
+      const Parent old = atomicMin(tiles.parent + a, parent_b);
+      if (old == parent_a) {
+        retire(tiles, parent_a);
         return;
       }
       a = slot_of(old);
-      b = slot_of(earlier);
+      b = slot_of(parent_b);
       parent_a = load(tiles.parent + a);
       parent_b = load(tiles.parent + b);
       continue;

@@ -13,11 +13,20 @@ namespace ccl::device::runs {
 
 inline constexpr uint32_t kRowsPerWord = 4;  // of row counts
 
-/// Clears what add_row_counts() adds to.
-__device__ inline void clear_row_counts(TileTables& tables) {
+/// Makes ready what is counted in and marked off later.
+template <bool kValues>
+__device__ void prepare_numbers(Tile<kValues>& tile) {
+  TileTables& tables = tile.tables;
   for (uint32_t i = threadIdx.x; i < 2 * kMaxRows / kRowsPerWord; i += blockDim.x) {
     tables.in_strip[0][i] = 0;
     tables.to_the_left[0][i] = 0;
+  }
+  for (uint32_t word = threadIdx.x; word < kMaxRunWords; word += blockDim.x) {
+    tables.is_first[word] = tile.is_root[word];
+  }
+  if (threadIdx.x == 0) {
+    tables.strip_base = 0;
+    tables.n_labels = 0;
   }
 }
 
@@ -52,27 +61,25 @@ __device__ inline uint32_t count_of_row(const RowCounts& counts, uint32_t row) {
   return counts[row % 2][row / kRowsPerWord] >> (row / 2 % 2 * 16) & 0xffff;
 }
 
-/// One warp: the components that begin in strips above, and in the frame.
-__device__ inline void add_strip_counts(const Tiles& tiles, const Emitter& emitter, const Place& place,
-                                        TileTables& tables) {
-  const uint32_t lane = threadIdx.x % kWarpSize;
-  uint32_t above = 0;
-  uint32_t all = 0;
-  for (uint32_t strip = lane; strip < tiles.strips; strip += kWarpSize) {
-    const uint32_t n = tiles.strip_counts[strip];
-    above += strip < place.strip ? n : 0;
-    all += n;
+/// Adds up the components that begin in `n_tiles` tiles.
+__device__ inline void add_tile_counts(const Tiles& tiles, uint32_t n_tiles, uint32_t* sum) {
+  uint32_t n = 0;
+#pragma unroll 2
+  for (uint32_t tile = threadIdx.x; tile < n_tiles; tile += blockDim.x) {
+    n += tiles.tile_counts[tile];
   }
-  above = warp_sum(kAllLanes, above);
-  all = warp_sum(kAllLanes, all);
-  if (lane != 0) {
-    return;
+  n = warp_sum(kAllLanes, n);
+  if (n != 0 && threadIdx.x % kWarpSize == 0) {
+    atomicAdd(sum, n);
   }
-  tables.strip_base = above;
-  if (place.index == 0 && emitter.emission != Emission::kNone) {
-    emitter.counts->n_labels = all;
+}
+
+/// The block of the first tile: how many components the frame has.
+__device__ inline void tell_counts(const Emitter& emitter, uint32_t n_labels) {
+  if (threadIdx.x == 0 && emitter.emission != Emission::kNone) {
+    emitter.counts->n_labels = n_labels;
     if (emitter.emission == Emission::kByLabel) {
-      emitter.counts->n_components = all;
+      emitter.counts->n_components = n_labels;
     }
   }
 }
@@ -97,23 +104,18 @@ __device__ inline void number_rows(uint32_t n_rows, TileTables& tables) {
   }
 }
 
-/// One warp: the runs that begin a component of the frame, and the sums of them before each word.
-__device__ inline void rank_first_runs(const Tiles& tiles, const Place& place, uint32_t n_runs,
-                                       TileTables& tables) {
+/// One warp: the sums, before each word, of runs that begin a component of the frame.
+__device__ inline void rank_first_runs(TileTables& tables) {
   constexpr uint32_t kShare = kMaxRunWords / kWarpSize;
   const uint32_t first = threadIdx.x % kWarpSize * kShare;
-  uint32_t bits[kShare];
   uint32_t n = 0;
   for (uint32_t i = 0; i < kShare; ++i) {
-    const bool has_runs = (first + i) * kWordBits < n_runs;
-    bits[i] = has_runs ? tiles.is_first[tiles.run_words(place.index) + first + i] : 0;
-    n += __popc(bits[i]);
+    n += __popc(tables.is_first[first + i]);
   }
   uint32_t base = warp_exclusive_sum(n);
   for (uint32_t i = 0; i < kShare; ++i) {
-    tables.is_first[first + i] = bits[i];
     tables.first_base[first + i] = static_cast<uint16_t>(base);
-    base += __popc(bits[i]);
+    base += __popc(tables.is_first[first + i]);
   }
 }
 

@@ -13,6 +13,24 @@ __device__ inline uint32_t gather_bytes(uint32_t low, uint32_t high) {
   return __dp4a(high & kOnes, 0x80402010u, __dp4a(low & kOnes, 0x08040201u, 0u));
 }
 
+/// A bit per byte that is the same in both.
+__device__ inline uint32_t equal_bytes(const uint4& a, const uint4& b) {
+  return gather_bytes(__vcmpeq4(a.x, b.x), __vcmpeq4(a.y, b.y)) |
+         gather_bytes(__vcmpeq4(a.z, b.z), __vcmpeq4(a.w, b.w)) << 8;
+}
+
+/// The bytes, each one later; the first one is `before`.
+__device__ inline uint4 shift_up(const uint4& v, uint32_t before) {
+  return make_uint4(v.x << 8 | before, __funnelshift_l(v.x, v.y, 8), __funnelshift_l(v.y, v.z, 8),
+                    __funnelshift_l(v.z, v.w, 8));
+}
+
+/// The bytes, each one earlier; the last one is `after`.
+__device__ inline uint4 shift_down(const uint4& v, uint32_t after) {
+  return make_uint4(__funnelshift_r(v.x, v.y, 8), __funnelshift_r(v.y, v.z, 8), __funnelshift_r(v.z, v.w, 8),
+                    v.w >> 8 | after << 24);
+}
+
 /// kChunk pixels from (x, y) on, as they are; 0 outside the frame.
 __device__ inline uint4 load_pixels(const Tiles& tiles, uint32_t x, uint32_t y) {
   const SegmentSource& frame = tiles.frame;
@@ -45,14 +63,9 @@ __device__ Chunk pack_chunk(const Tiles& tiles, uint32_t x, uint32_t y) {
   const bool is_row_start = x % kTileWidth == 0;
   Chunk chunk{};
   if constexpr (kValues) {
-    const uint32_t before = __shfl_up_sync(kAllLanes, v.w, 1);
-    chunk.bits = gather_bytes(~__vcmpeq4(v.x, 0), ~__vcmpeq4(v.y, 0)) |
-                 gather_bytes(~__vcmpeq4(v.z, 0), ~__vcmpeq4(v.w, 0)) << 8;
-    const uint32_t equal = gather_bytes(__vcmpeq4(v.x, __funnelshift_l(before, v.x, 8)),
-                                        __vcmpeq4(v.y, __funnelshift_l(v.x, v.y, 8))) |
-                           gather_bytes(__vcmpeq4(v.z, __funnelshift_l(v.y, v.z, 8)),
-                                        __vcmpeq4(v.w, __funnelshift_l(v.z, v.w, 8)))
-                               << 8;
+    const uint32_t before = __shfl_up_sync(kAllLanes, v.w, 1) >> 24;
+    chunk.bits = bits_up_to(kChunk - 1) & ~equal_bytes(v, make_uint4(0, 0, 0, 0));
+    const uint32_t equal = equal_bytes(v, shift_up(v, before));
     chunk.joins = chunk.bits & (is_row_start ? equal & ~1u : equal);
   } else {
     const ForegroundRule& rule = tiles.frame.rule;

@@ -7,20 +7,27 @@
 
 namespace ccl::device::runs {
 
-/// Fills the slots: each is a tree of its own as yet.
+/// Notes which run is the root of each slot. Each slot is a tree of its own as yet.
 template <bool kValues>
-__device__ void publish_slots(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
-  for (uint32_t word = threadIdx.x; word * kWordBits < tile.n_runs; word += blockDim.x) {
-    uint32_t i = tile.tables.slot_base[word];
-    for (uint32_t rest = tile.is_shared[word]; rest != 0; rest &= rest - 1, ++i) {
-      const uint32_t root = word * kWordBits + __ffs(static_cast<int>(rest)) - 1;
-      const uint32_t slot = place.index * tiles.max_slots + i;
-      const TileRun run = tile.run[root];
-      const uint32_t first_pixel = (place.y + run.row()) * tiles.frame.width + place.x + run.first();
-      tiles.parent[slot] = make_parent(first_pixel, slot);
-      tiles.slot_run[slot] = static_cast<uint16_t>(root);
-      tiles.slot_sums[slot] = SlotSums{0, Sums{}};
+__device__ void list_slots(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
+  for (uint32_t run = threadIdx.x; run < tile.n_runs; run += blockDim.x) {
+    if (tile.is_root_shared(run)) {
+      const uint32_t i = tile.slot_of_root(run);
+      tile.tables.slot_run[i] = static_cast<uint16_t>(run);
+      tile.tables.slot_root[i] = place.index * tiles.max_slots + i;
     }
+  }
+}
+
+template <bool kValues>
+__device__ void publish_slots(const Tiles& tiles, const Place& place, const Tile<kValues>& tile) {
+  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
+    const uint32_t slot = place.index * tiles.max_slots + i;
+    const TileRun run = tile.run[tile.tables.slot_run[i]];
+    const uint32_t first_pixel = (place.y + run.row()) * tiles.frame.width + place.x + run.first();
+    tiles.parent[slot] = make_parent(first_pixel, slot);
+    tiles.slot_label[slot] = 0;
+    tiles.slot_sums[slot] = SlotSums{0, Sums{}};
   }
 }
 
@@ -39,11 +46,8 @@ __device__ void publish_borders(const Tiles& tiles, const Place& place, const Ti
 /// All that others look at before components are merged, or count in when they are.
 template <bool kValues>
 __device__ void publish_tile(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
-  publish_slots(tiles, place, tile);
+  list_slots(tiles, place, tile);
   publish_borders(tiles, place, tile);
-  for (uint32_t word = threadIdx.x; word * kWordBits < tile.n_runs; word += blockDim.x) {
-    tiles.is_first[tiles.run_words(place.index) + word] = tile.is_root[word];
-  }
   for (uint32_t row = threadIdx.x; row < tiles.rows; row += blockDim.x) {
     const uint32_t begin = tile.base[row * kRowWords];
     const uint32_t end = row + 1 < tiles.rows ? tile.base[(row + 1) * kRowWords] : tile.n_runs;
@@ -51,8 +55,10 @@ __device__ void publish_tile(const Tiles& tiles, const Place& place, Tile<kValue
         static_cast<uint8_t>(tile.components_before(end) - tile.components_before(begin));
   }
   if (threadIdx.x == 0) {
-    atomicAdd(tiles.strip_counts + place.strip, tile.n_components);
+    tiles.tile_counts[place.index] = tile.n_components;
   }
+  __syncthreads();
+  publish_slots(tiles, place, tile);
 }
 
 }  // namespace ccl::device::runs

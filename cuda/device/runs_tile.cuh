@@ -74,6 +74,7 @@ struct TileTables {
   uint16_t first_base[kMaxRunWords];  ///< bits before the word
   RowCounts in_strip, to_the_left, in_tile;
   uint32_t strip_base;          ///< components that begin in the strips above
+  uint32_t n_labels;            ///< in the frame; in its first tile only
   uint32_t row_base[kMaxRows];  ///< a label is row_base + the tile's components up to this one
 };
 
@@ -84,9 +85,13 @@ struct Halo {
   uint32_t right[kMaxRows / kWordBits + 1];
 };
 
+/// Words behind a tile’s runs.
+inline constexpr uint32_t kAfterRunsWords = 4096;
+
 template <bool kValues>
 struct alignas(16) Tile {
   uint32_t n_runs;
+  uint32_t n_links;  ///< between runs of neighbouring rows, but for the first of each run
   uint32_t n_components;
   uint32_t n_slots;
   Halo halo;                         ///< where features ask for it
@@ -101,14 +106,12 @@ struct alignas(16) Tile {
   /// inks, at last those of all, and then all runs.
   alignas(16) TileRun run[kMaxRuns];
   union {
-    uint16_t begin[kMaxRuns];  ///< per run, while runs are linked
-    /// Then tables, behind room for sums, which begins where the runs end.
-    struct {
-      uint32_t room[(kMaxRuns * sizeof(uint16_t) - sizeof(TileTables)) / sizeof(uint32_t)];
+    uint32_t after_runs[kAfterRunsWords];  ///< first links, which begin where the runs end
+    struct {                               ///< then tables, behind room for sums, which begins there as well
+      uint32_t room[kAfterRunsWords - sizeof(TileTables) / sizeof(uint32_t)];
       TileTables tables;
     };
   };
-  uint8_t value[kValues ? kMaxRuns : 1];  ///< per run, while runs are linked
 
   __device__ uint32_t* parent() { return &run[0].word; }
 
