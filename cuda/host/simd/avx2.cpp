@@ -56,10 +56,7 @@ struct Avx2Simd {
   template <bool kStream>
   static void store(__m256i pixels, void* out) {
     if constexpr (kStream) {
-      // In halves: the heap's large blocks are aligned to 16 bytes, and not to 32.
-      auto* halves = static_cast<__m128i*>(out);
-      _mm_stream_si128(halves, _mm256_castsi256_si128(pixels));
-      _mm_stream_si128(halves + 1, _mm256_extracti128_si256(pixels, 1));
+      _mm256_stream_si256(static_cast<__m256i*>(out), pixels);
     } else {
       _mm256_storeu_si256(static_cast<__m256i*>(out), pixels);
     }
@@ -123,6 +120,10 @@ struct Avx2Simd {
         store<kStream>(source.thirty_two(i), out + i * sizeof(Pixel));
       }
     }
+  }
+
+  static void stream_piece(const uint8_t* in, uint8_t* out) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(out), _mm_load_si128(reinterpret_cast<const __m128i*>(in)));
   }
 
   static void end_stream() { _mm_sfence(); }

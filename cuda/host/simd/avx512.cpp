@@ -20,6 +20,7 @@
 #else
 // GCC before 13 takes the undefined vectors of its own header for uninitialized ones (bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt")
 #endif
@@ -43,12 +44,7 @@ struct Avx512Simd {
   template <bool kStream>
   static void store(__m512i pixels, uint8_t* out, uint32_t) {
     if constexpr (kStream) {
-      // In quarters: the heap's large blocks are aligned to 16 bytes, and not to 64.
-      auto* quarters = reinterpret_cast<__m128i*>(out);
-      _mm_stream_si128(quarters, _mm512_castsi512_si128(pixels));
-      _mm_stream_si128(quarters + 1, _mm512_extracti32x4_epi32(pixels, 1));
-      _mm_stream_si128(quarters + 2, _mm512_extracti32x4_epi32(pixels, 2));
-      _mm_stream_si128(quarters + 3, _mm512_extracti32x4_epi32(pixels, 3));
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(out), pixels);
     } else {
       _mm512_storeu_si512(out, pixels);
     }
@@ -92,6 +88,10 @@ struct Avx512Simd {
                                                            ranks_of_sixteen(some_starts >> 1), runs);
       store<kStream>(pixels, out + i * sizeof(Pixel), Pixel{});
     }
+  }
+
+  static void stream_piece(const uint8_t* in, uint8_t* out) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(out), _mm_load_si128(reinterpret_cast<const __m128i*>(in)));
   }
 
   static void end_stream() { _mm_sfence(); }

@@ -147,6 +147,7 @@ struct Kernels {
 };
 
 inline constexpr uint32_t kStreamAlignment = 16;
+inline constexpr uint32_t kCacheLine = 64;  // bytes
 
 /// `level` is supported.
 const Kernels& kernels(SimdLevel level);

@@ -90,6 +90,7 @@ struct NeonSimd {
     }
   }
 
+  static void stream_piece(const uint8_t* in, uint8_t* out) { std::memcpy(out, in, kStreamAlignment); }
   static void end_stream() {}
 };
 

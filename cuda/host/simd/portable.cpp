@@ -62,6 +62,7 @@ struct PortableSimd {
     std::memcpy(out, pixels, sizeof(pixels));
   }
 
+  static void stream_piece(const uint8_t* in, uint8_t* out) { std::memcpy(out, in, kStreamAlignment); }
   static void end_stream() {}
 };
 

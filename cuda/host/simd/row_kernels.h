@@ -6,10 +6,11 @@
 /// - at_least(pixels, threshold): a bit for each pixel, set where its value is at least `threshold`;
 /// - differs(a, b): a bit for each pixel, set where a[i] ≠ b[i];
 /// - end_stream(): what Kernels says of it;
+/// - stream_piece(in, out): copies kStreamAlignment bytes past the caches, both being aligned so;
 /// - fill<Pixel, kStream>(ink, out): all pixels become `ink`;
 /// - expand<Pixel, kStream>(foreground, starts, inks, background, out): the pixels of the run that was open
-/// before
-///   the first pixel become inks[-1], those of the i-th run that starts here inks[i], others `background`.
+///   before the first pixel become inks[-1], those of the i-th run that starts here inks[i], others
+///   `background`. With kStream `out` is where a cache line begins.
 ///
 /// Every level's `Simd` is a type of its own, so no two of them ever share a function.
 #pragma once
@@ -163,32 +164,73 @@ class RowKernels {
         });
   }
 
+  /// Past the caches only whole cache lines are fast, so there the row is cut where the output's lines begin.
   template <typename Pixel, bool kStream>
   static void expand(const ExpandJob& job, void* out) {
+    auto* pixels = static_cast<uint8_t*>(out);
+    const uint32_t begin = kStream ? std::min(job.width, pixels_to_line<Pixel>(out)) : 0;
+    const uint32_t end = begin + (job.width - begin) / kBitsPerWord * kBitsPerWord;
     const uint32_t* inks = job.inks;
-    const uint32_t n_whole = job.width / kBitsPerWord;
-    for (uint32_t i = 0; i < n_whole; ++i) {
-      const uint64_t foreground = job.bits.foreground[i];
-      const uint64_t starts = job.bits.starts[i];
-      uint8_t* pixels = static_cast<uint8_t*>(out) + size_t{i} * kBitsPerWord * sizeof(Pixel);
-      if (foreground == 0) {
-        inks += popcount(starts);  // of the other row of its pair
-        Simd::template fill<Pixel, kStream>(job.background, pixels);
-      } else if (~foreground == 0 && starts <= 1) {
-        inks += starts;
-        Simd::template fill<Pixel, kStream>(inks[-1], pixels);
-      } else {
-        Simd::template expand<Pixel, kStream>(foreground, starts, inks, job.background, pixels);
-        inks += popcount(starts);
-      }
+    if (begin != 0) {
+      inks = expand_few<Pixel, kStream>(job, 0, begin, inks, pixels);
     }
-    if (const uint32_t n_left = job.width % kBitsPerWord; n_left != 0) {
-      uint8_t pixels[kBitsPerWord * sizeof(Pixel)];
-      Simd::template expand<Pixel, false>(job.bits.foreground[n_whole], job.bits.starts[n_whole], inks,
-                                          job.background, pixels);
-      std::memcpy(static_cast<uint8_t*>(out) + size_t{n_whole} * sizeof(pixels), pixels,
-                  n_left * sizeof(Pixel));
+    for (uint32_t x = begin; x < end; x += kBitsPerWord) {
+      inks = expand_word<Pixel, kStream>(bits_from(job.bits.foreground, job.width, x),
+                                         bits_from(job.bits.starts, job.width, x), inks, job.background,
+                                         pixels + size_t{x} * sizeof(Pixel));
     }
+    if (end != job.width) {
+      expand_few<Pixel, kStream>(job, end, job.width, inks, pixels);
+    }
+  }
+
+  /// As Simd::expand. Returns where the inks of later runs are.
+  template <typename Pixel, bool kStream>
+  static const uint32_t* expand_word(uint64_t foreground, uint64_t starts, const uint32_t* inks,
+                                     uint32_t background, uint8_t* out) {
+    if (foreground == 0) {  // starts would be those of the other row of its pair
+      Simd::template fill<Pixel, kStream>(background, out);
+    } else if (~foreground == 0 && starts <= 1) {
+      Simd::template fill<Pixel, kStream>(*(inks + starts - 1), out);
+    } else {
+      Simd::template expand<Pixel, kStream>(foreground, starts, inks, background, out);
+    }
+    return inks + popcount(starts);
+  }
+
+  /// Columns begin..end − 1, fewer than a word has.
+  template <typename Pixel, bool kStream>
+  static const uint32_t* expand_few(const ExpandJob& job, uint32_t begin, uint32_t end, const uint32_t* inks,
+                                    uint8_t* out) {
+    const uint64_t mask = (uint64_t{1} << (end - begin)) - 1;
+    alignas(kCacheLine) uint8_t pixels[kBitsPerWord * sizeof(Pixel)];
+    inks = expand_word<Pixel, false>(bits_from(job.bits.foreground, job.width, begin) & mask,
+                                     bits_from(job.bits.starts, job.width, begin) & mask, inks,
+                                     job.background, pixels);
+    const uint8_t* in = pixels;
+    size_t n_bytes = (end - begin) * sizeof(Pixel);
+    out += size_t{begin} * sizeof(Pixel);
+    for (; kStream && n_bytes >= kStreamAlignment; n_bytes -= kStreamAlignment) {
+      Simd::stream_piece(in, out);
+      in += kStreamAlignment;
+      out += kStreamAlignment;
+    }
+    std::memcpy(out, in, n_bytes);
+    return inks;
+  }
+
+  /// The bits of 64 columns from x on, 0 behind the row's end.
+  static uint64_t bits_from(const uint64_t* words, uint32_t width, uint32_t x) {
+    const uint32_t i = x / kBitsPerWord;
+    const uint32_t shift = x % kBitsPerWord;
+    const uint64_t next =
+        shift != 0 && i + 1 < count_words(width) ? words[i + 1] << (kBitsPerWord - shift) : 0;
+    return words[i] >> shift | next;
+  }
+
+  template <typename Pixel>
+  static uint32_t pixels_to_line(const void* address) {
+    return static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(address) % kCacheLine / sizeof(Pixel));
   }
 };
 

@@ -141,17 +141,26 @@ TEST_P(RunsTest, OutputsAreThoseOfOneThread) {
   }
 }
 
-/// Large enough to be written past the caches.
+/// Large enough to be written past the caches, if output and stride are multiples of 16 bytes. Lines of the
+/// cache, words of bits and rows begin at places that differ from row to row.
 TEST_P(RunsTest, LargeFrames) {
-  const Image image = noise(3000, 1500, 4, 45, 1);
   FrameRunner plain;
-  runner_.with_maps = plain.with_maps = false;
-  runner_.config.output = plain.config.output = Output::kColorized;
   plain.config.algorithm = Algorithm::kSauf;
+  runner_.config.output = plain.config.output = Output::kColorized;
   const ForcedLevel forced(host::simd_name(level()));
-  for (const size_t padding : {0u, 1u}) {
-    runner_.output_padding = plain.output_padding = padding;
-    EXPECT_TRUE(same_bytes(runner_.run(image, {}), plain.run(image, {})));
+  for (const Image& image :
+       {noise(2000, 800, 4, 45, 1), spread(blobs(1004, 701, 1), 1, 3), noise(1036, 640, 16, 30, 1)}) {
+    for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
+      for (const auto& [offset, padding] :
+           {std::pair<size_t, size_t>{0, 0}, {0, 1}, {4, 0}, {16, 48}, {48, 80}}) {
+        runner_.output_offset = plain.output_offset = offset;
+        runner_.output_padding = plain.output_padding = padding;
+        runner_.with_maps = plain.with_maps = offset != 0;
+        const Settings settings{.connectivity = connectivity, .rule = {}, .background_color = 0x80123456};
+        EXPECT_TRUE(same_bytes(runner_.run(image, settings), plain.run(image, settings)))
+            << image.name << ", output offset " << offset << ", padding " << padding;
+      }
+    }
   }
 }
 
