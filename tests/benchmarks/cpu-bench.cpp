@@ -38,7 +38,7 @@ using test::Image;
 
 struct Options {
   gchar** sizes = nullptr;
-  gchar* image = nullptr;
+  gchar** images = nullptr;
   gint rounds = 15;
 };
 
@@ -231,7 +231,7 @@ Options parse(int argc, char** argv) {
   const GOptionEntry entries[] = {
       {"size", 's', 0, G_OPTION_ARG_STRING_ARRAY, &options.sizes, "Repeatable (default: 1920x1080)",
        "WIDTHxHEIGHT"},
-      {"image", 'i', 0, G_OPTION_ARG_STRING, &options.image, "Only this one", "NAME"},
+      {"image", 'i', 0, G_OPTION_ARG_STRING_ARRAY, &options.images, "Repeatable (default: all)", "NAME"},
       {"rounds", 'n', 0, G_OPTION_ARG_INT, &options.rounds, "Timed runs of each method (default: 15)", "N"},
       {}};
   GOptionContext* context = g_option_context_new("- times the CPU engine beside OpenCV");
@@ -260,7 +260,7 @@ void run(const Options& options) {
        ++size) {
     const auto [width, height] = require_size(*size);
     for (const Image& image : protocol_images(width, height)) {
-      if (options.image == nullptr || image.name == options.image) {
+      if (options.images == nullptr || g_strv_contains(options.images, image.name.c_str()) != FALSE) {
         time_image(methods, image, options.rounds);
       }
     }
