@@ -34,7 +34,7 @@ using namespace runs;
 
 /// The threads of a block, where each multiprocessor has a few tiles, and where it has as many as fit.
 constexpr uint32_t kFewTilesThreads = 512;
-constexpr uint32_t kManyTilesThreads = 256;
+constexpr uint32_t kManyTilesThreads = kMinThreads;
 
 /// Tiles and the memory they lead to.
 class TileMemory {

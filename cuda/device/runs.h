@@ -3,7 +3,8 @@
 /// in device memory for each other. runs.cu tells the whole.
 ///
 /// A tile is kTileWidth pixels wide and Tiles::rows high. Its *runs*, stretches of one segment in a row
-/// of the tile, have ids in raster order. A component of the tile goes by its first run, its *root*.
+/// of the tile, have ids in raster order of their first pixels. A component of the tile goes by its first
+/// run, its *root*.
 /// Components that touch a border shared with another tile get *slots*, in the order of their roots:
 /// only these take part in what happens between tiles.
 #pragma once
@@ -15,6 +16,18 @@
 #include "device/pipeline.h"
 
 namespace ccl::device::runs {
+
+/// What a run is.
+enum class RunKind : uint8_t {
+  kRow,    ///< a stretch of foreground in a row
+  kPair,   ///< a stretch of columns with foreground in either of two rows, which 8-connectivity joins
+  kValue,  ///< a stretch of one value in a row
+};
+
+/// The rows that have their runs in common, a *band*.
+constexpr uint32_t band_rows(RunKind kind) {
+  return kind == RunKind::kPair ? 2 : 1;
+}
 
 inline constexpr uint32_t kTileWidth = 128;
 inline constexpr uint32_t kWordBits = 32;
@@ -30,7 +43,8 @@ inline constexpr uint32_t kMaxValueRows = kMaxRows / 2;
 /// The pixels around a tile can all differ in value, or every other one be foreground.
 inline constexpr uint32_t kMaxSlots = 2 * (kTileWidth + kMaxValueRows);
 static_assert(kTileWidth + kMaxRows <= kMaxSlots);
-inline constexpr uint32_t kChunk = 16;  ///< pixels a thread packs, in one load
+inline constexpr uint32_t kMinThreads = 256;  ///< of a block
+inline constexpr uint32_t kChunk = 16;        ///< pixels a thread packs, in one load
 inline constexpr uint32_t kRowChunks = kTileWidth / kChunk;
 inline constexpr uint16_t kNoSlot = 0xffff;
 

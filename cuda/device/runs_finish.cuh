@@ -15,9 +15,9 @@ namespace ccl::device::runs {
 inline constexpr uint32_t kStoreBytes = 16;
 
 /// Records of shared components, each where it begins, once their sums are complete.
-template <bool kHasFeatures, bool kValues>
+template <bool kHasFeatures, RunKind kKind>
 __device__ void emit_slots(const Tiles& tiles, const Emitter& emitter, const Place& place,
-                           const Tile<kValues>& tile) {
+                           const Tile<kKind>& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     const uint32_t slot = place.index * tiles.max_slots + i;
     if (tile.tables.slot_root[i] != slot) {
@@ -36,8 +36,8 @@ __device__ void emit_slots(const Tiles& tiles, const Emitter& emitter, const Pla
 
 /// Turns the roots of shared components into inks, as soon as the blocks where they begin have told their
 /// labels. Where inks need areas, all sums must be complete.
-template <bool kValues>
-__device__ void ink_slots(const Tiles& tiles, const Inker& inker, Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void ink_slots(const Tiles& tiles, const Inker& inker, Tile<kKind>& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     const uint32_t root = tile.tables.slot_root[i];
     const uint32_t first_pixel = first_pixel_of(load(tiles.parent + root));
@@ -48,8 +48,8 @@ __device__ void ink_slots(const Tiles& tiles, const Inker& inker, Tile<kValues>&
 }
 
 /// Gives all runs the inks of their roots.
-template <bool kValues>
-__device__ void ink_runs(const Tiles& tiles, const Inker& inker, Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void ink_runs(const Tiles& tiles, const Inker& inker, Tile<kKind>& tile) {
   if (inker.ink == Ink::kNone) {
     return;
   }
@@ -62,6 +62,44 @@ __device__ void ink_runs(const Tiles& tiles, const Inker& inker, Tile<kValues>& 
   }
 }
 
+/// Goes along the columns of a band, from `column` on, and knows the run of each.
+template <RunKind kKind>
+class RunCounter {
+ public:
+  __device__ RunCounter(const Tile<kKind>& tile, uint32_t band, uint32_t column) {
+    const uint32_t word = band * kRowWords + column / kWordBits;
+    const uint32_t bit = column % kWordBits;
+    const uint32_t before = tile.starts[word] & bits_below(bit);
+    columns_ = tile.columns_of(band, column / kWordBits) >> bit << 1;
+    starts_ = tile.starts[word] >> bit << 1;
+    if constexpr (kKind == RunKind::kPair) {
+      tops_ = tile.tops[word] >> bit << 1;
+      run_ = tile.base[word] + __popc(before & tile.tops[word]) - 1;
+      lower_run_ = tile.lower_base[word] + __popc(before & ~tile.tops[word]) - 1;
+    } else {
+      run_ = tile.base[word] + __popc(before) - 1;
+    }
+  }
+
+  /// Goes to the next column, at first to the first one.
+  __device__ void step() {
+    columns_ >>= 1;
+    starts_ >>= 1;
+    tops_ >>= 1;
+    run_ += starts_ & (kKind == RunKind::kPair ? tops_ : 1) & 1;
+    lower_run_ += starts_ & ~tops_ & 1;
+  }
+  __device__ bool has_pixels() const { return (columns_ & 1) != 0; }
+  /// The run that the column belongs to, if it has pixels.
+  __device__ uint32_t id() const { return kKind == RunKind::kPair && (tops_ & 1) == 0 ? lower_run_ : run_; }
+
+ private:
+  uint32_t columns_, starts_;
+  uint32_t run_;
+  uint32_t tops_ = 0;
+  uint32_t lower_run_ = 0;
+};
+
 /// Lays the component's colour, or none where it is the background, upon the input as grey.
 __device__ inline uint32_t overlay(const Tiles& tiles, const Inker& inker, uint32_t x, uint32_t y,
                                    uint32_t ink) {
@@ -71,50 +109,57 @@ __device__ inline uint32_t overlay(const Tiles& tiles, const Inker& inker, uint3
 }
 
 /// Paints the tile, 16 bytes to a thread at a time where rows are aligned so.
-template <typename Pixel, bool kOverlay, bool kValues>
-__device__ void paint(const Tiles& tiles, const Inker& inker, const Place& place, const Tile<kValues>& tile,
+template <typename Pixel, bool kOverlay, RunKind kKind>
+__device__ void paint(const Tiles& tiles, const Inker& inker, const Place& place, const Tile<kKind>& tile,
                       uint8_t* output) {
   constexpr uint32_t kGroup = kStoreBytes / sizeof(Pixel);
   constexpr uint32_t kRowGroups = kTileWidth / kGroup;
+  constexpr uint32_t kRows = band_rows(kKind);
   auto* pixels = reinterpret_cast<Pixel*>(output);
   const uint32_t width = tiles.frame.width;
   const bool is_aligned = width % kGroup == 0;
-  for (uint32_t i = threadIdx.x; i < tiles.rows * kRowGroups; i += blockDim.x) {
-    const uint32_t row = i / kRowGroups;
+  for (uint32_t i = threadIdx.x; i < tiles.rows / kRows * kRowGroups; i += blockDim.x) {
+    const uint32_t band = i / kRowGroups;
     const uint32_t column = i % kRowGroups * kGroup;
     const uint32_t x = place.x + column;
-    const uint32_t y = place.y + row;
-    if (x >= width || y >= tiles.frame.height) {
+    if (x >= width) {
       continue;
     }
-    const uint32_t word = row * kRowWords + column / kWordBits;
-    const uint32_t bits = tile.bits[word] >> column % kWordBits;
-    const uint32_t starts = tile.starts[word] >> column % kWordBits;
-    // The run before the group's first start; only looked at where it reaches into the group.
-    uint32_t run = tile.base[word] + __popc(tile.starts[word] & bits_below(column % kWordBits)) - 1;
-    alignas(kStoreBytes) Pixel group[kGroup];
+    Pixel inks[kGroup];
+    RunCounter run(tile, band, column);
     for (uint32_t j = 0; j < kGroup; ++j) {
-      run += starts >> j & 1;
-      uint32_t value = (bits >> j & 1) != 0 ? tile.run[run].word : inker.background;
-      if constexpr (kOverlay) {
-        value = x + j < width ? overlay(tiles, inker, x + j, y, value) : 0;
-      }
-      group[j] = static_cast<Pixel>(value);
+      run.step();
+      inks[j] = static_cast<Pixel>(run.has_pixels() ? tile.run[run.id()].word : inker.background);
     }
-    Pixel* to = pixels + size_t{y} * width + x;
-    if (is_aligned) {
-      __stcs(reinterpret_cast<uint4*>(to), *reinterpret_cast<const uint4*>(group));
-    } else {
-      for (uint32_t j = 0; j < min(kGroup, width - x); ++j) {
-        to[j] = group[j];
+    for (uint32_t row = band * kRows; row < band * kRows + kRows; ++row) {
+      const uint32_t y = place.y + row;
+      if (y >= tiles.frame.height) {
+        break;
+      }
+      const uint32_t bits = tile.bits[row * kRowWords + column / kWordBits] >> column % kWordBits;
+      alignas(kStoreBytes) Pixel group[kGroup];
+      for (uint32_t j = 0; j < kGroup; ++j) {
+        uint32_t value = (bits >> j & 1) != 0 ? inks[j] : inker.background;
+        if constexpr (kOverlay) {
+          value = x + j < width ? overlay(tiles, inker, x + j, y, value) : 0;
+        }
+        group[j] = static_cast<Pixel>(value);
+      }
+      Pixel* to = pixels + size_t{y} * width + x;
+      if (is_aligned) {
+        __stcs(reinterpret_cast<uint4*>(to), *reinterpret_cast<const uint4*>(group));
+      } else {
+        for (uint32_t j = 0; j < min(kGroup, width - x); ++j) {
+          to[j] = group[j];
+        }
       }
     }
   }
 }
 
-template <bool kValues>
+template <RunKind kKind>
 __device__ void paint_tile(const Tiles& tiles, const Inker& inker, const Place& place,
-                           const Tile<kValues>& tile, uint8_t* output) {
+                           const Tile<kKind>& tile, uint8_t* output) {
   switch (inker.ink) {
     case Ink::kNone:
       break;

@@ -3,6 +3,7 @@
 /// between the steps. A block keeps its tile in shared memory; where there are more tiles than blocks,
 /// it parks each of its tiles in device memory while it is at the others.
 #include <algorithm>
+#include <limits>
 
 #include "device/check.h"
 #include "device/grid_barrier.cuh"
@@ -36,12 +37,12 @@ __device__ void reset_counts(const Emitter& emitter) {
   }
 }
 
-template <bool kValues, bool kAll>
+template <RunKind kKind, bool kAll>
 __global__ void __launch_bounds__(kMaxThreads, kMinBlocks)
     process(Tiles tiles, Emitter emitter, Inker inker, uint8_t* pixels) {
   constexpr uint32_t kWords = kAll ? TileSums::kAllWords : TileSums::kBasicWords;
   extern __shared__ uint4 memory[];
-  auto& tile = *reinterpret_cast<Tile<kValues>*>(memory);
+  auto& tile = *reinterpret_cast<Tile<kKind>*>(memory);
   const GridBarrier barrier(tiles.arrivals);
   const Connectivity connectivity = emitter.settings.connectivity;
   const uint32_t n_tiles = tiles.count();
@@ -50,7 +51,7 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocks)
   reset_counts(emitter);
   for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
     const Place place = place_of(tiles, index);
-    if constexpr (kAll && !kValues) {
+    if constexpr (kAll && kKind != RunKind::kValue) {
       pack_halo(tiles, place, tile.halo);
     }
     label_tile(tiles, place, connectivity, tile);
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocks)
   barrier.wait(published);
 
   for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
-    merge_borders<kValues>(tiles, connectivity, place_of(tiles, index));
+    merge_borders<kKind>(tiles, connectivity, place_of(tiles, index));
   }
   const uint32_t merged = barrier.arrive();
   if (has_one) {
@@ -133,13 +134,37 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocks)
 
 using Kernel = void (*)(Tiles, Emitter, Inker, uint8_t*);
 
-Kernel kernel_for(bool has_values, bool has_features) {
-  return has_values ? (has_features ? process<true, true> : process<true, false>)
-                    : (has_features ? process<false, true> : process<false, false>);
+template <RunKind kKind>
+Kernel kernel_of(bool has_features) {
+  return has_features ? process<kKind, true> : process<kKind, false>;
 }
 
-size_t shared_bytes(bool has_values) {
-  return has_values ? sizeof(Tile<true>) : sizeof(Tile<false>);
+Kernel kernel_for(RunKind kind, bool has_features) {
+  switch (kind) {
+    case RunKind::kRow:
+      return kernel_of<RunKind::kRow>(has_features);
+    case RunKind::kPair:
+      return kernel_of<RunKind::kPair>(has_features);
+    case RunKind::kValue:
+      break;
+  }
+  return kernel_of<RunKind::kValue>(has_features);
+}
+
+RunKind kind_of(bool has_values, Connectivity connectivity) {
+  return has_values ? RunKind::kValue : connectivity == Connectivity::k8 ? RunKind::kPair : RunKind::kRow;
+}
+
+size_t shared_bytes(RunKind kind) {
+  switch (kind) {
+    case RunKind::kRow:
+      return sizeof(Tile<RunKind::kRow>);
+    case RunKind::kPair:
+      return sizeof(Tile<RunKind::kPair>);
+    case RunKind::kValue:
+      break;
+  }
+  return sizeof(Tile<RunKind::kValue>);
 }
 
 }  // namespace
@@ -151,30 +176,36 @@ Status find_residence(bool has_values, uint32_t threads, Residence* residence) {
   CCL_RETURN_IF_ERROR(
       check(cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device),
             "cudaDeviceGetAttribute"));
-  int n_blocks = 0;
-  for (const bool has_features : {false, true}) {
-    const Kernel kernel = kernel_for(has_values, has_features);
-    const size_t bytes = shared_bytes(has_values);
-    CCL_RETURN_IF_ERROR(check(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-        "cudaFuncSetAttribute of runs"));
-    int n = 0;
-    CCL_RETURN_IF_ERROR(
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, kernel, static_cast<int>(threads), bytes),
-              "cudaOccupancyMaxActiveBlocksPerMultiprocessor of runs"));
-    n_blocks = has_features ? std::min(n_blocks, n) : n;
+  int n_blocks = std::numeric_limits<int>::max();
+  for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
+    const RunKind kind = kind_of(has_values, connectivity);
+    for (const bool has_features : {false, true}) {
+      const Kernel kernel = kernel_for(kind, has_features);
+      const size_t bytes = shared_bytes(kind);
+      CCL_RETURN_IF_ERROR(check(
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+          "cudaFuncSetAttribute of runs"));
+      int n = 0;
+      CCL_RETURN_IF_ERROR(
+          check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, kernel, static_cast<int>(threads), bytes),
+                "cudaOccupancyMaxActiveBlocksPerMultiprocessor of runs"));
+      n_blocks = std::min(n_blocks, n);
+    }
   }
   *residence = {static_cast<uint32_t>(n_blocks * n_multiprocessors), threads};
   return {};
 }
 
 size_t parked_bytes(bool has_values, uint32_t max_runs) {
-  return sizeof(uint4) * (has_values ? pieces_of<true>(max_runs) : pieces_of<false>(max_runs));
+  static_assert(pieces_of<RunKind::kPair>(0) <= pieces_of<RunKind::kRow>(0));  // and they have fewer runs
+  return sizeof(uint4) *
+         (has_values ? pieces_of<RunKind::kValue>(max_runs) : pieces_of<RunKind::kRow>(max_runs));
 }
 
 Status process_tiles(const Tiles& tiles, const Residence& residence, const Emitter& emitter,
                      const Inker& inker, uint8_t* pixels, cudaStream_t stream) {
-  const bool has_values = tiles.frame.rule.foreground == Foreground::kValues;
+  const RunKind kind =
+      kind_of(tiles.frame.rule.foreground == Foreground::kValues, emitter.settings.connectivity);
   const bool has_features = emitter.settings.features != 0 && emitter.emission != Emission::kNone;
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeCooperative;
@@ -182,13 +213,12 @@ Status process_tiles(const Tiles& tiles, const Residence& residence, const Emitt
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(std::min(residence.blocks, tiles.count()));
   config.blockDim = dim3(residence.threads);
-  config.dynamicSmemBytes = shared_bytes(has_values);
+  config.dynamicSmemBytes = shared_bytes(kind);
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  return check(
-      cudaLaunchKernelEx(&config, kernel_for(has_values, has_features), tiles, emitter, inker, pixels),
-      "cudaLaunchKernelEx of runs");
+  return check(cudaLaunchKernelEx(&config, kernel_for(kind, has_features), tiles, emitter, inker, pixels),
+               "cudaLaunchKernelEx of runs");
 }
 
 }  // namespace ccl::device::runs

@@ -13,17 +13,18 @@
 
 namespace ccl::device::runs {
 
-template <bool kValues>
-__device__ void pack_tile(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void pack_tile(const Tiles& tiles, const Place& place, Tile<kKind>& tile) {
   auto* bits = reinterpret_cast<uint16_t*>(tile.bits);
   auto* starts = reinterpret_cast<uint16_t*>(tile.starts);
   const uint32_t n_chunks = tiles.rows * kRowChunks;
 #pragma unroll 4
   for (uint32_t i = threadIdx.x; i < n_chunks; i += blockDim.x) {
-    const Chunk chunk =
-        pack_chunk<kValues>(tiles, place.x + i % kRowChunks * kChunk, place.y + i / kRowChunks);
+    const Chunk chunk = pack_chunk<kKind>(tiles, place.x + i % kRowChunks * kChunk, place.y + i / kRowChunks);
     bits[i] = static_cast<uint16_t>(chunk.bits);
-    starts[i] = static_cast<uint16_t>(chunk.bits & ~chunk.joins);
+    if constexpr (kKind != RunKind::kPair) {
+      starts[i] = static_cast<uint16_t>(chunk.bits & ~chunk.joins);
+    }
   }
   for (uint32_t word = threadIdx.x; word < kMaxRunWords; word += blockDim.x) {
     tile.is_root[word] = 0;
@@ -31,9 +32,9 @@ __device__ void pack_tile(const Tiles& tiles, const Place& place, Tile<kValues>&
   }
 }
 
-/// Numbers the runs, a thread those of consecutive words.
-template <bool kValues>
-__device__ void number_runs(const Tiles& tiles, Tile<kValues>& tile) {
+/// Numbers the runs of rows, a thread those of consecutive words.
+template <RunKind kKind>
+__device__ uint32_t number_row_runs(const Tiles& tiles, Tile<kKind>& tile) {
   const uint32_t n_words = tiles.rows * kRowWords;
   const uint32_t share = (n_words + blockDim.x - 1) / blockDim.x;
   const uint32_t first = min(threadIdx.x * share, n_words);
@@ -48,21 +49,101 @@ __device__ void number_runs(const Tiles& tiles, Tile<kValues>& tile) {
     tile.base[word] = static_cast<uint16_t>(before);
     before += __popc(tile.starts[word]);
   }
+  return n_runs;
+}
+
+/// The stretches of ones in `among` that have one of `seeds`, as far as they lie in the word.
+__device__ inline uint32_t stretches_with(uint32_t seeds, uint32_t among) {
+  uint32_t up = seeds;
+  uint32_t down = seeds;
+  uint32_t among_up = among;
+  uint32_t among_down = among;
+#pragma unroll
+  for (uint32_t step = 1; step < kWordBits; step *= 2) {
+    up |= among_up & up << step;
+    down |= among_down & down >> step;
+    among_up &= among_up << step;
+    among_down &= among_down >> step;
+  }
+  return up | down;
+}
+
+/// The same across the words of a row, which neighbouring lanes have. All lanes of the warp must call it.
+__device__ inline uint32_t stretches_in_row(uint32_t seeds, uint32_t among, uint32_t column) {
+  uint32_t found = stretches_with(seeds, among);
+  bool is_grown = true;
+  while (__any_sync(kAllLanes, is_grown) != 0) {
+    const uint32_t before = __shfl_up_sync(kAllLanes, found, 1) >> (kWordBits - 1);
+    const uint32_t after = __shfl_down_sync(kAllLanes, found, 1) << (kWordBits - 1);
+    const uint32_t around = (column > 0 ? before : 0) | (column + 1 < kRowWords ? after : 0);
+    const uint32_t grown = found | stretches_with(around & among, among);
+    is_grown = grown != found;
+    found = grown;
+  }
+  return found;
+}
+
+/// Numbers the runs of pairs of rows, a thread those of a word: in each pair those with a pixel in the upper
+/// row come first.
+template <RunKind kKind>
+__device__ uint32_t number_pair_runs(const Tiles& tiles, Tile<kKind>& tile) {
+  const uint32_t word = threadIdx.x;
+  const uint32_t band = word / kRowWords;
+  const uint32_t column = word % kRowWords;
+  const bool has_word = band * tile.kRows < tiles.rows;
+  const uint32_t columns = has_word ? tile.columns_of(band, column) : 0;
+  const uint32_t upper = has_word ? tile.bits[band * tile.kRows * kRowWords + column] : 0;
+  const uint32_t before = __shfl_up_sync(kAllLanes, columns, 1) >> (kWordBits - 1);
+  const uint32_t starts = columns & ~(columns << 1 | (column > 0 ? before : 0));
+  const uint32_t tops = stretches_in_row(upper, columns, column);
+
+  // Upper ones in the lower half, others in the upper one.
+  const uint32_t n = __popc(starts & tops) | __popc(starts & ~tops) << 16;
+  uint32_t in_band = 0;
+  uint32_t of_band = 0;
+  for (uint32_t i = 0; i < kRowWords; ++i) {
+    const uint32_t other = __shfl_sync(kAllLanes, n, threadIdx.x % kWarpSize / kRowWords * kRowWords + i);
+    in_band += i < column ? other : 0;
+    of_band += other;
+  }
+  uint32_t n_runs = 0;
+  const uint32_t before_word = block_exclusive_sum((n & 0xffff) + (n >> 16), tile.warp_sums, &n_runs);
+  const uint32_t before_band = before_word - (in_band & 0xffff) - (in_band >> 16);
+  if (has_word) {
+    tile.starts[word] = starts;
+    tile.tops[word] = tops;
+    tile.base[word] = static_cast<uint16_t>(before_band + (in_band & 0xffff));
+    tile.lower_base[word] = static_cast<uint16_t>(before_band + (of_band & 0xffff) + (in_band >> 16));
+  }
+  return n_runs;
+}
+static_assert(kMaxRows / band_rows(RunKind::kPair) * kRowWords <= kMinThreads);
+
+template <RunKind kKind>
+__device__ void number_runs(const Tiles& tiles, Tile<kKind>& tile) {
+  uint32_t n_runs = 0;
+  if constexpr (kKind == RunKind::kPair) {
+    n_runs = number_pair_runs(tiles, tile);
+  } else {
+    n_runs = number_row_runs(tiles, tile);
+  }
   if (threadIdx.x == 0) {
     tile.n_runs = n_runs;
     tile.n_links = 0;
   }
 }
 
+inline constexpr uint32_t kNoRun = 0xffff;
+
 __device__ inline uint32_t lowest_bit(uint32_t bits) {
   return bits & (~bits + 1);
 }
 
-/// Links between the runs of a word and those of the row above, each as a bit of the run below.
+/// Links between the runs of a band's word and those of the band above, each as a bit of the run below.
 struct RowLinks {
-  uint32_t straight;  ///< to the pixel above
-  uint32_t left;      ///< to the one before that; only the first pixel of a run has it
-  uint32_t right;     ///< to the one after it, where a run begins
+  uint32_t straight;  ///< to the column above
+  uint32_t left;      ///< to the one before that
+  uint32_t right;     ///< to the one after it
 };
 
 /// Where the pixels of a word equal those above, and whether the pixel after the word does.
@@ -85,20 +166,32 @@ __device__ inline EqualPixels equal_pixels(const Tiles& tiles, uint32_t x, uint3
           tiles.frame.segment_or_background(x + kWordBits, y) == after};
 }
 
-/// The links of a word below the tile's first row: one for each pair of runs that touch. Runs of two rows
-/// touch first where one of them begins, or else at a corner.
-template <bool kValues>
+/// The pixels of a word that go on nothing before them.
+template <RunKind kKind>
+__device__ uint32_t row_starts(uint32_t word, const Tile<kKind>& tile) {
+  if constexpr (kKind == RunKind::kPair) {
+    const uint32_t before = word % kRowWords > 0 ? tile.bits[word - 1] >> (kWordBits - 1) : 0;
+    return tile.bits[word] & ~(tile.bits[word] << 1 | before);
+  }
+  return tile.starts[word];
+}
+
+/// The links of a word to the row above, which the tile has: one for each two stretches of the two rows that
+/// touch. They do first where one of them begins, or else at a corner.
+template <RunKind kKind>
 __device__ RowLinks row_links(const Tiles& tiles, const Place& place, Connectivity connectivity,
-                              uint32_t word, const Tile<kValues>& tile) {
+                              uint32_t word, const Tile<kKind>& tile) {
   const uint32_t above = word - kRowWords;
   const bool has_before = word % kRowWords > 0;
   const bool has_after = word % kRowWords + 1 < kRowWords;
   const uint32_t own = tile.bits[word];
+  const uint32_t starts = row_starts(word, tile);
+  const uint32_t starts_above = row_starts(above, tile);
   uint32_t straight = own & tile.bits[above];
   uint32_t left = own & (tile.bits[above] << 1 | (has_before ? tile.bits[above - 1] >> (kWordBits - 1) : 0));
   uint32_t right = own;
   uint32_t straight_after = has_after ? tile.bits[word + 1] & tile.bits[above + 1] : 0;
-  if constexpr (kValues) {
+  if constexpr (kKind == RunKind::kValue) {
     const EqualPixels equal =
         equal_pixels(tiles, place.x + word % kRowWords * kWordBits, place.y + word / kRowWords);
     straight &= equal.bits.straight;
@@ -106,68 +199,34 @@ __device__ RowLinks row_links(const Tiles& tiles, const Place& place, Connectivi
     right &= equal.bits.right;
     straight_after = equal.is_straight_after ? straight_after : 0;
   }
-  const uint32_t starts_after = has_after ? tile.starts[above + 1] & ~straight_after : 0;
-  right &= (tile.starts[above] & ~straight) >> 1 | starts_after << (kWordBits - 1);
-  left &= tile.starts[word] & ~straight;
+  const uint32_t starts_after = has_after ? row_starts(above + 1, tile) & ~straight_after : 0;
+  right &= (starts_above & ~straight) >> 1 | starts_after << (kWordBits - 1);
+  left &= starts & ~straight;
   const bool has_corners = connectivity == Connectivity::k8;
-  return {.straight = straight & (tile.starts[word] | tile.starts[above]),
+  return {.straight = straight & (starts | starts_above),
           .left = has_corners ? left : 0,
           .right = has_corners ? right : 0};
 }
 
-/// The runs of a word: those that begin in it, and the one that goes on from before.
-struct WordRuns {
-  uint32_t starts;
-  uint32_t base;  ///< runs that begin before the word
-
-  /// The run that `bit` belongs to, of `links` to this row: see RowLinks.
-  __device__ uint32_t of_straight(uint32_t bit) const {
-    return base + __popc(starts & (bit | (bit - 1))) - 1;
+/// The run above that the lowest of the links leads to, which is taken out of them; kNoRun if there is none.
+template <RunKind kKind>
+__device__ uint32_t take_link(uint32_t band_above, uint32_t column, uint32_t among, RowLinks* links,
+                              const Tile<kKind>& tile) {
+  const uint32_t first = lowest_bit((links->straight | links->left | links->right) & among);
+  if (first == 0) {
+    return kNoRun;
   }
-  __device__ uint32_t of_left(uint32_t bit) const { return base + __popc(starts & (bit - 1)) - 1; }
-  __device__ uint32_t of_right(uint32_t bit) const { return base + __popc(starts & (bit | (bit - 1))); }
-};
-
-template <bool kValues>
-__device__ WordRuns word_runs(const Tile<kValues>& tile, uint32_t word) {
-  return {tile.starts[word], tile.base[word]};
-}
-
-/// Takes a link of each run that begins in the word out of `links`, and calls visit(run, above) with it;
-/// `above` is `run` if there is none.
-template <typename Visit>
-__device__ void take_first_links(const WordRuns& own, const WordRuns& above, RowLinks* links, Visit visit) {
-  uint32_t run = own.base;
-  for (uint32_t rest = own.starts; rest != 0; ++run) {
-    const uint32_t start = lowest_bit(rest);
-    rest ^= start;
-    const uint32_t span = lowest_bit(rest) - start;  // up to the next run
-    const uint32_t first = lowest_bit((links->straight | links->right) & span);
-    uint32_t parent = run;
-    if ((links->left & start) != 0) {
-      parent = above.of_left(start);
-    } else if ((links->straight & first) != 0) {
-      parent = above.of_straight(first);
-      links->straight ^= first;
-    } else if (first != 0) {
-      parent = above.of_right(first);
-      links->right ^= first;
-    }
-    visit(run, parent);
+  column += __ffs(static_cast<int>(first)) - 1;
+  if ((links->straight & first) != 0) {
+    links->straight ^= first;
+  } else if ((links->left & first) != 0) {
+    links->left ^= first;
+    --column;
+  } else {
+    links->right ^= first;
+    ++column;
   }
-  links->left = 0;
-}
-
-/// Calls visit(above, below) for each of the links, none of which may be to the left.
-template <typename Visit>
-__device__ void for_each_link(const WordRuns& own, const WordRuns& above, const RowLinks& links,
-                              Visit visit) {
-  for (uint32_t rest = links.straight; rest != 0; rest &= rest - 1) {
-    visit(above.of_straight(lowest_bit(rest)), own.of_straight(lowest_bit(rest)));
-  }
-  for (uint32_t rest = links.right; rest != 0; rest &= rest - 1) {
-    visit(above.of_right(lowest_bit(rest)), own.of_straight(lowest_bit(rest)));
-  }
+  return tile.run_at(band_above, column);
 }
 
 /// Further links, each as its run above and the one below, in the room that the tile's runs leave.
@@ -182,35 +241,40 @@ struct LinkList {
   static __device__ uint32_t below(uint32_t link) { return link % (1u << kRunBits); }
 };
 
-template <bool kValues>
-__device__ LinkList link_list(Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ LinkList link_list(Tile<kKind>& tile) {
   uint32_t* first = tile.parent() + tile.n_runs;
   return {first, static_cast<uint32_t>(tile.after_runs + kAfterRunsWords - first)};
 }
 
-/// Rows whose links always have room.
-inline constexpr uint32_t kListedRows = kAfterRunsWords / (2 * kTileWidth);
+/// Bands whose links always have room.
+inline constexpr uint32_t kListedBands = kAfterRunsWords / (2 * kTileWidth);
 
-/// Links the runs of these rows to those above: visit(run, parent) gets a parent for each run, itself if
+/// Links the runs of these bands to those above: visit(run, parent) gets a parent for each run, itself if
 /// there is none; further links are listed, and counted also where there is no room.
-template <bool kValues, typename Visit>
-__device__ void link_rows(const Tiles& tiles, const Place& place, Connectivity connectivity,
-                          uint32_t first_row, uint32_t end_row, Tile<kValues>& tile, Visit visit) {
+template <RunKind kKind, typename Visit>
+__device__ void link_bands(const Tiles& tiles, const Place& place, Connectivity connectivity,
+                           uint32_t first_band, uint32_t end_band, Tile<kKind>& tile, Visit visit) {
   const LinkList list = link_list(tile);
-  for (uint32_t first = first_row * kRowWords; first < end_row * kRowWords; first += blockDim.x) {
+  for (uint32_t first = first_band * kRowWords; first < end_band * kRowWords; first += blockDim.x) {
     const uint32_t word = first + threadIdx.x;
-    WordRuns own{};
-    WordRuns above{};
+    const uint32_t band = word / kRowWords;
+    const uint32_t column = word % kRowWords * kWordBits;
     RowLinks links{};
-    if (word < end_row * kRowWords) {
-      own = word_runs(tile, word);
-      if (word >= kRowWords) {
-        above = word_runs(tile, word - kRowWords);
-        links = row_links(tiles, place, connectivity, word, tile);
+    if (band < end_band) {
+      if (band > 0) {
+        links = row_links(tiles, place, connectivity, band * tile.kRows * kRowWords + word % kRowWords, tile);
+      }
+      for (uint32_t rest = tile.starts[word]; rest != 0;) {
+        const uint32_t start = lowest_bit(rest);
+        rest ^= start;
+        const uint32_t run = tile.run_at(band, column + __ffs(static_cast<int>(start)) - 1);
+        const uint32_t span = lowest_bit(rest) - start;  // up to the next run
+        const uint32_t above = take_link(band - 1, column, span, &links, tile);
+        visit(run, above != kNoRun ? above : run);
       }
     }
-    take_first_links(own, above, &links, visit);
-    const uint32_t n = __popc(links.straight) + __popc(links.right);
+    const uint32_t n = __popc(links.straight) + __popc(links.left) + __popc(links.right);
     if (__any_sync(kAllLanes, n != 0) == 0) {
       continue;
     }
@@ -220,12 +284,11 @@ __device__ void link_rows(const Tiles& tiles, const Place& place, Connectivity c
       at = atomicAdd(&tile.n_links, before + n);
     }
     at = __shfl_sync(kAllLanes, at, kWarpSize - 1) + before;
-    for_each_link(own, above, links, [&](uint32_t run_above, uint32_t run_below) {
-      if (at < list.capacity) {
-        list.links[at] = LinkList::make(run_above, run_below);
-      }
-      ++at;
-    });
+    for (const uint32_t end = min(at + n, list.capacity); at < end; ++at) {
+      const uint32_t bit = __ffs(static_cast<int>(links.straight | links.left | links.right)) - 1;
+      const uint32_t above = take_link(band - 1, column, kAllLanes, &links, tile);
+      list.links[at] = LinkList::make(above, tile.run_at(band, column + bit));
+    }
   }
 }
 
@@ -297,8 +360,8 @@ __device__ inline void unite(uint32_t* parent, uint32_t a, uint32_t b) {
 }
 
 /// Unites the trees of the links that are listed.
-template <bool kValues>
-__device__ void unite_listed(Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void unite_listed(Tile<kKind>& tile) {
   uint32_t* parent = tile.parent();
   const uint32_t* links = link_list(tile).links;
   const auto trees_of_link = [&](uint32_t i, uint32_t* trees) {
@@ -310,63 +373,62 @@ __device__ void unite_listed(Tile<kValues>& tile) {
   });
 }
 
-/// Unites the trees of all further links, some rows at a time where there was no room for all.
-template <bool kValues>
+/// Unites the trees of all further links, some bands at a time where there was no room for all.
+template <RunKind kKind>
 __device__ void unite_links(const Tiles& tiles, const Place& place, Connectivity connectivity,
-                            Tile<kValues>& tile) {
+                            Tile<kKind>& tile) {
   if (tile.n_links <= link_list(tile).capacity) {
     unite_listed(tile);
     return;
   }
-  for (uint32_t row = 0; row < tiles.rows; row += kListedRows) {
+  const uint32_t n_bands = tiles.rows / tile.kRows;
+  for (uint32_t band = 0; band < n_bands; band += kListedBands) {
     __syncthreads();
     if (threadIdx.x == 0) {
       tile.n_links = 0;
     }
     __syncthreads();
-    link_rows(tiles, place, connectivity, row, min(row + kListedRows, tiles.rows), tile,
-              [](uint32_t, uint32_t) {});
+    link_bands(tiles, place, connectivity, band, min(band + kListedBands, n_bands), tile,
+               [](uint32_t, uint32_t) {});
     __syncthreads();
     unite_listed(tile);
   }
 }
 
 /// From parents to runs with roots; marks the roots.
-template <bool kValues>
-__device__ void mark_roots(const Tiles& tiles, Tile<kValues>& tile) {
-  for (uint32_t word = threadIdx.x; word < tiles.rows * kRowWords; word += blockDim.x) {
-    const uint32_t base = tile.base[word];
-    uint64_t roots = 0;
-    uint32_t run = base;
-    for (uint32_t rest = tile.starts[word]; rest != 0; rest &= rest - 1, ++run) {
+template <RunKind kKind>
+__device__ void mark_roots(const Tiles& tiles, Tile<kKind>& tile) {
+  for (uint32_t word = threadIdx.x; word < tiles.rows / tile.kRows * kRowWords; word += blockDim.x) {
+    const uint32_t band = word / kRowWords;
+    for (uint32_t rest = tile.starts[word]; rest != 0; rest &= rest - 1) {
+      const uint32_t bit = __ffs(static_cast<int>(rest)) - 1;
+      const uint32_t column = word % kRowWords * kWordBits + bit;
+      const uint32_t run = tile.run_at(band, column);
       const uint32_t root = tile.parent()[run];
-      roots |= uint64_t{root == run} << (base % kWordBits + run - base);
-      tile.run[run] = TileRun::make(word * kWordBits + __ffs(static_cast<int>(rest)) - 1, root);
-    }
-    if (static_cast<uint32_t>(roots) != 0) {
-      atomicOr(tile.is_root + base / kWordBits, static_cast<uint32_t>(roots));
-    }
-    if (roots >> kWordBits != 0) {
-      atomicOr(tile.is_root + base / kWordBits + 1, static_cast<uint32_t>(roots >> kWordBits));
+      if (root == run) {
+        atomicOr(tile.is_root + run / kWordBits, 1u << run % kWordBits);
+      }
+      const bool is_lower = tile.kHasTops && (tile.tops[tile.kHasTops ? word : 0] >> bit & 1) == 0;
+      tile.run[run] = TileRun::make((band * tile.kRows + is_lower) * kTileWidth + column, root);
     }
   }
 }
 
 /// Marks the roots of components at borders that the tile shares with others.
-template <bool kValues>
-__device__ void mark_shared(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void mark_shared(const Tiles& tiles, const Place& place, Tile<kKind>& tile) {
   for_each_border_pixel(tiles, place, [&](uint32_t row, uint32_t column, uint16_t*) {
     // A run along a border is met where it begins, at least.
-    if (tile.is_start(row, column) || (column == kTileWidth - 1 && tile.is_foreground(row, column))) {
-      const uint32_t root = tile.run[tile.runs_up_to(row, column) - 1].root();
+    if (tile.is_foreground(row, column) && (column == kTileWidth - 1 || !tile.joins_before(row, column))) {
+      const uint32_t root = tile.root_at(row, column);
       atomicOr(tile.is_shared + root / kWordBits, 1u << root % kWordBits);
     }
   });
 }
 
 /// Numbers components and slots in the order of their roots.
-template <bool kValues>
-__device__ void number_roots(Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void number_roots(Tile<kKind>& tile) {
   const uint32_t word = threadIdx.x;
   const bool has_word = word * kWordBits < tile.n_runs;
   const uint32_t roots = has_word ? __popc(tile.is_root[word]) : 0;
@@ -384,15 +446,15 @@ __device__ void number_roots(Tile<kValues>& tile) {
 }
 
 /// Finds the components of the block's tile.
-template <bool kValues>
+template <RunKind kKind>
 __device__ void label_tile(const Tiles& tiles, const Place& place, Connectivity connectivity,
-                           Tile<kValues>& tile) {
+                           Tile<kKind>& tile) {
   pack_tile(tiles, place, tile);
   __syncthreads();
   number_runs(tiles, tile);
   __syncthreads();
-  link_rows(tiles, place, connectivity, 0, tiles.rows, tile,
-            [&](uint32_t run, uint32_t parent) { tile.parent()[run] = parent; });
+  link_bands(tiles, place, connectivity, 0, tiles.rows / tile.kRows, tile,
+             [&](uint32_t run, uint32_t parent) { tile.parent()[run] = parent; });
   __syncthreads();
   point_at_roots(tile.n_runs, tile.parent());
   if (tile.n_links > 0) {

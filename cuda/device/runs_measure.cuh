@@ -29,17 +29,17 @@ struct SumsWindow {
   __device__ uint32_t (&of(uint32_t component) const)[kWords] { return sums[component - begin]; }
 };
 
-template <uint32_t kWords, bool kValues>
-__device__ SumsWindow<kWords> window_from(uint32_t begin, Tile<kValues>& tile) {
+template <uint32_t kWords, RunKind kKind>
+__device__ SumsWindow<kWords> window_from(uint32_t begin, Tile<kKind>& tile) {
   uint32_t* first = &tile.run[0].word + tile.n_runs;
   const uint32_t most = static_cast<uint32_t>(reinterpret_cast<uint32_t*>(&tile.tables) - first) / kWords;
   return {begin, min(begin + most, tile.n_components), reinterpret_cast<uint32_t(*)[kWords]>(first)};
 }
 
 /// Makes the sums ready, adds up the runs, and waits until all have.
-template <bool kValues, uint32_t kWords>
+template <RunKind kKind, uint32_t kWords>
 __device__ void measure_runs(const Tiles& tiles, const Settings& settings, const Place& place,
-                             const SumsWindow<kWords>& window, const Tile<kValues>& tile) {
+                             const SumsWindow<kWords>& window, const Tile<kKind>& tile) {
   for (uint32_t i = threadIdx.x; i < (window.end - window.begin) * kWords; i += blockDim.x) {
     window.sums[0][i] = i % kWords == TileSums::kXMin ? kTileWidth : 0;
   }
@@ -57,19 +57,7 @@ __device__ void measure_runs(const Tiles& tiles, const Settings& settings, const
       continue;
     }
     uint32_t words[kWords];
-    const TileRun run = tile.run[i];
-    const uint32_t last = tile.last_column(run.begin());
-    sums_of_run(run.first(), last, run.row(), words);
-    if constexpr (kWords == TileSums::kAllWords) {
-      PixelShape shape{};
-      if constexpr (kValues) {
-        shape = shape_of_value_run(tiles.frame, settings.connectivity, place.x + run.first(), place.x + last,
-                                   place.y + run.row());
-      } else {
-        shape = shape_of_run(tile, settings.connectivity, run.first(), last, run.row());
-      }
-      words[TileSums::kPerimeterAndEuler] = shape.perimeter + (static_cast<uint32_t>(shape.euler) << 16);
-    }
+    sums_of_run(tiles, settings.connectivity, place, tile, tile.run[i], words);
     const bool is_reduced = (same >> lane & 1) != 0 && __popc(same) >= kManyLanes;
     if (is_reduced) {
       reduce(same, words);
@@ -130,8 +118,8 @@ __device__ void add_to_slot(uint32_t area, const Sums& sums, SlotSums* slot) {
 }
 
 /// Each slot climbs a step towards its root, and its path is shortened: others climb from where it got.
-template <bool kValues>
-__device__ void climb(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void climb(const Tiles& tiles, const Place& place, Tile<kKind>& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     const uint32_t slot = place.index * tiles.max_slots + i;
     const uint32_t ancestor = tile.tables.slot_root[i];
@@ -144,8 +132,8 @@ __device__ void climb(const Tiles& tiles, const Place& place, Tile<kValues>& til
 }
 
 /// Finds the roots of the tile's slots; components that go on one of another tile do not begin here.
-template <bool kValues>
-__device__ void find_slots(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void find_slots(const Tiles& tiles, const Place& place, Tile<kKind>& tile) {
   TileTables& tables = tile.tables;
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     tables.slot_root[i] = slot_of(find_root(tiles.parent, tables.slot_root[i]));
@@ -158,9 +146,9 @@ __device__ void find_slots(const Tiles& tiles, const Place& place, Tile<kValues>
 
 /// Brings the sums of shared components to their roots. Those of one root are added up in the warp first,
 /// because many meet in a large component.
-template <bool kValues, uint32_t kWords>
+template <RunKind kKind, uint32_t kWords>
 __device__ void measure_slots(const Tiles& tiles, const Place& place, const SumsWindow<kWords>& window,
-                              const Tile<kValues>& tile) {
+                              const Tile<kKind>& tile) {
   for (uint32_t i = threadIdx.x; i / kWarpSize * kWarpSize < tile.n_slots; i += blockDim.x) {
     const uint32_t root = i < tile.n_slots ? tile.tables.slot_run[i] : 0;
     const uint32_t component = tile.components_before(root);
@@ -185,9 +173,9 @@ __device__ void measure_slots(const Tiles& tiles, const Place& place, const Sums
 }
 
 /// Records of the components that lie in the tile as a whole; their roots turn into inks.
-template <bool kValues, uint32_t kWords>
+template <RunKind kKind, uint32_t kWords>
 __device__ void finish_components(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
-                                  const Place& place, const SumsWindow<kWords>& window, Tile<kValues>& tile) {
+                                  const Place& place, const SumsWindow<kWords>& window, Tile<kKind>& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_runs; i += blockDim.x) {
     if (!tile.is_root_run(i) || tile.is_root_shared(i)) {
       continue;
@@ -200,7 +188,7 @@ __device__ void finish_components(const Tiles& tiles, const Emitter& emitter, co
     const uint32_t(&words)[kWords] = window.of(component);
     const uint32_t label = label_of(tile.tables, i, run.row());
     const uint32_t area = words[TileSums::kArea];
-    const uint32_t x = place.x + run.first();
+    const uint32_t x = place.x + tile.first_pixel_column(run);
     const uint32_t y = place.y + run.row();
     emit<kWords == TileSums::kAllWords>(
         emitter, tiles.frame, label, area, [&] { return sums_in_frame(place, run.row(), words); },
@@ -210,9 +198,9 @@ __device__ void finish_components(const Tiles& tiles, const Emitter& emitter, co
 }
 
 /// Numbers the components that begin in the tile, and tells the labels of shared ones.
-template <bool kValues>
+template <RunKind kKind>
 __device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Place& place,
-                            Tile<kValues>& tile) {
+                            Tile<kKind>& tile) {
   TileTables& tables = tile.tables;
   const uint32_t warp = threadIdx.x / kWarpSize;
   if (place.index == 0) {

@@ -14,8 +14,8 @@ namespace ccl::device::runs {
 inline constexpr uint32_t kRowsPerWord = 4;  // of row counts
 
 /// Makes ready what is counted in and marked off later.
-template <bool kValues>
-__device__ void prepare_numbers(Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void prepare_numbers(Tile<kKind>& tile) {
   TileTables& tables = tile.tables;
   for (uint32_t i = threadIdx.x; i < 2 * kMaxRows / kRowsPerWord; i += blockDim.x) {
     tables.in_strip[0][i] = 0;

@@ -57,12 +57,12 @@ struct Chunk {
 
 /// The chunk that begins at (x, y). All lanes of the warp must call it; chunks of a row are neighbouring
 /// lanes.
-template <bool kValues>
+template <RunKind kKind>
 __device__ Chunk pack_chunk(const Tiles& tiles, uint32_t x, uint32_t y) {
   const uint4 v = load_pixels(tiles, x, y);
   const bool is_row_start = x % kTileWidth == 0;
   Chunk chunk{};
-  if constexpr (kValues) {
+  if constexpr (kKind == RunKind::kValue) {
     const uint32_t before = __shfl_up_sync(kAllLanes, v.w, 1) >> 24;
     chunk.bits = bits_up_to(kChunk - 1) & ~equal_bytes(v, make_uint4(0, 0, 0, 0));
     const uint32_t equal = equal_bytes(v, shift_up(v, before));

@@ -8,8 +8,8 @@
 namespace ccl::device::runs {
 
 /// Notes which run is the root of each slot. Each slot is a tree of its own as yet.
-template <bool kValues>
-__device__ void list_slots(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void list_slots(const Tiles& tiles, const Place& place, Tile<kKind>& tile) {
   for (uint32_t run = threadIdx.x; run < tile.n_runs; run += blockDim.x) {
     if (tile.is_root_shared(run)) {
       const uint32_t i = tile.slot_of_root(run);
@@ -19,38 +19,38 @@ __device__ void list_slots(const Tiles& tiles, const Place& place, Tile<kValues>
   }
 }
 
-template <bool kValues>
-__device__ void publish_slots(const Tiles& tiles, const Place& place, const Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void publish_slots(const Tiles& tiles, const Place& place, const Tile<kKind>& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     const uint32_t slot = place.index * tiles.max_slots + i;
     const TileRun run = tile.run[tile.tables.slot_run[i]];
-    const uint32_t first_pixel = (place.y + run.row()) * tiles.frame.width + place.x + run.first();
+    const uint32_t first_pixel =
+        (place.y + run.row()) * tiles.frame.width + place.x + tile.first_pixel_column(run);
     tiles.parent[slot] = make_parent(first_pixel, slot);
     tiles.slot_label[slot] = 0;
     tiles.slot_sums[slot] = SlotSums{0, Sums{}};
   }
 }
 
-template <bool kValues>
-__device__ void publish_borders(const Tiles& tiles, const Place& place, const Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void publish_borders(const Tiles& tiles, const Place& place, const Tile<kKind>& tile) {
   for_each_border_pixel(tiles, place, [&](uint32_t row, uint32_t column, uint16_t* slot) {
     if (!tile.is_foreground(row, column)) {
       *slot = kNoSlot;
     } else {
-      const uint32_t root = tile.run[tile.runs_up_to(row, column) - 1].root();
-      *slot = static_cast<uint16_t>(tile.slot_of_root(root));
+      *slot = static_cast<uint16_t>(tile.slot_of_root(tile.root_at(row, column)));
     }
   });
 }
 
 /// All that others look at before components are merged, or count in when they are.
-template <bool kValues>
-__device__ void publish_tile(const Tiles& tiles, const Place& place, Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void publish_tile(const Tiles& tiles, const Place& place, Tile<kKind>& tile) {
   list_slots(tiles, place, tile);
   publish_borders(tiles, place, tile);
   for (uint32_t row = threadIdx.x; row < tiles.rows; row += blockDim.x) {
-    const uint32_t begin = tile.base[row * kRowWords];
-    const uint32_t end = row + 1 < tiles.rows ? tile.base[(row + 1) * kRowWords] : tile.n_runs;
+    const uint32_t begin = tile.first_run(row);
+    const uint32_t end = row + 1 < tiles.rows ? tile.first_run(row + 1) : tile.n_runs;
     tiles.row_counts[place.index * tiles.rows + row] =
         static_cast<uint8_t>(tile.components_before(end) - tile.components_before(begin));
   }

@@ -30,9 +30,9 @@ constexpr bool is_sum(uint32_t word) {
   return word <= TileSums::kY || word >= TileSums::kBasicWords;
 }
 
-/// The sums of a run but for its perimeter and Euler number.
+/// The sums of a stretch of a row but for its perimeter and Euler number.
 template <uint32_t kWords>
-__device__ void sums_of_run(uint32_t x, uint32_t last, uint32_t y, uint32_t (&words)[kWords]) {
+__device__ void sums_of_stretch(uint32_t x, uint32_t last, uint32_t y, uint32_t (&words)[kWords]) {
   const uint32_t n = last - x + 1;
   const uint32_t steps = n * (n - 1) / 2;  // Σ k for k < n
   const uint32_t sum_x = n * x + steps;
@@ -52,8 +52,9 @@ __device__ void sums_of_run(uint32_t x, uint32_t last, uint32_t y, uint32_t (&wo
 
 /// Perimeter and Euler number of the pixels x .. last of row y of a tile, all foreground of a binary frame:
 /// what pixel_shape() sums up to, a word at a time. Only the run's ends can have corners.
-__device__ inline PixelShape shape_of_run(const Tile<false>& tile, Connectivity connectivity, uint32_t x,
-                                          uint32_t last, uint32_t y) {
+template <RunKind kKind>
+__device__ PixelShape shape_of_stretch(const Tile<kKind>& tile, Connectivity connectivity, uint32_t x,
+                                       uint32_t last, uint32_t y) {
   const bool left = tile.is_foreground_around(y, x - 1);
   const bool right = tile.is_foreground_around(y, last + 1);
   bool up_left = tile.is_foreground_around(y - 1, x - 1);
@@ -80,9 +81,9 @@ __device__ inline PixelShape shape_of_run(const Tile<false>& tile, Connectivity 
   return shape;
 }
 
-/// The same for a run of a value, a pixel at a time.
-__device__ inline PixelShape shape_of_value_run(const SegmentSource& frame, Connectivity connectivity,
-                                                uint32_t x, uint32_t last, uint32_t y) {
+/// The same for a stretch of a value, a pixel at a time.
+__device__ inline PixelShape shape_of_value_stretch(const SegmentSource& frame, Connectivity connectivity,
+                                                    uint32_t x, uint32_t last, uint32_t y) {
   const uint8_t own = frame.segment(x, y);
   const auto is_own = [&](uint32_t u, uint32_t v) { return frame.segment_or_background(u, v) == own; };
   PixelShape sum{};
@@ -98,6 +99,108 @@ __device__ inline PixelShape shape_of_value_run(const SegmentSource& frame, Conn
     sum.euler += shape.euler;
   }
   return sum;
+}
+
+/// The sums of a stretch of row y, with all words.
+template <RunKind kKind, uint32_t kWords>
+__device__ void sums_and_shape(const Tiles& tiles, Connectivity connectivity, const Place& place,
+                               const Tile<kKind>& tile, uint32_t x, uint32_t last, uint32_t y,
+                               uint32_t (&words)[kWords]) {
+  sums_of_stretch(x, last, y, words);
+  if constexpr (kWords == TileSums::kAllWords) {
+    PixelShape shape{};
+    if constexpr (kKind == RunKind::kValue) {
+      shape = shape_of_value_stretch(tiles.frame, connectivity, place.x + x, place.x + last, place.y + y);
+    } else {
+      shape = shape_of_stretch(tile, connectivity, x, last, y);
+    }
+    words[TileSums::kPerimeterAndEuler] = shape.perimeter + (static_cast<uint32_t>(shape.euler) << 16);
+  }
+}
+
+/// Calls visit(x, last) for each stretch of foreground in a row's columns `column` .. `end`.
+template <RunKind kKind, typename Visit>
+__device__ void for_each_stretch(const Tile<kKind>& tile, uint32_t row, uint32_t column, uint32_t end,
+                                 Visit visit) {
+  const uint32_t* bits = tile.bits + row * kRowWords;
+  // The first column from `from` on whose bit, or its inverse, is set; beyond `end` if there is none.
+  const auto find = [bits, end](uint32_t from, uint32_t inverse) {
+    uint32_t word = from / kWordBits;
+    uint32_t found = (bits[word] ^ inverse) & ~bits_below(from % kWordBits);
+    while (found == 0 && word < end / kWordBits) {
+      ++word;
+      found = bits[word] ^ inverse;
+    }
+    return found != 0 ? word * kWordBits + __ffs(static_cast<int>(found)) - 1 : end + 1;
+  };
+  while (column <= end) {
+    const uint32_t x = find(column, 0);
+    if (x > end) {
+      return;
+    }
+    column = min(find(x, ~0u), end + 1);
+    visit(x, column - 1);
+  }
+}
+
+/// Σ of the numbers of a word's bits that are set.
+__device__ inline uint32_t sum_of_bits(uint32_t bits) {
+  return __popc(bits & 0xaaaaaaaa) + 2 * __popc(bits & 0xcccccccc) + 4 * __popc(bits & 0xf0f0f0f0) +
+         8 * __popc(bits & 0xff00ff00) + 16 * __popc(bits & 0xffff0000);
+}
+
+/// Area and Σ x of the pixels in a row's columns `column` .. `end`.
+struct RowSums {
+  uint32_t area, x;
+};
+
+template <RunKind kKind>
+__device__ RowSums row_sums(const Tile<kKind>& tile, uint32_t row, uint32_t column, uint32_t end) {
+  RowSums sums{};
+  for (uint32_t word = column / kWordBits; word <= end / kWordBits; ++word) {
+    uint32_t pixels = tile.bits[row * kRowWords + word];
+    pixels &= word == column / kWordBits ? ~bits_below(column % kWordBits) : kAllLanes;
+    pixels &= word == end / kWordBits ? bits_up_to(end % kWordBits) : kAllLanes;
+    const uint32_t n = __popc(pixels);
+    sums.area += n;
+    sums.x += n * word * kWordBits + sum_of_bits(pixels);
+  }
+  return sums;
+}
+
+/// The sums of a run.
+template <RunKind kKind, uint32_t kWords>
+__device__ void sums_of_run(const Tiles& tiles, Connectivity connectivity, const Place& place,
+                            const Tile<kKind>& tile, TileRun run, uint32_t (&words)[kWords]) {
+  const uint32_t last = tile.last_column(run);
+  if constexpr (kKind != RunKind::kPair) {
+    sums_and_shape(tiles, connectivity, place, tile, run.first(), last, run.row(), words);
+    return;
+  }
+  const uint32_t y = run.row() / 2 * 2;
+  for (uint32_t& word : words) {
+    word = 0;
+  }
+  if constexpr (kWords == TileSums::kAllWords) {
+    for (uint32_t row = y; row < y + 2; ++row) {
+      for_each_stretch(tile, row, run.first(), last, [&](uint32_t x, uint32_t end) {
+        uint32_t more[kWords];
+        sums_and_shape(tiles, connectivity, place, tile, x, end, row, more);
+        for (uint32_t i = 0; i < kWords; ++i) {
+          words[i] = i == TileSums::kYMax ? row : words[i] + more[i];
+        }
+      });
+    }
+  } else {
+    const RowSums upper = row_sums(tile, y, run.first(), last);
+    const RowSums lower = row_sums(tile, y + 1, run.first(), last);
+    words[TileSums::kArea] = upper.area + lower.area;
+    words[TileSums::kX] = upper.x + lower.x;
+    words[TileSums::kY] = (upper.area + lower.area) * y + lower.area;
+    words[TileSums::kYMax] = lower.area != 0 ? y + 1 : y;
+  }
+  words[TileSums::kXMin] = run.first();
+  words[TileSums::kXMax] = last;
 }
 
 /// Adds up the words over `lanes`, all of which must call it.

@@ -54,7 +54,7 @@ struct TileRun {
   static constexpr uint32_t kBeginBits = 14;
   static_assert(kTileWidth * kMaxRows <= 1u << kBeginBits);
 
-  /// `begin` is kTileWidth × row + first column.
+  /// `begin` is kTileWidth × the row of the run's first pixel + its first column.
   static constexpr TileRun make(uint32_t begin, uint32_t root) { return {root << kBeginBits | begin}; }
   constexpr uint32_t root() const { return word >> kBeginBits; }
   constexpr uint32_t begin() const { return word % (1u << kBeginBits); }
@@ -88,19 +88,26 @@ struct Halo {
 /// Words behind a tile’s runs.
 inline constexpr uint32_t kAfterRunsWords = 4096;
 
-template <bool kValues>
+template <RunKind kKind>
 struct alignas(16) Tile {
   uint32_t n_runs;
   uint32_t n_links;  ///< between runs of neighbouring rows, but for the first of each run
   uint32_t n_components;
   uint32_t n_slots;
-  Halo halo;                         ///< where features ask for it
-  uint32_t bits[kMaxWords];          ///< a bit per foreground pixel, the first one lowest
-  uint32_t starts[kMaxWords];        ///< the pixels that begin a run
-  uint16_t base[kMaxWords];          ///< runs that begin before the word
-  uint32_t is_root[kMaxRunWords];    ///< a bit per run
-  uint16_t root_base[kMaxRunWords];  ///< roots before the word
-  uint32_t is_shared[kMaxRunWords];  ///< a bit per root of a component that has a slot
+  Halo halo;                                           ///< where features ask for it
+  static constexpr uint32_t kRows = band_rows(kKind);  ///< of a band
+  static constexpr uint32_t kMaxBandWords = kMaxWords / kRows;
+  static constexpr bool kHasTops = kKind == RunKind::kPair;
+
+  uint32_t bits[kMaxWords];        ///< a bit per foreground pixel, the first one lowest
+  uint32_t starts[kMaxBandWords];  ///< per band: the columns that begin a run
+  uint16_t base[kMaxBandWords];    ///< runs of the upper row, if there are two, that have smaller ids than
+                                   ///< those that begin in the word
+  uint32_t tops[kHasTops ? kMaxBandWords : 1];        ///< the columns of runs with a pixel in the upper row
+  uint16_t lower_base[kHasTops ? kMaxBandWords : 1];  ///< as base, of runs without one
+  uint32_t is_root[kMaxRunWords];                     ///< a bit per run
+  uint16_t root_base[kMaxRunWords];                   ///< roots before the word
+  uint32_t is_shared[kMaxRunWords];                   ///< a bit per root of a component that has a slot
   uint32_t warp_sums[kWarpSize];
   /// First the parents of runs. Then, when measured, the roots of components that have no slot turn into
   /// inks, at last those of all, and then all runs.
@@ -115,10 +122,30 @@ struct alignas(16) Tile {
 
   __device__ uint32_t* parent() { return &run[0].word; }
 
-  /// Runs of a row that begin at or before a column, and all of the rows above.
-  __device__ uint32_t runs_up_to(uint32_t row, uint32_t column) const {
-    const uint32_t word = row * kRowWords + column / kWordBits;
-    return base[word] + __popc(starts[word] & bits_up_to(column % kWordBits));
+  /// The run that has this column of a band.
+  __device__ uint32_t run_at(uint32_t band, uint32_t column) const {
+    const uint32_t word = band * kRowWords + column / kWordBits;
+    const uint32_t up_to = starts[word] & bits_up_to(column % kWordBits);
+    if constexpr (kHasTops) {
+      const bool is_top = (tops[word] >> column % kWordBits & 1) != 0;
+      return is_top ? base[word] + __popc(up_to & tops[word]) - 1
+                    : lower_base[word] + __popc(up_to & ~tops[word]) - 1;
+    }
+    return base[word] + __popc(up_to) - 1;
+  }
+  /// The root of the component that a foreground pixel belongs to, while runs know theirs.
+  __device__ uint32_t root_at(uint32_t row, uint32_t column) const {
+    return run[run_at(row / kRows, column)].root();
+  }
+  /// The first run whose first pixel is in this row of the tile or a later one.
+  __device__ uint32_t first_run(uint32_t row) const {
+    const uint32_t word = row / kRows * kRowWords;
+    return kHasTops && row % 2 != 0 ? lower_base[word] : base[word];
+  }
+  /// The columns of a band's word that have foreground.
+  __device__ uint32_t columns_of(uint32_t band, uint32_t word) const {
+    const uint32_t first = bits[band * kRows * kRowWords + word];
+    return kHasTops ? first | bits[(band * kRows + 1) * kRowWords + word] : first;
   }
   __device__ bool is_foreground(uint32_t row, uint32_t column) const {
     return (bits[row * kRowWords + column / kWordBits] >> column % kWordBits & 1) != 0;
@@ -139,22 +166,41 @@ struct alignas(16) Tile {
   __device__ bool is_foreground_around(uint32_t row, uint32_t column) const {
     return (word_around(row, column / kWordBits) >> column % kWordBits & 1) != 0;
   }
-  __device__ bool is_start(uint32_t row, uint32_t column) const {
-    return (starts[row * kRowWords + column / kWordBits] >> column % kWordBits & 1) != 0;
-  }
-  /// The pixels that no run before them goes on to. Runs of a binary frame have gaps between them.
-  __device__ uint32_t stops_in(uint32_t word) const {
-    return kValues ? ~bits[word] | starts[word] : ~bits[word];
-  }
-  /// The last column of the run that begins at this pixel of the tile.
-  __device__ uint32_t last_column(uint32_t begin) const {
-    uint32_t word = begin / kWordBits;
-    uint32_t stops = stops_in(word) & ~bits_up_to(begin % kWordBits);
-    while (stops == 0 && word % kRowWords != kRowWords - 1) {
-      ++word;
-      stops = stops_in(word);
+  /// Whether the pixel, of the foreground, goes on what the pixel before it has.
+  __device__ bool joins_before(uint32_t row, uint32_t column) const {
+    if constexpr (kKind == RunKind::kValue) {
+      return (starts[row * kRowWords + column / kWordBits] >> column % kWordBits & 1) == 0;
     }
-    return stops != 0 ? (word * kWordBits + __ffs(static_cast<int>(stops)) - 2) % kTileWidth : kTileWidth - 1;
+    return column > 0 && is_foreground(row, column - 1);
+  }
+  /// The columns that no run before them goes on to. Runs of a binary frame have gaps between them.
+  __device__ uint32_t stops_in(uint32_t band, uint32_t word) const {
+    const uint32_t stops = ~columns_of(band, word);
+    return kKind == RunKind::kValue ? stops | starts[band * kRowWords + word] : stops;
+  }
+  /// The last column of a run.
+  __device__ uint32_t last_column(TileRun of) const {
+    const uint32_t band = of.row() / kRows;
+    uint32_t word = of.first() / kWordBits;
+    uint32_t stops = stops_in(band, word) & ~bits_up_to(of.first() % kWordBits);
+    while (stops == 0 && word != kRowWords - 1) {
+      ++word;
+      stops = stops_in(band, word);
+    }
+    return stops != 0 ? word * kWordBits + __ffs(static_cast<int>(stops)) - 2 : kTileWidth - 1;
+  }
+  /// The column of a run's first pixel.
+  __device__ uint32_t first_pixel_column(TileRun of) const {
+    if constexpr (kHasTops) {
+      uint32_t word = of.first() / kWordBits;
+      uint32_t pixels = bits[of.row() * kRowWords + word] & ~bits_below(of.first() % kWordBits);
+      while (pixels == 0) {
+        ++word;
+        pixels = bits[of.row() * kRowWords + word];
+      }
+      return word * kWordBits + __ffs(static_cast<int>(pixels)) - 1;
+    }
+    return of.first();
   }
   __device__ bool is_root_run(uint32_t i) const { return (is_root[i / kWordBits] >> i % kWordBits & 1) != 0; }
   __device__ bool is_root_shared(uint32_t root) const {
@@ -173,31 +219,31 @@ struct alignas(16) Tile {
   }
 };
 
-static_assert(sizeof(Tile<false>) <= 56 * 1024, "a multiprocessor of 228 KiB holds four");
+static_assert(sizeof(Tile<RunKind::kRow>) <= 56 * 1024, "a multiprocessor of 228 KiB holds four");
 
 /// What a tile is after its components were found, and what is not needed any more when its block leaves it
 /// for another: everything up to its last run.
-template <bool kValues>
+template <RunKind kKind>
 constexpr uint32_t pieces_of(uint32_t n_runs) {
-  return (offsetof(Tile<kValues>, run) + n_runs * sizeof(TileRun) + sizeof(uint4) - 1) / sizeof(uint4);
+  return (offsetof(Tile<kKind>, run) + n_runs * sizeof(TileRun) + sizeof(uint4) - 1) / sizeof(uint4);
 }
 
-template <bool kValues>
-__device__ void park(const Tiles& tiles, uint32_t index, const Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void park(const Tiles& tiles, uint32_t index, const Tile<kKind>& tile) {
   __syncthreads();
   uint4* to = tiles.parked + size_t{index} * tiles.parked_pieces;
-  const uint32_t n = pieces_of<kValues>(tile.n_runs);
+  const uint32_t n = pieces_of<kKind>(tile.n_runs);
   for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
     to[i] = reinterpret_cast<const uint4*>(&tile)[i];
   }
   __syncthreads();
 }
 
-template <bool kValues>
-__device__ void fetch(const Tiles& tiles, uint32_t index, Tile<kValues>& tile) {
+template <RunKind kKind>
+__device__ void fetch(const Tiles& tiles, uint32_t index, Tile<kKind>& tile) {
   __syncthreads();
   const uint4* from = tiles.parked + size_t{index} * tiles.parked_pieces;
-  const uint32_t n = pieces_of<kValues>(from[0].x);
+  const uint32_t n = pieces_of<kKind>(from[0].x);
   for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
     reinterpret_cast<uint4*>(&tile)[i] = from[i];
   }
