@@ -32,10 +32,6 @@ namespace {
 
 using namespace runs;
 
-/// The threads of a block, where each multiprocessor has a few tiles, and where it has as many as fit.
-constexpr uint32_t kFewTilesThreads = 512;
-constexpr uint32_t kManyTilesThreads = kMinThreads;
-
 /// Tiles and the memory they lead to.
 class TileMemory {
  public:
@@ -43,16 +39,16 @@ class TileMemory {
   Status allocate(uint32_t width, uint32_t height, bool has_values, cudaStream_t stream);
 
   bool has_values() const { return has_values_; }
-  const Residence& residence() const { return residence_; }
+  uint32_t n_blocks() const { return n_blocks_; }
   /// The tiles with what a frame brings.
   Tiles of(const Settings& settings, const FrameBuffers& frame) const;
 
  private:
-  Status choose_rows(uint32_t width, uint32_t height);
+  Status choose_size(uint32_t width, uint32_t height, uint32_t tile_width);
 
   Tiles tiles_{};
   bool has_values_ = false;
-  Residence residence_{};
+  uint32_t n_blocks_ = 0;  ///< of the kernel, at most
 
   DeviceArray<uint32_t> slot_label_, tile_counts_, arrivals_;
   DeviceArray<uint16_t> top_, bottom_, left_, right_;
@@ -64,19 +60,19 @@ class TileMemory {
 
 /// The lowest tiles that all have a block of their own; else the highest, with as many blocks as there can
 /// be.
-Status TileMemory::choose_rows(uint32_t width, uint32_t height) {
+Status TileMemory::choose_size(uint32_t width, uint32_t height, uint32_t tile_width) {
   Tiles& t = tiles_;
-  t.columns = blocks_for(width, kTileWidth);
+  CCL_RETURN_IF_ERROR(find_residence(has_values_, tile_width, &n_blocks_));
+  t.tile_width = tile_width;
+  t.columns = blocks_for(width, tile_width);
   t.rows = kMinRows;
-  const uint32_t max_rows = has_values_ ? kMaxValueRows : kMaxRows;
-  CCL_RETURN_IF_ERROR(find_residence(has_values_, kFewTilesThreads, &residence_));
-  while (t.rows < max_rows && t.columns * blocks_for(height, t.rows) > residence_.blocks) {
+  while (t.rows < (has_values_ ? kMaxValueRows : kMaxRows) &&
+         t.columns * blocks_for(height, t.rows) > n_blocks_) {
     t.rows *= 2;
   }
   t.strips = blocks_for(height, t.rows);
   t.row_bits = static_cast<uint32_t>(std::countr_zero(t.rows));
-  return t.count() > residence_.blocks ? find_residence(has_values_, kManyTilesThreads, &residence_)
-                                       : Status();
+  return {};
 }
 
 Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cudaStream_t stream) {
@@ -84,13 +80,16 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cu
   Tiles& t = tiles_;
   t.frame.width = width;
   t.frame.height = height;
-  CCL_RETURN_IF_ERROR(choose_rows(width, height));
-  t.max_runs = kTileWidth * t.rows / (has_values ? 1 : 2);
-  t.max_slots = 2 * (kTileWidth + t.rows) / (has_values ? 1 : 2);
+  CCL_RETURN_IF_ERROR(choose_size(width, height, kNarrow));
+  if (t.count() > n_blocks_ && !has_values) {
+    CCL_RETURN_IF_ERROR(choose_size(width, height, kWide));
+  }
+  t.max_runs = t.tile_width * t.rows / (has_values ? 1 : 2);
+  t.max_slots = 2 * (t.tile_width + t.rows) / (has_values ? 1 : 2);
 
   const size_t n_tiles = t.count();
   const size_t n_slots = n_tiles * t.max_slots;
-  const size_t n_row_pixels = size_t{t.strips} * t.columns * kTileWidth;
+  const size_t n_row_pixels = size_t{t.strips} * t.columns * t.tile_width;
   const size_t n_column_pixels = size_t{t.columns} * t.strips * t.rows;
   const auto take = [](auto& array, size_t count, auto*& pointer) {
     CCL_RETURN_IF_ERROR(array.allocate(count));
@@ -107,8 +106,9 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cu
   CCL_RETURN_IF_ERROR(take(row_counts_, n_tiles * t.rows, t.row_counts));
   CCL_RETURN_IF_ERROR(take(tile_counts_, n_tiles, t.tile_counts));
   CCL_RETURN_IF_ERROR(take(arrivals_, 1, t.arrivals));
-  if (n_tiles > residence_.blocks) {
-    t.parked_pieces = static_cast<uint32_t>(parked_bytes(has_values, t.max_runs) / sizeof(uint4));
+  if (n_tiles > n_blocks_) {
+    t.parked_pieces =
+        static_cast<uint32_t>(parked_bytes(has_values, t.tile_width, t.max_runs) / sizeof(uint4));
     CCL_RETURN_IF_ERROR(take(parked_, n_tiles * t.parked_pieces, t.parked));
   }
   CCL_RETURN_IF_ERROR(
@@ -226,7 +226,7 @@ Ink ink_for(Output output) {
 
 Status RunsPipeline::run(const FrameBuffers& frame, const Emitter& emitter, const Inker& inker,
                          uint8_t* pixels, cudaStream_t stream) const {
-  return process_tiles(memory_->of(emitter.settings, frame), memory_->residence(), emitter, inker, pixels,
+  return process_tiles(memory_->of(emitter.settings, frame), memory_->n_blocks(), emitter, inker, pixels,
                        stream);
 }
 

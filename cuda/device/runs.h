@@ -2,8 +2,8 @@
 /// What the steps of the run-based pipeline share: how a frame is cut into tiles, and what tiles leave
 /// in device memory for each other. runs.cu tells the whole.
 ///
-/// A tile is kTileWidth pixels wide and Tiles::rows high. Its *runs*, stretches of one segment in a row
-/// of the tile, have ids in raster order of their first pixels. A component of the tile goes by its first
+/// A tile is Tiles::tile_width pixels wide and Tiles::rows high. Its *runs*, stretches of one segment in a
+/// row of the tile, have ids in raster order of their first pixels. A component of the tile goes by its first
 /// run, its *root*.
 /// Components that touch a border shared with another tile get *slots*, in the order of their roots:
 /// only these take part in what happens between tiles.
@@ -29,24 +29,23 @@ constexpr uint32_t band_rows(RunKind kind) {
   return kind == RunKind::kPair ? 2 : 1;
 }
 
-inline constexpr uint32_t kTileWidth = 128;
+/// Tiles have one of two widths: the wider the fewer, but the narrow ones of a small frame keep more of the
+/// GPU busy.
+inline constexpr uint32_t kNarrow = 128;
+inline constexpr uint32_t kWide = 256;
 inline constexpr uint32_t kWordBits = 32;
-inline constexpr uint32_t kRowWords = kTileWidth / kWordBits;
 inline constexpr uint32_t kMinRows = 32;  ///< so that warps are on one border each
 inline constexpr uint32_t kMaxRows = 128;
-inline constexpr uint32_t kMaxWords = kMaxRows * kRowWords;
 /// Binary runs have gaps: at most every other pixel begins one. Runs of values have none, and tiles half the
 /// height.
-inline constexpr uint32_t kMaxRuns = kTileWidth * kMaxRows / 2;
-inline constexpr uint32_t kMaxRunWords = kMaxRuns / kWordBits;
 inline constexpr uint32_t kMaxValueRows = kMaxRows / 2;
-/// The pixels around a tile can all differ in value, or every other one be foreground.
-inline constexpr uint32_t kMaxSlots = 2 * (kTileWidth + kMaxValueRows);
-static_assert(kTileWidth + kMaxRows <= kMaxSlots);
-inline constexpr uint32_t kMinThreads = 256;  ///< of a block
-inline constexpr uint32_t kChunk = 16;        ///< pixels a thread packs, in one load
-inline constexpr uint32_t kRowChunks = kTileWidth / kChunk;
+inline constexpr uint32_t kChunk = 16;  ///< pixels a thread packs, in one load
 inline constexpr uint16_t kNoSlot = 0xffff;
+
+/// The threads of a block. With twice as many to a multiprocessor each would have too few registers.
+constexpr uint32_t threads_for(uint32_t tile_width) {
+  return tile_width == kWide ? 512 : 384;
+}
 
 /// The parent of a slot in the forest that joins tiles: the raster index of its component's first pixel in
 /// the upper half, so that the smallest parent is the earliest component, and its slot in the lower.
@@ -72,13 +71,14 @@ struct SlotSums {
 /// part of an array of max_runs, say, begins at tile × max_runs.
 struct Tiles {
   SegmentSource frame;
-  uint32_t columns;    ///< of tiles
-  uint32_t strips;     ///< rows of tiles
-  uint32_t rows;       ///< pixel rows of a tile: a power of two from kMinRows to kMaxRows
-  uint32_t row_bits;   ///< its logarithm
-  uint32_t max_runs;   ///< of a tile
-  uint32_t max_slots;  ///< of a tile
-  bool is_aligned;     ///< the frame's rows start where 16-byte loads may
+  uint32_t tile_width;  ///< kNarrow or kWide
+  uint32_t columns;     ///< of tiles
+  uint32_t strips;      ///< rows of tiles
+  uint32_t rows;        ///< pixel rows of a tile: a power of two from kMinRows to kMaxRows
+  uint32_t row_bits;    ///< its logarithm
+  uint32_t max_runs;    ///< of a tile
+  uint32_t max_slots;   ///< of a tile
+  bool is_aligned;      ///< the frame's rows start where 16-byte loads may
 
   uint16_t* top;     ///< per strip and frame column: slot, within its tile, of the pixel in the first row,
                      ///< or kNoSlot
@@ -99,8 +99,7 @@ struct Tiles {
   uint32_t parked_pieces;
 
   constexpr uint32_t count() const { return columns * strips; }
-  /// The tile of a pixel.
-  constexpr uint32_t tile_at(uint32_t x, uint32_t y) const { return strip_of(y) * columns + x / kTileWidth; }
+  /// The row of tiles that has this row of pixels.
   constexpr uint32_t strip_of(uint32_t y) const { return y >> row_bits; }
   constexpr uint32_t row_in_tile(uint32_t y) const { return y & (rows - 1); }
 };
@@ -148,20 +147,15 @@ struct Emitter {
   uint32_t* index_or_area;  ///< per label
 };
 
-/// How the kernel is launched: blocks that are all resident at once, so that they may wait for one another.
-struct Residence {
-  uint32_t blocks;   ///< at most
-  uint32_t threads;  ///< of a block
-};
-
-/// The `threads` that a block of tiles of this kind may have, with as many blocks as the GPU holds of them.
-Status find_residence(bool has_values, uint32_t threads, Residence* residence);
+/// The most blocks that the GPU holds at once, so that they may wait for one another.
+Status find_residence(bool has_values, uint32_t tile_width, uint32_t* n_blocks);
 
 /// The bytes that park a tile of this kind.
-size_t parked_bytes(bool has_values, uint32_t max_runs);
+size_t parked_bytes(bool has_values, uint32_t tile_width, uint32_t max_runs);
 
-/// Enqueues all steps of a frame (runs_kernel.cu). `pixels` may be null where the ink is kNone.
-Status process_tiles(const Tiles& tiles, const Residence& residence, const Emitter& emitter,
-                     const Inker& inker, uint8_t* pixels, cudaStream_t stream);
+/// Enqueues all steps of a frame (runs_kernel.cu). `pixels` may be null where the ink is kNone. `n_blocks`
+/// is at most what find_residence() tells.
+Status process_tiles(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitter, const Inker& inker,
+                     uint8_t* pixels, cudaStream_t stream);
 
 }  // namespace ccl::device::runs

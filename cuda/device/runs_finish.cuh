@@ -15,9 +15,8 @@ namespace ccl::device::runs {
 inline constexpr uint32_t kStoreBytes = 16;
 
 /// Records of shared components, each where it begins, once their sums are complete.
-template <bool kHasFeatures, RunKind kKind>
-__device__ void emit_slots(const Tiles& tiles, const Emitter& emitter, const Place& place,
-                           const Tile<kKind>& tile) {
+template <bool kHasFeatures, typename Tile>
+__device__ void emit_slots(const Tiles& tiles, const Emitter& emitter, const Place& place, const Tile& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     const uint32_t slot = place.index * tiles.max_slots + i;
     if (tile.tables.slot_root[i] != slot) {
@@ -36,8 +35,8 @@ __device__ void emit_slots(const Tiles& tiles, const Emitter& emitter, const Pla
 
 /// Turns the roots of shared components into inks, as soon as the blocks where they begin have told their
 /// labels. Where inks need areas, all sums must be complete.
-template <RunKind kKind>
-__device__ void ink_slots(const Tiles& tiles, const Inker& inker, Tile<kKind>& tile) {
+template <typename Tile>
+__device__ void ink_slots(const Tiles& tiles, const Inker& inker, Tile& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     const uint32_t root = tile.tables.slot_root[i];
     const uint32_t first_pixel = first_pixel_of(load(tiles.parent + root));
@@ -48,8 +47,8 @@ __device__ void ink_slots(const Tiles& tiles, const Inker& inker, Tile<kKind>& t
 }
 
 /// Gives all runs the inks of their roots.
-template <RunKind kKind>
-__device__ void ink_runs(const Tiles& tiles, const Inker& inker, Tile<kKind>& tile) {
+template <typename Tile>
+__device__ void ink_runs(const Tiles& tiles, const Inker& inker, Tile& tile) {
   if (inker.ink == Ink::kNone) {
     return;
   }
@@ -63,16 +62,16 @@ __device__ void ink_runs(const Tiles& tiles, const Inker& inker, Tile<kKind>& ti
 }
 
 /// Goes along the columns of a band, from `column` on, and knows the run of each.
-template <RunKind kKind>
+template <typename Tile>
 class RunCounter {
  public:
-  __device__ RunCounter(const Tile<kKind>& tile, uint32_t band, uint32_t column) {
-    const uint32_t word = band * kRowWords + column / kWordBits;
+  __device__ RunCounter(const Tile& tile, uint32_t band, uint32_t column) {
+    const uint32_t word = band * Tile::kRowWords + column / kWordBits;
     const uint32_t bit = column % kWordBits;
     const uint32_t before = tile.starts[word] & bits_below(bit);
     columns_ = tile.columns_of(band, column / kWordBits) >> bit << 1;
     starts_ = tile.starts[word] >> bit << 1;
-    if constexpr (kKind == RunKind::kPair) {
+    if constexpr (Tile::kKind == RunKind::kPair) {
       tops_ = tile.tops[word] >> bit << 1;
       run_ = tile.base[word] + __popc(before & tile.tops[word]) - 1;
       lower_run_ = tile.lower_base[word] + __popc(before & ~tile.tops[word]) - 1;
@@ -86,12 +85,14 @@ class RunCounter {
     columns_ >>= 1;
     starts_ >>= 1;
     tops_ >>= 1;
-    run_ += starts_ & (kKind == RunKind::kPair ? tops_ : 1) & 1;
+    run_ += starts_ & (Tile::kKind == RunKind::kPair ? tops_ : 1) & 1;
     lower_run_ += starts_ & ~tops_ & 1;
   }
   __device__ bool has_pixels() const { return (columns_ & 1) != 0; }
   /// The run that the column belongs to, if it has pixels.
-  __device__ uint32_t id() const { return kKind == RunKind::kPair && (tops_ & 1) == 0 ? lower_run_ : run_; }
+  __device__ uint32_t id() const {
+    return Tile::kKind == RunKind::kPair && (tops_ & 1) == 0 ? lower_run_ : run_;
+  }
 
  private:
   uint32_t columns_, starts_;
@@ -109,12 +110,12 @@ __device__ inline uint32_t overlay(const Tiles& tiles, const Inker& inker, uint3
 }
 
 /// Paints the tile, 16 bytes to a thread at a time where rows are aligned so.
-template <typename Pixel, bool kOverlay, RunKind kKind>
-__device__ void paint(const Tiles& tiles, const Inker& inker, const Place& place, const Tile<kKind>& tile,
+template <typename Pixel, bool kOverlay, typename Tile>
+__device__ void paint(const Tiles& tiles, const Inker& inker, const Place& place, const Tile& tile,
                       uint8_t* output) {
   constexpr uint32_t kGroup = kStoreBytes / sizeof(Pixel);
-  constexpr uint32_t kRowGroups = kTileWidth / kGroup;
-  constexpr uint32_t kRows = band_rows(kKind);
+  constexpr uint32_t kRowGroups = Tile::kWidth / kGroup;
+  constexpr uint32_t kRows = Tile::kRows;
   auto* pixels = reinterpret_cast<Pixel*>(output);
   const uint32_t width = tiles.frame.width;
   const bool is_aligned = width % kGroup == 0;
@@ -136,7 +137,7 @@ __device__ void paint(const Tiles& tiles, const Inker& inker, const Place& place
       if (y >= tiles.frame.height) {
         break;
       }
-      const uint32_t bits = tile.bits[row * kRowWords + column / kWordBits] >> column % kWordBits;
+      const uint32_t bits = tile.bits[row * Tile::kRowWords + column / kWordBits] >> column % kWordBits;
       alignas(kStoreBytes) Pixel group[kGroup];
       for (uint32_t j = 0; j < kGroup; ++j) {
         uint32_t value = (bits >> j & 1) != 0 ? inks[j] : inker.background;
@@ -157,9 +158,9 @@ __device__ void paint(const Tiles& tiles, const Inker& inker, const Place& place
   }
 }
 
-template <RunKind kKind>
-__device__ void paint_tile(const Tiles& tiles, const Inker& inker, const Place& place,
-                           const Tile<kKind>& tile, uint8_t* output) {
+template <typename Tile>
+__device__ void paint_tile(const Tiles& tiles, const Inker& inker, const Place& place, const Tile& tile,
+                           uint8_t* output) {
   switch (inker.ink) {
     case Ink::kNone:
       break;

@@ -19,9 +19,7 @@ namespace ccl::device::runs {
 
 namespace {
 
-/// Twice as many threads to a multiprocessor would leave each with too few registers.
-constexpr uint32_t kMaxThreads = 512;
-constexpr uint32_t kMinBlocks = 2;
+constexpr uint32_t kBlocksPerMultiprocessor = 2;
 
 /// Makes ready what the frame's components will be counted and marked in.
 __device__ void reset_counts(const Emitter& emitter) {
@@ -37,12 +35,12 @@ __device__ void reset_counts(const Emitter& emitter) {
   }
 }
 
-template <RunKind kKind, bool kAll>
-__global__ void __launch_bounds__(kMaxThreads, kMinBlocks)
+template <typename Tile, bool kAll>
+__global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiprocessor)
     process(Tiles tiles, Emitter emitter, Inker inker, uint8_t* pixels) {
   constexpr uint32_t kWords = kAll ? TileSums::kAllWords : TileSums::kBasicWords;
   extern __shared__ uint4 memory[];
-  auto& tile = *reinterpret_cast<Tile<kKind>*>(memory);
+  auto& tile = *reinterpret_cast<Tile*>(memory);
   const GridBarrier barrier(tiles.arrivals);
   const Connectivity connectivity = emitter.settings.connectivity;
   const uint32_t n_tiles = tiles.count();
@@ -51,8 +49,8 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocks)
   reset_counts(emitter);
   for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
     const Place place = place_of(tiles, index);
-    if constexpr (kAll && kKind != RunKind::kValue) {
-      pack_halo(tiles, place, tile.halo);
+    if constexpr (kAll && Tile::kKind != RunKind::kValue) {
+      pack_halo(tiles, place, tile);
     }
     label_tile(tiles, place, connectivity, tile);
     publish_tile(tiles, place, tile);
@@ -67,7 +65,7 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocks)
   barrier.wait(published);
 
   for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
-    merge_borders<kKind>(tiles, connectivity, place_of(tiles, index));
+    merge_borders<Tile>(tiles, connectivity, place_of(tiles, index));
   }
   const uint32_t merged = barrier.arrive();
   if (has_one) {
@@ -132,92 +130,89 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocks)
   }
 }
 
-using Kernel = void (*)(Tiles, Emitter, Inker, uint8_t*);
+/// The kernel for tiles of a kind and width, and the shared memory of its blocks.
+struct Kernel {
+  void (*process)(Tiles, Emitter, Inker, uint8_t*);
+  size_t shared_bytes;
+};
 
-template <RunKind kKind>
+template <typename Tile>
 Kernel kernel_of(bool has_features) {
-  return has_features ? process<kKind, true> : process<kKind, false>;
+  return {has_features ? process<Tile, true> : process<Tile, false>, sizeof(Tile)};
 }
 
-Kernel kernel_for(RunKind kind, bool has_features) {
-  switch (kind) {
-    case RunKind::kRow:
-      return kernel_of<RunKind::kRow>(has_features);
-    case RunKind::kPair:
-      return kernel_of<RunKind::kPair>(has_features);
-    case RunKind::kValue:
-      break;
+/// The byte that counts a row's components holds those of a wide tile, but for one of values.
+Kernel kernel_for(bool has_values, uint32_t tile_width, Connectivity connectivity, bool has_features) {
+  if (has_values) {
+    return kernel_of<TileOf<RunKind::kValue, kNarrow>>(has_features);
   }
-  return kernel_of<RunKind::kValue>(has_features);
-}
-
-RunKind kind_of(bool has_values, Connectivity connectivity) {
-  return has_values ? RunKind::kValue : connectivity == Connectivity::k8 ? RunKind::kPair : RunKind::kRow;
-}
-
-size_t shared_bytes(RunKind kind) {
-  switch (kind) {
-    case RunKind::kRow:
-      return sizeof(Tile<RunKind::kRow>);
-    case RunKind::kPair:
-      return sizeof(Tile<RunKind::kPair>);
-    case RunKind::kValue:
-      break;
+  const bool is_wide = tile_width == kWide;
+  if (connectivity == Connectivity::k4) {
+    return is_wide ? kernel_of<TileOf<RunKind::kRow, kWide>>(has_features)
+                   : kernel_of<TileOf<RunKind::kRow, kNarrow>>(has_features);
   }
-  return sizeof(Tile<RunKind::kValue>);
+  return is_wide ? kernel_of<TileOf<RunKind::kPair, kWide>>(has_features)
+                 : kernel_of<TileOf<RunKind::kPair, kNarrow>>(has_features);
 }
 
 }  // namespace
 
-Status find_residence(bool has_values, uint32_t threads, Residence* residence) {
+Status find_residence(bool has_values, uint32_t tile_width, uint32_t* n_blocks) {
   int device = 0;
   int n_multiprocessors = 0;
   CCL_RETURN_IF_ERROR(check(cudaGetDevice(&device), "cudaGetDevice"));
   CCL_RETURN_IF_ERROR(
       check(cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device),
             "cudaDeviceGetAttribute"));
-  int n_blocks = std::numeric_limits<int>::max();
+  int least = std::numeric_limits<int>::max();
   for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
-    const RunKind kind = kind_of(has_values, connectivity);
     for (const bool has_features : {false, true}) {
-      const Kernel kernel = kernel_for(kind, has_features);
-      const size_t bytes = shared_bytes(kind);
-      CCL_RETURN_IF_ERROR(check(
-          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-          "cudaFuncSetAttribute of runs"));
+      const Kernel kernel = kernel_for(has_values, tile_width, connectivity, has_features);
+      CCL_RETURN_IF_ERROR(
+          check(cudaFuncSetAttribute(kernel.process, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     static_cast<int>(kernel.shared_bytes)),
+                "cudaFuncSetAttribute of runs"));
       int n = 0;
       CCL_RETURN_IF_ERROR(
-          check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, kernel, static_cast<int>(threads), bytes),
+          check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                    &n, kernel.process, static_cast<int>(threads_for(tile_width)), kernel.shared_bytes),
                 "cudaOccupancyMaxActiveBlocksPerMultiprocessor of runs"));
-      n_blocks = std::min(n_blocks, n);
+      least = std::min(least, n);
     }
   }
-  *residence = {static_cast<uint32_t>(n_blocks * n_multiprocessors), threads};
+  *n_blocks = static_cast<uint32_t>(least * n_multiprocessors);
   return {};
 }
 
-size_t parked_bytes(bool has_values, uint32_t max_runs) {
-  static_assert(pieces_of<RunKind::kPair>(0) <= pieces_of<RunKind::kRow>(0));  // and they have fewer runs
-  return sizeof(uint4) *
-         (has_values ? pieces_of<RunKind::kValue>(max_runs) : pieces_of<RunKind::kRow>(max_runs));
+template <uint32_t kWidth>
+uint32_t most_pieces(uint32_t max_runs) {
+  // Pairs of rows have fewer runs.
+  static_assert(pieces_of<TileOf<RunKind::kPair, kWidth>>(0) <= pieces_of<TileOf<RunKind::kRow, kWidth>>(0));
+  return pieces_of<TileOf<RunKind::kRow, kWidth>>(max_runs);
 }
 
-Status process_tiles(const Tiles& tiles, const Residence& residence, const Emitter& emitter,
-                     const Inker& inker, uint8_t* pixels, cudaStream_t stream) {
-  const RunKind kind =
-      kind_of(tiles.frame.rule.foreground == Foreground::kValues, emitter.settings.connectivity);
+size_t parked_bytes(bool has_values, uint32_t tile_width, uint32_t max_runs) {
+  return sizeof(uint4) * (has_values            ? pieces_of<TileOf<RunKind::kValue, kNarrow>>(max_runs)
+                          : tile_width == kWide ? most_pieces<kWide>(max_runs)
+                                                : most_pieces<kNarrow>(max_runs));
+}
+
+Status process_tiles(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitter, const Inker& inker,
+                     uint8_t* pixels, cudaStream_t stream) {
   const bool has_features = emitter.settings.features != 0 && emitter.emission != Emission::kNone;
+  const Kernel kernel = kernel_for(tiles.frame.rule.foreground == Foreground::kValues, tiles.tile_width,
+                                   emitter.settings.connectivity, has_features);
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeCooperative;
   attribute.val.cooperative = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(std::min(residence.blocks, tiles.count()));
-  config.blockDim = dim3(residence.threads);
-  config.dynamicSmemBytes = shared_bytes(kind);
+  config.gridDim = dim3(std::min(n_blocks, tiles.count()));
+  config.blockDim = dim3(threads_for(tiles.tile_width));
+  config.dynamicSmemBytes = kernel.shared_bytes;
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  return check(cudaLaunchKernelEx(&config, kernel_for(kind, has_features), tiles, emitter, inker, pixels),
+  return check(cudaLaunchKernelEx(&config, kernel.process, tiles, emitter, inker, pixels),
                "cudaLaunchKernelEx of runs");
 }
 

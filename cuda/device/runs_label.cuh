@@ -13,29 +13,30 @@
 
 namespace ccl::device::runs {
 
-template <RunKind kKind>
-__device__ void pack_tile(const Tiles& tiles, const Place& place, Tile<kKind>& tile) {
+template <typename Tile>
+__device__ void pack_tile(const Tiles& tiles, const Place& place, Tile& tile) {
   auto* bits = reinterpret_cast<uint16_t*>(tile.bits);
   auto* starts = reinterpret_cast<uint16_t*>(tile.starts);
-  const uint32_t n_chunks = tiles.rows * kRowChunks;
+  const uint32_t n_chunks = tiles.rows * Tile::kRowChunks;
 #pragma unroll 4
   for (uint32_t i = threadIdx.x; i < n_chunks; i += blockDim.x) {
-    const Chunk chunk = pack_chunk<kKind>(tiles, place.x + i % kRowChunks * kChunk, place.y + i / kRowChunks);
+    const Chunk chunk =
+        pack_chunk<Tile>(tiles, place.x + i % Tile::kRowChunks * kChunk, place.y + i / Tile::kRowChunks);
     bits[i] = static_cast<uint16_t>(chunk.bits);
-    if constexpr (kKind != RunKind::kPair) {
+    if constexpr (Tile::kKind != RunKind::kPair) {
       starts[i] = static_cast<uint16_t>(chunk.bits & ~chunk.joins);
     }
   }
-  for (uint32_t word = threadIdx.x; word < kMaxRunWords; word += blockDim.x) {
+  for (uint32_t word = threadIdx.x; word < Tile::kMaxRunWords; word += blockDim.x) {
     tile.is_root[word] = 0;
     tile.is_shared[word] = 0;
   }
 }
 
 /// Numbers the runs of rows, a thread those of consecutive words.
-template <RunKind kKind>
-__device__ uint32_t number_row_runs(const Tiles& tiles, Tile<kKind>& tile) {
-  const uint32_t n_words = tiles.rows * kRowWords;
+template <typename Tile>
+__device__ uint32_t number_row_runs(const Tiles& tiles, Tile& tile) {
+  const uint32_t n_words = tiles.rows * Tile::kRowWords;
   const uint32_t share = (n_words + blockDim.x - 1) / blockDim.x;
   const uint32_t first = min(threadIdx.x * share, n_words);
   const uint32_t end = min(first + share, n_words);
@@ -69,40 +70,43 @@ __device__ inline uint32_t stretches_with(uint32_t seeds, uint32_t among) {
 }
 
 /// The same across the words of a row, which neighbouring lanes have. All lanes of the warp must call it.
-__device__ inline uint32_t stretches_in_row(uint32_t seeds, uint32_t among, uint32_t column) {
+template <typename Tile>
+__device__ uint32_t stretches_in_row(uint32_t seeds, uint32_t among, uint32_t column) {
   uint32_t found = stretches_with(seeds, among);
-  bool is_grown = true;
-  while (__any_sync(kAllLanes, is_grown) != 0) {
+  while (true) {
     const uint32_t before = __shfl_up_sync(kAllLanes, found, 1) >> (kWordBits - 1);
     const uint32_t after = __shfl_down_sync(kAllLanes, found, 1) << (kWordBits - 1);
-    const uint32_t around = (column > 0 ? before : 0) | (column + 1 < kRowWords ? after : 0);
-    const uint32_t grown = found | stretches_with(around & among, among);
-    is_grown = grown != found;
-    found = grown;
+    const uint32_t around = (column > 0 ? before : 0) | (column + 1 < Tile::kRowWords ? after : 0);
+    const uint32_t more = around & among & ~found;
+    if (__any_sync(kAllLanes, more != 0) == 0) {
+      return found;
+    }
+    found |= stretches_with(more, among);
   }
-  return found;
 }
 
 /// Numbers the runs of pairs of rows, a thread those of a word: in each pair those with a pixel in the upper
 /// row come first.
-template <RunKind kKind>
-__device__ uint32_t number_pair_runs(const Tiles& tiles, Tile<kKind>& tile) {
+template <typename Tile>
+__device__ uint32_t number_pair_runs(const Tiles& tiles, Tile& tile) {
+  static_assert(Tile::kMaxBandWords <= threads_for(Tile::kWidth));
   const uint32_t word = threadIdx.x;
-  const uint32_t band = word / kRowWords;
-  const uint32_t column = word % kRowWords;
+  const uint32_t band = word / Tile::kRowWords;
+  const uint32_t column = word % Tile::kRowWords;
   const bool has_word = band * tile.kRows < tiles.rows;
   const uint32_t columns = has_word ? tile.columns_of(band, column) : 0;
-  const uint32_t upper = has_word ? tile.bits[band * tile.kRows * kRowWords + column] : 0;
+  const uint32_t upper = has_word ? tile.bits[band * tile.kRows * Tile::kRowWords + column] : 0;
   const uint32_t before = __shfl_up_sync(kAllLanes, columns, 1) >> (kWordBits - 1);
   const uint32_t starts = columns & ~(columns << 1 | (column > 0 ? before : 0));
-  const uint32_t tops = stretches_in_row(upper, columns, column);
+  const uint32_t tops = stretches_in_row<Tile>(upper, columns, column);
 
   // Upper ones in the lower half, others in the upper one.
   const uint32_t n = __popc(starts & tops) | __popc(starts & ~tops) << 16;
   uint32_t in_band = 0;
   uint32_t of_band = 0;
-  for (uint32_t i = 0; i < kRowWords; ++i) {
-    const uint32_t other = __shfl_sync(kAllLanes, n, threadIdx.x % kWarpSize / kRowWords * kRowWords + i);
+  for (uint32_t i = 0; i < Tile::kRowWords; ++i) {
+    const uint32_t other =
+        __shfl_sync(kAllLanes, n, threadIdx.x % kWarpSize / Tile::kRowWords * Tile::kRowWords + i);
     in_band += i < column ? other : 0;
     of_band += other;
   }
@@ -117,12 +121,10 @@ __device__ uint32_t number_pair_runs(const Tiles& tiles, Tile<kKind>& tile) {
   }
   return n_runs;
 }
-static_assert(kMaxRows / band_rows(RunKind::kPair) * kRowWords <= kMinThreads);
-
-template <RunKind kKind>
-__device__ void number_runs(const Tiles& tiles, Tile<kKind>& tile) {
+template <typename Tile>
+__device__ void number_runs(const Tiles& tiles, Tile& tile) {
   uint32_t n_runs = 0;
-  if constexpr (kKind == RunKind::kPair) {
+  if constexpr (Tile::kKind == RunKind::kPair) {
     n_runs = number_pair_runs(tiles, tile);
   } else {
     n_runs = number_row_runs(tiles, tile);
@@ -146,6 +148,27 @@ struct RowLinks {
   uint32_t right;     ///< to the one after it
 };
 
+/// The ids of the runs that begin in a word, one after the other.
+template <typename Tile>
+class NextRun {
+ public:
+  __device__ NextRun(const Tile& tile, uint32_t word) : run_(tile.base[word]) {
+    if constexpr (Tile::kHasTops) {
+      tops_ = tile.tops[word];
+      lower_run_ = tile.lower_base[word];
+    }
+  }
+
+  /// Whether the run that begins at this bit has a pixel in the upper row.
+  __device__ bool is_top(uint32_t start) const { return !Tile::kHasTops || (tops_ & start) != 0; }
+  __device__ uint32_t take(uint32_t start) { return is_top(start) ? run_++ : lower_run_++; }
+
+ private:
+  uint32_t run_;
+  uint32_t tops_ = 0;
+  uint32_t lower_run_ = 0;
+};
+
 /// Where the pixels of a word equal those above, and whether the pixel after the word does.
 struct EqualPixels {
   RowLinks bits;
@@ -167,10 +190,10 @@ __device__ inline EqualPixels equal_pixels(const Tiles& tiles, uint32_t x, uint3
 }
 
 /// The pixels of a word that go on nothing before them.
-template <RunKind kKind>
-__device__ uint32_t row_starts(uint32_t word, const Tile<kKind>& tile) {
-  if constexpr (kKind == RunKind::kPair) {
-    const uint32_t before = word % kRowWords > 0 ? tile.bits[word - 1] >> (kWordBits - 1) : 0;
+template <typename Tile>
+__device__ uint32_t row_starts(uint32_t word, const Tile& tile) {
+  if constexpr (Tile::kKind == RunKind::kPair) {
+    const uint32_t before = word % Tile::kRowWords > 0 ? tile.bits[word - 1] >> (kWordBits - 1) : 0;
     return tile.bits[word] & ~(tile.bits[word] << 1 | before);
   }
   return tile.starts[word];
@@ -178,12 +201,12 @@ __device__ uint32_t row_starts(uint32_t word, const Tile<kKind>& tile) {
 
 /// The links of a word to the row above, which the tile has: one for each two stretches of the two rows that
 /// touch. They do first where one of them begins, or else at a corner.
-template <RunKind kKind>
+template <typename Tile>
 __device__ RowLinks row_links(const Tiles& tiles, const Place& place, Connectivity connectivity,
-                              uint32_t word, const Tile<kKind>& tile) {
-  const uint32_t above = word - kRowWords;
-  const bool has_before = word % kRowWords > 0;
-  const bool has_after = word % kRowWords + 1 < kRowWords;
+                              uint32_t word, const Tile& tile) {
+  const uint32_t above = word - Tile::kRowWords;
+  const bool has_before = word % Tile::kRowWords > 0;
+  const bool has_after = word % Tile::kRowWords + 1 < Tile::kRowWords;
   const uint32_t own = tile.bits[word];
   const uint32_t starts = row_starts(word, tile);
   const uint32_t starts_above = row_starts(above, tile);
@@ -191,9 +214,9 @@ __device__ RowLinks row_links(const Tiles& tiles, const Place& place, Connectivi
   uint32_t left = own & (tile.bits[above] << 1 | (has_before ? tile.bits[above - 1] >> (kWordBits - 1) : 0));
   uint32_t right = own;
   uint32_t straight_after = has_after ? tile.bits[word + 1] & tile.bits[above + 1] : 0;
-  if constexpr (kKind == RunKind::kValue) {
+  if constexpr (Tile::kKind == RunKind::kValue) {
     const EqualPixels equal =
-        equal_pixels(tiles, place.x + word % kRowWords * kWordBits, place.y + word / kRowWords);
+        equal_pixels(tiles, place.x + word % Tile::kRowWords * kWordBits, place.y + word / Tile::kRowWords);
     straight &= equal.bits.straight;
     left &= equal.bits.left;
     right &= equal.bits.right;
@@ -209,9 +232,9 @@ __device__ RowLinks row_links(const Tiles& tiles, const Place& place, Connectivi
 }
 
 /// The run above that the lowest of the links leads to, which is taken out of them; kNoRun if there is none.
-template <RunKind kKind>
+template <typename Tile>
 __device__ uint32_t take_link(uint32_t band_above, uint32_t column, uint32_t among, RowLinks* links,
-                              const Tile<kKind>& tile) {
+                              const Tile& tile) {
   const uint32_t first = lowest_bit((links->straight | links->left | links->right) & among);
   if (first == 0) {
     return kNoRun;
@@ -241,34 +264,34 @@ struct LinkList {
   static __device__ uint32_t below(uint32_t link) { return link % (1u << kRunBits); }
 };
 
-template <RunKind kKind>
-__device__ LinkList link_list(Tile<kKind>& tile) {
+template <typename Tile>
+__device__ LinkList link_list(Tile& tile) {
   uint32_t* first = tile.parent() + tile.n_runs;
-  return {first, static_cast<uint32_t>(tile.after_runs + kAfterRunsWords - first)};
+  return {first, static_cast<uint32_t>(tile.after_runs + Tile::kAfterRunsWords - first)};
 }
-
-/// Bands whose links always have room.
-inline constexpr uint32_t kListedBands = kAfterRunsWords / (2 * kTileWidth);
 
 /// Links the runs of these bands to those above: visit(run, parent) gets a parent for each run, itself if
 /// there is none; further links are listed, and counted also where there is no room.
-template <RunKind kKind, typename Visit>
+template <typename Tile, typename Visit>
 __device__ void link_bands(const Tiles& tiles, const Place& place, Connectivity connectivity,
-                           uint32_t first_band, uint32_t end_band, Tile<kKind>& tile, Visit visit) {
+                           uint32_t first_band, uint32_t end_band, Tile& tile, Visit visit) {
   const LinkList list = link_list(tile);
-  for (uint32_t first = first_band * kRowWords; first < end_band * kRowWords; first += blockDim.x) {
+  for (uint32_t first = first_band * Tile::kRowWords; first < end_band * Tile::kRowWords;
+       first += blockDim.x) {
     const uint32_t word = first + threadIdx.x;
-    const uint32_t band = word / kRowWords;
-    const uint32_t column = word % kRowWords * kWordBits;
+    const uint32_t band = word / Tile::kRowWords;
+    const uint32_t column = word % Tile::kRowWords * kWordBits;
     RowLinks links{};
     if (band < end_band) {
       if (band > 0) {
-        links = row_links(tiles, place, connectivity, band * tile.kRows * kRowWords + word % kRowWords, tile);
+        links = row_links(tiles, place, connectivity,
+                          band * tile.kRows * Tile::kRowWords + word % Tile::kRowWords, tile);
       }
+      NextRun next_run(tile, word);
       for (uint32_t rest = tile.starts[word]; rest != 0;) {
         const uint32_t start = lowest_bit(rest);
         rest ^= start;
-        const uint32_t run = tile.run_at(band, column + __ffs(static_cast<int>(start)) - 1);
+        const uint32_t run = next_run.take(start);
         const uint32_t span = lowest_bit(rest) - start;  // up to the next run
         const uint32_t above = take_link(band - 1, column, span, &links, tile);
         visit(run, above != kNoRun ? above : run);
@@ -360,8 +383,8 @@ __device__ inline void unite(uint32_t* parent, uint32_t a, uint32_t b) {
 }
 
 /// Unites the trees of the links that are listed.
-template <RunKind kKind>
-__device__ void unite_listed(Tile<kKind>& tile) {
+template <typename Tile>
+__device__ void unite_listed(Tile& tile) {
   uint32_t* parent = tile.parent();
   const uint32_t* links = link_list(tile).links;
   const auto trees_of_link = [&](uint32_t i, uint32_t* trees) {
@@ -374,21 +397,21 @@ __device__ void unite_listed(Tile<kKind>& tile) {
 }
 
 /// Unites the trees of all further links, some bands at a time where there was no room for all.
-template <RunKind kKind>
-__device__ void unite_links(const Tiles& tiles, const Place& place, Connectivity connectivity,
-                            Tile<kKind>& tile) {
+template <typename Tile>
+__device__ void unite_links(const Tiles& tiles, const Place& place, Connectivity connectivity, Tile& tile) {
   if (tile.n_links <= link_list(tile).capacity) {
     unite_listed(tile);
     return;
   }
+  constexpr uint32_t n_listed = Tile::kAfterRunsWords / (2 * Tile::kWidth);  // bands: there is room for these
   const uint32_t n_bands = tiles.rows / tile.kRows;
-  for (uint32_t band = 0; band < n_bands; band += kListedBands) {
+  for (uint32_t band = 0; band < n_bands; band += n_listed) {
     __syncthreads();
     if (threadIdx.x == 0) {
       tile.n_links = 0;
     }
     __syncthreads();
-    link_bands(tiles, place, connectivity, band, min(band + kListedBands, n_bands), tile,
+    link_bands(tiles, place, connectivity, band, min(band + n_listed, n_bands), tile,
                [](uint32_t, uint32_t) {});
     __syncthreads();
     unite_listed(tile);
@@ -396,30 +419,30 @@ __device__ void unite_links(const Tiles& tiles, const Place& place, Connectivity
 }
 
 /// From parents to runs with roots; marks the roots.
-template <RunKind kKind>
-__device__ void mark_roots(const Tiles& tiles, Tile<kKind>& tile) {
-  for (uint32_t word = threadIdx.x; word < tiles.rows / tile.kRows * kRowWords; word += blockDim.x) {
-    const uint32_t band = word / kRowWords;
+template <typename Tile>
+__device__ void mark_roots(const Tiles& tiles, Tile& tile) {
+  for (uint32_t word = threadIdx.x; word < tiles.rows / tile.kRows * Tile::kRowWords; word += blockDim.x) {
+    const uint32_t column = word % Tile::kRowWords * kWordBits;
+    NextRun next_run(tile, word);
     for (uint32_t rest = tile.starts[word]; rest != 0; rest &= rest - 1) {
-      const uint32_t bit = __ffs(static_cast<int>(rest)) - 1;
-      const uint32_t column = word % kRowWords * kWordBits + bit;
-      const uint32_t run = tile.run_at(band, column);
+      const uint32_t start = lowest_bit(rest);
+      const uint32_t row = word / Tile::kRowWords * Tile::kRows + (next_run.is_top(start) ? 0 : 1);
+      const uint32_t run = next_run.take(start);
       const uint32_t root = tile.parent()[run];
       if (root == run) {
         atomicOr(tile.is_root + run / kWordBits, 1u << run % kWordBits);
       }
-      const bool is_lower = tile.kHasTops && (tile.tops[tile.kHasTops ? word : 0] >> bit & 1) == 0;
-      tile.run[run] = TileRun::make((band * tile.kRows + is_lower) * kTileWidth + column, root);
+      tile.run[run] = TileRun::make(row, column + __ffs(static_cast<int>(start)) - 1, root);
     }
   }
 }
 
 /// Marks the roots of components at borders that the tile shares with others.
-template <RunKind kKind>
-__device__ void mark_shared(const Tiles& tiles, const Place& place, Tile<kKind>& tile) {
-  for_each_border_pixel(tiles, place, [&](uint32_t row, uint32_t column, uint16_t*) {
+template <typename Tile>
+__device__ void mark_shared(const Tiles& tiles, const Place& place, Tile& tile) {
+  for_each_border_pixel<Tile>(tiles, place, [&](uint32_t row, uint32_t column, uint16_t*) {
     // A run along a border is met where it begins, at least.
-    if (tile.is_foreground(row, column) && (column == kTileWidth - 1 || !tile.joins_before(row, column))) {
+    if (tile.is_foreground(row, column) && (column == Tile::kWidth - 1 || !tile.joins_before(row, column))) {
       const uint32_t root = tile.root_at(row, column);
       atomicOr(tile.is_shared + root / kWordBits, 1u << root % kWordBits);
     }
@@ -427,15 +450,15 @@ __device__ void mark_shared(const Tiles& tiles, const Place& place, Tile<kKind>&
 }
 
 /// Numbers components and slots in the order of their roots.
-template <RunKind kKind>
-__device__ void number_roots(Tile<kKind>& tile) {
+template <typename Tile>
+__device__ void number_roots(Tile& tile) {
   const uint32_t word = threadIdx.x;
   const bool has_word = word * kWordBits < tile.n_runs;
   const uint32_t roots = has_word ? __popc(tile.is_root[word]) : 0;
   const uint32_t slots = has_word ? __popc(tile.is_shared[word]) : 0;
   uint32_t total = 0;
   const uint32_t base = block_exclusive_sum(roots | slots << 16, tile.warp_sums, &total);
-  if (word < kMaxRunWords) {
+  if (word < Tile::kMaxRunWords) {
     tile.root_base[word] = static_cast<uint16_t>(base);
     tile.tables.slot_base[word] = static_cast<uint16_t>(base >> 16);
   }
@@ -446,9 +469,8 @@ __device__ void number_roots(Tile<kKind>& tile) {
 }
 
 /// Finds the components of the block's tile.
-template <RunKind kKind>
-__device__ void label_tile(const Tiles& tiles, const Place& place, Connectivity connectivity,
-                           Tile<kKind>& tile) {
+template <typename Tile>
+__device__ void label_tile(const Tiles& tiles, const Place& place, Connectivity connectivity, Tile& tile) {
   pack_tile(tiles, place, tile);
   __syncthreads();
   number_runs(tiles, tile);

@@ -29,24 +29,24 @@ struct SumsWindow {
   __device__ uint32_t (&of(uint32_t component) const)[kWords] { return sums[component - begin]; }
 };
 
-template <uint32_t kWords, RunKind kKind>
-__device__ SumsWindow<kWords> window_from(uint32_t begin, Tile<kKind>& tile) {
+template <uint32_t kWords, typename Tile>
+__device__ SumsWindow<kWords> window_from(uint32_t begin, Tile& tile) {
   uint32_t* first = &tile.run[0].word + tile.n_runs;
   const uint32_t most = static_cast<uint32_t>(reinterpret_cast<uint32_t*>(&tile.tables) - first) / kWords;
   return {begin, min(begin + most, tile.n_components), reinterpret_cast<uint32_t(*)[kWords]>(first)};
 }
 
 /// Makes the sums ready, adds up the runs, and waits until all have.
-template <RunKind kKind, uint32_t kWords>
+template <typename Tile, uint32_t kWords>
 __device__ void measure_runs(const Tiles& tiles, const Settings& settings, const Place& place,
-                             const SumsWindow<kWords>& window, const Tile<kKind>& tile) {
+                             const SumsWindow<kWords>& window, const Tile& tile) {
   for (uint32_t i = threadIdx.x; i < (window.end - window.begin) * kWords; i += blockDim.x) {
-    window.sums[0][i] = i % kWords == TileSums::kXMin ? kTileWidth : 0;
+    window.sums[0][i] = i % kWords == TileSums::kXMin ? Tile::kWidth : 0;
   }
   __syncthreads();
   const uint32_t lane = threadIdx.x % kWarpSize;
   for (uint32_t i = threadIdx.x; i / kWarpSize * kWarpSize < tile.n_runs; i += blockDim.x) {
-    const uint32_t component = i < tile.n_runs ? tile.components_before(tile.root_of(i)) : kMaxRuns;
+    const uint32_t component = i < tile.n_runs ? tile.components_before(tile.root_of(i)) : Tile::kMaxRuns;
     const uint32_t lanes = __ballot_sync(kAllLanes, window.has(component));
     if (lanes == 0) {
       continue;
@@ -88,8 +88,8 @@ __device__ Sums sums_in_frame(const Place& place, uint32_t y_min, const uint32_t
     sums.xx = n * x0 * x0 + 2 * x0 * x + words[TileSums::kXX];
     sums.xy = n * x0 * y0 + x0 * y + y0 * x + words[TileSums::kXY];
     sums.yy = n * y0 * y0 + 2 * y0 * y + words[TileSums::kYY];
-    sums.perimeter = words[TileSums::kPerimeterAndEuler] % (1u << 16);
-    sums.euler = static_cast<int16_t>(words[TileSums::kPerimeterAndEuler] >> 16);
+    sums.perimeter = words[TileSums::kPerimeterAndEuler] % (1u << TileSums::kPerimeterBits);
+    sums.euler = static_cast<int32_t>(words[TileSums::kPerimeterAndEuler]) >> TileSums::kPerimeterBits;
   }
   return sums;
 }
@@ -118,8 +118,8 @@ __device__ void add_to_slot(uint32_t area, const Sums& sums, SlotSums* slot) {
 }
 
 /// Each slot climbs a step towards its root, and its path is shortened: others climb from where it got.
-template <RunKind kKind>
-__device__ void climb(const Tiles& tiles, const Place& place, Tile<kKind>& tile) {
+template <typename Tile>
+__device__ void climb(const Tiles& tiles, const Place& place, Tile& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     const uint32_t slot = place.index * tiles.max_slots + i;
     const uint32_t ancestor = tile.tables.slot_root[i];
@@ -132,9 +132,9 @@ __device__ void climb(const Tiles& tiles, const Place& place, Tile<kKind>& tile)
 }
 
 /// Finds the roots of the tile's slots; components that go on one of another tile do not begin here.
-template <RunKind kKind>
-__device__ void find_slots(const Tiles& tiles, const Place& place, Tile<kKind>& tile) {
-  TileTables& tables = tile.tables;
+template <typename Tile>
+__device__ void find_slots(const Tiles& tiles, const Place& place, Tile& tile) {
+  auto& tables = tile.tables;
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     tables.slot_root[i] = slot_of(find_root(tiles.parent, tables.slot_root[i]));
     if (tables.slot_root[i] != place.index * tiles.max_slots + i) {
@@ -146,9 +146,9 @@ __device__ void find_slots(const Tiles& tiles, const Place& place, Tile<kKind>& 
 
 /// Brings the sums of shared components to their roots. Those of one root are added up in the warp first,
 /// because many meet in a large component.
-template <RunKind kKind, uint32_t kWords>
+template <typename Tile, uint32_t kWords>
 __device__ void measure_slots(const Tiles& tiles, const Place& place, const SumsWindow<kWords>& window,
-                              const Tile<kKind>& tile) {
+                              const Tile& tile) {
   for (uint32_t i = threadIdx.x; i / kWarpSize * kWarpSize < tile.n_slots; i += blockDim.x) {
     const uint32_t root = i < tile.n_slots ? tile.tables.slot_run[i] : 0;
     const uint32_t component = tile.components_before(root);
@@ -173,9 +173,9 @@ __device__ void measure_slots(const Tiles& tiles, const Place& place, const Sums
 }
 
 /// Records of the components that lie in the tile as a whole; their roots turn into inks.
-template <RunKind kKind, uint32_t kWords>
+template <typename Tile, uint32_t kWords>
 __device__ void finish_components(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
-                                  const Place& place, const SumsWindow<kWords>& window, Tile<kKind>& tile) {
+                                  const Place& place, const SumsWindow<kWords>& window, Tile& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_runs; i += blockDim.x) {
     if (!tile.is_root_run(i) || tile.is_root_shared(i)) {
       continue;
@@ -198,10 +198,9 @@ __device__ void finish_components(const Tiles& tiles, const Emitter& emitter, co
 }
 
 /// Numbers the components that begin in the tile, and tells the labels of shared ones.
-template <RunKind kKind>
-__device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Place& place,
-                            Tile<kKind>& tile) {
-  TileTables& tables = tile.tables;
+template <typename Tile>
+__device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Place& place, Tile& tile) {
+  auto& tables = tile.tables;
   const uint32_t warp = threadIdx.x / kWarpSize;
   if (place.index == 0) {
     add_tile_counts(tiles, tiles.count(), &tables.n_labels);
@@ -218,7 +217,7 @@ __device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Pl
   if (warp == 0) {
     number_rows(tiles.rows, tables);
   } else if (warp == 1) {
-    rank_first_runs(tables);
+    rank_first_runs(tile);
   }
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {

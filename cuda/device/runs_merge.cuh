@@ -112,9 +112,9 @@ __device__ void unite_window(const Tiles& tiles, const Links& links, bool is_ant
 }
 
 /// The segments of a window. In a binary frame slots tell them; those of values are read from the frame.
-template <RunKind kKind, typename At>
+template <typename Tile, typename At>
 __device__ Window segments_of(const Tiles& tiles, const Window& slots, At at) {
-  if constexpr (kKind == RunKind::kValue) {
+  if constexpr (Tile::kKind == RunKind::kValue) {
     const auto segment = [&](uint32_t slot, int along, int across) -> uint32_t {
       const auto [x, y] = at(along, across);
       return slot != kNoSlot ? tiles.frame.segment(x, y) : 0;
@@ -145,25 +145,25 @@ struct Pixel {
 };
 
 /// Links pixel `i` of a tile's last row with what is below.
-template <RunKind kKind>
+template <typename Tile>
 __device__ void merge_south(const Tiles& tiles, Connectivity connectivity, const Place& place,
                             bool is_anti_diagonal, uint32_t i) {
-  const uint32_t width = tiles.columns * kTileWidth;
+  const uint32_t width = tiles.columns * Tile::kWidth;
   const Border border{tiles.bottom + size_t{place.strip} * width, tiles.top + size_t{place.strip + 1} * width,
                       width};
   const Window slots = border.window(place.x + i);
-  const Window segments = segments_of<kKind>(tiles, slots, [&](int along, int across) -> Pixel {
+  const Window segments = segments_of<Tile>(tiles, slots, [&](int along, int across) -> Pixel {
     return {place.x + i + along, place.y + tiles.rows - 1 + across};
   });
   const uint32_t column = place.x + i;
   unite_window(
       tiles, links_of(connectivity, segments), is_anti_diagonal, slots,
-      [&](uint32_t along) { return place.strip * tiles.columns + (column + along) / kTileWidth; },
-      [&](uint32_t along) { return (place.strip + 1) * tiles.columns + (column + along) / kTileWidth; });
+      [&](uint32_t along) { return place.strip * tiles.columns + (column + along) / Tile::kWidth; },
+      [&](uint32_t along) { return (place.strip + 1) * tiles.columns + (column + along) / Tile::kWidth; });
 }
 
 /// Links pixel `i` of a tile's last column with what is to the right.
-template <RunKind kKind>
+template <typename Tile>
 __device__ void merge_east(const Tiles& tiles, Connectivity connectivity, const Place& place,
                            bool is_anti_diagonal, uint32_t i) {
   const uint32_t height = tiles.strips * tiles.rows;
@@ -173,8 +173,8 @@ __device__ void merge_east(const Tiles& tiles, Connectivity connectivity, const 
   if (i == 0) {
     slots.l = kNoSlot;  // each border between tile columns has a first link
   }
-  const Window segments = segments_of<kKind>(tiles, slots, [&](int along, int across) -> Pixel {
-    return {place.x + kTileWidth - 1 + across, place.y + i + along};
+  const Window segments = segments_of<Tile>(tiles, slots, [&](int along, int across) -> Pixel {
+    return {place.x + Tile::kWidth - 1 + across, place.y + i + along};
   });
   const uint32_t row = place.y + i;
   unite_window(
@@ -185,18 +185,18 @@ __device__ void merge_east(const Tiles& tiles, Connectivity connectivity, const 
 
 /// Joins the block's tile with the tiles below and to the right: a thread to a pixel of the borders, and
 /// another to its anti-diagonal; whole warps to each border.
-template <RunKind kKind>
+template <typename Tile>
 __device__ void merge_borders(const Tiles& tiles, Connectivity connectivity, const Place& place) {
-  const uint32_t n = kTileWidth + tiles.rows;
+  const uint32_t n = Tile::kWidth + tiles.rows;
   for (uint32_t i = threadIdx.x; i < (connectivity == Connectivity::k8 ? 2 * n : n); i += blockDim.x) {
     const bool is_anti_diagonal = i >= n;
     const uint32_t pixel = is_anti_diagonal ? i - n : i;
-    if (pixel < kTileWidth) {
+    if (pixel < Tile::kWidth) {
       if (place.strip + 1 < tiles.strips) {
-        merge_south<kKind>(tiles, connectivity, place, is_anti_diagonal, pixel);
+        merge_south<Tile>(tiles, connectivity, place, is_anti_diagonal, pixel);
       }
     } else if (place.column + 1 < tiles.columns) {
-      merge_east<kKind>(tiles, connectivity, place, is_anti_diagonal, pixel - kTileWidth);
+      merge_east<Tile>(tiles, connectivity, place, is_anti_diagonal, pixel - Tile::kWidth);
     }
   }
 }

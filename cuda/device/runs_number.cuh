@@ -14,14 +14,14 @@ namespace ccl::device::runs {
 inline constexpr uint32_t kRowsPerWord = 4;  // of row counts
 
 /// Makes ready what is counted in and marked off later.
-template <RunKind kKind>
-__device__ void prepare_numbers(Tile<kKind>& tile) {
-  TileTables& tables = tile.tables;
+template <typename Tile>
+__device__ void prepare_numbers(Tile& tile) {
+  auto& tables = tile.tables;
   for (uint32_t i = threadIdx.x; i < 2 * kMaxRows / kRowsPerWord; i += blockDim.x) {
     tables.in_strip[0][i] = 0;
     tables.to_the_left[0][i] = 0;
   }
-  for (uint32_t word = threadIdx.x; word < kMaxRunWords; word += blockDim.x) {
+  for (uint32_t word = threadIdx.x; word < Tile::kMaxRunWords; word += blockDim.x) {
     tables.is_first[word] = tile.is_root[word];
   }
   if (threadIdx.x == 0) {
@@ -32,7 +32,8 @@ __device__ void prepare_numbers(Tile<kKind>& tile) {
 
 /// Adds up the row counts of the strip's tiles, a thread the same word of some of them. A word's four bytes
 /// become two words of two halves, which hold the sum over any row of tiles.
-__device__ inline void add_row_counts(const Tiles& tiles, const Place& place, TileTables& tables) {
+template <typename Tables>
+__device__ void add_row_counts(const Tiles& tiles, const Place& place, Tables& tables) {
   constexpr uint32_t kHalves = 0x00ff00ff;
   const uint32_t n_words = tiles.rows / kRowsPerWord;
   const uint32_t word = threadIdx.x % n_words;
@@ -86,7 +87,8 @@ __device__ inline void tell_counts(const Emitter& emitter, uint32_t n_labels) {
 
 /// One warp, some rows to a lane: what a row's labels begin with. The tile's own components are left out,
 /// because its runs are counted from the tile's first one on.
-__device__ inline void number_rows(uint32_t n_rows, TileTables& tables) {
+template <typename Tables>
+__device__ void number_rows(uint32_t n_rows, Tables& tables) {
   constexpr uint32_t kShare = kMaxRows / kWarpSize;
   const uint32_t first = threadIdx.x % kWarpSize * kShare;
   uint32_t others[kShare];
@@ -105,8 +107,10 @@ __device__ inline void number_rows(uint32_t n_rows, TileTables& tables) {
 }
 
 /// One warp: the sums, before each word, of runs that begin a component of the frame.
-__device__ inline void rank_first_runs(TileTables& tables) {
-  constexpr uint32_t kShare = kMaxRunWords / kWarpSize;
+template <typename Tile>
+__device__ void rank_first_runs(Tile& tile) {
+  auto& tables = tile.tables;
+  constexpr uint32_t kShare = Tile::kMaxRunWords / kWarpSize;
   const uint32_t first = threadIdx.x % kWarpSize * kShare;
   uint32_t n = 0;
   for (uint32_t i = 0; i < kShare; ++i) {
@@ -119,12 +123,9 @@ __device__ inline void rank_first_runs(TileTables& tables) {
   }
 }
 
-__device__ inline bool is_first_run(const TileTables& tables, uint32_t run) {
-  return (tables.is_first[run / kWordBits] >> run % kWordBits & 1) != 0;
-}
-
 /// The canonical label of the component whose first run this is.
-__device__ inline uint32_t label_of(const TileTables& tables, uint32_t run, uint32_t row) {
+template <typename Tables>
+__device__ uint32_t label_of(const Tables& tables, uint32_t run, uint32_t row) {
   const uint32_t word = run / kWordBits;
   return tables.row_base[row] + tables.first_base[word] +
          __popc(tables.is_first[word] & bits_up_to(run % kWordBits));

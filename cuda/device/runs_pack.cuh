@@ -49,7 +49,8 @@ __device__ inline uint4 load_pixels(const Tiles& tiles, uint32_t x, uint32_t y) 
   return pixels;
 }
 
-/// A chunk's foreground, and those of its pixels that go on a run of the pixel before them.
+/// A chunk's foreground, and those of its pixels that go on a run of the pixel before them; the latter not
+/// for runs of pairs of rows.
 struct Chunk {
   uint32_t bits;
   uint32_t joins;
@@ -57,12 +58,12 @@ struct Chunk {
 
 /// The chunk that begins at (x, y). All lanes of the warp must call it; chunks of a row are neighbouring
 /// lanes.
-template <RunKind kKind>
+template <typename Tile>
 __device__ Chunk pack_chunk(const Tiles& tiles, uint32_t x, uint32_t y) {
   const uint4 v = load_pixels(tiles, x, y);
-  const bool is_row_start = x % kTileWidth == 0;
+  const bool is_row_start = x % Tile::kWidth == 0;
   Chunk chunk{};
-  if constexpr (kKind == RunKind::kValue) {
+  if constexpr (Tile::kKind == RunKind::kValue) {
     const uint32_t before = __shfl_up_sync(kAllLanes, v.w, 1) >> 24;
     chunk.bits = bits_up_to(kChunk - 1) & ~equal_bytes(v, make_uint4(0, 0, 0, 0));
     const uint32_t equal = equal_bytes(v, shift_up(v, before));
@@ -74,23 +75,27 @@ __device__ Chunk pack_chunk(const Tiles& tiles, uint32_t x, uint32_t y) {
                  gather_bytes(__vcmpgeu4(v.z, threshold), __vcmpgeu4(v.w, threshold)) << 8;
     const uint32_t width = y < tiles.frame.height && x < tiles.frame.width ? tiles.frame.width - x : 0;
     chunk.bits = (rule.invert ? ~chunk.bits : chunk.bits) & bits_below(min(width, kChunk));
-    const uint32_t before = __shfl_up_sync(kAllLanes, chunk.bits, 1) >> (kChunk - 1);
-    chunk.joins = chunk.bits & (chunk.bits << 1 | (is_row_start ? 0 : before));
+    if constexpr (Tile::kKind == RunKind::kRow) {
+      const uint32_t before = __shfl_up_sync(kAllLanes, chunk.bits, 1) >> (kChunk - 1);
+      chunk.joins = chunk.bits & (chunk.bits << 1 | (is_row_start ? 0 : before));
+    }
   }
   return chunk;
 }
 
 /// Whole warps call it.
-__device__ inline void pack_halo(const Tiles& tiles, const Place& place, Halo& halo) {
+template <typename Tile>
+__device__ void pack_halo(const Tiles& tiles, const Place& place, Tile& tile) {
+  auto& halo = tile.halo;
   const uint32_t n_side = tiles.rows + kWordBits;  // the row above and the tile's, in whole words
-  for (uint32_t i = threadIdx.x; i < kTileWidth + 2 * n_side; i += blockDim.x) {
+  for (uint32_t i = threadIdx.x; i < Tile::kWidth + 2 * n_side; i += blockDim.x) {
     uint32_t x = place.x + i;
     uint32_t y = place.y - 1;
     uint32_t* word = halo.above + i / kWordBits;
-    if (i >= kTileWidth) {
-      const bool is_right = i >= kTileWidth + n_side;
-      const uint32_t row = i - kTileWidth - (is_right ? n_side : 0);
-      x = is_right ? place.x + kTileWidth : place.x - 1;
+    if (i >= Tile::kWidth) {
+      const bool is_right = i >= Tile::kWidth + n_side;
+      const uint32_t row = i - Tile::kWidth - (is_right ? n_side : 0);
+      x = is_right ? place.x + Tile::kWidth : place.x - 1;
       y = place.y + row - 1;
       word = (is_right ? halo.right : halo.left) + row / kWordBits;
     }

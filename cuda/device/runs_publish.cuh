@@ -8,8 +8,8 @@
 namespace ccl::device::runs {
 
 /// Notes which run is the root of each slot. Each slot is a tree of its own as yet.
-template <RunKind kKind>
-__device__ void list_slots(const Tiles& tiles, const Place& place, Tile<kKind>& tile) {
+template <typename Tile>
+__device__ void list_slots(const Tiles& tiles, const Place& place, Tile& tile) {
   for (uint32_t run = threadIdx.x; run < tile.n_runs; run += blockDim.x) {
     if (tile.is_root_shared(run)) {
       const uint32_t i = tile.slot_of_root(run);
@@ -19,8 +19,8 @@ __device__ void list_slots(const Tiles& tiles, const Place& place, Tile<kKind>& 
   }
 }
 
-template <RunKind kKind>
-__device__ void publish_slots(const Tiles& tiles, const Place& place, const Tile<kKind>& tile) {
+template <typename Tile>
+__device__ void publish_slots(const Tiles& tiles, const Place& place, const Tile& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     const uint32_t slot = place.index * tiles.max_slots + i;
     const TileRun run = tile.run[tile.tables.slot_run[i]];
@@ -32,9 +32,9 @@ __device__ void publish_slots(const Tiles& tiles, const Place& place, const Tile
   }
 }
 
-template <RunKind kKind>
-__device__ void publish_borders(const Tiles& tiles, const Place& place, const Tile<kKind>& tile) {
-  for_each_border_pixel(tiles, place, [&](uint32_t row, uint32_t column, uint16_t* slot) {
+template <typename Tile>
+__device__ void publish_borders(const Tiles& tiles, const Place& place, const Tile& tile) {
+  for_each_border_pixel<Tile>(tiles, place, [&](uint32_t row, uint32_t column, uint16_t* slot) {
     if (!tile.is_foreground(row, column)) {
       *slot = kNoSlot;
     } else {
@@ -44,8 +44,8 @@ __device__ void publish_borders(const Tiles& tiles, const Place& place, const Ti
 }
 
 /// All that others look at before components are merged, or count in when they are.
-template <RunKind kKind>
-__device__ void publish_tile(const Tiles& tiles, const Place& place, Tile<kKind>& tile) {
+template <typename Tile>
+__device__ void publish_tile(const Tiles& tiles, const Place& place, Tile& tile) {
   list_slots(tiles, place, tile);
   publish_borders(tiles, place, tile);
   for (uint32_t row = threadIdx.x; row < tiles.rows; row += blockDim.x) {

@@ -20,9 +20,12 @@ struct TileSums {
     kXX = kBasicWords,
     kXY,
     kYY,
-    kPerimeterAndEuler,  ///< perimeter in the lower half, Euler number in the upper one
+    kPerimeterAndEuler,  ///< perimeter in the lower kPerimeterBits, Euler number in the others
     kAllWords,
   };
+  /// At most every other pixel of a tile has a side of its own on all four sides.
+  static constexpr uint32_t kPerimeterBits = 17;
+  static_assert(kWide * kMaxRows / 2 * 4 < 1u << kPerimeterBits);
 };
 
 /// The words that are summed up; those between kXMin and kYMax are extremes.
@@ -52,9 +55,9 @@ __device__ void sums_of_stretch(uint32_t x, uint32_t last, uint32_t y, uint32_t 
 
 /// Perimeter and Euler number of the pixels x .. last of row y of a tile, all foreground of a binary frame:
 /// what pixel_shape() sums up to, a word at a time. Only the run's ends can have corners.
-template <RunKind kKind>
-__device__ PixelShape shape_of_stretch(const Tile<kKind>& tile, Connectivity connectivity, uint32_t x,
-                                       uint32_t last, uint32_t y) {
+template <typename Tile>
+__device__ PixelShape shape_of_stretch(const Tile& tile, Connectivity connectivity, uint32_t x, uint32_t last,
+                                       uint32_t y) {
   const bool left = tile.is_foreground_around(y, x - 1);
   const bool right = tile.is_foreground_around(y, last + 1);
   bool up_left = tile.is_foreground_around(y - 1, x - 1);
@@ -102,27 +105,27 @@ __device__ inline PixelShape shape_of_value_stretch(const SegmentSource& frame, 
 }
 
 /// The sums of a stretch of row y, with all words.
-template <RunKind kKind, uint32_t kWords>
+template <typename Tile, uint32_t kWords>
 __device__ void sums_and_shape(const Tiles& tiles, Connectivity connectivity, const Place& place,
-                               const Tile<kKind>& tile, uint32_t x, uint32_t last, uint32_t y,
+                               const Tile& tile, uint32_t x, uint32_t last, uint32_t y,
                                uint32_t (&words)[kWords]) {
   sums_of_stretch(x, last, y, words);
   if constexpr (kWords == TileSums::kAllWords) {
     PixelShape shape{};
-    if constexpr (kKind == RunKind::kValue) {
+    if constexpr (Tile::kKind == RunKind::kValue) {
       shape = shape_of_value_stretch(tiles.frame, connectivity, place.x + x, place.x + last, place.y + y);
     } else {
       shape = shape_of_stretch(tile, connectivity, x, last, y);
     }
-    words[TileSums::kPerimeterAndEuler] = shape.perimeter + (static_cast<uint32_t>(shape.euler) << 16);
+    words[TileSums::kPerimeterAndEuler] =
+        shape.perimeter + (static_cast<uint32_t>(shape.euler) << TileSums::kPerimeterBits);
   }
 }
 
 /// Calls visit(x, last) for each stretch of foreground in a row's columns `column` .. `end`.
-template <RunKind kKind, typename Visit>
-__device__ void for_each_stretch(const Tile<kKind>& tile, uint32_t row, uint32_t column, uint32_t end,
-                                 Visit visit) {
-  const uint32_t* bits = tile.bits + row * kRowWords;
+template <typename Tile, typename Visit>
+__device__ void for_each_stretch(const Tile& tile, uint32_t row, uint32_t column, uint32_t end, Visit visit) {
+  const uint32_t* bits = tile.bits + row * Tile::kRowWords;
   // The first column from `from` on whose bit, or its inverse, is set; beyond `end` if there is none.
   const auto find = [bits, end](uint32_t from, uint32_t inverse) {
     uint32_t word = from / kWordBits;
@@ -149,39 +152,45 @@ __device__ inline uint32_t sum_of_bits(uint32_t bits) {
          8 * __popc(bits & 0xff00ff00) + 16 * __popc(bits & 0xffff0000);
 }
 
-/// Area and Σ x of the pixels in a row's columns `column` .. `end`.
-struct RowSums {
-  uint32_t area, x;
-};
-
-template <RunKind kKind>
-__device__ RowSums row_sums(const Tile<kKind>& tile, uint32_t row, uint32_t column, uint32_t end) {
-  RowSums sums{};
+/// Adds up area, Σ x and Σ y of the pixels in the columns `column` .. `end` of two rows, y and y + 1.
+template <typename Tile>
+__device__ void sums_of_pair(const Tile& tile, uint32_t y, uint32_t column, uint32_t end,
+                             uint32_t (&words)[TileSums::kBasicWords]) {
+  uint32_t n_upper = 0;
+  uint32_t n_lower = 0;
+  uint32_t x = 0;
   for (uint32_t word = column / kWordBits; word <= end / kWordBits; ++word) {
-    uint32_t pixels = tile.bits[row * kRowWords + word];
-    pixels &= word == column / kWordBits ? ~bits_below(column % kWordBits) : kAllLanes;
-    pixels &= word == end / kWordBits ? bits_up_to(end % kWordBits) : kAllLanes;
-    const uint32_t n = __popc(pixels);
-    sums.area += n;
-    sums.x += n * word * kWordBits + sum_of_bits(pixels);
+    const uint32_t in_run = (word == column / kWordBits ? ~bits_below(column % kWordBits) : kAllLanes) &
+                            (word == end / kWordBits ? bits_up_to(end % kWordBits) : kAllLanes);
+    const uint32_t upper = tile.bits[y * Tile::kRowWords + word] & in_run;
+    const uint32_t lower = tile.bits[(y + 1) * Tile::kRowWords + word] & in_run;
+    const uint32_t n = __popc(upper) + __popc(lower);
+    n_upper += __popc(upper);
+    n_lower += __popc(lower);
+    x += n * word * kWordBits + sum_of_bits(upper) + sum_of_bits(lower);
   }
-  return sums;
+  words[TileSums::kArea] = n_upper + n_lower;
+  words[TileSums::kX] = x;
+  words[TileSums::kY] = (n_upper + n_lower) * y + n_lower;
+  words[TileSums::kYMax] = n_lower != 0 ? y + 1 : y;
 }
 
 /// The sums of a run.
-template <RunKind kKind, uint32_t kWords>
+template <typename Tile, uint32_t kWords>
 __device__ void sums_of_run(const Tiles& tiles, Connectivity connectivity, const Place& place,
-                            const Tile<kKind>& tile, TileRun run, uint32_t (&words)[kWords]) {
+                            const Tile& tile, TileRun run, uint32_t (&words)[kWords]) {
   const uint32_t last = tile.last_column(run);
-  if constexpr (kKind != RunKind::kPair) {
+  if constexpr (Tile::kKind != RunKind::kPair) {
     sums_and_shape(tiles, connectivity, place, tile, run.first(), last, run.row(), words);
     return;
   }
   const uint32_t y = run.row() / 2 * 2;
-  for (uint32_t& word : words) {
-    word = 0;
-  }
-  if constexpr (kWords == TileSums::kAllWords) {
+  if constexpr (kWords == TileSums::kBasicWords) {
+    sums_of_pair(tile, y, run.first(), last, words);
+  } else {
+    for (uint32_t& word : words) {
+      word = 0;
+    }
     for (uint32_t row = y; row < y + 2; ++row) {
       for_each_stretch(tile, row, run.first(), last, [&](uint32_t x, uint32_t end) {
         uint32_t more[kWords];
@@ -191,13 +200,6 @@ __device__ void sums_of_run(const Tiles& tiles, Connectivity connectivity, const
         }
       });
     }
-  } else {
-    const RowSums upper = row_sums(tile, y, run.first(), last);
-    const RowSums lower = row_sums(tile, y + 1, run.first(), last);
-    words[TileSums::kArea] = upper.area + lower.area;
-    words[TileSums::kX] = upper.x + lower.x;
-    words[TileSums::kY] = (upper.area + lower.area) * y + lower.area;
-    words[TileSums::kYMax] = lower.area != 0 ? y + 1 : y;
   }
   words[TileSums::kXMin] = run.first();
   words[TileSums::kXMax] = last;

@@ -19,30 +19,30 @@ struct Place {
 __device__ inline Place place_of(const Tiles& tiles, uint32_t index) {
   const uint32_t strip = index / tiles.columns;
   const uint32_t column = index - strip * tiles.columns;
-  return {index, column, strip, column * kTileWidth, strip * tiles.rows};
+  return {index, column, strip, column * tiles.tile_width, strip * tiles.rows};
 }
 
 /// Calls visit(row, column, slot) for the tile's pixels along borders that it shares with others; `slot` is
 /// where theirs goes.
-template <typename Visit>
+template <typename Tile, typename Visit>
 __device__ void for_each_border_pixel(const Tiles& tiles, const Place& place, Visit visit) {
-  const size_t along_strip = size_t{place.strip} * tiles.columns * kTileWidth + place.x;
+  const size_t along_strip = size_t{place.strip} * tiles.columns * Tile::kWidth + place.x;
   const size_t along_column = size_t{place.column} * tiles.strips * tiles.rows + place.y;
-  for (uint32_t i = threadIdx.x; i < 2 * (kTileWidth + tiles.rows); i += blockDim.x) {
-    if (i < kTileWidth) {
+  for (uint32_t i = threadIdx.x; i < 2 * (Tile::kWidth + tiles.rows); i += blockDim.x) {
+    if (i < Tile::kWidth) {
       if (place.strip > 0) {
         visit(0, i, tiles.top + along_strip + i);
       }
-    } else if (const uint32_t x = i - kTileWidth; x < kTileWidth) {
+    } else if (const uint32_t x = i - Tile::kWidth; x < Tile::kWidth) {
       if (place.strip + 1 < tiles.strips) {
         visit(tiles.rows - 1, x, tiles.bottom + along_strip + x);
       }
-    } else if (const uint32_t row = x - kTileWidth; row < tiles.rows) {
+    } else if (const uint32_t row = x - Tile::kWidth; row < tiles.rows) {
       if (place.column > 0) {
         visit(row, 0, tiles.left + along_column + row);
       }
     } else if (place.column + 1 < tiles.columns) {
-      visit(row - tiles.rows, kTileWidth - 1, tiles.right + along_column + row - tiles.rows);
+      visit(row - tiles.rows, Tile::kWidth - 1, tiles.right + along_column + row - tiles.rows);
     }
   }
 }
@@ -51,53 +51,63 @@ __device__ void for_each_border_pixel(const Tiles& tiles, const Place& place, Vi
 struct TileRun {
   uint32_t word;
 
-  static constexpr uint32_t kBeginBits = 14;
-  static_assert(kTileWidth * kMaxRows <= 1u << kBeginBits);
+  static constexpr uint32_t kBeginBits = 15;
+  static_assert(kWide * kMaxRows == 1u << kBeginBits);
 
-  /// `begin` is kTileWidth × the row of the run's first pixel + its first column.
-  static constexpr TileRun make(uint32_t begin, uint32_t root) { return {root << kBeginBits | begin}; }
+  /// `row` is that of the run's first pixel, `first` the first of its columns.
+  static constexpr TileRun make(uint32_t row, uint32_t first, uint32_t root) {
+    return {root << kBeginBits | row * kWide | first};
+  }
   constexpr uint32_t root() const { return word >> kBeginBits; }
-  constexpr uint32_t begin() const { return word % (1u << kBeginBits); }
-  constexpr uint32_t row() const { return begin() / kTileWidth; }
-  constexpr uint32_t first() const { return begin() % kTileWidth; }
+  constexpr uint32_t row() const { return word % (1u << kBeginBits) / kWide; }
+  constexpr uint32_t first() const { return word % kWide; }
 };
 
 /// Row counts of a strip, two rows to a word: [0] even and [1] odd ones of each word of four.
 using RowCounts = uint32_t[2][kMaxRows / 4];
 
-/// What is known once the tile's own components are found.
-struct TileTables {
-  uint16_t slot_base[kMaxRunWords];   ///< slots whose roots come before the word
-  uint16_t slot_run[kMaxSlots];       ///< per slot: its component's root
-  uint32_t slot_root[kMaxSlots];      ///< per slot: the root of its tree of slots
-  uint32_t is_first[kMaxRunWords];    ///< a bit per run that begins one of the frame's components
-  uint16_t first_base[kMaxRunWords];  ///< bits before the word
-  RowCounts in_strip, to_the_left, in_tile;
-  uint32_t strip_base;          ///< components that begin in the strips above
-  uint32_t n_labels;            ///< in the frame; in its first tile only
-  uint32_t row_base[kMaxRows];  ///< a label is row_base + the tile's components up to this one
-};
+template <RunKind kKindOf, uint32_t kWidthOf>
+struct alignas(16) TileOf {
+  static constexpr RunKind kKind = kKindOf;
+  static constexpr uint32_t kWidth = kWidthOf;
+  static constexpr uint32_t kRows = band_rows(kKind);  ///< of a band
+  static constexpr bool kHasTops = kKind == RunKind::kPair;
+  static constexpr uint32_t kRowWords = kWidth / kWordBits;
+  static constexpr uint32_t kRowChunks = kWidth / kChunk;
+  static constexpr uint32_t kMaxWords = kMaxRows * kRowWords;
+  static constexpr uint32_t kMaxBandWords = kMaxWords / kRows;
+  static constexpr uint32_t kMaxRuns = kWidth * kMaxRows / 2;
+  static constexpr uint32_t kMaxRunWords = kMaxRuns / kWordBits;
+  static constexpr uint32_t kAfterRunsWords = kMaxRuns / 2;
+  /// The pixels around a tile can all differ in value, or every other one be foreground.
+  static constexpr uint32_t kMaxSlots = 2 * (kWidth + kMaxValueRows);
+  static_assert(kWidth + kMaxRows <= kMaxSlots);
 
-/// The foreground around a tile, above it and beside it.
-struct Halo {
-  uint32_t above[kRowWords];
-  uint32_t left[kMaxRows / kWordBits + 1];  ///< a bit per row, from the one above the tile on
-  uint32_t right[kMaxRows / kWordBits + 1];
-};
+  /// What is known once the tile's own components are found.
+  struct Tables {
+    uint16_t slot_base[kMaxRunWords];   ///< slots whose roots come before the word
+    uint16_t slot_run[kMaxSlots];       ///< per slot: its component's root
+    uint32_t slot_root[kMaxSlots];      ///< per slot: the root of its tree of slots
+    uint32_t is_first[kMaxRunWords];    ///< a bit per run that begins one of the frame's components
+    uint16_t first_base[kMaxRunWords];  ///< bits before the word
+    RowCounts in_strip, to_the_left, in_tile;
+    uint32_t strip_base;          ///< components that begin in the strips above
+    uint32_t n_labels;            ///< in the frame; in its first tile only
+    uint32_t row_base[kMaxRows];  ///< a label is row_base + the tile's components up to this one
+  };
 
-/// Words behind a tile’s runs.
-inline constexpr uint32_t kAfterRunsWords = 4096;
+  /// The foreground around a tile, above it and beside it.
+  struct Halo {
+    uint32_t above[kRowWords];
+    uint32_t left[kMaxRows / kWordBits + 1];  ///< a bit per row, from the one above the tile on
+    uint32_t right[kMaxRows / kWordBits + 1];
+  };
 
-template <RunKind kKind>
-struct alignas(16) Tile {
   uint32_t n_runs;
   uint32_t n_links;  ///< between runs of neighbouring rows, but for the first of each run
   uint32_t n_components;
   uint32_t n_slots;
-  Halo halo;                                           ///< where features ask for it
-  static constexpr uint32_t kRows = band_rows(kKind);  ///< of a band
-  static constexpr uint32_t kMaxBandWords = kMaxWords / kRows;
-  static constexpr bool kHasTops = kKind == RunKind::kPair;
+  Halo halo;  ///< where features ask for it
 
   uint32_t bits[kMaxWords];        ///< a bit per foreground pixel, the first one lowest
   uint32_t starts[kMaxBandWords];  ///< per band: the columns that begin a run
@@ -115,8 +125,8 @@ struct alignas(16) Tile {
   union {
     uint32_t after_runs[kAfterRunsWords];  ///< first links, which begin where the runs end
     struct {                               ///< then tables, behind room for sums, which begins there as well
-      uint32_t room[kAfterRunsWords - sizeof(TileTables) / sizeof(uint32_t)];
-      TileTables tables;
+      uint32_t room[kAfterRunsWords - sizeof(Tables) / sizeof(uint32_t)];
+      Tables tables;
     };
   };
 
@@ -187,7 +197,7 @@ struct alignas(16) Tile {
       ++word;
       stops = stops_in(band, word);
     }
-    return stops != 0 ? word * kWordBits + __ffs(static_cast<int>(stops)) - 2 : kTileWidth - 1;
+    return stops != 0 ? word * kWordBits + __ffs(static_cast<int>(stops)) - 2 : kWidth - 1;
   }
   /// The column of a run's first pixel.
   __device__ uint32_t first_pixel_column(TileRun of) const {
@@ -219,31 +229,31 @@ struct alignas(16) Tile {
   }
 };
 
-static_assert(sizeof(Tile<RunKind::kRow>) <= 56 * 1024, "a multiprocessor of 228 KiB holds four");
+static_assert(sizeof(TileOf<RunKind::kRow, kWide>) <= 113 * 1024, "a multiprocessor of 228 KiB holds two");
 
 /// What a tile is after its components were found, and what is not needed any more when its block leaves it
 /// for another: everything up to its last run.
-template <RunKind kKind>
+template <typename Tile>
 constexpr uint32_t pieces_of(uint32_t n_runs) {
-  return (offsetof(Tile<kKind>, run) + n_runs * sizeof(TileRun) + sizeof(uint4) - 1) / sizeof(uint4);
+  return (offsetof(Tile, run) + n_runs * sizeof(TileRun) + sizeof(uint4) - 1) / sizeof(uint4);
 }
 
-template <RunKind kKind>
-__device__ void park(const Tiles& tiles, uint32_t index, const Tile<kKind>& tile) {
+template <typename Tile>
+__device__ void park(const Tiles& tiles, uint32_t index, const Tile& tile) {
   __syncthreads();
   uint4* to = tiles.parked + size_t{index} * tiles.parked_pieces;
-  const uint32_t n = pieces_of<kKind>(tile.n_runs);
+  const uint32_t n = pieces_of<Tile>(tile.n_runs);
   for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
     to[i] = reinterpret_cast<const uint4*>(&tile)[i];
   }
   __syncthreads();
 }
 
-template <RunKind kKind>
-__device__ void fetch(const Tiles& tiles, uint32_t index, Tile<kKind>& tile) {
+template <typename Tile>
+__device__ void fetch(const Tiles& tiles, uint32_t index, Tile& tile) {
   __syncthreads();
   const uint4* from = tiles.parked + size_t{index} * tiles.parked_pieces;
-  const uint32_t n = pieces_of<kKind>(from[0].x);
+  const uint32_t n = pieces_of<Tile>(from[0].x);
   for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
     reinterpret_cast<uint4*>(&tile)[i] = from[i];
   }
