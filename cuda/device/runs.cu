@@ -3,12 +3,13 @@
 /// is that of Ronse and Devijver 1984 and He, Chao, Suzuki 2007, cutting the frame into tiles that of
 /// Šťava, Beneš 2011 and Cabaret, Lacassagne, Etiemble 2017.
 ///
-/// One kernel, a block to a tile, and a barrier across the grid between its steps:
+/// One kernel, a block to a tile, and a barrier across the grid between its steps, the last of them hidden
+/// behind painting:
 ///
 ///     label     frame → bits, runs, components of each tile; slots for those at borders
 ///     merge     slots that meet → one component, counted where it begins
 ///     measure   counts → canonical labels; runs → sums → records and inks
-///     finish    sums of slots → records and inks; bits, inks → pixels
+///     finish    labels of slots → inks; bits, inks → pixels; sums of slots → records
 ///
 /// so that atomics on device memory are few: they grow with the components at borders, not with pixels
 /// or runs. Rare wishes take more: a filter two kernels that put its records in order, maps of labels

@@ -35,6 +35,16 @@ __device__ void reset_counts(const Emitter& emitter) {
   }
 }
 
+/// Brings a parked tile to where it was when it was published.
+template <typename Tile>
+__device__ void come_back(const Tiles& tiles, const Place& place, Tile& tile) {
+  fetch(tiles, place.index, tile);
+  number_roots(tile);
+  __syncthreads();
+  list_slots(tiles, place, tile, [](uint32_t, uint32_t) {});
+  __syncthreads();
+}
+
 template <typename Tile, bool kAll>
 __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiprocessor)
     process(Tiles tiles, Emitter emitter, Inker inker, uint8_t* pixels) {
@@ -52,8 +62,9 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
     if constexpr (kAll && Tile::kKind != RunKind::kValue) {
       pack_halo(tiles, place, tile);
     }
-    label_tile(tiles, place, connectivity, tile);
-    publish_tile(tiles, place, tile);
+    BorderRoots<Tile> border_roots;
+    label_tile(tiles, place, connectivity, tile, border_roots);
+    publish_tile(tiles, place, tile, border_roots);
     if (!has_one) {
       park(tiles, index, tile);
     }
@@ -75,48 +86,29 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
     barrier.wait(merged);
   }
 
-  const bool paints_first = has_one && !inker.needs_areas;
-  uint32_t summed = 0;
   for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
     const Place place = place_of(tiles, index);
     if (!has_one) {
-      fetch(tiles, index, tile);
-      number_roots(tile);
-      __syncthreads();
-      list_slots(tiles, place, tile);
+      come_back(tiles, place, tile);
       prepare_numbers(tile);
       __syncthreads();
     }
     number_tile(tiles, emitter, place, tile);
-    SumsWindow<kWords> window{};
-    do {
-      window = window_from<kWords>(window.end, tile);
-      if (window.begin > 0 || !has_one) {
-        measure_runs(tiles, emitter.settings, place, window, tile);
-      }
-      measure_slots(tiles, place, window, tile);
-      finish_components(tiles, emitter, inker, place, window, tile);
-      __syncthreads();
-      if (paints_first && window.end == tile.n_components) {
-        summed = barrier.arrive();
-      }
-    } while (window.end < tile.n_components);
+    measure_tile<kWords>(tiles, emitter, inker, place, has_one, tile);
     if (!has_one) {
       park(tiles, index, tile);
     }
   }
+  const uint32_t summed = barrier.arrive();
+  const bool paints_first = has_one && !inker.needs_areas;
   if (!paints_first) {
-    barrier.sync();
+    barrier.wait(summed);
   }
 
   for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
     const Place place = place_of(tiles, index);
     if (!has_one) {
-      fetch(tiles, index, tile);
-      number_roots(tile);
-      __syncthreads();
-      list_slots(tiles, place, tile);
-      __syncthreads();
+      come_back(tiles, place, tile);
       find_slots(tiles, place, tile);
       __syncthreads();
     }

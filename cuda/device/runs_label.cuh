@@ -2,9 +2,11 @@
 /// First step of the run-based pipeline: a block packs a tile to bits, numbers its runs, and finds the
 /// tile's components.
 ///
-/// Which runs of neighbouring rows touch follows from the bits of both, a word at a time, and each link
-/// between two runs is one bit. One link of a run makes its parent, with no atomics, which gives a forest
-/// that is flattened by pointer jumping. Further links go to a list, and their trees are united.
+/// Runs are those of rows, or with 8-connectivity those of pairs of rows, which are half as many and in noise
+/// a third. Which runs of neighbouring rows touch follows from the bits of both, a word at a time, and each
+/// link between two stretches of foreground is one bit. One link of a run makes its parent, with no atomics,
+/// which gives a forest that is flattened by pointer jumping. Further links go to a list, and their trees are
+/// united.
 #pragma once
 
 #include "device/runs_pack.cuh"
@@ -121,6 +123,8 @@ __device__ uint32_t number_pair_runs(const Tiles& tiles, Tile& tile) {
   }
   return n_runs;
 }
+
+/// Numbers the runs in the order of their first pixels.
 template <typename Tile>
 __device__ void number_runs(const Tiles& tiles, Tile& tile) {
   uint32_t n_runs = 0;
@@ -439,13 +443,15 @@ __device__ void mark_roots(const Tiles& tiles, Tile& tile) {
 
 /// Marks the roots of components at borders that the tile shares with others.
 template <typename Tile>
-__device__ void mark_shared(const Tiles& tiles, const Place& place, Tile& tile) {
+__device__ void mark_shared(const Tiles& tiles, const Place& place, Tile& tile, BorderRoots<Tile>& roots) {
+  uint32_t n = 0;
   for_each_border_pixel<Tile>(tiles, place, [&](uint32_t row, uint32_t column, uint16_t*) {
+    const uint32_t root = tile.is_foreground(row, column) ? tile.root_at(row, column) : kNoRoot;
     // A run along a border is met where it begins, at least.
-    if (tile.is_foreground(row, column) && (column == Tile::kWidth - 1 || !tile.joins_before(row, column))) {
-      const uint32_t root = tile.root_at(row, column);
+    if (root != kNoRoot && (column == Tile::kWidth - 1 || !tile.joins_before(row, column))) {
       atomicOr(tile.is_shared + root / kWordBits, 1u << root % kWordBits);
     }
+    roots[n++] = root;
   });
 }
 
@@ -470,7 +476,8 @@ __device__ void number_roots(Tile& tile) {
 
 /// Finds the components of the block's tile.
 template <typename Tile>
-__device__ void label_tile(const Tiles& tiles, const Place& place, Connectivity connectivity, Tile& tile) {
+__device__ void label_tile(const Tiles& tiles, const Place& place, Connectivity connectivity, Tile& tile,
+                           BorderRoots<Tile>& border_roots) {
   pack_tile(tiles, place, tile);
   __syncthreads();
   number_runs(tiles, tile);
@@ -485,7 +492,7 @@ __device__ void label_tile(const Tiles& tiles, const Place& place, Connectivity 
   }
   mark_roots(tiles, tile);
   __syncthreads();
-  mark_shared(tiles, place, tile);
+  mark_shared(tiles, place, tile, border_roots);
   __syncthreads();
   number_roots(tile);
   __syncthreads();

@@ -229,4 +229,21 @@ __device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Pl
   }
 }
 
+/// Sums and records of the tile's components, a window of them at a time; `has_sums` tells that the first
+/// window's sums are there.
+template <uint32_t kWords, typename Tile>
+__device__ void measure_tile(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
+                             const Place& place, bool has_sums, Tile& tile) {
+  SumsWindow<kWords> window{};
+  do {
+    window = window_from<kWords>(window.end, tile);
+    if (window.begin > 0 || !has_sums) {
+      measure_runs(tiles, emitter.settings, place, window, tile);
+    }
+    measure_slots(tiles, place, window, tile);
+    finish_components(tiles, emitter, inker, place, window, tile);
+    __syncthreads();
+  } while (window.end < tile.n_components);
+}
+
 }  // namespace ccl::device::runs

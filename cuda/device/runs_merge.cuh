@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Second step of the run-based pipeline: components that meet at the borders of tiles become one.
 ///
-/// A union-find over slots in device memory, which links roots to the one with the earlier first pixel.
+/// A union-find over slots in device memory, which links a root to any slot of the other tree whose first
+/// pixel is earlier, as Rem's does (Dijkstra 1976).
 /// Whoever becomes a child takes itself out of the count of its row and tile, so that what is left
 /// when all are done are the frame's components, each counted where it begins.
 #pragma once
@@ -27,28 +28,22 @@ __device__ inline void unite(const Tiles& tiles, uint32_t a, uint32_t b) {
   Parent parent_a = load(tiles.parent + a);
   Parent parent_b = load(tiles.parent + b);
   while (parent_a != parent_b) {
-    if (parent_a < parent_b) {
-      const uint32_t t = a;
-      a = b;
-      b = t;
-      const Parent p = parent_a;
-      parent_a = parent_b;
-      parent_b = p;
-    }
-    if (slot_of(parent_a) == a) {
-      const Parent old = atomicMin(tiles.parent + a, parent_b);
-      if (old == parent_a) {
-        retire(tiles, parent_a);
+    const uint32_t later = parent_a > parent_b ? a : b;
+    const Parent later_parent = max(parent_a, parent_b);
+    const Parent earlier_parent = min(parent_a, parent_b);
+    if (slot_of(later_parent) == later) {
+      const Parent old = atomicMin(tiles.parent + later, earlier_parent);
+      if (old == later_parent) {
+        retire(tiles, old);
         return;
       }
       a = slot_of(old);
-      b = slot_of(parent_b);
+      b = slot_of(earlier_parent);
       parent_a = load(tiles.parent + a);
       parent_b = load(tiles.parent + b);
       continue;
     }
-    // Both climb, so that loads overlap. A root is looked at again meanwhile: linking to what is no root any
-    // more makes long paths.
+    // Both climb, so that loads overlap.
     const Parent grandparent_a = load(tiles.parent + slot_of(parent_a));
     const Parent grandparent_b = load(tiles.parent + slot_of(parent_b));
     shorten(tiles.parent, a, parent_a, grandparent_a);

@@ -7,47 +7,48 @@
 
 namespace ccl::device::runs {
 
-/// Notes which run is the root of each slot. Each slot is a tree of its own as yet.
-template <typename Tile>
-__device__ void list_slots(const Tiles& tiles, const Place& place, Tile& tile) {
+/// Notes the root of each slot, which is a tree of its own as yet, and calls visit(slot, root).
+template <typename Tile, typename Visit>
+__device__ void list_slots(const Tiles& tiles, const Place& place, Tile& tile, Visit visit) {
   for (uint32_t run = threadIdx.x; run < tile.n_runs; run += blockDim.x) {
     if (tile.is_root_shared(run)) {
       const uint32_t i = tile.slot_of_root(run);
+      const uint32_t slot = place.index * tiles.max_slots + i;
       tile.tables.slot_run[i] = static_cast<uint16_t>(run);
-      tile.tables.slot_root[i] = place.index * tiles.max_slots + i;
+      tile.tables.slot_root[i] = slot;
+      visit(slot, run);
     }
   }
 }
 
 template <typename Tile>
-__device__ void publish_slots(const Tiles& tiles, const Place& place, const Tile& tile) {
-  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
-    const uint32_t slot = place.index * tiles.max_slots + i;
-    const TileRun run = tile.run[tile.tables.slot_run[i]];
+__device__ void publish_slots(const Tiles& tiles, const Place& place, Tile& tile) {
+  list_slots(tiles, place, tile, [&](uint32_t slot, uint32_t root) {
+    const TileRun run = tile.run[root];
     const uint32_t first_pixel =
         (place.y + run.row()) * tiles.frame.width + place.x + tile.first_pixel_column(run);
     tiles.parent[slot] = make_parent(first_pixel, slot);
     tiles.slot_label[slot] = 0;
     tiles.slot_sums[slot] = SlotSums{0, Sums{}};
-  }
+  });
 }
 
 template <typename Tile>
-__device__ void publish_borders(const Tiles& tiles, const Place& place, const Tile& tile) {
-  for_each_border_pixel<Tile>(tiles, place, [&](uint32_t row, uint32_t column, uint16_t* slot) {
-    if (!tile.is_foreground(row, column)) {
-      *slot = kNoSlot;
-    } else {
-      *slot = static_cast<uint16_t>(tile.slot_of_root(tile.root_at(row, column)));
-    }
+__device__ void publish_borders(const Tiles& tiles, const Place& place, const Tile& tile,
+                                const BorderRoots<Tile>& roots) {
+  uint32_t n = 0;
+  for_each_border_pixel<Tile>(tiles, place, [&](uint32_t, uint32_t, uint16_t* slot) {
+    const uint32_t root = roots[n++];
+    *slot = root != kNoRoot ? static_cast<uint16_t>(tile.slot_of_root(root)) : kNoSlot;
   });
 }
 
 /// All that others look at before components are merged, or count in when they are.
 template <typename Tile>
-__device__ void publish_tile(const Tiles& tiles, const Place& place, Tile& tile) {
-  list_slots(tiles, place, tile);
-  publish_borders(tiles, place, tile);
+__device__ void publish_tile(const Tiles& tiles, const Place& place, Tile& tile,
+                             const BorderRoots<Tile>& border_roots) {
+  publish_slots(tiles, place, tile);
+  publish_borders(tiles, place, tile, border_roots);
   for (uint32_t row = threadIdx.x; row < tiles.rows; row += blockDim.x) {
     const uint32_t begin = tile.first_run(row);
     const uint32_t end = row + 1 < tiles.rows ? tile.first_run(row + 1) : tile.n_runs;
@@ -57,8 +58,6 @@ __device__ void publish_tile(const Tiles& tiles, const Place& place, Tile& tile)
   if (threadIdx.x == 0) {
     tiles.tile_counts[place.index] = tile.n_components;
   }
-  __syncthreads();
-  publish_slots(tiles, place, tile);
 }
 
 }  // namespace ccl::device::runs

@@ -23,7 +23,7 @@ __device__ inline Place place_of(const Tiles& tiles, uint32_t index) {
 }
 
 /// Calls visit(row, column, slot) for the tile's pixels along borders that it shares with others; `slot` is
-/// where theirs goes.
+/// where theirs goes. A thread has the same kMostBorderPixels or fewer each time, in the same order.
 template <typename Tile, typename Visit>
 __device__ void for_each_border_pixel(const Tiles& tiles, const Place& place, Visit visit) {
   const size_t along_strip = size_t{place.strip} * tiles.columns * Tile::kWidth + place.x;
@@ -46,6 +46,16 @@ __device__ void for_each_border_pixel(const Tiles& tiles, const Place& place, Vi
     }
   }
 }
+
+template <typename Tile>
+inline constexpr uint32_t kMostBorderPixels = (2 * (Tile::kWidth + kMaxRows) + threads_for(Tile::kWidth) -
+                                               1) /
+                                              threads_for(Tile::kWidth);
+
+/// The roots of the components that a thread's border pixels belong to, kNoRoot for those of the background.
+template <typename Tile>
+using BorderRoots = uint32_t[kMostBorderPixels<Tile>];
+inline constexpr uint32_t kNoRoot = 0xffff;
 
 /// A run and the root of its component, as one word.
 struct TileRun {
