@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Frames so large that `runs` works otherwise than on small ones: on a GPU its tiles become wider where a
+/// multiprocessor would have too many, and where it has too many of those too, they take turns.
+#include <gtest/gtest.h>
+
+#include "compare.h"
+#include "fixture.h"
+#include "images.h"
+#include "oracle.h"
+
+namespace ccl::test {
+
+namespace {
+
+class LargeFramesTest : public testing::TestWithParam<LabelerCase> {
+ protected:
+  LargeFramesTest() {
+    runner_.config.algorithm = GetParam().labeler.algorithm;
+    runner_.config.max_components = 1u << 22;
+  }
+
+  bool is_binary() const { return GetParam().foreground == Foreground::kBinary; }
+
+  void expect_exact(const Image& frame) {
+    const Image image = is_binary() ? frame : split_foreground(frame);
+    const Settings settings = GetParam().settings();
+    const ExpectedFrame want = expect_labels(image, settings);
+    const Outcome& got = runner_.run(image, settings);
+    ASSERT_EQ(got.n_labels, want.n_labels) << image.name;
+    ASSERT_TRUE(same_map(got.root_map, want.root_map, image, "root"));
+    ASSERT_TRUE(same_map(got.labels, want.labels, image, "label"));
+    ASSERT_TRUE(same_records(got.records, expect_records(want, settings, runner_.config.max_components)));
+  }
+
+  FrameRunner runner_;
+};
+
+/// A checkerboard has the longest perimeter and the smallest Euler number that a tile can have.
+TEST_P(LargeFramesTest, WideTiles) {
+  ASSERT_NO_FATAL_FAILURE(expect_exact(noise(4100, 1100, 1, 55, 1)));
+  ASSERT_NO_FATAL_FAILURE(expect_exact(
+      drawn("checkerboard", 4100, 1100, [](uint32_t x, uint32_t y) { return (x + y) % 2 == 0; })));
+}
+
+TEST_P(LargeFramesTest, TilesThatTakeTurns) {
+  ASSERT_NO_FATAL_FAILURE(expect_exact(noise(4100, 2300, 2, 55, 2)));
+}
+
+std::vector<LabelerCase> runs_cases() {
+  std::vector<LabelerCase> cases = labeler_cases();
+  std::erase_if(cases, [](const LabelerCase& c) { return c.labeler.algorithm != Algorithm::kRuns; });
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Runs, LargeFramesTest, testing::ValuesIn(runs_cases()), test_name<LabelerCase>);
+
+}  // namespace
+
+}  // namespace ccl::test
