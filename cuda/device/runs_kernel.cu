@@ -128,23 +128,27 @@ struct Kernel {
   size_t shared_bytes;
 };
 
-template <typename Tile>
-Kernel kernel_of(bool has_features) {
-  return {has_features ? process<Tile, true> : process<Tile, false>, sizeof(Tile)};
+template <typename Tile, bool kAll>
+Kernel kernel_of() {
+  return {process<Tile, kAll>, sizeof(Tile)};
 }
 
-/// The byte that counts a row's components holds those of a wide tile, but for one of values.
+/// Perimeters and second moments are quicker summed up by rows. The byte that counts a row's components holds
+/// those of a wide tile, but for one of values.
+template <uint32_t kWidth>
+Kernel binary_kernel(Connectivity connectivity, bool has_features) {
+  return has_features                       ? kernel_of<TileOf<RunKind::kRow, kWidth>, true>()
+         : connectivity == Connectivity::k4 ? kernel_of<TileOf<RunKind::kRow, kWidth>, false>()
+                                            : kernel_of<TileOf<RunKind::kPair, kWidth>, false>();
+}
+
 Kernel kernel_for(bool has_values, uint32_t tile_width, Connectivity connectivity, bool has_features) {
   if (has_values) {
-    return kernel_of<TileOf<RunKind::kValue, kNarrow>>(has_features);
+    return has_features ? kernel_of<TileOf<RunKind::kValue, kNarrow>, true>()
+                        : kernel_of<TileOf<RunKind::kValue, kNarrow>, false>();
   }
-  const bool is_wide = tile_width == kWide;
-  if (connectivity == Connectivity::k4) {
-    return is_wide ? kernel_of<TileOf<RunKind::kRow, kWide>>(has_features)
-                   : kernel_of<TileOf<RunKind::kRow, kNarrow>>(has_features);
-  }
-  return is_wide ? kernel_of<TileOf<RunKind::kPair, kWide>>(has_features)
-                 : kernel_of<TileOf<RunKind::kPair, kNarrow>>(has_features);
+  return tile_width == kWide ? binary_kernel<kWide>(connectivity, has_features)
+                             : binary_kernel<kNarrow>(connectivity, has_features);
 }
 
 }  // namespace

@@ -104,55 +104,13 @@ __device__ inline PixelShape shape_of_value_stretch(const SegmentSource& frame, 
   return sum;
 }
 
-/// The sums of a stretch of row y, with all words.
-template <typename Tile, uint32_t kWords>
-__device__ void sums_and_shape(const Tiles& tiles, Connectivity connectivity, const Place& place,
-                               const Tile& tile, uint32_t x, uint32_t last, uint32_t y,
-                               uint32_t (&words)[kWords]) {
-  sums_of_stretch(x, last, y, words);
-  if constexpr (kWords == TileSums::kAllWords) {
-    PixelShape shape{};
-    if constexpr (Tile::kKind == RunKind::kValue) {
-      shape = shape_of_value_stretch(tiles.frame, connectivity, place.x + x, place.x + last, place.y + y);
-    } else {
-      shape = shape_of_stretch(tile, connectivity, x, last, y);
-    }
-    words[TileSums::kPerimeterAndEuler] =
-        shape.perimeter + (static_cast<uint32_t>(shape.euler) << TileSums::kPerimeterBits);
-  }
-}
-
-/// Calls visit(x, last) for each stretch of foreground in a row's columns `column` .. `end`.
-template <typename Tile, typename Visit>
-__device__ void for_each_stretch(const Tile& tile, uint32_t row, uint32_t column, uint32_t end, Visit visit) {
-  const uint32_t* bits = tile.bits + row * Tile::kRowWords;
-  // The first column from `from` on whose bit, or its inverse, is set; beyond `end` if there is none.
-  const auto find = [bits, end](uint32_t from, uint32_t inverse) {
-    uint32_t word = from / kWordBits;
-    uint32_t found = (bits[word] ^ inverse) & ~bits_below(from % kWordBits);
-    while (found == 0 && word < end / kWordBits) {
-      ++word;
-      found = bits[word] ^ inverse;
-    }
-    return found != 0 ? word * kWordBits + __ffs(static_cast<int>(found)) - 1 : end + 1;
-  };
-  while (column <= end) {
-    const uint32_t x = find(column, 0);
-    if (x > end) {
-      return;
-    }
-    column = min(find(x, ~0u), end + 1);
-    visit(x, column - 1);
-  }
-}
-
 /// Σ of the numbers of a word's bits that are set.
 __device__ inline uint32_t sum_of_bits(uint32_t bits) {
   return __popc(bits & 0xaaaaaaaa) + 2 * __popc(bits & 0xcccccccc) + 4 * __popc(bits & 0xf0f0f0f0) +
          8 * __popc(bits & 0xff00ff00) + 16 * __popc(bits & 0xffff0000);
 }
 
-/// Adds up area, Σ x and Σ y of the pixels in the columns `column` .. `end` of two rows, y and y + 1.
+/// The sums of the columns `column` .. `end`, a whole run, of two rows, y and y + 1.
 template <typename Tile>
 __device__ void sums_of_pair(const Tile& tile, uint32_t y, uint32_t column, uint32_t end,
                              uint32_t (&words)[TileSums::kBasicWords]) {
@@ -172,37 +130,33 @@ __device__ void sums_of_pair(const Tile& tile, uint32_t y, uint32_t column, uint
   words[TileSums::kArea] = n_upper + n_lower;
   words[TileSums::kX] = x;
   words[TileSums::kY] = (n_upper + n_lower) * y + n_lower;
+  words[TileSums::kXMin] = column;
+  words[TileSums::kXMax] = end;
   words[TileSums::kYMax] = n_lower != 0 ? y + 1 : y;
 }
 
-/// The sums of a run.
+/// The sums of a run; all words only of those of one row.
 template <typename Tile, uint32_t kWords>
 __device__ void sums_of_run(const Tiles& tiles, Connectivity connectivity, const Place& place,
                             const Tile& tile, TileRun run, uint32_t (&words)[kWords]) {
+  const uint32_t x = run.first();
   const uint32_t last = tile.last_column(run);
-  if constexpr (Tile::kKind != RunKind::kPair) {
-    sums_and_shape(tiles, connectivity, place, tile, run.first(), last, run.row(), words);
-    return;
-  }
-  const uint32_t y = run.row() / 2 * 2;
-  if constexpr (kWords == TileSums::kBasicWords) {
-    sums_of_pair(tile, y, run.first(), last, words);
+  if constexpr (Tile::kKind == RunKind::kPair) {
+    sums_of_pair(tile, run.row() / 2 * 2, x, last, words);
   } else {
-    for (uint32_t& word : words) {
-      word = 0;
-    }
-    for (uint32_t row = y; row < y + 2; ++row) {
-      for_each_stretch(tile, row, run.first(), last, [&](uint32_t x, uint32_t end) {
-        uint32_t more[kWords];
-        sums_and_shape(tiles, connectivity, place, tile, x, end, row, more);
-        for (uint32_t i = 0; i < kWords; ++i) {
-          words[i] = i == TileSums::kYMax ? row : words[i] + more[i];
-        }
-      });
-    }
+    sums_of_stretch(x, last, run.row(), words);
   }
-  words[TileSums::kXMin] = run.first();
-  words[TileSums::kXMax] = last;
+  if constexpr (kWords == TileSums::kAllWords) {
+    PixelShape shape{};
+    if constexpr (Tile::kKind == RunKind::kValue) {
+      shape =
+          shape_of_value_stretch(tiles.frame, connectivity, place.x + x, place.x + last, place.y + run.row());
+    } else {
+      shape = shape_of_stretch(tile, connectivity, x, last, run.row());
+    }
+    words[TileSums::kPerimeterAndEuler] =
+        shape.perimeter + (static_cast<uint32_t>(shape.euler) << TileSums::kPerimeterBits);
+  }
 }
 
 /// Adds up the words over `lanes`, all of which must call it.
