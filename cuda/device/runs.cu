@@ -82,8 +82,15 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cu
   t.frame.width = width;
   t.frame.height = height;
   CCL_RETURN_IF_ERROR(choose_size(width, height, kNarrow));
-  if (t.count() > n_blocks_ && !has_values) {
+  const uint32_t n_narrow = n_blocks_;
+  if (t.count() > n_narrow && !has_values) {
     CCL_RETURN_IF_ERROR(choose_size(width, height, kWide));
+    if (n_blocks_ * kWide <= n_narrow * kNarrow) {  // some GPUs have shared memory for few or none
+      CCL_RETURN_IF_ERROR(choose_size(width, height, kNarrow));
+    }
+  }
+  if (n_blocks_ == 0) {
+    return {StatusCode::kUnsupported, "runs needs more shared memory than this GPU has"};
   }
   t.max_runs = t.tile_width * t.rows / (has_values ? 1 : 2);
   t.max_slots = 2 * (t.tile_width + t.rows) / (has_values ? 1 : 2);

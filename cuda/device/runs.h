@@ -147,7 +147,8 @@ struct Emitter {
   uint32_t* index_or_area;  ///< per label
 };
 
-/// The most blocks that the GPU holds at once, so that they may wait for one another.
+/// The most blocks that the GPU holds at once, so that they may wait for one another: 0 where a tile of this
+/// width does not fit its shared memory.
 Status find_residence(bool has_values, uint32_t tile_width, uint32_t* n_blocks);
 
 /// The bytes that park a tile of this kind.

@@ -156,7 +156,11 @@ Kernel kernel_for(bool has_values, uint32_t tile_width, Connectivity connectivit
 Status find_residence(bool has_values, uint32_t tile_width, uint32_t* n_blocks) {
   int device = 0;
   int n_multiprocessors = 0;
+  int most_bytes = 0;
   CCL_RETURN_IF_ERROR(check(cudaGetDevice(&device), "cudaGetDevice"));
+  CCL_RETURN_IF_ERROR(
+      check(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+            "cudaDeviceGetAttribute"));
   CCL_RETURN_IF_ERROR(
       check(cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device),
             "cudaDeviceGetAttribute"));
@@ -164,6 +168,10 @@ Status find_residence(bool has_values, uint32_t tile_width, uint32_t* n_blocks) 
   for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
     for (const bool has_features : {false, true}) {
       const Kernel kernel = kernel_for(has_values, tile_width, connectivity, has_features);
+      if (kernel.shared_bytes > static_cast<size_t>(most_bytes)) {
+        *n_blocks = 0;
+        return {};
+      }
       CCL_RETURN_IF_ERROR(
           check(cudaFuncSetAttribute(kernel.process, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      static_cast<int>(kernel.shared_bytes)),
