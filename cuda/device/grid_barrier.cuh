@@ -43,8 +43,6 @@ class GridBarrier {
     } while (__syncthreads_or(is_over) == 0);
   }
 
-  __device__ void sync() const { wait(arrive()); }
-
  private:
   static constexpr uint32_t kTurn = 0x80000000;
 

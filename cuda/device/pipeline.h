@@ -22,7 +22,7 @@ struct Counts {
 };
 
 /// Device memory of one frame, owned by the caller. Output, records and counts begin where 16-byte stores
-/// may.
+/// may. Output and input must not overlap: parts of the one are painted while others are still read.
 struct FrameBuffers {
   const uint8_t* input;   ///< rows of 8-bit pixels
   size_t input_pitch;     ///< bytes from one row's start to the next one's

@@ -68,7 +68,7 @@ struct SlotSums {
 };
 
 /// A frame's tiles, and the device memory through which they know of each other. Arrays are dense; a tile's
-/// part of an array of max_runs, say, begins at tile × max_runs.
+/// part of an array of max_slots, say, begins at tile × max_slots.
 struct Tiles {
   SegmentSource frame;
   uint32_t tile_width;  ///< kNarrow or kWide

@@ -2,11 +2,10 @@
 /// First step of the run-based pipeline: a block packs a tile to bits, numbers its runs, and finds the
 /// tile's components.
 ///
-/// Runs are those of rows, or with 8-connectivity those of pairs of rows, which are half as many and in noise
-/// a third. Which runs of neighbouring rows touch follows from the bits of both, a word at a time, and each
-/// link between two stretches of foreground is one bit. One link of a run makes its parent, with no atomics,
-/// which gives a forest that is flattened by pointer jumping. Further links go to a list, and their trees are
-/// united.
+/// Runs are those of rows, or those of pairs of rows, which are half as many and in noise a third. Which runs
+/// of neighbouring rows touch follows from the bits of both, a word at a time, and each link between two
+/// stretches of foreground is one bit. One link of a run makes its parent, with no atomics, which gives a
+/// forest that is flattened by pointer jumping. Further links go to a list, and their trees are united.
 #pragma once
 
 #include "device/runs_pack.cuh"

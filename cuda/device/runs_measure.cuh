@@ -88,8 +88,8 @@ __device__ Sums sums_in_frame(const Place& place, uint32_t y_min, const uint32_t
     sums.xx = n * x0 * x0 + 2 * x0 * x + words[TileSums::kXX];
     sums.xy = n * x0 * y0 + x0 * y + y0 * x + words[TileSums::kXY];
     sums.yy = n * y0 * y0 + 2 * y0 * y + words[TileSums::kYY];
-    sums.perimeter = words[TileSums::kPerimeterAndEuler] % (1u << TileSums::kPerimeterBits);
-    sums.euler = static_cast<int32_t>(words[TileSums::kPerimeterAndEuler]) >> TileSums::kPerimeterBits;
+    sums.perimeter = TileSums::perimeter(words[TileSums::kPerimeterAndEuler]);
+    sums.euler = TileSums::euler(words[TileSums::kPerimeterAndEuler]);
   }
   return sums;
 }

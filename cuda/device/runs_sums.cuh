@@ -23,9 +23,22 @@ struct TileSums {
     kPerimeterAndEuler,  ///< perimeter in the lower kPerimeterBits, Euler number in the others
     kAllWords,
   };
-  /// At most every other pixel of a tile has a side of its own on all four sides.
+
+  /// Each edge between pixels counts once at most.
   static constexpr uint32_t kPerimeterBits = 17;
-  static_assert(kWide * kMaxRows / 2 * 4 < 1u << kPerimeterBits);
+  static_assert(kWide * (kMaxRows + 1) + (kWide + 1) * kMaxRows < 1u << kPerimeterBits);
+  /// Much more than the greatest Euler number, which is one a slot; the smallest is about minus half the
+  /// pixels, and one less than the other bits could hold.
+  static constexpr uint32_t kEulerBias = 1u << 13;
+
+  static __device__ uint32_t pack(const PixelShape& shape) {
+    return shape.perimeter + (static_cast<uint32_t>(shape.euler) << kPerimeterBits);
+  }
+  static __device__ uint32_t perimeter(uint32_t packed) { return packed % (1u << kPerimeterBits); }
+  static __device__ int32_t euler(uint32_t packed) {
+    return (static_cast<int32_t>(packed + (kEulerBias << kPerimeterBits)) >> kPerimeterBits) -
+           static_cast<int32_t>(kEulerBias);
+  }
 };
 
 /// The words that are summed up; those between kXMin and kYMax are extremes.
@@ -154,8 +167,7 @@ __device__ void sums_of_run(const Tiles& tiles, Connectivity connectivity, const
     } else {
       shape = shape_of_stretch(tile, connectivity, x, last, run.row());
     }
-    words[TileSums::kPerimeterAndEuler] =
-        shape.perimeter + (static_cast<uint32_t>(shape.euler) << TileSums::kPerimeterBits);
+    words[TileSums::kPerimeterAndEuler] = TileSums::pack(shape);
   }
 }
 

@@ -133,7 +133,7 @@ struct alignas(16) TileOf {
   /// inks, at last those of all, and then all runs.
   alignas(16) TileRun run[kMaxRuns];
   union {
-    uint32_t after_runs[kAfterRunsWords];  ///< first links, which begin where the runs end
+    uint32_t after_runs[kAfterRunsWords];  ///< at first further links, from where the runs end
     struct {                               ///< then tables, behind room for sums, which begins there as well
       uint32_t room[kAfterRunsWords - sizeof(Tables) / sizeof(uint32_t)];
       Tables tables;
