@@ -115,11 +115,10 @@ __device__ void paint(const Tiles& tiles, const Inker& inker, const Place& place
                       uint8_t* output) {
   constexpr uint32_t kGroup = kStoreBytes / sizeof(Pixel);
   constexpr uint32_t kRowGroups = Tile::kWidth / kGroup;
-  constexpr uint32_t kRows = Tile::kRows;
   auto* pixels = reinterpret_cast<Pixel*>(output);
   const uint32_t width = tiles.frame.width;
   const bool is_aligned = width % kGroup == 0;
-  for (uint32_t i = threadIdx.x; i < tiles.rows / kRows * kRowGroups; i += blockDim.x) {
+  for (uint32_t i = threadIdx.x; i < tiles.rows / Tile::kBandRows * kRowGroups; i += blockDim.x) {
     const uint32_t band = i / kRowGroups;
     const uint32_t column = i % kRowGroups * kGroup;
     const uint32_t x = place.x + column;
@@ -132,7 +131,7 @@ __device__ void paint(const Tiles& tiles, const Inker& inker, const Place& place
       run.step();
       inks[j] = static_cast<Pixel>(run.has_pixels() ? tile.run[run.id()].word : inker.background);
     }
-    for (uint32_t row = band * kRows; row < band * kRows + kRows; ++row) {
+    for (uint32_t row = band * Tile::kBandRows; row < (band + 1) * Tile::kBandRows; ++row) {
       const uint32_t y = place.y + row;
       if (y >= tiles.frame.height) {
         break;

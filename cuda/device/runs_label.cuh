@@ -94,9 +94,9 @@ __device__ uint32_t number_pair_runs(const Tiles& tiles, Tile& tile) {
   const uint32_t word = threadIdx.x;
   const uint32_t band = word / Tile::kRowWords;
   const uint32_t column = word % Tile::kRowWords;
-  const bool has_word = band * tile.kRows < tiles.rows;
+  const bool has_word = band * Tile::kBandRows < tiles.rows;
   const uint32_t columns = has_word ? tile.columns_of(band, column) : 0;
-  const uint32_t upper = has_word ? tile.bits[band * tile.kRows * Tile::kRowWords + column] : 0;
+  const uint32_t upper = has_word ? tile.bits[band * Tile::kBandRows * Tile::kRowWords + column] : 0;
   const uint32_t before = __shfl_up_sync(kAllLanes, columns, 1) >> (kWordBits - 1);
   const uint32_t starts = columns & ~(columns << 1 | (column > 0 ? before : 0));
   const uint32_t tops = stretches_in_row<Tile>(upper, columns, column);
@@ -288,7 +288,7 @@ __device__ void link_bands(const Tiles& tiles, const Place& place, Connectivity 
     if (band < end_band) {
       if (band > 0) {
         links = row_links(tiles, place, connectivity,
-                          band * tile.kRows * Tile::kRowWords + word % Tile::kRowWords, tile);
+                          band * Tile::kBandRows * Tile::kRowWords + word % Tile::kRowWords, tile);
       }
       NextRun next_run(tile, word);
       for (uint32_t rest = tile.starts[word]; rest != 0;) {
@@ -407,7 +407,7 @@ __device__ void unite_links(const Tiles& tiles, const Place& place, Connectivity
     return;
   }
   constexpr uint32_t n_listed = Tile::kAfterRunsWords / (2 * Tile::kWidth);  // bands: there is room for these
-  const uint32_t n_bands = tiles.rows / tile.kRows;
+  const uint32_t n_bands = tiles.rows / Tile::kBandRows;
   for (uint32_t band = 0; band < n_bands; band += n_listed) {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -424,12 +424,13 @@ __device__ void unite_links(const Tiles& tiles, const Place& place, Connectivity
 /// From parents to runs with roots; marks the roots.
 template <typename Tile>
 __device__ void mark_roots(const Tiles& tiles, Tile& tile) {
-  for (uint32_t word = threadIdx.x; word < tiles.rows / tile.kRows * Tile::kRowWords; word += blockDim.x) {
+  for (uint32_t word = threadIdx.x; word < tiles.rows / Tile::kBandRows * Tile::kRowWords;
+       word += blockDim.x) {
     const uint32_t column = word % Tile::kRowWords * kWordBits;
     NextRun next_run(tile, word);
     for (uint32_t rest = tile.starts[word]; rest != 0; rest &= rest - 1) {
       const uint32_t start = lowest_bit(rest);
-      const uint32_t row = word / Tile::kRowWords * Tile::kRows + (next_run.is_top(start) ? 0 : 1);
+      const uint32_t row = word / Tile::kRowWords * Tile::kBandRows + (next_run.is_top(start) ? 0 : 1);
       const uint32_t run = next_run.take(start);
       const uint32_t root = tile.parent()[run];
       if (root == run) {
@@ -481,7 +482,7 @@ __device__ void label_tile(const Tiles& tiles, const Place& place, Connectivity 
   __syncthreads();
   number_runs(tiles, tile);
   __syncthreads();
-  link_bands(tiles, place, connectivity, 0, tiles.rows / tile.kRows, tile,
+  link_bands(tiles, place, connectivity, 0, tiles.rows / Tile::kBandRows, tile,
              [&](uint32_t run, uint32_t parent) { tile.parent()[run] = parent; });
   __syncthreads();
   point_at_roots(tile.n_runs, tile.parent());

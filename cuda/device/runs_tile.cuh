@@ -80,12 +80,12 @@ template <RunKind kKindOf, uint32_t kWidthOf>
 struct alignas(16) TileOf {
   static constexpr RunKind kKind = kKindOf;
   static constexpr uint32_t kWidth = kWidthOf;
-  static constexpr uint32_t kRows = band_rows(kKind);  ///< of a band
+  static constexpr uint32_t kBandRows = band_rows(kKind);
   static constexpr bool kHasTops = kKind == RunKind::kPair;
   static constexpr uint32_t kRowWords = kWidth / kWordBits;
   static constexpr uint32_t kRowChunks = kWidth / kChunk;
   static constexpr uint32_t kMaxWords = kMaxRows * kRowWords;
-  static constexpr uint32_t kMaxBandWords = kMaxWords / kRows;
+  static constexpr uint32_t kMaxBandWords = kMaxWords / kBandRows;
   static constexpr uint32_t kMaxRuns = kWidth * kMaxRows / 2;
   static constexpr uint32_t kMaxRunWords = kMaxRuns / kWordBits;
   static constexpr uint32_t kAfterRunsWords = kMaxRuns / 2;
@@ -155,17 +155,17 @@ struct alignas(16) TileOf {
   }
   /// The root of the component that a foreground pixel belongs to, while runs know theirs.
   __device__ uint32_t root_at(uint32_t row, uint32_t column) const {
-    return run[run_at(row / kRows, column)].root();
+    return run[run_at(row / kBandRows, column)].root();
   }
   /// The first run whose first pixel is in this row of the tile or a later one.
   __device__ uint32_t first_run(uint32_t row) const {
-    const uint32_t word = row / kRows * kRowWords;
+    const uint32_t word = row / kBandRows * kRowWords;
     return kHasTops && row % 2 != 0 ? lower_base[word] : base[word];
   }
   /// The columns of a band's word that have foreground.
   __device__ uint32_t columns_of(uint32_t band, uint32_t word) const {
-    const uint32_t first = bits[band * kRows * kRowWords + word];
-    return kHasTops ? first | bits[(band * kRows + 1) * kRowWords + word] : first;
+    const uint32_t first = bits[band * kBandRows * kRowWords + word];
+    return kHasTops ? first | bits[(band * kBandRows + 1) * kRowWords + word] : first;
   }
   __device__ bool is_foreground(uint32_t row, uint32_t column) const {
     return (bits[row * kRowWords + column / kWordBits] >> column % kWordBits & 1) != 0;
@@ -200,7 +200,7 @@ struct alignas(16) TileOf {
   }
   /// The last column of a run.
   __device__ uint32_t last_column(TileRun of) const {
-    const uint32_t band = of.row() / kRows;
+    const uint32_t band = of.row() / kBandRows;
     uint32_t word = of.first() / kWordBits;
     uint32_t stops = stops_in(band, word) & ~bits_up_to(of.first() % kWordBits);
     while (stops == 0 && word != kRowWords - 1) {
