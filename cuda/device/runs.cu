@@ -81,6 +81,7 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cu
   Tiles& t = tiles_;
   t.frame.width = width;
   t.frame.height = height;
+  t.has_whole_chunks = width % kChunk == 0;
   CCL_RETURN_IF_ERROR(choose_size(width, height, kNarrow));
   const uint32_t n_narrow = n_blocks_;
   if (t.count() > n_narrow && !has_values) {

@@ -71,14 +71,15 @@ struct SlotSums {
 /// part of an array of max_slots, say, begins at tile × max_slots.
 struct Tiles {
   SegmentSource frame;
-  uint32_t tile_width;  ///< kNarrow or kWide
-  uint32_t columns;     ///< of tiles
-  uint32_t strips;      ///< rows of tiles
-  uint32_t rows;        ///< pixel rows of a tile: a power of two from kMinRows to kMaxRows
-  uint32_t row_bits;    ///< its logarithm
-  uint32_t max_runs;    ///< of a tile
-  uint32_t max_slots;   ///< of a tile
-  bool is_aligned;      ///< the frame's rows start where 16-byte loads may
+  uint32_t tile_width;    ///< kNarrow or kWide
+  uint32_t columns;       ///< of tiles
+  uint32_t strips;        ///< rows of tiles
+  uint32_t rows;          ///< pixel rows of a tile: a power of two from kMinRows to kMaxRows
+  uint32_t row_bits;      ///< its logarithm
+  uint32_t max_runs;      ///< of a tile
+  uint32_t max_slots;     ///< of a tile
+  bool is_aligned;        ///< the frame's rows start where 16-byte loads may
+  bool has_whole_chunks;  ///< rows end where a chunk does
 
   uint16_t* top;     ///< per strip and frame column: slot, within its tile, of the pixel in the first row,
                      ///< or kNoSlot

@@ -14,7 +14,8 @@ namespace ccl::device::runs {
 
 inline constexpr uint32_t kStoreBytes = 16;
 
-/// Records of shared components, each where it begins, once their sums are complete.
+/// Records of shared components, each where it begins, once their sums are complete. The thread that emits
+/// one has told its label.
 template <bool kHasFeatures, typename Tile>
 __device__ void emit_slots(const Tiles& tiles, const Emitter& emitter, const Place& place, const Tile& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
@@ -22,13 +23,14 @@ __device__ void emit_slots(const Tiles& tiles, const Emitter& emitter, const Pla
     if (tile.tables.slot_root[i] != slot) {
       continue;
     }
-    const uint32_t first_pixel = first_pixel_of(load(tiles.parent + slot));
+    const uint32_t label = tiles.slot_label[slot];
+    const uint32_t first_pixel = first_pixel_of(tiles.parent[slot]);
+    SlotSums sums = tiles.slot_sums[slot];
     const uint32_t y = first_pixel / tiles.frame.width;
     const uint32_t x = first_pixel - y * tiles.frame.width;
-    SlotSums& sums = tiles.slot_sums[slot];
     sums.sums.y_min = y;
     emit<kHasFeatures>(
-        emitter, tiles.frame, wait_for_label(tiles.slot_label + slot), sums.area, [&] { return sums.sums; },
+        emitter, tiles.frame, label, sums.area, [&] { return sums.sums; },
         [&] { return tiles.frame.segment(x, y); });
   }
 }
@@ -36,25 +38,28 @@ __device__ void emit_slots(const Tiles& tiles, const Emitter& emitter, const Pla
 /// Turns the roots of shared components into inks, as soon as the blocks where they begin have told their
 /// labels. Where inks need areas, all sums must be complete.
 template <typename Tile>
-__device__ void ink_slots(const Tiles& tiles, const Inker& inker, Tile& tile) {
-  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
+__device__ void ink_slots(const Tiles& tiles, const Inker& inker, uint32_t n_threads, Tile& tile) {
+  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += n_threads) {
     const uint32_t root = tile.tables.slot_root[i];
-    const uint32_t first_pixel = first_pixel_of(load(tiles.parent + root));
+    const uint32_t first_pixel = inker.ink == Ink::kRootMap ? first_pixel_of(load(tiles.parent + root)) : 0;
     const uint32_t area = inker.needs_areas ? tiles.slot_sums[root].area : 1;
     const uint32_t label = wait_for_label(tiles.slot_label + root);
     tile.run[tile.tables.slot_run[i]].word = ink_of(inker, label, area, first_pixel);
   }
 }
 
-/// Gives all runs the inks of their roots.
+/// Gives all runs the inks of their roots. The last warp has no part in it: its arrival at a barrier across
+/// the grid may be under way.
 template <typename Tile>
 __device__ void ink_runs(const Tiles& tiles, const Inker& inker, Tile& tile) {
-  if (inker.ink == Ink::kNone) {
+  const uint32_t n_threads = blockDim.x - kWarpSize;
+  if (inker.ink == Ink::kNone || threadIdx.x >= n_threads) {
     return;
   }
-  ink_slots(tiles, inker, tile);
-  __syncthreads();
-  for (uint32_t i = threadIdx.x; i < tile.n_runs; i += blockDim.x) {
+  ink_slots(tiles, inker, n_threads, tile);
+  constexpr uint32_t kInkers = 1;  // the barrier's number; 0 is that of all threads
+  __barrier_sync_count(kInkers, n_threads);
+  for (uint32_t i = threadIdx.x; i < tile.n_runs; i += n_threads) {
     if (!tile.is_root_run(i)) {
       tile.run[i] = tile.run[tile.run[i].root()];
     }
@@ -117,7 +122,7 @@ __device__ void paint(const Tiles& tiles, const Inker& inker, const Place& place
   constexpr uint32_t kRowGroups = Tile::kWidth / kGroup;
   auto* pixels = reinterpret_cast<Pixel*>(output);
   const uint32_t width = tiles.frame.width;
-  const bool is_aligned = width % kGroup == 0;
+  const bool is_aligned = tiles.has_whole_chunks || width % kGroup == 0;
   for (uint32_t i = threadIdx.x; i < tiles.rows / Tile::kBandRows * kRowGroups; i += blockDim.x) {
     const uint32_t band = i / kRowGroups;
     const uint32_t column = i % kRowGroups * kGroup;

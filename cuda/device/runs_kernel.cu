@@ -45,7 +45,25 @@ __device__ void come_back(const Tiles& tiles, const Place& place, Tile& tile) {
   __syncthreads();
 }
 
-template <typename Tile, bool kAll>
+/// Whether a frame asks for what most do: a block for each tile, rows that can be loaded in whole chunks, and
+/// records of all components, with their colours or without.
+bool is_usual(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitter, const Inker& inker) {
+  return tiles.count() <= n_blocks && tiles.is_aligned && tiles.has_whole_chunks &&
+         emitter.emission == Emission::kByLabel && !inker.needs_areas &&
+         (inker.ink == Ink::kColor || inker.ink == Ink::kNone);
+}
+
+/// Tells the compiler what is_usual(), so that it leaves out all else: a block goes through the kernel once,
+/// and waits for many of its instructions.
+__device__ void narrow(Tiles& tiles, Emitter& emitter, Inker& inker) {
+  tiles.is_aligned = true;
+  tiles.has_whole_chunks = true;
+  emitter.emission = Emission::kByLabel;
+  inker.needs_areas = false;
+  inker.ink = inker.ink == Ink::kNone ? Ink::kNone : Ink::kColor;
+}
+
+template <typename Tile, bool kAll, bool kIsUsual>
 __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiprocessor)
     process(Tiles tiles, Emitter emitter, Inker inker, uint8_t* pixels) {
   constexpr uint32_t kWords = kAll ? TileSums::kAllWords : TileSums::kBasicWords;
@@ -54,11 +72,22 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
   const GridBarrier barrier(tiles.arrivals);
   const Connectivity connectivity = emitter.settings.connectivity;
   const uint32_t n_tiles = tiles.count();
-  const bool has_one = n_tiles <= gridDim.x;
+  const bool has_one = kIsUsual || n_tiles <= gridDim.x;
+  const auto for_each_tile = [&](auto visit) {
+    if constexpr (kIsUsual) {
+      visit(place_of(tiles, blockIdx.x));
+    } else {
+      for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
+        visit(place_of(tiles, index));
+      }
+    }
+  };
+  if constexpr (kIsUsual) {
+    narrow(tiles, emitter, inker);
+  }
 
   reset_counts(emitter);
-  for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
-    const Place place = place_of(tiles, index);
+  for_each_tile([&](const Place& place) {
     if constexpr (kAll && Tile::kKind != RunKind::kValue) {
       pack_halo(tiles, place, tile);
     }
@@ -66,18 +95,20 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
     label_tile(tiles, place, connectivity, tile, border_roots);
     publish_tile(tiles, place, tile, border_roots);
     if (!has_one) {
-      park(tiles, index, tile);
+      park(tiles, place.index, tile);
     }
+  });
+  const auto first_window = window_from<kWords>(0, tile);
+  if (has_one) {
+    clear_sums<Tile>(first_window);
   }
   const uint32_t published = barrier.arrive();
   if (has_one) {  // sums can be had without the other tiles
-    measure_runs(tiles, emitter.settings, place_of(tiles, blockIdx.x), window_from<kWords>(0, tile), tile);
+    measure_runs(tiles, emitter.settings, place_of(tiles, blockIdx.x), first_window, tile);
   }
   barrier.wait(published);
 
-  for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
-    merge_borders<Tile>(tiles, connectivity, place_of(tiles, index));
-  }
+  for_each_tile([&](const Place& place) { merge_borders<Tile>(tiles, connectivity, place); });
   const uint32_t merged = barrier.arrive();
   if (has_one) {
     prepare_numbers(tile);
@@ -86,8 +117,7 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
     barrier.wait(merged);
   }
 
-  for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
-    const Place place = place_of(tiles, index);
+  for_each_tile([&](const Place& place) {
     if (!has_one) {
       come_back(tiles, place, tile);
       prepare_numbers(tile);
@@ -96,20 +126,19 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
     number_tile(tiles, emitter, place, tile);
     measure_tile<kWords>(tiles, emitter, inker, place, has_one, tile);
     if (!has_one) {
-      park(tiles, index, tile);
+      park(tiles, place.index, tile);
     }
-  }
+  });
   const uint32_t summed = barrier.arrive();
   const bool paints_first = has_one && !inker.needs_areas;
   if (!paints_first) {
     barrier.wait(summed);
   }
 
-  for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
-    const Place place = place_of(tiles, index);
+  for_each_tile([&](const Place& place) {
     if (!has_one) {
       come_back(tiles, place, tile);
-      find_slots(tiles, place, tile);
+      find_slots(tiles, threadIdx.x, blockDim.x, tile);
       __syncthreads();
     }
     ink_runs(tiles, inker, tile);
@@ -119,36 +148,43 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
       barrier.wait(summed);
     }
     emit_slots<kAll>(tiles, emitter, place, tile);
-  }
+  });
 }
 
-/// The kernel for tiles of a kind and width, and the shared memory of its blocks.
+/// A kernel, and the shared memory of its blocks.
 struct Kernel {
   void (*process)(Tiles, Emitter, Inker, uint8_t*);
   size_t shared_bytes;
 };
 
+/// What a kernel is made for, but for the width of tiles.
+struct Purpose {
+  bool has_values;
+  Connectivity connectivity;
+  bool has_features;
+  bool is_usual;
+};
+
 template <typename Tile, bool kAll>
-Kernel kernel_of() {
-  return {process<Tile, kAll>, sizeof(Tile)};
+Kernel kernel_of(const Purpose& purpose) {
+  return {purpose.is_usual ? process<Tile, kAll, true> : process<Tile, kAll, false>, sizeof(Tile)};
 }
 
-/// Perimeters and second moments are quicker summed up by rows. The byte that counts a row's components holds
-/// those of a wide tile, but for one of values.
+/// Perimeters and second moments are quicker summed up by rows.
 template <uint32_t kWidth>
-Kernel binary_kernel(Connectivity connectivity, bool has_features) {
-  return has_features                       ? kernel_of<TileOf<RunKind::kRow, kWidth>, true>()
-         : connectivity == Connectivity::k4 ? kernel_of<TileOf<RunKind::kRow, kWidth>, false>()
-                                            : kernel_of<TileOf<RunKind::kPair, kWidth>, false>();
+Kernel binary_kernel(const Purpose& purpose) {
+  return purpose.has_features ? kernel_of<TileOf<RunKind::kRow, kWidth>, true>(purpose)
+         : purpose.connectivity == Connectivity::k4
+             ? kernel_of<TileOf<RunKind::kRow, kWidth>, false>(purpose)
+             : kernel_of<TileOf<RunKind::kPair, kWidth>, false>(purpose);
 }
 
-Kernel kernel_for(bool has_values, uint32_t tile_width, Connectivity connectivity, bool has_features) {
-  if (has_values) {
-    return has_features ? kernel_of<TileOf<RunKind::kValue, kNarrow>, true>()
-                        : kernel_of<TileOf<RunKind::kValue, kNarrow>, false>();
+Kernel kernel_for(const Purpose& purpose, uint32_t tile_width) {
+  if (purpose.has_values) {
+    return purpose.has_features ? kernel_of<TileOf<RunKind::kValue, kNarrow>, true>(purpose)
+                                : kernel_of<TileOf<RunKind::kValue, kNarrow>, false>(purpose);
   }
-  return tile_width == kWide ? binary_kernel<kWide>(connectivity, has_features)
-                             : binary_kernel<kNarrow>(connectivity, has_features);
+  return tile_width == kWide ? binary_kernel<kWide>(purpose) : binary_kernel<kNarrow>(purpose);
 }
 
 }  // namespace
@@ -167,21 +203,23 @@ Status find_residence(bool has_values, uint32_t tile_width, uint32_t* n_blocks) 
   int least = std::numeric_limits<int>::max();
   for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
     for (const bool has_features : {false, true}) {
-      const Kernel kernel = kernel_for(has_values, tile_width, connectivity, has_features);
-      if (kernel.shared_bytes > static_cast<size_t>(most_bytes)) {
-        *n_blocks = 0;
-        return {};
+      for (const bool is_usual : {false, true}) {
+        const Kernel kernel = kernel_for({has_values, connectivity, has_features, is_usual}, tile_width);
+        if (kernel.shared_bytes > static_cast<size_t>(most_bytes)) {
+          *n_blocks = 0;
+          return {};
+        }
+        CCL_RETURN_IF_ERROR(
+            check(cudaFuncSetAttribute(kernel.process, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       static_cast<int>(kernel.shared_bytes)),
+                  "cudaFuncSetAttribute of runs"));
+        int n = 0;
+        CCL_RETURN_IF_ERROR(
+            check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                      &n, kernel.process, static_cast<int>(threads_for(tile_width)), kernel.shared_bytes),
+                  "cudaOccupancyMaxActiveBlocksPerMultiprocessor of runs"));
+        least = std::min(least, n);
       }
-      CCL_RETURN_IF_ERROR(
-          check(cudaFuncSetAttribute(kernel.process, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     static_cast<int>(kernel.shared_bytes)),
-                "cudaFuncSetAttribute of runs"));
-      int n = 0;
-      CCL_RETURN_IF_ERROR(
-          check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                    &n, kernel.process, static_cast<int>(threads_for(tile_width)), kernel.shared_bytes),
-                "cudaOccupancyMaxActiveBlocksPerMultiprocessor of runs"));
-      least = std::min(least, n);
     }
   }
   *n_blocks = static_cast<uint32_t>(least * n_multiprocessors);
@@ -203,9 +241,12 @@ size_t parked_bytes(bool has_values, uint32_t tile_width, uint32_t max_runs) {
 
 Status process_tiles(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitter, const Inker& inker,
                      uint8_t* pixels, cudaStream_t stream) {
-  const bool has_features = emitter.settings.features != 0 && emitter.emission != Emission::kNone;
-  const Kernel kernel = kernel_for(tiles.frame.rule.foreground == Foreground::kValues, tiles.tile_width,
-                                   emitter.settings.connectivity, has_features);
+  const Kernel kernel =
+      kernel_for({.has_values = tiles.frame.rule.foreground == Foreground::kValues,
+                  .connectivity = emitter.settings.connectivity,
+                  .has_features = emitter.settings.features != 0 && emitter.emission != Emission::kNone,
+                  .is_usual = is_usual(tiles, n_blocks, emitter, inker)},
+                 tiles.tile_width);
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeCooperative;
   attribute.val.cooperative = 1;

@@ -19,7 +19,7 @@ __device__ void pack_tile(const Tiles& tiles, const Place& place, Tile& tile) {
   auto* bits = reinterpret_cast<uint16_t*>(tile.bits);
   auto* starts = reinterpret_cast<uint16_t*>(tile.starts);
   const uint32_t n_chunks = tiles.rows * Tile::kRowChunks;
-#pragma unroll 4
+#pragma unroll(Tile::kWidth == kWide ? 4 : 2)
   for (uint32_t i = threadIdx.x; i < n_chunks; i += blockDim.x) {
     const Chunk chunk =
         pack_chunk<Tile>(tiles, place.x + i % Tile::kRowChunks * kChunk, place.y + i / Tile::kRowChunks);
@@ -310,6 +310,7 @@ __device__ void link_bands(const Tiles& tiles, const Place& place, Connectivity 
       at = atomicAdd(&tile.n_links, before + n);
     }
     at = __shfl_sync(kAllLanes, at, kWarpSize - 1) + before;
+#pragma unroll 1
     for (const uint32_t end = min(at + n, list.capacity); at < end; ++at) {
       const uint32_t bit = __ffs(static_cast<int>(links.straight | links.left | links.right)) - 1;
       const uint32_t above = take_link(band - 1, column, kAllLanes, &links, tile);
@@ -323,7 +324,7 @@ __device__ void link_bands(const Tiles& tiles, const Place& place, Connectivity 
 /// whether it met what it looks for; the result is whether any did.
 template <typename Read, typename Write>
 __device__ bool read_then_write(uint32_t n_runs, Read read, Write write) {
-  constexpr uint32_t kBatch = 8;
+  constexpr uint32_t kBatch = 2;
   bool is_any = false;
   for (uint32_t first = 0; first < n_runs; first += kBatch * blockDim.x) {
     uint32_t value[kBatch];

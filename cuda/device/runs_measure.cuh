@@ -36,14 +36,18 @@ __device__ SumsWindow<kWords> window_from(uint32_t begin, Tile& tile) {
   return {begin, min(begin + most, tile.n_components), reinterpret_cast<uint32_t(*)[kWords]>(first)};
 }
 
-/// Makes the sums ready, adds up the runs, and waits until all have.
+/// Makes the sums ready.
 template <typename Tile, uint32_t kWords>
-__device__ void measure_runs(const Tiles& tiles, const Settings& settings, const Place& place,
-                             const SumsWindow<kWords>& window, const Tile& tile) {
+__device__ void clear_sums(const SumsWindow<kWords>& window) {
   for (uint32_t i = threadIdx.x; i < (window.end - window.begin) * kWords; i += blockDim.x) {
     window.sums[0][i] = i % kWords == TileSums::kXMin ? Tile::kWidth : 0;
   }
-  __syncthreads();
+}
+
+/// Adds up the runs.
+template <typename Tile, uint32_t kWords>
+__device__ void measure_runs(const Tiles& tiles, const Settings& settings, const Place& place,
+                             const SumsWindow<kWords>& window, const Tile& tile) {
   const uint32_t lane = threadIdx.x % kWarpSize;
   for (uint32_t i = threadIdx.x; i / kWarpSize * kWarpSize < tile.n_runs; i += blockDim.x) {
     const uint32_t component = i < tile.n_runs ? tile.components_before(tile.root_of(i)) : Tile::kMaxRuns;
@@ -66,7 +70,6 @@ __device__ void measure_runs(const Tiles& tiles, const Settings& settings, const
       add(words, window.of(component));
     }
   }
-  __syncthreads();
 }
 
 /// From the tile's coordinates to the frame's.
@@ -131,16 +134,27 @@ __device__ void climb(const Tiles& tiles, const Place& place, Tile& tile) {
   }
 }
 
-/// Finds the roots of the tile's slots; components that go on one of another tile do not begin here.
+/// Components that go on one of another tile do not begin here. For whole warps, of which this is thread
+/// `thread` of `n_threads`.
 template <typename Tile>
-__device__ void find_slots(const Tiles& tiles, const Place& place, Tile& tile) {
+__device__ void drop_linked(const Tiles& tiles, const Place& place, uint32_t thread, uint32_t n_threads,
+                            Tile& tile) {
   auto& tables = tile.tables;
-  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
-    tables.slot_root[i] = slot_of(find_root(tiles.parent, tables.slot_root[i]));
-    if (tables.slot_root[i] != place.index * tiles.max_slots + i) {
+  for (uint32_t i = thread; i < tile.n_slots; i += n_threads) {
+    const uint32_t slot = place.index * tiles.max_slots + i;
+    if (slot_of(load(tiles.parent + slot)) != slot) {
       const uint32_t run = tables.slot_run[i];
       atomicAnd(tables.is_first + run / kWordBits, ~(1u << run % kWordBits));
     }
+  }
+}
+
+/// Finds the roots of the tile's slots, each from where it got on the way.
+template <typename Tile>
+__device__ void find_slots(const Tiles& tiles, uint32_t thread, uint32_t n_threads, Tile& tile) {
+  for (uint32_t i = thread; i < tile.n_slots; i += n_threads) {
+    uint32_t& root = tile.tables.slot_root[i];
+    root = slot_of(find_root(tiles.parent, root));
   }
 }
 
@@ -200,24 +214,34 @@ __device__ void finish_components(const Tiles& tiles, const Emitter& emitter, co
 /// Numbers the components that begin in the tile, and tells the labels of shared ones.
 template <typename Tile>
 __device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Place& place, Tile& tile) {
+  // Different warps load different things, so that all are under way at once.
+  constexpr uint32_t kSlotThreads = 2 * kWarpSize;
+  constexpr uint32_t kTileThreads = (threads_for(Tile::kWidth) - kSlotThreads) / 2;
+  constexpr uint32_t kRowThreads = threads_for(Tile::kWidth) - kSlotThreads - kTileThreads;
+  static_assert(kTileThreads % kWarpSize == 0);
   auto& tables = tile.tables;
-  const uint32_t warp = threadIdx.x / kWarpSize;
-  if (place.index == 0) {
-    add_tile_counts(tiles, tiles.count(), &tables.n_labels);
-    __syncthreads();
-    tell_counts(emitter, tables.n_labels);
-  }
-  if (tile.n_runs == 0) {
+  const bool is_first_tile = place.index == 0;  // above which there is nothing to count
+  if (tile.n_runs == 0 && !is_first_tile) {
     return;
   }
-  find_slots(tiles, place, tile);
-  add_tile_counts(tiles, place.strip * tiles.columns, &tables.strip_base);
-  add_row_counts(tiles, place, tables);
+  if (threadIdx.x < kSlotThreads) {
+    drop_linked(tiles, place, threadIdx.x, kSlotThreads, tile);
+  } else if (const uint32_t thread = threadIdx.x - kSlotThreads; thread < kTileThreads) {
+    add_tile_counts(tiles, is_first_tile ? tiles.count() : place.strip * tiles.columns, thread, kTileThreads,
+                    is_first_tile ? &tables.n_labels : &tables.strip_base);
+  } else {
+    add_row_counts(tiles, place, thread - kTileThreads, kRowThreads, tables);
+  }
   __syncthreads();
-  if (warp == 0) {
+  if (threadIdx.x < kWarpSize) {
     number_rows(tiles.rows, tables);
-  } else if (warp == 1) {
+  } else if (threadIdx.x < 2 * kWarpSize) {
     rank_first_runs(tile);
+  } else {
+    find_slots(tiles, threadIdx.x - 2 * kWarpSize, blockDim.x - 2 * kWarpSize, tile);
+  }
+  if (is_first_tile) {
+    tell_counts(emitter, tables.n_labels);
   }
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
@@ -230,20 +254,27 @@ __device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Pl
 }
 
 /// Sums and records of the tile's components, a window of them at a time; `has_sums` tells that the first
-/// window's sums are there.
+/// window's sums are there. All threads must meet before they go on.
 template <uint32_t kWords, typename Tile>
 __device__ void measure_tile(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
                              const Place& place, bool has_sums, Tile& tile) {
-  SumsWindow<kWords> window{};
-  do {
-    window = window_from<kWords>(window.end, tile);
-    if (window.begin > 0 || !has_sums) {
+  auto window = window_from<kWords>(0, tile);
+  while (true) {
+    if (!has_sums) {
+      clear_sums<Tile>(window);
+      __syncthreads();
       measure_runs(tiles, emitter.settings, place, window, tile);
+      __syncthreads();
     }
     measure_slots(tiles, place, window, tile);
     finish_components(tiles, emitter, inker, place, window, tile);
+    if (window.end == tile.n_components) {
+      return;
+    }
     __syncthreads();
-  } while (window.end < tile.n_components);
+    window = window_from<kWords>(window.end, tile);
+    has_sums = false;
+  }
 }
 
 }  // namespace ccl::device::runs

@@ -93,26 +93,62 @@ __device__ inline void unite_lanes(const Tiles& tiles, bool is_linked, uint32_t 
   }
 }
 
-/// Links the pixels of a window across a border, `slots` being theirs, or kNoSlot: b and c, or a and what is
-/// beyond it. `here` and `beyond` tell a pixel's tile on this side and on the other, by its step along the
-/// border.
-template <typename TileHere, typename TileBeyond>
-__device__ void unite_window(const Tiles& tiles, const Links& links, bool is_anti_diagonal,
-                             const Window& slots, TileHere here, TileBeyond beyond) {
-  const bool is_diagonal = !is_anti_diagonal && links.diagonal;
-  const bool is_linked = is_anti_diagonal ? links.anti_diagonal : links.straight || links.diagonal;
-  unite_lanes(tiles, is_linked,
-              here(is_anti_diagonal) * tiles.max_slots + (is_anti_diagonal ? slots.b : slots.a),
-              beyond(is_diagonal) * tiles.max_slots + (is_diagonal ? slots.d : slots.c));
+/// One of the two borders that a tile has with later ones, to the south and to the east.
+struct Border {
+  bool is_south;
+  const uint16_t* here;    ///< per pixel along the border, of all tiles: its slot on this side
+  const uint16_t* beyond;  ///< and on the other
+  uint32_t n_pixels;
+  uint32_t first, n;                 ///< of these the tile's own
+  uint32_t next_along, next_across;  ///< steps from a tile to the next one
+
+  __device__ uint32_t slot(const uint16_t* side, uint32_t i) const {
+    return i < n_pixels ? side[i] : kNoSlot;
+  }
+  /// The slots around the tile's pixel `i`.
+  __device__ Window window(uint32_t i) const {
+    const uint32_t at = first + i;
+    // Each border between tile columns has a first link.
+    const uint32_t before = i == 0 && !is_south ? n_pixels : at - 1;
+    return {slot(here, before), slot(beyond, before), slot(here, at),
+            slot(here, at + 1), slot(beyond, at),     slot(beyond, at + 1)};
+  }
+};
+
+template <typename Tile>
+__device__ Border border_of(const Tiles& tiles, const Place& place, bool is_south) {
+  const uint32_t width = tiles.columns * Tile::kWidth;
+  const uint32_t height = tiles.strips * tiles.rows;
+  if (is_south) {
+    return {true,
+            tiles.bottom + size_t{place.strip} * width,
+            tiles.top + size_t{place.strip + 1} * width,
+            place.strip + 1 < tiles.strips ? width : 0,
+            place.x,
+            Tile::kWidth,
+            1,
+            tiles.columns};
+  }
+  return {false,
+          tiles.right + size_t{place.column} * height,
+          tiles.left + size_t{place.column + 1} * height,
+          place.column + 1 < tiles.columns ? height : 0,
+          place.y,
+          tiles.rows,
+          tiles.columns,
+          1};
 }
 
-/// The segments of a window. In a binary frame slots tell them; those of values are read from the frame.
-template <typename Tile, typename At>
-__device__ Window segments_of(const Tiles& tiles, const Window& slots, At at) {
+/// The segments of a window around the tile's pixel `i`. In a binary frame slots tell them; those of values
+/// are read from the frame.
+template <typename Tile>
+__device__ Window segments_of(const Tiles& tiles, const Place& place, const Border& border, uint32_t i,
+                              const Window& slots) {
   if constexpr (Tile::kKind == RunKind::kValue) {
     const auto segment = [&](uint32_t slot, int along, int across) -> uint32_t {
-      const auto [x, y] = at(along, across);
-      return slot != kNoSlot ? tiles.frame.segment(x, y) : 0;
+      const uint32_t x = border.is_south ? i + along : Tile::kWidth - 1 + across;
+      const uint32_t y = border.is_south ? tiles.rows - 1 + across : i + along;
+      return slot != kNoSlot ? tiles.frame.segment(place.x + x, place.y + y) : 0;
     };
     return {segment(slots.l, -1, 0), segment(slots.m, -1, 1), segment(slots.a, 0, 0),
             segment(slots.b, 1, 0),  segment(slots.c, 0, 1),  segment(slots.d, 1, 1)};
@@ -122,60 +158,20 @@ __device__ Window segments_of(const Tiles& tiles, const Window& slots, At at) {
   }
 }
 
-/// A border's pixels, and the slots on both its sides.
-struct Border {
-  const uint16_t* here;
-  const uint16_t* beyond;
-  uint32_t count;  ///< of pixels
-
-  __device__ uint32_t slot(const uint16_t* side, uint32_t i) const { return i < count ? side[i] : kNoSlot; }
-  __device__ Window window(uint32_t at) const {
-    return {slot(here, at - 1), slot(beyond, at - 1), slot(here, at),
-            slot(here, at + 1), slot(beyond, at),     slot(beyond, at + 1)};
-  }
-};
-
-struct Pixel {
-  uint32_t x, y;
-};
-
-/// Links pixel `i` of a tile's last row with what is below.
+/// Links across a border what pixel `i` of the tile has there: itself and what is beyond it, or, if
+/// `is_anti_diagonal`, the next pixel and what is beyond this one. All lanes of the warp call it.
 template <typename Tile>
-__device__ void merge_south(const Tiles& tiles, Connectivity connectivity, const Place& place,
-                            bool is_anti_diagonal, uint32_t i) {
-  const uint32_t width = tiles.columns * Tile::kWidth;
-  const Border border{tiles.bottom + size_t{place.strip} * width, tiles.top + size_t{place.strip + 1} * width,
-                      width};
-  const Window slots = border.window(place.x + i);
-  const Window segments = segments_of<Tile>(tiles, slots, [&](int along, int across) -> Pixel {
-    return {place.x + i + along, place.y + tiles.rows - 1 + across};
-  });
-  const uint32_t column = place.x + i;
-  unite_window(
-      tiles, links_of(connectivity, segments), is_anti_diagonal, slots,
-      [&](uint32_t along) { return place.strip * tiles.columns + (column + along) / Tile::kWidth; },
-      [&](uint32_t along) { return (place.strip + 1) * tiles.columns + (column + along) / Tile::kWidth; });
-}
-
-/// Links pixel `i` of a tile's last column with what is to the right.
-template <typename Tile>
-__device__ void merge_east(const Tiles& tiles, Connectivity connectivity, const Place& place,
-                           bool is_anti_diagonal, uint32_t i) {
-  const uint32_t height = tiles.strips * tiles.rows;
-  const Border border{tiles.right + size_t{place.column} * height,
-                      tiles.left + size_t{place.column + 1} * height, height};
-  Window slots = border.window(place.y + i);
-  if (i == 0) {
-    slots.l = kNoSlot;  // each border between tile columns has a first link
-  }
-  const Window segments = segments_of<Tile>(tiles, slots, [&](int along, int across) -> Pixel {
-    return {place.x + Tile::kWidth - 1 + across, place.y + i + along};
-  });
-  const uint32_t row = place.y + i;
-  unite_window(
-      tiles, links_of(connectivity, segments), is_anti_diagonal, slots,
-      [&](uint32_t along) { return tiles.strip_of(row + along) * tiles.columns + place.column; },
-      [&](uint32_t along) { return tiles.strip_of(row + along) * tiles.columns + place.column + 1; });
+__device__ void unite_across(const Tiles& tiles, Connectivity connectivity, const Place& place,
+                             const Border& border, uint32_t i, bool is_anti_diagonal) {
+  const Window slots = border.window(i);
+  const Links links = links_of(connectivity, segments_of<Tile>(tiles, place, border, i, slots));
+  const bool is_diagonal = !is_anti_diagonal && links.diagonal;
+  const bool is_linked = is_anti_diagonal ? links.anti_diagonal : links.straight || links.diagonal;
+  const uint32_t next = i + 1 < border.n ? place.index : place.index + border.next_along;
+  const uint32_t here = is_anti_diagonal ? next : place.index;
+  const uint32_t beyond = border.next_across + (is_diagonal ? next : place.index);
+  unite_lanes(tiles, is_linked, here * tiles.max_slots + (is_anti_diagonal ? slots.b : slots.a),
+              beyond * tiles.max_slots + (is_diagonal ? slots.d : slots.c));
 }
 
 /// Joins the block's tile with the tiles below and to the right: a thread to a pixel of the borders, and
@@ -186,13 +182,9 @@ __device__ void merge_borders(const Tiles& tiles, Connectivity connectivity, con
   for (uint32_t i = threadIdx.x; i < (connectivity == Connectivity::k8 ? 2 * n : n); i += blockDim.x) {
     const bool is_anti_diagonal = i >= n;
     const uint32_t pixel = is_anti_diagonal ? i - n : i;
-    if (pixel < Tile::kWidth) {
-      if (place.strip + 1 < tiles.strips) {
-        merge_south<Tile>(tiles, connectivity, place, is_anti_diagonal, pixel);
-      }
-    } else if (place.column + 1 < tiles.columns) {
-      merge_east<Tile>(tiles, connectivity, place, is_anti_diagonal, pixel - Tile::kWidth);
-    }
+    const bool is_south = pixel < Tile::kWidth;
+    unite_across<Tile>(tiles, connectivity, place, border_of<Tile>(tiles, place, is_south),
+                       is_south ? pixel : pixel - Tile::kWidth, is_anti_diagonal);
   }
 }
 

@@ -30,18 +30,20 @@ __device__ void prepare_numbers(Tile& tile) {
   }
 }
 
-/// Adds up the row counts of the strip's tiles, a thread the same word of some of them. A word's four bytes
+/// Adds up the row counts of the strip's tiles, a thread the same word of some of them, if it is one of
+/// `n_threads`, which are whole warps. A word's four bytes
 /// become two words of two halves, which hold the sum over any row of tiles.
 template <typename Tables>
-__device__ void add_row_counts(const Tiles& tiles, const Place& place, Tables& tables) {
+__device__ void add_row_counts(const Tiles& tiles, const Place& place, uint32_t thread, uint32_t n_threads,
+                               Tables& tables) {
   constexpr uint32_t kHalves = 0x00ff00ff;
   const uint32_t n_words = tiles.rows / kRowsPerWord;
-  const uint32_t word = threadIdx.x % n_words;
+  const uint32_t word = thread % n_words;
   const auto* counts = reinterpret_cast<const uint32_t*>(tiles.row_counts);
   uint32_t total[2] = {0, 0};
   uint32_t left[2] = {0, 0};
-#pragma unroll 4
-  for (uint32_t column = threadIdx.x / n_words; column < tiles.columns; column += blockDim.x / n_words) {
+#pragma unroll 2
+  for (uint32_t column = thread / n_words; column < tiles.columns; column += n_threads / n_words) {
     const uint32_t rows = counts[(place.strip * tiles.columns + column) * n_words + word];
     for (uint32_t odd = 0; odd < 2; ++odd) {
       const uint32_t halves = rows >> (8 * odd) & kHalves;
@@ -63,10 +65,11 @@ __device__ inline uint32_t count_of_row(const RowCounts& counts, uint32_t row) {
 }
 
 /// Adds up the components that begin in `n_tiles` tiles.
-__device__ inline void add_tile_counts(const Tiles& tiles, uint32_t n_tiles, uint32_t* sum) {
+__device__ inline void add_tile_counts(const Tiles& tiles, uint32_t n_tiles, uint32_t thread,
+                                       uint32_t n_threads, uint32_t* sum) {
   uint32_t n = 0;
 #pragma unroll 2
-  for (uint32_t tile = threadIdx.x; tile < n_tiles; tile += blockDim.x) {
+  for (uint32_t tile = thread; tile < n_tiles; tile += n_threads) {
     n += tiles.tile_counts[tile];
   }
   n = warp_sum(kAllLanes, n);
@@ -75,7 +78,7 @@ __device__ inline void add_tile_counts(const Tiles& tiles, uint32_t n_tiles, uin
   }
 }
 
-/// The block of the first tile: how many components the frame has.
+/// How many components the frame has.
 __device__ inline void tell_counts(const Emitter& emitter, uint32_t n_labels) {
   if (threadIdx.x == 0 && emitter.emission != Emission::kNone) {
     emitter.counts->n_labels = n_labels;
@@ -109,17 +112,14 @@ __device__ void number_rows(uint32_t n_rows, Tables& tables) {
 /// One warp: the sums, before each word, of runs that begin a component of the frame.
 template <typename Tile>
 __device__ void rank_first_runs(Tile& tile) {
+  static_assert(Tile::kMaxRunWords % kWarpSize == 0);
   auto& tables = tile.tables;
-  constexpr uint32_t kShare = Tile::kMaxRunWords / kWarpSize;
-  const uint32_t first = threadIdx.x % kWarpSize * kShare;
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < kShare; ++i) {
-    n += __popc(tables.is_first[first + i]);
-  }
-  uint32_t base = warp_exclusive_sum(n);
-  for (uint32_t i = 0; i < kShare; ++i) {
-    tables.first_base[first + i] = static_cast<uint16_t>(base);
-    base += __popc(tables.is_first[first + i]);
+  uint32_t base = 0;
+  for (uint32_t first = 0; first * kWordBits < tile.n_runs; first += kWarpSize) {
+    const uint32_t word = first + threadIdx.x % kWarpSize;
+    const uint32_t n = __popc(tables.is_first[word]);
+    tables.first_base[word] = static_cast<uint16_t>(base + warp_exclusive_sum(n));
+    base += warp_sum(kAllLanes, n);
   }
 }
 

@@ -39,7 +39,7 @@ __device__ inline uint4 load_pixels(const Tiles& tiles, uint32_t x, uint32_t y) 
     return pixels;
   }
   const uint8_t* from = frame.pixels + y * frame.pitch + x;
-  if (tiles.is_aligned && x + kChunk <= frame.width) {
+  if (tiles.is_aligned && (tiles.has_whole_chunks || x + kChunk <= frame.width)) {
     return __ldg(reinterpret_cast<const uint4*>(from));
   }
   auto* bytes = reinterpret_cast<uint8_t*>(&pixels);

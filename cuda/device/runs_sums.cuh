@@ -130,6 +130,7 @@ __device__ void sums_of_pair(const Tile& tile, uint32_t y, uint32_t column, uint
   uint32_t n_upper = 0;
   uint32_t n_lower = 0;
   uint32_t x = 0;
+#pragma unroll 1
   for (uint32_t word = column / kWordBits; word <= end / kWordBits; ++word) {
     const uint32_t in_run = (word == column / kWordBits ? ~bits_below(column % kWordBits) : kAllLanes) &
                             (word == end / kWordBits ? bits_up_to(end % kWordBits) : kAllLanes);
