@@ -48,16 +48,14 @@ __device__ void ink_slots(const Tiles& tiles, const Inker& inker, uint32_t n_thr
   }
 }
 
-/// Gives all runs the inks of their roots. The last warp has no part in it: its arrival at a barrier across
-/// the grid may be under way.
+/// Gives all runs the inks of their roots. The first `n_threads` threads take part; they are whole warps.
 template <typename Tile>
-__device__ void ink_runs(const Tiles& tiles, const Inker& inker, Tile& tile) {
-  const uint32_t n_threads = blockDim.x - kWarpSize;
+__device__ void ink_runs(const Tiles& tiles, const Inker& inker, uint32_t n_threads, Tile& tile) {
   if (inker.ink == Ink::kNone || threadIdx.x >= n_threads) {
     return;
   }
   ink_slots(tiles, inker, n_threads, tile);
-  constexpr uint32_t kInkers = 1;  // the barrier's number; 0 is that of all threads
+  constexpr uint32_t kInkers = 1;  // the number of their barrier; that of all threads has 0
   __barrier_sync_count(kInkers, n_threads);
   for (uint32_t i = threadIdx.x; i < tile.n_runs; i += n_threads) {
     if (!tile.is_root_run(i)) {

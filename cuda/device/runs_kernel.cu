@@ -117,6 +117,7 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
     barrier.wait(merged);
   }
 
+  SumsWindow<kWords> last_window{};
   for_each_tile([&](const Place& place) {
     if (!has_one) {
       come_back(tiles, place, tile);
@@ -124,12 +125,18 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
       __syncthreads();
     }
     number_tile(tiles, emitter, place, tile);
-    measure_tile<kWords>(tiles, emitter, inker, place, has_one, tile);
+    last_window = measure_tile<kWords>(tiles, emitter, inker, place, has_one, tile);
     if (!has_one) {
+      finish_components(tiles, emitter, inker, place, last_window, blockDim.x, tile);
       park(tiles, place.index, tile);
     }
   });
   const uint32_t summed = barrier.arrive();
+  // The last warp arrives while the others go on, until all must meet.
+  const uint32_t n_inkers = blockDim.x - kWarpSize;
+  if (has_one) {
+    finish_components(tiles, emitter, inker, place_of(tiles, blockIdx.x), last_window, n_inkers, tile);
+  }
   const bool paints_first = has_one && !inker.needs_areas;
   if (!paints_first) {
     barrier.wait(summed);
@@ -141,7 +148,7 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
       find_slots(tiles, threadIdx.x, blockDim.x, tile);
       __syncthreads();
     }
-    ink_runs(tiles, inker, tile);
+    ink_runs(tiles, inker, n_inkers, tile);
     __syncthreads();
     paint_tile(tiles, inker, place, tile, pixels);
     if (paints_first) {

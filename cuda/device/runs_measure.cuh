@@ -186,11 +186,13 @@ __device__ void measure_slots(const Tiles& tiles, const Place& place, const Sums
   }
 }
 
-/// Records of the components that lie in the tile as a whole; their roots turn into inks.
+/// Records of the components that lie in the tile as a whole; their roots turn into inks. The first
+/// `n_threads` threads have a part in it.
 template <typename Tile, uint32_t kWords>
 __device__ void finish_components(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
-                                  const Place& place, const SumsWindow<kWords>& window, Tile& tile) {
-  for (uint32_t i = threadIdx.x; i < tile.n_runs; i += blockDim.x) {
+                                  const Place& place, const SumsWindow<kWords>& window, uint32_t n_threads,
+                                  Tile& tile) {
+  for (uint32_t i = threadIdx.x; i < tile.n_runs && threadIdx.x < n_threads; i += n_threads) {
     if (!tile.is_root_run(i) || tile.is_root_shared(i)) {
       continue;
     }
@@ -253,11 +255,11 @@ __device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Pl
   }
 }
 
-/// Sums and records of the tile's components, a window of them at a time; `has_sums` tells that the first
-/// window's sums are there. All threads must meet before they go on.
+/// Measures the tile's components, a window of them at a time; `has_sums` tells that the first window's sums
+/// are there. Returns the last window, which is left to finish_components().
 template <uint32_t kWords, typename Tile>
-__device__ void measure_tile(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
-                             const Place& place, bool has_sums, Tile& tile) {
+__device__ SumsWindow<kWords> measure_tile(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
+                                           const Place& place, bool has_sums, Tile& tile) {
   auto window = window_from<kWords>(0, tile);
   while (true) {
     if (!has_sums) {
@@ -267,10 +269,10 @@ __device__ void measure_tile(const Tiles& tiles, const Emitter& emitter, const I
       __syncthreads();
     }
     measure_slots(tiles, place, window, tile);
-    finish_components(tiles, emitter, inker, place, window, tile);
     if (window.end == tile.n_components) {
-      return;
+      return window;
     }
+    finish_components(tiles, emitter, inker, place, window, blockDim.x, tile);
     __syncthreads();
     window = window_from<kWords>(window.end, tile);
     has_sums = false;
