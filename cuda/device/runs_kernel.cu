@@ -177,13 +177,14 @@ Kernel kernel_of(const Purpose& purpose) {
   return {purpose.is_usual ? process<Tile, kAll, true> : process<Tile, kAll, false>, sizeof(Tile)};
 }
 
-/// Perimeters and second moments are quicker summed up by rows.
 template <uint32_t kWidth>
 Kernel binary_kernel(const Purpose& purpose) {
-  return purpose.has_features ? kernel_of<TileOf<RunKind::kRow, kWidth>, true>(purpose)
-         : purpose.connectivity == Connectivity::k4
-             ? kernel_of<TileOf<RunKind::kRow, kWidth>, false>(purpose)
-             : kernel_of<TileOf<RunKind::kPair, kWidth>, false>(purpose);
+  if (purpose.connectivity == Connectivity::k4) {
+    return purpose.has_features ? kernel_of<TileOf<RunKind::kRow, kWidth>, true>(purpose)
+                                : kernel_of<TileOf<RunKind::kRow, kWidth>, false>(purpose);
+  }
+  return purpose.has_features ? kernel_of<TileOf<RunKind::kPair, kWidth>, true>(purpose)
+                              : kernel_of<TileOf<RunKind::kPair, kWidth>, false>(purpose);
 }
 
 Kernel kernel_for(const Purpose& purpose, uint32_t tile_width) {

@@ -46,55 +46,85 @@ constexpr bool is_sum(uint32_t word) {
   return word <= TileSums::kY || word >= TileSums::kBasicWords;
 }
 
+/// How many bits of a word are set, and Σ of their numbers and of the squares of these.
+struct BitSums {
+  uint32_t n, x, xx;
+};
+
+/// Those of bits `first` .. `first` + n − 1.
+__device__ inline BitSums sums_of_bits(uint32_t first, uint32_t n) {
+  const uint32_t steps = n * (n - 1) / 2;                  // Σ k for k < n
+  const uint32_t squares = n * (n - 1) * (2 * n - 1) / 6;  // Σ k² for k < n
+  return {n, n * first + steps, first * (n * first + 2 * steps) + squares};
+}
+
 /// The sums of a stretch of a row but for its perimeter and Euler number.
 template <uint32_t kWords>
 __device__ void sums_of_stretch(uint32_t x, uint32_t last, uint32_t y, uint32_t (&words)[kWords]) {
-  const uint32_t n = last - x + 1;
-  const uint32_t steps = n * (n - 1) / 2;  // Σ k for k < n
-  const uint32_t sum_x = n * x + steps;
-  words[TileSums::kArea] = n;
-  words[TileSums::kX] = sum_x;
-  words[TileSums::kY] = n * y;
+  const BitSums columns = sums_of_bits(x, last - x + 1);
+  words[TileSums::kArea] = columns.n;
+  words[TileSums::kX] = columns.x;
+  words[TileSums::kY] = columns.n * y;
   words[TileSums::kXMin] = x;
   words[TileSums::kXMax] = last;
   words[TileSums::kYMax] = y;
   if constexpr (kWords == TileSums::kAllWords) {
-    const uint32_t squares = n * (n - 1) * (2 * n - 1) / 6;  // Σ k² for k < n
-    words[TileSums::kXX] = n * x * x + 2 * x * steps + squares;
-    words[TileSums::kXY] = sum_x * y;
-    words[TileSums::kYY] = n * y * y;
+    words[TileSums::kXX] = columns.xx;
+    words[TileSums::kXY] = columns.x * y;
+    words[TileSums::kYY] = columns.n * y * y;
   }
 }
 
-/// Perimeter and Euler number of the pixels x .. last of row y of a tile, all foreground of a binary frame:
-/// what pixel_shape() sums up to, a word at a time. Only the run's ends can have corners.
+/// A word of a row in or next to a tile, and for each of its pixels those to its left and right.
+struct Neighbors {
+  uint32_t own, left, right;
+
+  template <typename Tile>
+  __device__ Neighbors(const Tile& tile, uint32_t row, uint32_t word)
+      : own(tile.word_around(row, word)),
+        left(own << 1 | tile.word_around(row, word - 1) >> (kWordBits - 1)),
+        right(own >> 1 | tile.word_around(row, word + 1) << (kWordBits - 1)) {}
+};
+
+/// Perimeter and Euler number of some pixels of a word, whose row is `row`, all foreground of a binary frame:
+/// what pixel_shape() sums up to.
+__device__ inline PixelShape shape_of_word(Connectivity connectivity, uint32_t pixels, const Neighbors& row,
+                                           const Neighbors& above) {
+  const uint32_t first = pixels & ~row.left;
+  const uint32_t last = pixels & ~row.right;
+  const uint32_t n_pairs = __popc(pixels & above.own);
+  const uint32_t n_windows = __popc(pixels & above.own & row.left & above.left);
+  const uint32_t n_corners = connectivity == Connectivity::k8 ? __popc(first & above.left & ~above.own) +
+                                                                    __popc(last & above.right & ~above.own)
+                                                              : 0;
+  PixelShape shape{};
+  shape.perimeter = 2 * __popc(pixels) + __popc(first) + __popc(last) - 2 * n_pairs;
+  shape.euler = static_cast<int32_t>(__popc(first) - n_pairs + n_windows - n_corners);
+  return shape;
+}
+
+__device__ inline void add(const PixelShape& shape, PixelShape* sum) {
+  sum->perimeter += shape.perimeter;
+  sum->euler += shape.euler;
+}
+
+/// The bits of a word that are columns `first` .. `last` of a row.
+__device__ inline uint32_t columns_in_word(uint32_t word, uint32_t first, uint32_t last) {
+  return (word == first / kWordBits ? ~bits_below(first % kWordBits) : kAllLanes) &
+         (word == last / kWordBits ? bits_up_to(last % kWordBits) : kAllLanes);
+}
+
+/// The same of the pixels x .. last of row y of a tile.
 template <typename Tile>
 __device__ PixelShape shape_of_stretch(const Tile& tile, Connectivity connectivity, uint32_t x, uint32_t last,
                                        uint32_t y) {
-  const bool left = tile.is_foreground_around(y, x - 1);
-  const bool right = tile.is_foreground_around(y, last + 1);
-  bool up_left = tile.is_foreground_around(y - 1, x - 1);
-  const bool is_up_left = up_left;
-  uint32_t pairs = 0;
-  uint32_t windows = 0;
+  PixelShape sum{};
   for (uint32_t word = x / kWordBits; word <= last / kWordBits; ++word) {
-    const uint32_t from = word == x / kWordBits ? x % kWordBits : 0;
-    const uint32_t to = word == last / kWordBits ? last % kWordBits : kWordBits - 1;
-    const uint32_t up = tile.word_around(y - 1, word) & (bits_up_to(to) & ~bits_below(from));
-    const uint32_t carry = static_cast<uint32_t>(word == x / kWordBits ? left && up_left : up_left) << from;
-    pairs += __popc(up);
-    windows += __popc(up & (up << 1 | carry));
-    up_left = up >> (kWordBits - 1) != 0;
+    add(shape_of_word(connectivity, columns_in_word(word, x, last), Neighbors(tile, y, word),
+                      Neighbors(tile, y - 1, word)),
+        &sum);
   }
-  PixelShape shape{};
-  shape.perimeter = 2 * (last - x + 1) + !left + !right - 2 * pairs;
-  shape.euler = static_cast<int32_t>(!left - pairs + windows);
-  if (connectivity == Connectivity::k8) {
-    shape.euler -= is_up_left && !left && !tile.is_foreground_around(y - 1, x);
-    shape.euler -=
-        !right && tile.is_foreground_around(y - 1, last + 1) && !tile.is_foreground_around(y - 1, last);
-  }
-  return shape;
+  return sum;
 }
 
 /// The same for a stretch of a value, a pixel at a time.
@@ -123,33 +153,85 @@ __device__ inline uint32_t sum_of_bits(uint32_t bits) {
          8 * __popc(bits & 0xff00ff00) + 16 * __popc(bits & 0xffff0000);
 }
 
+/// Those of a byte.
+__device__ inline BitSums sums_of_byte(uint32_t bits) {
+  constexpr uint32_t kSpread = 0x00204081;  // puts four bits into a byte each, among others
+  constexpr uint32_t kOnes = 0x01010101;
+  const uint32_t low = (bits & 0xf) * kSpread & kOnes;
+  const uint32_t high = (bits >> 4) * kSpread & kOnes;
+  return {static_cast<uint32_t>(__popc(bits)), __dp4a(low, 0x03020100u, __dp4a(high, 0x07060504u, 0u)),
+          __dp4a(low, 0x09040100u, __dp4a(high, 0x31241910u, 0u))};
+}
+
+/// Those of a word, whose bits are mostly a stretch.
+__device__ inline BitSums sums_of_word(uint32_t bits) {
+  const uint32_t first = __ffs(static_cast<int>(bits)) - 1;
+  const uint32_t from_first = bits >> first % kWordBits;
+  if ((from_first & (from_first + 1)) == 0) {
+    return sums_of_bits(first, __popc(bits));
+  }
+  BitSums sum{};
+#pragma unroll 1
+  for (uint32_t bit = first / 8 * 8; bit < kWordBits && bits >> bit != 0; bit += 8) {
+    const BitSums byte = sums_of_byte(bits >> bit & 0xff);
+    sum.n += byte.n;
+    sum.x += byte.n * bit + byte.x;
+    sum.xx += bit * (byte.n * bit + 2 * byte.x) + byte.xx;
+  }
+  return sum;
+}
+
 /// The sums of the columns `column` .. `end`, a whole run, of two rows, y and y + 1.
-template <typename Tile>
+template <typename Tile, uint32_t kWords>
 __device__ void sums_of_pair(const Tile& tile, uint32_t y, uint32_t column, uint32_t end,
-                             uint32_t (&words)[TileSums::kBasicWords]) {
+                             uint32_t (&words)[kWords]) {
+  constexpr bool kAll = kWords == TileSums::kAllWords;
   uint32_t n_upper = 0;
   uint32_t n_lower = 0;
   uint32_t x = 0;
+  uint32_t x_lower = 0;
+  uint32_t xx = 0;
+  PixelShape shape{};
 #pragma unroll 1
   for (uint32_t word = column / kWordBits; word <= end / kWordBits; ++word) {
-    const uint32_t in_run = (word == column / kWordBits ? ~bits_below(column % kWordBits) : kAllLanes) &
-                            (word == end / kWordBits ? bits_up_to(end % kWordBits) : kAllLanes);
+    const uint32_t in_run = columns_in_word(word, column, end);
     const uint32_t upper = tile.bits[y * Tile::kRowWords + word] & in_run;
     const uint32_t lower = tile.bits[(y + 1) * Tile::kRowWords + word] & in_run;
-    const uint32_t n = __popc(upper) + __popc(lower);
     n_upper += __popc(upper);
     n_lower += __popc(lower);
-    x += n * word * kWordBits + sum_of_bits(upper) + sum_of_bits(lower);
+    if constexpr (kAll) {
+      const BitSums up = sums_of_word(upper);
+      const BitSums low = sums_of_word(lower);
+      const uint32_t before = word * kWordBits;
+      const uint32_t n = up.n + low.n;
+      x_lower += low.n * before + low.x;
+      x += n * before + up.x + low.x;
+      xx += before * (n * before + 2 * (up.x + low.x)) + up.xx + low.xx;
+      const Neighbors above(tile, y - 1, word);
+      const Neighbors first(tile, y, word);
+      const Neighbors second(tile, y + 1, word);
+      add(shape_of_word(Connectivity::k8, upper, first, above), &shape);
+      add(shape_of_word(Connectivity::k8, lower, second, first), &shape);
+    } else {
+      x += (__popc(upper) + __popc(lower)) * word * kWordBits + sum_of_bits(upper) + sum_of_bits(lower);
+    }
   }
-  words[TileSums::kArea] = n_upper + n_lower;
+  const uint32_t n = n_upper + n_lower;
+  words[TileSums::kArea] = n;
   words[TileSums::kX] = x;
-  words[TileSums::kY] = (n_upper + n_lower) * y + n_lower;
+  words[TileSums::kY] = n * y + n_lower;
   words[TileSums::kXMin] = column;
   words[TileSums::kXMax] = end;
   words[TileSums::kYMax] = n_lower != 0 ? y + 1 : y;
+  if constexpr (kAll) {
+    words[TileSums::kXX] = xx;
+    words[TileSums::kXY] = x * y + x_lower;
+    words[TileSums::kYY] = n * y * y + n_lower * (2 * y + 1);
+    words[TileSums::kPerimeterAndEuler] = TileSums::pack(shape);
+  }
 }
 
-/// The sums of a run; all words only of those of one row.
+/// The sums of a run.
 template <typename Tile, uint32_t kWords>
 __device__ void sums_of_run(const Tiles& tiles, Connectivity connectivity, const Place& place,
                             const Tile& tile, TileRun run, uint32_t (&words)[kWords]) {
@@ -157,9 +239,9 @@ __device__ void sums_of_run(const Tiles& tiles, Connectivity connectivity, const
   const uint32_t last = tile.last_column(run);
   if constexpr (Tile::kKind == RunKind::kPair) {
     sums_of_pair(tile, run.row() / 2 * 2, x, last, words);
-  } else {
-    sums_of_stretch(x, last, run.row(), words);
+    return;
   }
+  sums_of_stretch(x, last, run.row(), words);
   if constexpr (kWords == TileSums::kAllWords) {
     PixelShape shape{};
     if constexpr (Tile::kKind == RunKind::kValue) {

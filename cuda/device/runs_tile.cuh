@@ -182,10 +182,6 @@ struct alignas(16) TileOf {
     }
     return side == 0 ? halo.above[word] : bits[row * kRowWords + word];
   }
-  /// Whether a pixel in or next to the tile is foreground.
-  __device__ bool is_foreground_around(uint32_t row, uint32_t column) const {
-    return (word_around(row, column / kWordBits) >> column % kWordBits & 1) != 0;
-  }
   /// Whether the pixel, of the foreground, goes on what the pixel before it has.
   __device__ bool joins_before(uint32_t row, uint32_t column) const {
     if constexpr (kKind == RunKind::kValue) {
