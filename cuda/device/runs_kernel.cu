@@ -95,6 +95,7 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
     label_tile(tiles, place, connectivity, tile, border_roots);
     publish_tile(tiles, place, tile, border_roots);
     if (!has_one) {
+      clear_slots(tiles, place, tile);
       park(tiles, place.index, tile);
     }
   });
@@ -103,7 +104,8 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
     clear_sums<Tile>(first_window);
   }
   const uint32_t published = barrier.arrive();
-  if (has_one) {  // sums can be had without the other tiles
+  if (has_one) {  // all that can be had without the other tiles
+    clear_slots(tiles, place_of(tiles, blockIdx.x), tile);
     measure_runs(tiles, emitter.settings, place_of(tiles, blockIdx.x), first_window, tile);
   }
   barrier.wait(published);

@@ -28,9 +28,17 @@ __device__ void publish_slots(const Tiles& tiles, const Place& place, Tile& tile
     const uint32_t first_pixel =
         (place.y + run.row()) * tiles.frame.width + place.x + tile.first_pixel_column(run);
     tiles.parent[slot] = make_parent(first_pixel, slot);
+  });
+}
+
+/// What others count in and wait for once components are merged.
+template <typename Tile>
+__device__ void clear_slots(const Tiles& tiles, const Place& place, const Tile& tile) {
+  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
+    const uint32_t slot = place.index * tiles.max_slots + i;
     tiles.slot_label[slot] = 0;
     tiles.slot_sums[slot] = SlotSums{0, Sums{}};
-  });
+  }
 }
 
 template <typename Tile>
@@ -43,13 +51,14 @@ __device__ void publish_borders(const Tiles& tiles, const Place& place, const Ti
   });
 }
 
-/// All that others look at before components are merged, or count in when they are.
+/// All that others look at before components are merged, or when they merge them.
 template <typename Tile>
 __device__ void publish_tile(const Tiles& tiles, const Place& place, Tile& tile,
                              const BorderRoots<Tile>& border_roots) {
   publish_slots(tiles, place, tile);
   publish_borders(tiles, place, tile, border_roots);
-  for (uint32_t row = threadIdx.x; row < tiles.rows; row += blockDim.x) {
+  // The last threads have the fewest runs.
+  for (uint32_t row = blockDim.x - 1 - threadIdx.x; row < tiles.rows; row += blockDim.x) {
     const uint32_t begin = tile.first_run(row);
     const uint32_t end = row + 1 < tiles.rows ? tile.first_run(row + 1) : tile.n_runs;
     tiles.row_counts[place.index * tiles.rows + row] =
