@@ -95,7 +95,7 @@ class PaintTest : public testing::TestWithParam<AlgorithmInfo> {
 TEST_P(PaintTest, EveryOutputAtEverySize) {
   for (const Output output : kOutputs) {
     runner_.config.output = output;
-    for (const uint32_t width : {1u, 2u, 3u, 15u, 16u, 17u, 63u, 64u, 65u, 130u, 257u}) {
+    for (const uint32_t width : {1u, 2u, 3u, 15u, 16u, 17u, 63u, 64u, 65u, 130u, 257u, 272u}) {
       for (const uint32_t height : {1u, 2u, 31u, 65u, 129u}) {
         ASSERT_TRUE(is_exact(scene(width, height), settings_));
       }

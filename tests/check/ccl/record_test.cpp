@@ -53,7 +53,7 @@ class RecordTest : public testing::TestWithParam<LabelerCase> {
 };
 
 TEST_P(RecordTest, HardShapes) {
-  for (const auto& [width, height] : {std::pair{64u, 64u}, {131u, 67u}, {257u, 90u}}) {
+  for (const auto& [width, height] : {std::pair{64u, 64u}, {131u, 67u}, {257u, 90u}, {288u, 90u}}) {
     for (const Image& image : is_binary() ? adversarial_set(width, height) : value_set(width, height)) {
       ASSERT_TRUE(is_exact(image));
     }
@@ -64,6 +64,7 @@ TEST_P(RecordTest, GranularNoise) {
   for (const uint32_t granularity : {1u, 2u, 4u, 16u}) {
     for (uint32_t density = 10; density <= 90; density += 10) {
       ASSERT_TRUE(is_exact(noisy(297, 153, granularity, density, granularity * 100 + density)));
+      ASSERT_TRUE(is_exact(noisy(304, 153, granularity, density, granularity * 100 + density)));
     }
   }
 }
