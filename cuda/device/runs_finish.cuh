@@ -38,8 +38,8 @@ __device__ void emit_slots(const Tiles& tiles, const Emitter& emitter, const Pla
 /// Turns the roots of shared components into inks, as soon as the blocks where they begin have told their
 /// labels. Where inks need areas, all sums must be complete.
 template <typename Tile>
-__device__ void ink_slots(const Tiles& tiles, const Inker& inker, uint32_t n_threads, Tile& tile) {
-  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += n_threads) {
+__device__ void ink_slots(const Tiles& tiles, const Inker& inker, Tile& tile) {
+  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     const uint32_t root = tile.tables.slot_root[i];
     const uint32_t first_pixel = inker.ink == Ink::kRootMap ? first_pixel_of(load(tiles.parent + root)) : 0;
     const uint32_t area = inker.needs_areas ? tiles.slot_sums[root].area : 1;
@@ -48,16 +48,15 @@ __device__ void ink_slots(const Tiles& tiles, const Inker& inker, uint32_t n_thr
   }
 }
 
-/// Gives all runs the inks of their roots. The first `n_threads` threads take part; they are whole warps.
+/// Gives all runs the inks of their roots.
 template <typename Tile>
-__device__ void ink_runs(const Tiles& tiles, const Inker& inker, uint32_t n_threads, Tile& tile) {
-  if (inker.ink == Ink::kNone || threadIdx.x >= n_threads) {
+__device__ void ink_runs(const Tiles& tiles, const Inker& inker, Tile& tile) {
+  if (inker.ink == Ink::kNone) {
     return;
   }
-  ink_slots(tiles, inker, n_threads, tile);
-  constexpr uint32_t kInkers = 1;  // the number of their barrier; that of all threads has 0
-  __barrier_sync_count(kInkers, n_threads);
-  for (uint32_t i = threadIdx.x; i < tile.n_runs; i += n_threads) {
+  ink_slots(tiles, inker, tile);
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < tile.n_runs; i += blockDim.x) {
     if (!tile.is_root_run(i)) {
       tile.run[i] = tile.run[tile.run[i].root()];
     }

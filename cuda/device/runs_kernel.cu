@@ -129,15 +129,13 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
     number_tile(tiles, emitter, place, tile);
     last_window = measure_tile<kWords>(tiles, emitter, inker, place, has_one, tile);
     if (!has_one) {
-      finish_components(tiles, emitter, inker, place, last_window, blockDim.x, tile);
+      finish_components(tiles, emitter, inker, place, last_window, tile);
       park(tiles, place.index, tile);
     }
   });
   const uint32_t summed = barrier.arrive();
-  // The last warp arrives while the others go on, until all must meet.
-  const uint32_t n_inkers = blockDim.x - kWarpSize;
   if (has_one) {
-    finish_components(tiles, emitter, inker, place_of(tiles, blockIdx.x), last_window, n_inkers, tile);
+    finish_components(tiles, emitter, inker, place_of(tiles, blockIdx.x), last_window, tile);
   }
   const bool paints_first = has_one && !inker.needs_areas;
   if (!paints_first) {
@@ -150,7 +148,7 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
       find_slots(tiles, threadIdx.x, blockDim.x, tile);
       __syncthreads();
     }
-    ink_runs(tiles, inker, n_inkers, tile);
+    ink_runs(tiles, inker, tile);
     __syncthreads();
     paint_tile(tiles, inker, place, tile, pixels);
     if (paints_first) {

@@ -186,13 +186,11 @@ __device__ void measure_slots(const Tiles& tiles, const Place& place, const Sums
   }
 }
 
-/// Records of the components that lie in the tile as a whole; their roots turn into inks. The first
-/// `n_threads` threads have a part in it.
+/// Records of the components that lie in the tile as a whole; their roots turn into inks.
 template <typename Tile, uint32_t kWords>
 __device__ void finish_components(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
-                                  const Place& place, const SumsWindow<kWords>& window, uint32_t n_threads,
-                                  Tile& tile) {
-  for (uint32_t i = threadIdx.x; i < tile.n_runs && threadIdx.x < n_threads; i += n_threads) {
+                                  const Place& place, const SumsWindow<kWords>& window, Tile& tile) {
+  for (uint32_t i = threadIdx.x; i < tile.n_runs; i += blockDim.x) {
     if (!tile.is_root_run(i) || tile.is_root_shared(i)) {
       continue;
     }
@@ -272,7 +270,7 @@ __device__ SumsWindow<kWords> measure_tile(const Tiles& tiles, const Emitter& em
     if (window.end == tile.n_components) {
       return window;
     }
-    finish_components(tiles, emitter, inker, place, window, blockDim.x, tile);
+    finish_components(tiles, emitter, inker, place, window, tile);
     __syncthreads();
     window = window_from<kWords>(window.end, tile);
     has_sums = false;
