@@ -15,7 +15,6 @@
 /// or runs. Rare wishes take more: a filter two kernels that put its records in order, maps of labels
 /// or roots another pass each, and a table that overflows two, because all areas must be known before
 /// any record.
-#include <bit>
 #include <utility>
 
 #include "ccl/colors.h"
@@ -72,7 +71,6 @@ Status TileMemory::choose_size(uint32_t width, uint32_t height, uint32_t tile_wi
     t.rows *= 2;
   }
   t.strips = blocks_for(height, t.rows);
-  t.row_bits = static_cast<uint32_t>(std::countr_zero(t.rows));
   return {};
 }
 

@@ -75,7 +75,6 @@ struct Tiles {
   uint32_t columns;       ///< of tiles
   uint32_t strips;        ///< rows of tiles
   uint32_t rows;          ///< pixel rows of a tile: a power of two from kMinRows to kMaxRows
-  uint32_t row_bits;      ///< its logarithm
   uint32_t max_runs;      ///< of a tile
   uint32_t max_slots;     ///< of a tile
   bool is_aligned;        ///< the frame's rows start where 16-byte loads may
@@ -100,8 +99,6 @@ struct Tiles {
   uint32_t parked_pieces;
 
   constexpr uint32_t count() const { return columns * strips; }
-  /// The row of tiles that has this row of pixels.
-  constexpr uint32_t strip_of(uint32_t y) const { return y >> row_bits; }
   constexpr uint32_t row_in_tile(uint32_t y) const { return y & (rows - 1); }
 };
 

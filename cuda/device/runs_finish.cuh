@@ -119,6 +119,7 @@ __device__ void paint(const Tiles& tiles, const Inker& inker, const Place& place
   constexpr uint32_t kRowGroups = Tile::kWidth / kGroup;
   auto* pixels = reinterpret_cast<Pixel*>(output);
   const uint32_t width = tiles.frame.width;
+  static_assert(kChunk % kGroup == 0);
   const bool is_aligned = tiles.has_whole_chunks || width % kGroup == 0;
   for (uint32_t i = threadIdx.x; i < tiles.rows / Tile::kBandRows * kRowGroups; i += blockDim.x) {
     const uint32_t band = i / kRowGroups;

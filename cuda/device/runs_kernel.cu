@@ -35,6 +35,17 @@ __device__ void reset_counts(const Emitter& emitter) {
   }
 }
 
+/// Labels a tile, and tells the others.
+template <bool kAll, typename Tile>
+__device__ void begin_tile(const Tiles& tiles, const Place& place, Connectivity connectivity, Tile& tile) {
+  if constexpr (kAll && Tile::kKind != RunKind::kValue) {
+    pack_halo(tiles, place, tile);
+  }
+  BorderRoots<Tile> border_roots;
+  label_tile(tiles, place, connectivity, tile, border_roots);
+  publish_tile(tiles, place, tile, border_roots);
+}
+
 /// Brings a parked tile to where it was when it was published.
 template <typename Tile>
 __device__ void come_back(const Tiles& tiles, const Place& place, Tile& tile) {
@@ -55,7 +66,7 @@ bool is_usual(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitter, con
 
 /// Tells the compiler what is_usual(), so that it leaves out all else: a block goes through the kernel once,
 /// and waits for many of its instructions.
-__device__ void narrow(Tiles& tiles, Emitter& emitter, Inker& inker) {
+__device__ void assume_usual(Tiles& tiles, Emitter& emitter, Inker& inker) {
   tiles.is_aligned = true;
   tiles.has_whole_chunks = true;
   emitter.emission = Emission::kByLabel;
@@ -83,17 +94,12 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
     }
   };
   if constexpr (kIsUsual) {
-    narrow(tiles, emitter, inker);
+    assume_usual(tiles, emitter, inker);
   }
 
   reset_counts(emitter);
   for_each_tile([&](const Place& place) {
-    if constexpr (kAll && Tile::kKind != RunKind::kValue) {
-      pack_halo(tiles, place, tile);
-    }
-    BorderRoots<Tile> border_roots;
-    label_tile(tiles, place, connectivity, tile, border_roots);
-    publish_tile(tiles, place, tile, border_roots);
+    begin_tile<kAll>(tiles, place, connectivity, tile);
     if (!has_one) {
       clear_slots(tiles, place, tile);
       park(tiles, place.index, tile);

@@ -19,7 +19,7 @@ __device__ void pack_tile(const Tiles& tiles, const Place& place, Tile& tile) {
   auto* bits = reinterpret_cast<uint16_t*>(tile.bits);
   auto* starts = reinterpret_cast<uint16_t*>(tile.starts);
   const uint32_t n_chunks = tiles.rows * Tile::kRowChunks;
-#pragma unroll(Tile::kWidth == kWide ? 4 : 2)
+#pragma unroll(Tile::kWidth == kWide ? 4 : 2)  // as many loads at a time as tiles have chunks for a thread
   for (uint32_t i = threadIdx.x; i < n_chunks; i += blockDim.x) {
     const Chunk chunk =
         pack_chunk<Tile>(tiles, place.x + i % Tile::kRowChunks * kChunk, place.y + i / Tile::kRowChunks);
@@ -320,8 +320,8 @@ __device__ void link_bands(const Tiles& tiles, const Place& place, Connectivity 
 }
 
 /// Reads something for each run, and then writes something for each, with a barrier between and after, for as
-/// many runs at a time as threads have registers to spare for what was read. `read(run, &value)` returns
-/// whether it met what it looks for; the result is whether any did.
+/// many runs at a time as most tiles have; more would take instructions, which cost more than a second round.
+/// `read(run, &value)` returns whether it met what it looks for; the result is whether any did.
 template <typename Read, typename Write>
 __device__ bool read_then_write(uint32_t n_runs, Read read, Write write) {
   constexpr uint32_t kBatch = 2;

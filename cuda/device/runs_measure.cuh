@@ -134,8 +134,8 @@ __device__ void climb(const Tiles& tiles, const Place& place, Tile& tile) {
   }
 }
 
-/// Components that go on one of another tile do not begin here. For whole warps, of which this is thread
-/// `thread` of `n_threads`.
+/// Components that go on one of another tile do not begin here. This is thread `thread` of `n_threads` that
+/// look.
 template <typename Tile>
 __device__ void drop_linked(const Tiles& tiles, const Place& place, uint32_t thread, uint32_t n_threads,
                             Tile& tile) {
@@ -149,7 +149,8 @@ __device__ void drop_linked(const Tiles& tiles, const Place& place, uint32_t thr
   }
 }
 
-/// Finds the roots of the tile's slots, each from where it got on the way.
+/// Finds the roots of the tile's slots, each from where it got on the way. This is thread `thread` of
+/// `n_threads`.
 template <typename Tile>
 __device__ void find_slots(const Tiles& tiles, uint32_t thread, uint32_t n_threads, Tile& tile) {
   for (uint32_t i = thread; i < tile.n_slots; i += n_threads) {

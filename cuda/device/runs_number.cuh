@@ -30,9 +30,9 @@ __device__ void prepare_numbers(Tile& tile) {
   }
 }
 
-/// Adds up the row counts of the strip's tiles, a thread the same word of some of them, if it is one of
-/// `n_threads`, which are whole warps. A word's four bytes
-/// become two words of two halves, which hold the sum over any row of tiles.
+/// Adds up the row counts of the strip's tiles, a thread the same word of some of them. A word's four bytes
+/// become two words of two halves, which hold the sum over any row of tiles. This is thread `thread` of
+/// `n_threads`, a multiple of a tile's words.
 template <typename Tables>
 __device__ void add_row_counts(const Tiles& tiles, const Place& place, uint32_t thread, uint32_t n_threads,
                                Tables& tables) {
@@ -64,7 +64,8 @@ __device__ inline uint32_t count_of_row(const RowCounts& counts, uint32_t row) {
   return counts[row % 2][row / kRowsPerWord] >> (row / 2 % 2 * 16) & 0xffff;
 }
 
-/// Adds up the components that begin in `n_tiles` tiles.
+/// Adds up the components that begin in `n_tiles` tiles. This is thread `thread` of `n_threads`, which are
+/// whole warps.
 __device__ inline void add_tile_counts(const Tiles& tiles, uint32_t n_tiles, uint32_t thread,
                                        uint32_t n_threads, uint32_t* sum) {
   uint32_t n = 0;

@@ -61,6 +61,7 @@ __device__ void publish_tile(const Tiles& tiles, const Place& place, Tile& tile,
   for (uint32_t row = blockDim.x - 1 - threadIdx.x; row < tiles.rows; row += blockDim.x) {
     const uint32_t begin = tile.first_run(row);
     const uint32_t end = row + 1 < tiles.rows ? tile.first_run(row + 1) : tile.n_runs;
+    static_assert(kWide / 2 <= 255 && kNarrow <= 255, "a row's components, of binary tiles and of values");
     tiles.row_counts[place.index * tiles.rows + row] =
         static_cast<uint8_t>(tile.components_before(end) - tile.components_before(begin));
   }

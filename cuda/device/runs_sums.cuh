@@ -76,11 +76,11 @@ __device__ void sums_of_stretch(uint32_t x, uint32_t last, uint32_t y, uint32_t 
 }
 
 /// A word of a row in or next to a tile, and for each of its pixels those to its left and right.
-struct Neighbors {
+struct WordNeighbors {
   uint32_t own, left, right;
 
   template <typename Tile>
-  __device__ Neighbors(const Tile& tile, uint32_t row, uint32_t word)
+  __device__ WordNeighbors(const Tile& tile, uint32_t row, uint32_t word)
       : own(tile.word_around(row, word)),
         left(own << 1 | tile.word_around(row, word - 1) >> (kWordBits - 1)),
         right(own >> 1 | tile.word_around(row, word + 1) << (kWordBits - 1)) {}
@@ -88,8 +88,8 @@ struct Neighbors {
 
 /// Perimeter and Euler number of some pixels of a word, whose row is `row`, all foreground of a binary frame:
 /// what pixel_shape() sums up to.
-__device__ inline PixelShape shape_of_word(Connectivity connectivity, uint32_t pixels, const Neighbors& row,
-                                           const Neighbors& above) {
+__device__ inline PixelShape shape_of_word(Connectivity connectivity, uint32_t pixels,
+                                           const WordNeighbors& row, const WordNeighbors& above) {
   const uint32_t first = pixels & ~row.left;
   const uint32_t last = pixels & ~row.right;
   const uint32_t n_pairs = __popc(pixels & above.own);
@@ -114,14 +114,14 @@ __device__ inline uint32_t columns_in_word(uint32_t word, uint32_t first, uint32
          (word == last / kWordBits ? bits_up_to(last % kWordBits) : kAllLanes);
 }
 
-/// The same of the pixels x .. last of row y of a tile.
+/// Perimeter and Euler number of the pixels x .. last of row y of a tile, alike.
 template <typename Tile>
 __device__ PixelShape shape_of_stretch(const Tile& tile, Connectivity connectivity, uint32_t x, uint32_t last,
                                        uint32_t y) {
   PixelShape sum{};
   for (uint32_t word = x / kWordBits; word <= last / kWordBits; ++word) {
-    add(shape_of_word(connectivity, columns_in_word(word, x, last), Neighbors(tile, y, word),
-                      Neighbors(tile, y - 1, word)),
+    add(shape_of_word(connectivity, columns_in_word(word, x, last), WordNeighbors(tile, y, word),
+                      WordNeighbors(tile, y - 1, word)),
         &sum);
   }
   return sum;
@@ -141,8 +141,7 @@ __device__ inline PixelShape shape_of_value_stretch(const SegmentSource& frame, 
                                           .up_left = is_own(x - 1, y - 1),
                                           .up_right = is_own(x + 1, y - 1)},
                                          connectivity);
-    sum.perimeter += shape.perimeter;
-    sum.euler += shape.euler;
+    add(shape, &sum);
   }
   return sum;
 }
@@ -153,7 +152,7 @@ __device__ inline uint32_t sum_of_bits(uint32_t bits) {
          8 * __popc(bits & 0xff00ff00) + 16 * __popc(bits & 0xffff0000);
 }
 
-/// Those of a byte.
+/// The sums of a byte's bits.
 __device__ inline BitSums sums_of_byte(uint32_t bits) {
   constexpr uint32_t kSpread = 0x00204081;  // puts four bits into a byte each, among others
   constexpr uint32_t kOnes = 0x01010101;
@@ -163,7 +162,7 @@ __device__ inline BitSums sums_of_byte(uint32_t bits) {
           __dp4a(low, 0x09040100u, __dp4a(high, 0x31241910u, 0u))};
 }
 
-/// Those of a word, whose bits are mostly a stretch.
+/// The sums of a word's bits, which mostly are a stretch.
 __device__ inline BitSums sums_of_word(uint32_t bits) {
   const uint32_t first = __ffs(static_cast<int>(bits)) - 1;
   const uint32_t from_first = bits >> first % kWordBits;
@@ -207,9 +206,9 @@ __device__ void sums_of_pair(const Tile& tile, uint32_t y, uint32_t column, uint
       x_lower += low.n * before + low.x;
       x += n * before + up.x + low.x;
       xx += before * (n * before + 2 * (up.x + low.x)) + up.xx + low.xx;
-      const Neighbors above(tile, y - 1, word);
-      const Neighbors first(tile, y, word);
-      const Neighbors second(tile, y + 1, word);
+      const WordNeighbors above(tile, y - 1, word);
+      const WordNeighbors first(tile, y, word);
+      const WordNeighbors second(tile, y + 1, word);
       add(shape_of_word(Connectivity::k8, upper, first, above), &shape);
       add(shape_of_word(Connectivity::k8, lower, second, first), &shape);
     } else {

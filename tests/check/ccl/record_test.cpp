@@ -114,11 +114,13 @@ TEST_P(RecordTest, AreasAreTheRootsHistogram) {
 }
 
 TEST_P(RecordTest, FeaturesThatAreOffAreZero) {
-  const Image image = noisy(97, 65, 2, 55, 1);
-  for (uint32_t features = 0; features <= kAllFeatures; ++features) {
-    Settings settings = GetParam().settings();
-    settings.features = features;
-    ASSERT_TRUE(is_exact(image, settings)) << "features " << features;
+  for (const uint32_t width : {97u, 304u}) {
+    const Image image = noisy(width, 65, 2, 55, 1);
+    for (uint32_t features = 0; features <= kAllFeatures; ++features) {
+      Settings settings = GetParam().settings();
+      settings.features = features;
+      ASSERT_TRUE(is_exact(image, settings)) << image.name << ", features " << features;
+    }
   }
 }
 

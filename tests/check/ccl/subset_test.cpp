@@ -28,7 +28,8 @@ TEST(Subset, Labelers) {
     SCOPED_TRACE(name_of(labeler_case));
     FrameRunner runner;
     runner.config.algorithm = labeler_case.labeler.algorithm;
-    for (const auto& [width, height] : {std::pair{1u, 1u}, {7u, 5u}, {130u, 1u}, {1u, 130u}, {67u, 35u}}) {
+    for (const auto& [width, height] :
+         {std::pair{1u, 1u}, {7u, 5u}, {130u, 1u}, {1u, 130u}, {67u, 35u}, {144u, 35u}}) {
       const Image image = noise(width, height, 1, 55, width);
       expect_exact(&runner, spread(split_foreground(image), 1, 3), labeler_case.settings());
       expect_exact(&runner, spiral(width, height), labeler_case.settings());
@@ -36,8 +37,8 @@ TEST(Subset, Labelers) {
   }
 }
 
+/// Frames with rows of whole chunks of 16 pixels have a kernel of their own.
 TEST(Subset, OutputsAndFeatures) {
-  const Image image = noise(67, 35, 2, 45, 1);
   for (const AlgorithmInfo& labeler : labelers()) {
     for (const Output output :
          {Output::kNone, Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask}) {
@@ -54,11 +55,14 @@ TEST(Subset, OutputsAndFeatures) {
         settings.features = features;
         settings.palette = Palette::kMono;
         settings.draw_boxes = features % 2 == 0;
-        expect_exact(&runner, image, settings);
-        const ExpectedFrame frame = expect_labels(image, settings);
-        const Colors white(frame.n_labels + 1, 0xffffffff);
-        EXPECT_EQ(runner.run(image, settings).pixels,
-                  expect_pixels(image, frame, runner.config, settings, white));
+        for (const uint32_t width : {67u, 144u}) {
+          const Image image = noise(width, 35, 2, 45, 1);
+          expect_exact(&runner, image, settings);
+          const ExpectedFrame frame = expect_labels(image, settings);
+          const Colors white(frame.n_labels + 1, 0xffffffff);
+          EXPECT_EQ(runner.run(image, settings).pixels,
+                    expect_pixels(image, frame, runner.config, settings, white));
+        }
       }
     }
   }
