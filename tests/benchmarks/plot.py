@@ -64,7 +64,7 @@ def readable(image):
 def caption(figure, results, text):
     facts = results.facts
     figure.text(0.01, 0.01, f"{text} {results.machine()}; commit {facts.get('commit', '?')}, {facts.get('date', '?')}",
-                fontsize=8, color=FAINT)
+                fontsize=7.5, color=FAINT)
 
 
 def spread(values, gap):
