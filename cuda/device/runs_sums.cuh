@@ -52,7 +52,7 @@ struct BitSums {
 };
 
 /// Those of bits `first` .. `first` + n − 1.
-__device__ inline BitSums sums_of_bits(uint32_t first, uint32_t n) {
+__device__ inline BitSums sums_of_consecutive(uint32_t first, uint32_t n) {
   const uint32_t steps = n * (n - 1) / 2;                  // Σ k for k < n
   const uint32_t squares = n * (n - 1) * (2 * n - 1) / 6;  // Σ k² for k < n
   return {n, n * first + steps, first * (n * first + 2 * steps) + squares};
@@ -61,7 +61,7 @@ __device__ inline BitSums sums_of_bits(uint32_t first, uint32_t n) {
 /// The sums of a stretch of a row but for its perimeter and Euler number.
 template <uint32_t kWords>
 __device__ void sums_of_stretch(uint32_t x, uint32_t last, uint32_t y, uint32_t (&words)[kWords]) {
-  const BitSums columns = sums_of_bits(x, last - x + 1);
+  const BitSums columns = sums_of_consecutive(x, last - x + 1);
   words[TileSums::kArea] = columns.n;
   words[TileSums::kX] = columns.x;
   words[TileSums::kY] = columns.n * y;
@@ -167,7 +167,7 @@ __device__ inline BitSums sums_of_word(uint32_t bits) {
   const uint32_t first = __ffs(static_cast<int>(bits)) - 1;
   const uint32_t from_first = bits >> first % kWordBits;
   if ((from_first & (from_first + 1)) == 0) {
-    return sums_of_bits(first, __popc(bits));
+    return sums_of_consecutive(first, __popc(bits));
   }
   BitSums sum{};
 #pragma unroll 1
