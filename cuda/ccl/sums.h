@@ -40,8 +40,18 @@ constexpr double to_double(__int128 v) {
   return negative ? -d : d;
 }
 
+/// Components of fewer pixels have n²·moment in 63 bits: a moment is at most (kMaxDimension / 2)².
+inline constexpr uint32_t kShortArea = 1u << 17;
+static_assert(static_cast<unsigned __int128>(kShortArea) * kShortArea * kMaxDimension * kMaxDimension / 4 <=
+              static_cast<unsigned __int128>(1) << 63);
+
 /// The central second moment Σab/n − (Σa/n)(Σb/n) = (n·Σab − Σa·Σb) / n², the numerator exact.
 constexpr float central_moment(uint32_t n, uint64_t sum_ab, uint64_t sum_a, uint64_t sum_b) {
+  if (n < kShortArea) {
+    // The products may not fit; their difference does.
+    const auto numerator = static_cast<int64_t>(sum_ab * n - sum_a * sum_b);
+    return static_cast<float>(static_cast<double>(numerator) / static_cast<double>(uint64_t{n} * n));
+  }
   const __int128 numerator = static_cast<__int128>(sum_ab) * n - static_cast<__int128>(sum_a) * sum_b;
   return static_cast<float>(to_double(numerator) / static_cast<double>(uint64_t{n} * n));
 }
