@@ -26,19 +26,21 @@ enum class Foreground : uint8_t {
   kValues,  ///< every non-zero value is a segment of its own: equal values connect (Šťava, Beneš 2011)
 };
 
+/// The segment of binary foreground.
+inline constexpr uint8_t kBinarySegment = 255;
+
 /// Which pixels are foreground, and which of them may connect.
 struct ForegroundRule {
   Foreground foreground = Foreground::kBinary;
   uint8_t threshold = 1;  ///< binary only
   bool invert = false;    ///< binary only
 
-  /// The segment of a pixel value: 0 is background, and only equal segments connect. Binary foreground
-  /// is segment 255.
+  /// The segment of a pixel value: 0 is background, and only equal segments connect.
   constexpr uint8_t segment(uint8_t value) const {
     if (foreground == Foreground::kValues) {
       return value;
     }
-    return ((value >= threshold) != invert) ? 255 : 0;
+    return ((value >= threshold) != invert) ? kBinarySegment : 0;
   }
 
   bool operator==(const ForegroundRule&) const = default;

@@ -36,6 +36,12 @@ __device__ inline void store(const CclComponent& record, CclComponent* to) {
   }
 }
 
+/// The segment of a component that has this pixel. What is binary need not be read from memory.
+template <RunKind kKind>
+__device__ uint8_t segment_of(const SegmentSource& frame, uint32_t x, uint32_t y) {
+  return kKind == RunKind::kValue ? frame.segment(x, y) : kBinarySegment;
+}
+
 /// `kHasFeatures` is whether any feature may be wanted. `make_sums()` gives the component's Sums,
 /// `make_value()` its segment; called only where they are needed.
 template <bool kHasFeatures, typename MakeSums, typename MakeValue>

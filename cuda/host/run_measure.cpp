@@ -14,8 +14,6 @@ namespace ccl::host {
 
 namespace {
 
-constexpr uint16_t kBinarySegment = 255;
-
 /// A rectangle of L × H pixels has 2L + 2H edges, and every pair of pixels above each other in linked runs
 /// hides two.
 ///
