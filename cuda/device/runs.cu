@@ -8,8 +8,8 @@
 ///
 ///     label     frame → bits, runs, components of each tile; slots for those at borders
 ///     merge     slots that meet → one component, counted where it begins
-///     measure   counts → canonical labels; runs → sums → records and inks
-///     finish    labels of slots → inks; bits, inks → pixels; sums of slots → records
+///     measure   counts → canonical labels; runs → sums of components, and of slots
+///     finish    labels → inks; bits, inks → pixels; sums → records
 ///
 /// so that atomics on device memory are few: they grow with the components at borders, not with pixels
 /// or runs. Rare wishes take more: a filter two kernels that put its records in order, maps of labels
@@ -54,7 +54,7 @@ class TileMemory {
   DeviceArray<uint16_t> top_, bottom_, left_, right_;
   DeviceArray<uint8_t> row_counts_;
   DeviceArray<Parent> parent_;
-  DeviceArray<SlotSums> slot_sums_;
+  DeviceArray<uint64_t> slot_sums_;
   DeviceArray<uint4> parked_;
 };
 
@@ -108,7 +108,7 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, cu
   CCL_RETURN_IF_ERROR(take(left_, n_column_pixels, t.left));
   CCL_RETURN_IF_ERROR(take(right_, n_column_pixels, t.right));
   CCL_RETURN_IF_ERROR(take(parent_, n_slots, t.parent));
-  CCL_RETURN_IF_ERROR(take(slot_sums_, n_slots, t.slot_sums));
+  CCL_RETURN_IF_ERROR(take(slot_sums_, n_slots * kMaxSumWords, t.slot_sums));
   CCL_RETURN_IF_ERROR(take(slot_label_, n_slots, t.slot_label));
   CCL_RETURN_IF_ERROR(take(row_counts_, n_tiles * t.rows, t.row_counts));
   CCL_RETURN_IF_ERROR(take(tile_counts_, n_tiles, t.tile_counts));

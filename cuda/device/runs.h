@@ -9,6 +9,7 @@
 /// only these take part in what happens between tiles.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "ccl/sums.h"
@@ -41,6 +42,7 @@ inline constexpr uint32_t kMaxRows = 128;
 inline constexpr uint32_t kMaxValueRows = kMaxRows / 2;
 inline constexpr uint32_t kChunk = 16;  ///< pixels a thread packs, in one load
 inline constexpr uint16_t kNoSlot = 0xffff;
+inline constexpr uint32_t kMaxSumWords = 10;  ///< of a component; see TileSums
 
 /// The threads of a block. With twice as many to a multiprocessor each would have too few registers.
 constexpr uint32_t threads_for(uint32_t tile_width) {
@@ -60,12 +62,6 @@ constexpr uint32_t slot_of(Parent parent) {
 constexpr uint32_t first_pixel_of(Parent parent) {
   return static_cast<uint32_t>(parent >> 32);
 }
-
-/// Sums over the tiles of a component that has several; area apart as in Sums' users.
-struct SlotSums {
-  uint32_t area;
-  Sums sums;
-};
 
 /// A frame's tiles, and the device memory through which they know of each other. Arrays are dense; a tile's
 /// part of an array of max_slots, say, begins at tile × max_slots.
@@ -87,7 +83,8 @@ struct Tiles {
   uint16_t* right;   ///< of the last column
 
   Parent* parent;        ///< per slot, max_slots to a tile
-  SlotSums* slot_sums;   ///< per slot: complete for roots once measured
+  uint64_t* slot_sums;   ///< per word of TileSums and slot: in the frame's coordinates, complete for roots
+                         ///< once measured
   uint32_t* slot_label;  ///< per slot: of roots once known; 0 before
 
   uint8_t* row_counts;    ///< per tile `rows`: the frame's components that begin in each row
@@ -99,6 +96,11 @@ struct Tiles {
   uint32_t parked_pieces;
 
   constexpr uint32_t count() const { return columns * strips; }
+  /// A word of a slot's sums. Words lie far apart, because a component may have a slot in every tile, and the
+  /// memory adds to neighbouring words one after the other.
+  constexpr uint64_t* slot_sum(uint32_t word, uint32_t slot) const {
+    return slot_sums + size_t{word} * count() * max_slots + slot;
+  }
   constexpr uint32_t row_in_tile(uint32_t y) const { return y & (rows - 1); }
 };
 

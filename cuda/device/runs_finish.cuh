@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Last step of the run-based pipeline: records and inks of components that several tiles share, and
-/// the pixels.
+/// Last step of the run-based pipeline: records and inks of components, and the pixels.
 ///
 /// A pixel's run is its word's first one plus the run starts up to it, and the run's ink is the pixel.
 #pragma once
@@ -8,30 +7,59 @@
 #include "ccl/colors.h"
 #include "device/runs_emit.cuh"
 #include "device/runs_forest.cuh"
+#include "device/runs_measure.cuh"
+#include "device/runs_number.cuh"
+#include "device/runs_sums.cuh"
 #include "device/runs_tile.cuh"
 
 namespace ccl::device::runs {
 
 inline constexpr uint32_t kStoreBytes = 16;
 
-/// Records of shared components, each where it begins, once their sums are complete. The thread that emits
-/// one has told its label.
-template <bool kHasFeatures, typename Tile>
-__device__ void emit_slots(const Tiles& tiles, const Emitter& emitter, const Place& place, const Tile& tile) {
-  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
-    const uint32_t slot = place.index * tiles.max_slots + i;
-    if (tile.tables.slot_root[i] != slot) {
-      continue;
+/// Records of the components that lie in the tile as a whole, as far as the window has them; their roots turn
+/// into inks. Or, once their sums are complete, records of shared components, each where it begins; the
+/// thread that emits one has told its label. One and the same instructions for both, because they are many.
+template <typename Tile, uint32_t kWords>
+__device__ void emit_components(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
+                                const Place& place, const SumsWindow<kWords>& window, bool are_shared,
+                                Tile& tile) {
+  const uint32_t n = are_shared ? tile.n_slots : window.end - window.begin;
+  for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
+    FrameSums<kWords> sums;
+    uint32_t root = 0;
+    uint32_t label = 0;
+    uint32_t y = 0;
+    uint32_t x = 0;
+    if (are_shared) {
+      const uint32_t slot = place.index * tiles.max_slots + i;
+      if (tile.tables.slot_root[i] != slot) {
+        continue;
+      }
+      label = tiles.slot_label[slot];
+      const uint32_t first_pixel = first_pixel_of(tiles.parent[slot]);
+      y = first_pixel / tiles.frame.width;
+      x = first_pixel - y * tiles.frame.width;
+      for (uint32_t word = 0; word < kWords; ++word) {
+        sums[word] = *tiles.slot_sum(word, slot);
+      }
+    } else {
+      root = window.places[i].root;
+      if (tile.is_root_shared(root)) {
+        continue;
+      }
+      const TileRun run = tile.run[root];
+      label = label_of(tile.tables, root, run.row());
+      x = place.x + tile.first_pixel_column(run);
+      y = place.y + run.row();
+      to_frame(place, window.places[i].words, sums);
     }
-    const uint32_t label = tiles.slot_label[slot];
-    const uint32_t first_pixel = first_pixel_of(tiles.parent[slot]);
-    SlotSums sums = tiles.slot_sums[slot];
-    const uint32_t y = first_pixel / tiles.frame.width;
-    const uint32_t x = first_pixel - y * tiles.frame.width;
-    sums.sums.y_min = y;
-    emit<kHasFeatures>(
-        emitter, tiles.frame, label, sums.area, [&] { return sums.sums; },
-        [&] { return tiles.frame.segment(x, y); });
+    const auto area = static_cast<uint32_t>(sums[TileSums::kArea]);
+    emit<kWords == TileSums::kAllWords>(
+        emitter, tiles.frame, label, area, [&] { return as_sums(sums, y); },
+        [&] { return segment_of<Tile::kKind>(tiles.frame, x, y); });
+    if (!are_shared) {
+      tile.run[root].word = ink_of(inker, label, area, y * tiles.frame.width + x);
+    }
   }
 }
 
@@ -42,7 +70,8 @@ __device__ void ink_slots(const Tiles& tiles, const Inker& inker, Tile& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     const uint32_t root = tile.tables.slot_root[i];
     const uint32_t first_pixel = inker.ink == Ink::kRootMap ? first_pixel_of(load(tiles.parent + root)) : 0;
-    const uint32_t area = inker.needs_areas ? tiles.slot_sums[root].area : 1;
+    const uint32_t area =
+        inker.needs_areas ? static_cast<uint32_t>(*tiles.slot_sum(TileSums::kArea, root)) : 1;
     const uint32_t label = wait_for_label(tiles.slot_label + root);
     tile.run[tile.tables.slot_run[i]].word = ink_of(inker, label, area, first_pixel);
   }
@@ -181,6 +210,15 @@ __device__ void paint_tile(const Tiles& tiles, const Inker& inker, const Place& 
       paint<uint32_t, false>(tiles, inker, place, tile, output);
       break;
   }
+}
+
+/// Gives runs their inks, and pixels those of their runs.
+template <typename Tile>
+__device__ void paint_runs(const Tiles& tiles, const Inker& inker, const Place& place, Tile& tile,
+                           uint8_t* output) {
+  ink_runs(tiles, inker, tile);
+  __syncthreads();
+  paint_tile(tiles, inker, place, tile, output);
 }
 
 }  // namespace ccl::device::runs

@@ -21,6 +21,14 @@ namespace {
 
 constexpr uint32_t kBlocksPerMultiprocessor = 2;
 
+/// The connectivity, which the runs of binary frames tell beforehand; see binary_kernel().
+template <typename Tile>
+__device__ Connectivity connectivity_of(const Settings& settings) {
+  return Tile::kKind == RunKind::kPair  ? Connectivity::k8
+         : Tile::kKind == RunKind::kRow ? Connectivity::k4
+                                        : settings.connectivity;
+}
+
 /// Makes ready what the frame's components will be counted and marked in.
 __device__ void reset_counts(const Emitter& emitter) {
   if (emitter.emission != Emission::kAppended) {
@@ -69,9 +77,56 @@ bool is_usual(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitter, con
 __device__ void assume_usual(Tiles& tiles, Emitter& emitter, Inker& inker) {
   tiles.is_aligned = true;
   tiles.has_whole_chunks = true;
-  emitter.emission = Emission::kByLabel;
+  emitter.emission = Emission::kByLabel;  // nothing is filtered out
+  emitter.settings.min_area = 0;
+  emitter.settings.max_area = std::numeric_limits<uint32_t>::max();
+  inker.settings = emitter.settings;
   inker.needs_areas = false;
   inker.ink = inker.ink == Ink::kNone ? Ink::kNone : Ink::kColor;
+}
+
+/// From a merged tile, whose first window is measured, to records and inks of its own components, a window of
+/// them at a time. If it `paints_first`, then to its pixels, and to records of shared components. A block
+/// that `has_one` tile arrives at the barrier as soon as other blocks have all that it adds to their sums;
+/// the result goes to wait().
+template <uint32_t kWords, typename Tile>
+__device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
+                                const Place& place, const GridBarrier& barrier, bool has_one,
+                                bool paints_first, Tile& tile, uint8_t* pixels) {
+  auto window = window_from<kWords>(0, tile);
+  const auto is_last = [&] { return window.end == tile.n_components; };
+  uint32_t summed = 0;
+  gather(tiles, place, window, tile);
+  if (has_one && is_last()) {
+    summed = barrier.arrive();
+  } else {
+    __syncthreads();
+  }
+  number_tile(tiles, emitter, place, tile);
+
+  // All records are made by the same instructions: they are many, and whoever comes to them first waits for
+  // them.
+  bool are_shared = false;
+#pragma unroll 1
+  while (true) {
+    emit_components(tiles, emitter, inker, place, window, are_shared, tile);
+    if (are_shared || (is_last() && !paints_first)) {
+      return summed;
+    }
+    if (is_last()) {
+      paint_runs(tiles, inker, place, tile, pixels);
+      barrier.wait(summed);
+      are_shared = true;
+      continue;
+    }
+    __syncthreads();
+    window = window_from<kWords>(window.end, tile);
+    measure_window(tiles, connectivity_of<Tile>(emitter.settings), place, window, tile);
+    measure_slots(tiles, place, threadIdx.x, blockDim.x, window, tile);
+    if (has_one && is_last()) {
+      summed = barrier.arrive();
+    }
+  }
 }
 
 template <typename Tile, bool kAll, bool kIsUsual>
@@ -81,7 +136,7 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
   extern __shared__ uint4 memory[];
   auto& tile = *reinterpret_cast<Tile*>(memory);
   const GridBarrier barrier(tiles.arrivals);
-  const Connectivity connectivity = emitter.settings.connectivity;
+  const Connectivity connectivity = connectivity_of<Tile>(emitter.settings);
   const uint32_t n_tiles = tiles.count();
   const bool has_one = kIsUsual || n_tiles <= gridDim.x;
   const auto for_each_tile = [&](auto visit) {
@@ -101,7 +156,7 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
   for_each_tile([&](const Place& place) {
     begin_tile<kAll>(tiles, place, connectivity, tile);
     if (!has_one) {
-      clear_slots(tiles, place, tile);
+      clear_slots<kWords>(tiles, place, tile);
       park(tiles, place.index, tile);
     }
   });
@@ -111,8 +166,8 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
   }
   const uint32_t published = barrier.arrive();
   if (has_one) {  // all that can be had without the other tiles
-    clear_slots(tiles, place_of(tiles, blockIdx.x), tile);
-    measure_runs(tiles, emitter.settings, place_of(tiles, blockIdx.x), first_window, tile);
+    clear_slots<kWords>(tiles, place_of(tiles, blockIdx.x), tile);
+    measure_runs(tiles, connectivity, place_of(tiles, blockIdx.x), first_window, tile);
   }
   barrier.wait(published);
 
@@ -125,49 +180,42 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
     barrier.wait(merged);
   }
 
-  SumsWindow<kWords> last_window{};
+  const bool paints_first = has_one && !inker.needs_areas;
+  uint32_t summed = 0;
   for_each_tile([&](const Place& place) {
     if (!has_one) {
       come_back(tiles, place, tile);
       prepare_numbers(tile);
-      __syncthreads();
+      measure_window(tiles, connectivity, place, window_from<kWords>(0, tile), tile);
     }
-    number_tile(tiles, emitter, place, tile);
-    last_window = measure_tile<kWords>(tiles, emitter, inker, place, has_one, tile);
+    summed = finish_tile<kWords>(tiles, emitter, inker, place, barrier, has_one, paints_first, tile, pixels);
     if (!has_one) {
-      finish_components(tiles, emitter, inker, place, last_window, tile);
       park(tiles, place.index, tile);
     }
   });
-  const uint32_t summed = barrier.arrive();
-  if (has_one) {
-    finish_components(tiles, emitter, inker, place_of(tiles, blockIdx.x), last_window, tile);
-  }
-  const bool paints_first = has_one && !inker.needs_areas;
-  if (!paints_first) {
-    barrier.wait(summed);
+  if (paints_first) {
+    return;
   }
 
+  if (!has_one) {
+    summed = barrier.arrive();
+  }
+  barrier.wait(summed);
   for_each_tile([&](const Place& place) {
     if (!has_one) {
       come_back(tiles, place, tile);
-      find_slots(tiles, threadIdx.x, blockDim.x, tile);
+      find_slots(tiles, place, threadIdx.x, blockDim.x, tile);
       __syncthreads();
     }
-    ink_runs(tiles, inker, tile);
-    __syncthreads();
-    paint_tile(tiles, inker, place, tile, pixels);
-    if (paints_first) {
-      barrier.wait(summed);
-    }
-    emit_slots<kAll>(tiles, emitter, place, tile);
+    paint_runs(tiles, inker, place, tile, pixels);
+    emit_components(tiles, emitter, inker, place, SumsWindow<kWords>{}, true, tile);
   });
 }
 
-/// A kernel, and the shared memory of its blocks.
+/// A kernel, and the shared memory that its blocks use.
 struct Kernel {
   void (*process)(Tiles, Emitter, Inker, uint8_t*);
-  size_t shared_bytes;
+  size_t tile_bytes;
 };
 
 /// What a kernel is made for, but for the width of tiles.
@@ -201,37 +249,47 @@ Kernel kernel_for(const Purpose& purpose, uint32_t tile_width) {
   return tile_width == kWide ? binary_kernel<kWide>(purpose) : binary_kernel<kNarrow>(purpose);
 }
 
+Status get_attribute(cudaDeviceAttr attribute, int* value) {
+  int device = 0;
+  CCL_RETURN_IF_ERROR(check(cudaGetDevice(&device), "cudaGetDevice"));
+  return check(cudaDeviceGetAttribute(value, attribute, device), "cudaDeviceGetAttribute");
+}
+
+/// The shared memory that blocks of a kernel ask for: so much that no more than kBlocksPerMultiprocessor are
+/// on one. Three on some, and one or none on others, would hold up all.
+Status find_shared_bytes(const Kernel& kernel, size_t* bytes) {
+  int of_multiprocessor = 0;
+  CCL_RETURN_IF_ERROR(get_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, &of_multiprocessor));
+  *bytes = std::max(kernel.tile_bytes, size_t(of_multiprocessor) / (kBlocksPerMultiprocessor + 1) + 1);
+  return {};
+}
+
 }  // namespace
 
 Status find_residence(bool has_values, uint32_t tile_width, uint32_t* n_blocks) {
-  int device = 0;
   int n_multiprocessors = 0;
   int most_bytes = 0;
-  CCL_RETURN_IF_ERROR(check(cudaGetDevice(&device), "cudaGetDevice"));
-  CCL_RETURN_IF_ERROR(
-      check(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-            "cudaDeviceGetAttribute"));
-  CCL_RETURN_IF_ERROR(
-      check(cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device),
-            "cudaDeviceGetAttribute"));
+  CCL_RETURN_IF_ERROR(get_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most_bytes));
+  CCL_RETURN_IF_ERROR(get_attribute(cudaDevAttrMultiProcessorCount, &n_multiprocessors));
   int least = std::numeric_limits<int>::max();
   for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
     for (const bool has_features : {false, true}) {
       for (const bool is_usual : {false, true}) {
         const Kernel kernel = kernel_for({has_values, connectivity, has_features, is_usual}, tile_width);
-        if (kernel.shared_bytes > static_cast<size_t>(most_bytes)) {
+        size_t bytes = 0;
+        CCL_RETURN_IF_ERROR(find_shared_bytes(kernel, &bytes));
+        if (bytes > static_cast<size_t>(most_bytes)) {
           *n_blocks = 0;
           return {};
         }
         CCL_RETURN_IF_ERROR(
             check(cudaFuncSetAttribute(kernel.process, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       static_cast<int>(kernel.shared_bytes)),
+                                       static_cast<int>(bytes)),
                   "cudaFuncSetAttribute of runs"));
         int n = 0;
-        CCL_RETURN_IF_ERROR(
-            check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                      &n, kernel.process, static_cast<int>(threads_for(tile_width)), kernel.shared_bytes),
-                  "cudaOccupancyMaxActiveBlocksPerMultiprocessor of runs"));
+        CCL_RETURN_IF_ERROR(check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                                      &n, kernel.process, static_cast<int>(threads_for(tile_width)), bytes),
+                                  "cudaOccupancyMaxActiveBlocksPerMultiprocessor of runs"));
         least = std::min(least, n);
       }
     }
@@ -267,7 +325,7 @@ Status process_tiles(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitt
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(std::min(n_blocks, tiles.count()));
   config.blockDim = dim3(threads_for(tiles.tile_width));
-  config.dynamicSmemBytes = kernel.shared_bytes;
+  CCL_RETURN_IF_ERROR(find_shared_bytes(kernel, &config.dynamicSmemBytes));
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;

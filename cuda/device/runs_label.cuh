@@ -244,13 +244,15 @@ __device__ void unite_links(const Tiles& tiles, const Place& place, Connectivity
 /// From parents to runs with roots; marks the roots.
 template <typename Tile>
 __device__ void mark_roots(const Tiles& tiles, Tile& tile) {
-  for (uint32_t word = threadIdx.x; word < tiles.rows / Tile::kBandRows * Tile::kRowWords;
-       word += blockDim.x) {
-    const uint32_t column = word % Tile::kRowWords * kWordBits;
-    NextRun next_run(tile, word);
-    for (uint32_t rest = tile.starts[word]; rest != 0; rest &= rest - 1) {
+  using Part = WordPart<Tile>;
+  for (uint32_t i = threadIdx.x; i < tiles.rows / Tile::kBandRows * Tile::kRowWords * Part::kParts;
+       i += blockDim.x) {
+    const Part part = Part::make(i);
+    const uint32_t column = part.word % Tile::kRowWords * kWordBits;
+    NextRun<Tile> next_run(tile, part);
+    for (uint32_t rest = part.of(tile.starts[part.word]); rest != 0; rest &= rest - 1) {
       const uint32_t start = lowest_bit(rest);
-      const uint32_t row = word / Tile::kRowWords * Tile::kBandRows + (next_run.is_top(start) ? 0 : 1);
+      const uint32_t row = part.word / Tile::kRowWords * Tile::kBandRows + (next_run.is_top(start) ? 0 : 1);
       const uint32_t run = next_run.take(start);
       const uint32_t root = tile.parent()[run];
       if (root == run) {

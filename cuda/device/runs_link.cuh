@@ -24,14 +24,32 @@ struct RowLinks {
   uint32_t right;     ///< to the one after it
 };
 
-/// The ids of the runs that begin in a word, one after the other.
+/// A part of a band's word: what a thread goes through. Narrow tiles have fewer words than their block
+/// threads.
+template <typename Tile>
+struct WordPart {
+  static constexpr uint32_t kParts = Tile::kHasTops && Tile::kWidth == kNarrow ? 2 : 1;
+  static constexpr uint32_t kBits = kWordBits / kParts;
+
+  uint32_t word;
+  uint32_t first;  ///< bit
+
+  static __device__ WordPart make(uint32_t i) { return {i / kParts, i % kParts * kBits}; }
+  __device__ uint32_t of(uint32_t bits) const { return bits & kAllLanes >> (kWordBits - kBits) << first; }
+};
+
+/// The ids of the runs that begin in a part of a word, one after the other.
 template <typename Tile>
 class NextRun {
  public:
-  __device__ NextRun(const Tile& tile, uint32_t word) : run_(tile.base[word]) {
+  __device__ NextRun(const Tile& tile, WordPart<Tile> part) : run_(tile.base[part.word]) {
+    const uint32_t before = tile.starts[part.word] & bits_below(part.first);
     if constexpr (Tile::kHasTops) {
-      tops_ = tile.tops[word];
-      lower_run_ = tile.lower_base[word];
+      tops_ = tile.tops[part.word];
+      lower_run_ = tile.lower_base[part.word] + __popc(before & ~tops_);
+      run_ += __popc(before & tops_);
+    } else {
+      run_ += __popc(before);
     }
   }
 
@@ -151,20 +169,22 @@ __device__ LinkList link_list(Tile& tile) {
 template <typename Tile, typename Visit>
 __device__ void link_bands(const Tiles& tiles, const Place& place, Connectivity connectivity,
                            uint32_t first_band, uint32_t end_band, Tile& tile, Visit visit) {
+  using Part = WordPart<Tile>;
+  constexpr uint32_t kBandParts = Tile::kRowWords * Part::kParts;
   const LinkList list = link_list(tile);
-  for (uint32_t first = first_band * Tile::kRowWords; first < end_band * Tile::kRowWords;
-       first += blockDim.x) {
-    const uint32_t word = first + threadIdx.x;
-    const uint32_t band = word / Tile::kRowWords;
-    const uint32_t column = word % Tile::kRowWords * kWordBits;
+  for (uint32_t first = first_band * kBandParts; first < end_band * kBandParts; first += blockDim.x) {
+    const Part part = Part::make(first + threadIdx.x);
+    const uint32_t band = part.word / Tile::kRowWords;
+    const uint32_t column = part.word % Tile::kRowWords * kWordBits;
     RowLinks links{};
     if (band < end_band) {
       if (band > 0) {
         links = row_links(tiles, place, connectivity,
-                          band * Tile::kBandRows * Tile::kRowWords + word % Tile::kRowWords, tile);
+                          band * Tile::kBandRows * Tile::kRowWords + part.word % Tile::kRowWords, tile);
+        links = {part.of(links.straight), part.of(links.left), part.of(links.right)};
       }
-      NextRun next_run(tile, word);
-      for (uint32_t rest = tile.starts[word]; rest != 0;) {
+      NextRun<Tile> next_run(tile, part);
+      for (uint32_t rest = part.of(tile.starts[part.word]); rest != 0;) {
         const uint32_t start = lowest_bit(rest);
         rest ^= start;
         const uint32_t run = next_run.take(start);

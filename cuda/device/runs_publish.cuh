@@ -3,6 +3,7 @@
 /// many components begin in each of its rows.
 #pragma once
 
+#include "device/runs_sums.cuh"
 #include "device/runs_tile.cuh"
 
 namespace ccl::device::runs {
@@ -32,12 +33,14 @@ __device__ void publish_slots(const Tiles& tiles, const Place& place, Tile& tile
 }
 
 /// What others count in and wait for once components are merged.
-template <typename Tile>
+template <uint32_t kWords, typename Tile>
 __device__ void clear_slots(const Tiles& tiles, const Place& place, const Tile& tile) {
   for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
     const uint32_t slot = place.index * tiles.max_slots + i;
     tiles.slot_label[slot] = 0;
-    tiles.slot_sums[slot] = SlotSums{0, Sums{}};
+    for (uint32_t word = 0; word < kWords; ++word) {
+      *tiles.slot_sum(word, slot) = word == TileSums::kXMin ? tiles.frame.width : 0;
+    }
   }
 }
 

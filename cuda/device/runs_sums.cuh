@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Sums over the runs of a tile, in its coordinates, where each fits 32 bits.
+/// Sums over the runs of a tile, in its coordinates, where each fits 32 bits; and those in the frame's.
 #pragma once
 
 #include "device/runs_tile.cuh"
@@ -23,6 +23,7 @@ struct TileSums {
     kPerimeterAndEuler,  ///< perimeter in the lower kPerimeterBits, Euler number in the others
     kAllWords,
   };
+  static_assert(kAllWords == kMaxSumWords);
 
   /// Each edge between pixels counts once at most.
   static constexpr uint32_t kPerimeterBits = 17;
@@ -108,28 +109,9 @@ __device__ inline void add(const PixelShape& shape, PixelShape* sum) {
   sum->euler += shape.euler;
 }
 
-/// The bits of a word that are columns `first` .. `last` of a row.
-__device__ inline uint32_t columns_in_word(uint32_t word, uint32_t first, uint32_t last) {
-  return (word == first / kWordBits ? ~bits_below(first % kWordBits) : kAllLanes) &
-         (word == last / kWordBits ? bits_up_to(last % kWordBits) : kAllLanes);
-}
-
-/// Perimeter and Euler number of the pixels x .. last of row y of a tile, alike.
-template <typename Tile>
-__device__ PixelShape shape_of_stretch(const Tile& tile, Connectivity connectivity, uint32_t x, uint32_t last,
-                                       uint32_t y) {
-  PixelShape sum{};
-  for (uint32_t word = x / kWordBits; word <= last / kWordBits; ++word) {
-    add(shape_of_word(connectivity, columns_in_word(word, x, last), WordNeighbors(tile, y, word),
-                      WordNeighbors(tile, y - 1, word)),
-        &sum);
-  }
-  return sum;
-}
-
-/// The same for a stretch of a value, a pixel at a time.
-__device__ inline PixelShape shape_of_value_stretch(const SegmentSource& frame, Connectivity connectivity,
-                                                    uint32_t x, uint32_t last, uint32_t y) {
+/// The same for columns x .. last of a frame's row, all of one segment, a pixel at a time.
+__device__ inline PixelShape shape_of_stretch(const SegmentSource& frame, Connectivity connectivity,
+                                              uint32_t x, uint32_t last, uint32_t y) {
   const uint8_t own = frame.segment(x, y);
   const auto is_own = [&](uint32_t u, uint32_t v) { return frame.segment_or_background(u, v) == own; };
   PixelShape sum{};
@@ -180,74 +162,76 @@ __device__ inline BitSums sums_of_word(uint32_t bits) {
   return sum;
 }
 
-/// The sums of the columns `column` .. `end`, a whole run, of two rows, y and y + 1.
-template <typename Tile, uint32_t kWords>
-__device__ void sums_of_pair(const Tile& tile, uint32_t y, uint32_t column, uint32_t end,
-                             uint32_t (&words)[kWords]) {
-  constexpr bool kAll = kWords == TileSums::kAllWords;
-  uint32_t n_upper = 0;
-  uint32_t n_lower = 0;
-  uint32_t x = 0;
-  uint32_t x_lower = 0;
-  uint32_t xx = 0;
-  PixelShape shape{};
-#pragma unroll 1
-  for (uint32_t word = column / kWordBits; word <= end / kWordBits; ++word) {
-    const uint32_t in_run = columns_in_word(word, column, end);
-    const uint32_t upper = tile.bits[y * Tile::kRowWords + word] & in_run;
-    const uint32_t lower = tile.bits[(y + 1) * Tile::kRowWords + word] & in_run;
-    n_upper += __popc(upper);
-    n_lower += __popc(lower);
-    if constexpr (kAll) {
-      const BitSums up = sums_of_word(upper);
-      const BitSums low = sums_of_word(lower);
-      const uint32_t before = word * kWordBits;
-      const uint32_t n = up.n + low.n;
-      x_lower += low.n * before + low.x;
-      x += n * before + up.x + low.x;
-      xx += before * (n * before + 2 * (up.x + low.x)) + up.xx + low.xx;
-      const WordNeighbors above(tile, y - 1, word);
-      const WordNeighbors first(tile, y, word);
-      const WordNeighbors second(tile, y + 1, word);
-      add(shape_of_word(Connectivity::k8, upper, first, above), &shape);
-      add(shape_of_word(Connectivity::k8, lower, second, first), &shape);
-    } else {
-      x += (__popc(upper) + __popc(lower)) * word * kWordBits + sum_of_bits(upper) + sum_of_bits(lower);
-    }
+/// What a run has in one word: columns `first` .. `last` of a band.
+struct Piece {
+  uint32_t band, first, last;
+
+  __device__ uint32_t word() const { return first / kWordBits; }
+  /// Its columns, as bits of the word.
+  __device__ uint32_t columns() const {
+    return bits_up_to(last % kWordBits) & ~bits_below(first % kWordBits);
   }
-  const uint32_t n = n_upper + n_lower;
+};
+
+/// The piece that begins at a column of a run.
+template <typename Tile>
+__device__ Piece piece_from(const Tile& tile, uint32_t band, uint32_t first) {
+  const uint32_t stops = tile.stops_in(band, first / kWordBits) & ~bits_up_to(first % kWordBits);
+  const uint32_t n_before = stops != 0 ? __ffs(static_cast<int>(stops)) - 1 : kWordBits;
+  return {band, first, first / kWordBits * kWordBits + n_before - 1};
+}
+
+/// The sums of a piece of a run of two rows.
+template <typename Tile, uint32_t kWords>
+__device__ void sums_of_pair(const Tile& tile, const Piece& piece, uint32_t (&words)[kWords]) {
+  const uint32_t y = piece.band * Tile::kBandRows;
+  const uint32_t word = piece.word();
+  const uint32_t begin = word * kWordBits;
+  const uint32_t upper = tile.bits[y * Tile::kRowWords + word] & piece.columns();
+  const uint32_t lower = tile.bits[(y + 1) * Tile::kRowWords + word] & piece.columns();
+  const uint32_t n_lower = __popc(lower);
+  const uint32_t n = __popc(upper) + n_lower;
   words[TileSums::kArea] = n;
-  words[TileSums::kX] = x;
   words[TileSums::kY] = n * y + n_lower;
-  words[TileSums::kXMin] = column;
-  words[TileSums::kXMax] = end;
+  words[TileSums::kXMin] = piece.first;
+  words[TileSums::kXMax] = piece.last;
   words[TileSums::kYMax] = n_lower != 0 ? y + 1 : y;
-  if constexpr (kAll) {
-    words[TileSums::kXX] = xx;
-    words[TileSums::kXY] = x * y + x_lower;
+  if constexpr (kWords == TileSums::kBasicWords) {
+    words[TileSums::kX] = n * begin + sum_of_bits(upper) + sum_of_bits(lower);
+  } else {
+    const BitSums up = sums_of_word(upper);
+    const BitSums low = sums_of_word(lower);
+    const uint32_t in_word = up.x + low.x;
+    const uint32_t x = n * begin + in_word;
+    words[TileSums::kX] = x;
+    words[TileSums::kXX] = begin * (x + in_word) + up.xx + low.xx;
+    words[TileSums::kXY] = x * y + n_lower * begin + low.x;
     words[TileSums::kYY] = n * y * y + n_lower * (2 * y + 1);
+    const WordNeighbors first(tile, y, word);
+    PixelShape shape = shape_of_word(Connectivity::k8, upper, first, WordNeighbors(tile, y - 1, word));
+    add(shape_of_word(Connectivity::k8, lower, WordNeighbors(tile, y + 1, word), first), &shape);
     words[TileSums::kPerimeterAndEuler] = TileSums::pack(shape);
   }
 }
 
-/// The sums of a run.
+/// The sums of a piece of a run.
 template <typename Tile, uint32_t kWords>
-__device__ void sums_of_run(const Tiles& tiles, Connectivity connectivity, const Place& place,
-                            const Tile& tile, TileRun run, uint32_t (&words)[kWords]) {
-  const uint32_t x = run.first();
-  const uint32_t last = tile.last_column(run);
+__device__ void sums_of_piece(const Tiles& tiles, Connectivity connectivity, const Place& place,
+                              const Tile& tile, const Piece& piece, uint32_t (&words)[kWords]) {
   if constexpr (Tile::kKind == RunKind::kPair) {
-    sums_of_pair(tile, run.row() / 2 * 2, x, last, words);
+    sums_of_pair(tile, piece, words);
     return;
   }
-  sums_of_stretch(x, last, run.row(), words);
+  const uint32_t row = piece.band;
+  sums_of_stretch(piece.first, piece.last, row, words);
   if constexpr (kWords == TileSums::kAllWords) {
     PixelShape shape{};
     if constexpr (Tile::kKind == RunKind::kValue) {
-      shape =
-          shape_of_value_stretch(tiles.frame, connectivity, place.x + x, place.x + last, place.y + run.row());
+      shape = shape_of_stretch(tiles.frame, connectivity, place.x + piece.first, place.x + piece.last,
+                               place.y + row);
     } else {
-      shape = shape_of_stretch(tile, connectivity, x, last, run.row());
+      shape = shape_of_word(connectivity, piece.columns(), WordNeighbors(tile, row, piece.word()),
+                            WordNeighbors(tile, row - 1, piece.word()));
     }
     words[TileSums::kPerimeterAndEuler] = TileSums::pack(shape);
   }
@@ -263,6 +247,20 @@ __device__ void reduce(uint32_t lanes, uint32_t (&words)[kWords]) {
   }
 }
 
+/// Adds up the words of those of `lanes` that have the value of the first of them, if they are `n_least` or
+/// more. Returns whether the lane's words are to be added on: no other lane's have them.
+template <uint32_t kWords>
+__device__ bool reduce_alike(uint32_t lanes, uint32_t value, uint32_t n_least, uint32_t (&words)[kWords]) {
+  const uint32_t lane = threadIdx.x % kWarpSize;
+  const uint32_t leader = __ffs(static_cast<int>(lanes)) - 1;
+  const uint32_t alike = __ballot_sync(lanes, value == __shfl_sync(lanes, value, leader));
+  if ((alike >> lane & 1) == 0 || __popc(alike) < n_least) {
+    return true;
+  }
+  reduce(alike, words);
+  return lane == leader;
+}
+
 /// Adds to sums in shared memory.
 template <uint32_t kWords>
 __device__ void add(const uint32_t (&words)[kWords], uint32_t* sums) {
@@ -275,6 +273,54 @@ __device__ void add(const uint32_t (&words)[kWords], uint32_t* sums) {
       atomicMax(sums + i, words[i]);
     }
   }
+}
+
+/// The words of sums in the frame's coordinates.
+template <uint32_t kWords>
+using FrameSums = uint64_t[kWords];
+
+/// From the tile's coordinates to the frame's.
+template <uint32_t kWords>
+__device__ void to_frame(const Place& place, const uint32_t (&words)[kWords], FrameSums<kWords>& sums) {
+  const uint64_t n = words[TileSums::kArea];
+  const uint64_t x = words[TileSums::kX];
+  const uint64_t y = words[TileSums::kY];
+  const uint64_t x0 = place.x;
+  const uint64_t y0 = place.y;
+  sums[TileSums::kArea] = n;
+  sums[TileSums::kX] = n * x0 + x;
+  sums[TileSums::kY] = n * y0 + y;
+  sums[TileSums::kXMin] = x0 + words[TileSums::kXMin];
+  sums[TileSums::kXMax] = x0 + words[TileSums::kXMax];
+  sums[TileSums::kYMax] = y0 + words[TileSums::kYMax];
+  if constexpr (kWords == TileSums::kAllWords) {
+    sums[TileSums::kXX] = n * x0 * x0 + 2 * x0 * x + words[TileSums::kXX];
+    sums[TileSums::kXY] = n * x0 * y0 + x0 * y + y0 * x + words[TileSums::kXY];
+    sums[TileSums::kYY] = n * y0 * y0 + 2 * y0 * y + words[TileSums::kYY];
+    const uint32_t shape = words[TileSums::kPerimeterAndEuler];
+    sums[TileSums::kPerimeterAndEuler] =
+        TileSums::perimeter(shape) + (static_cast<uint64_t>(TileSums::euler(shape)) << kWordBits);
+  }
+}
+
+/// `y_min` is where the component begins.
+template <uint32_t kWords>
+__device__ Sums as_sums(const FrameSums<kWords>& words, uint32_t y_min) {
+  Sums sums;
+  sums.x_min = static_cast<uint32_t>(words[TileSums::kXMin]);
+  sums.y_min = y_min;
+  sums.x_max = static_cast<uint32_t>(words[TileSums::kXMax]);
+  sums.y_max = static_cast<uint32_t>(words[TileSums::kYMax]);
+  sums.x = words[TileSums::kX];
+  sums.y = words[TileSums::kY];
+  if constexpr (kWords == TileSums::kAllWords) {
+    sums.xx = words[TileSums::kXX];
+    sums.xy = words[TileSums::kXY];
+    sums.yy = words[TileSums::kYY];
+    sums.perimeter = static_cast<uint32_t>(words[TileSums::kPerimeterAndEuler]);
+    sums.euler = static_cast<int32_t>(words[TileSums::kPerimeterAndEuler] >> kWordBits);
+  }
+  return sums;
 }
 
 }  // namespace ccl::device::runs

@@ -194,17 +194,6 @@ struct alignas(16) TileOf {
     const uint32_t stops = ~columns_of(band, word);
     return kKind == RunKind::kValue ? stops | starts[band * kRowWords + word] : stops;
   }
-  /// The last column of a run.
-  __device__ uint32_t last_column(TileRun of) const {
-    const uint32_t band = of.row() / kBandRows;
-    uint32_t word = of.first() / kWordBits;
-    uint32_t stops = stops_in(band, word) & ~bits_up_to(of.first() % kWordBits);
-    while (stops == 0 && word != kRowWords - 1) {
-      ++word;
-      stops = stops_in(band, word);
-    }
-    return stops != 0 ? word * kWordBits + __ffs(static_cast<int>(stops)) - 2 : kWidth - 1;
-  }
   /// The column of a run's first pixel.
   __device__ uint32_t first_pixel_column(TileRun of) const {
     if constexpr (kHasTops) {
