@@ -228,12 +228,6 @@ struct BorderBlock {
   }
 };
 
-/// Two labels to be united; 0: none.
-struct Equivalence {
-  uint32_t a = 0;
-  uint32_t b = 0;
-};
-
 constexpr uint32_t kBorderLinks = 3;
 
 /// The links of a block below a border of tiles to those above it. Where the one to the left, in the
@@ -281,21 +275,6 @@ __device__ inline void links_to_left(const BorderBlock<Block>& block, uint32_t w
   }
 }
 
-/// Unites what the links of a warp's threads make equivalent. Many of them join the same two trees; one
-/// of those does it. All lanes must call it.
-__device__ inline void unite_links(uint32_t* table, const Equivalence (&links)[kBorderLinks]) {
-#pragma unroll
-  for (const Equivalence& link : links) {
-    const uint32_t a = link.a != 0 ? find_and_split(table, link.a) : 0;
-    const uint32_t b = link.b != 0 ? find_and_split(table, link.b) : 0;
-    const uint64_t trees = a != b ? uint64_t{max(a, b)} << 32 | min(a, b) : 0;
-    const uint32_t peers = __match_any_sync(kAllLanes, trees);
-    if (trees != 0 && threadIdx.x % kWarpSize == __ffs(static_cast<int>(peers)) - 1) {
-      unite_roots(table, a, b);
-    }
-  }
-}
-
 /// Reduction of the links across borders of tiles: blockIdx.y counts the borders between tiles one
 /// below the other, then the others, and a thread stands at a block along one.
 template <typename Block>
@@ -314,7 +293,9 @@ __global__ void __launch_bounds__(kBorderThreads)
     const uint32_t x = (border - n_horizontal + 1) * BlockTile::kWidth;
     links_to_left(BorderBlock<Block>::at(frame, x, along), frame.width, links);
   }
-  unite_links(table, links);
+  for (const Equivalence& link : links) {
+    unite_link(table, link);
+  }
 }
 
 /// Writes a root to the foreground pixels of a 2×2 block and 0 to the others, two at a time where all

@@ -178,20 +178,18 @@ __global__ void __launch_bounds__(kTileThreads) label_tiles(SegmentSource frame,
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads) merge_south_borders(SegmentSource frame, uint32_t* labels) {
   const uint32_t x = blockIdx.x * kBorderThreads + threadIdx.x;
-  if (x < frame.width) {
-    merge_south<kConnectivity>(frame, kTileWidth, x, (blockIdx.y + 1) * kTileHeight - 1,
-                               [labels](uint32_t p, uint32_t q) { unite_roots(labels, p + 1, q + 1); });
-  }
+  unite_links(labels, x < frame.width ? links_south<kConnectivity>(frame, kTileWidth, x,
+                                                                   (blockIdx.y + 1) * kTileHeight - 1)
+                                      : BorderLinks{});
 }
 
 /// Step 2b: DLP-RUF on the last columns of tiles; blockIdx.y counts the borders.
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads) merge_east_borders(SegmentSource frame, uint32_t* labels) {
   const uint32_t y = blockIdx.x * kBorderThreads + threadIdx.x;
-  if (y < frame.height) {
-    merge_east<kConnectivity>(frame, kTileHeight, (blockIdx.y + 1) * kTileWidth - 1, y,
-                              [labels](uint32_t p, uint32_t q) { unite_roots(labels, p + 1, q + 1); });
-  }
+  unite_links(labels, y < frame.height ? links_east<kConnectivity>(frame, kTileHeight,
+                                                                   (blockIdx.y + 1) * kTileWidth - 1, y)
+                                       : BorderLinks{});
 }
 
 /// Algorithm 5.

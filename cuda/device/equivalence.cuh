@@ -12,6 +12,8 @@
 
 #include <cstdint>
 
+#include "device/warp.cuh"
+
 namespace ccl::device {
 
 /// An entry that other threads may be lowering: volatile, so that each turn of a loop reads it anew.
@@ -81,6 +83,44 @@ __device__ inline void unite_roots(uint32_t* table, uint32_t a, uint32_t b) {
     old = atomicMin(table + larger - 1, b);
     a = old;
   } while (old != larger);
+}
+
+/// Two labels to be united; 0: none.
+struct Equivalence {
+  uint32_t a = 0;
+  uint32_t b = 0;
+};
+
+/// find_and_split() of two labels at once, so that one does not wait for the other.
+__device__ inline void find_and_split(uint32_t* table, Equivalence* labels) {
+  uint32_t next_a = load(table + labels->a - 1);
+  uint32_t next_b = load(table + labels->b - 1);
+  while (next_a != labels->a || next_b != labels->b) {
+    const uint32_t after_a = load(table + next_a - 1);
+    const uint32_t after_b = load(table + next_b - 1);
+    if (after_a != next_a) {
+      store(table + labels->a - 1, after_a);
+    }
+    if (after_b != next_b) {
+      store(table + labels->b - 1, after_b);
+    }
+    *labels = {next_a, next_b};
+    next_a = after_a;
+    next_b = after_b;
+  }
+}
+
+/// Unites what a link of each of a warp's threads makes equivalent, in the whole frame. Many of them join the
+/// same two trees; one of those does it. All lanes must call it.
+__device__ inline void unite_link(uint32_t* table, Equivalence link) {
+  if (link.a != 0) {
+    find_and_split(table, &link);
+  }
+  const uint64_t trees = link.a != link.b ? uint64_t{max(link.a, link.b)} << 32 | min(link.a, link.b) : 0;
+  const uint32_t peers = __match_any_sync(kAllLanes, trees);
+  if (trees != 0 && threadIdx.x % kWarpSize == static_cast<uint32_t>(__ffs(static_cast<int>(peers)) - 1)) {
+    unite_roots(table, link.a, link.b);
+  }
 }
 
 /// Points the entries of a tile's pixels at their roots: this thread's are `first` and those `stride`

@@ -206,16 +206,17 @@ __device__ inline uint32_t merged_border(uint32_t i, uint32_t tile_size) {
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads)
     merge_tiles(SegmentSource frame, uint32_t tile_size, uint32_t n_horizontal, uint32_t* labels) {
-  const auto merge = [labels](uint32_t p, uint32_t q) { unite_roots(labels, p + 1, q + 1); };
   const uint32_t along = blockIdx.x * kBorderThreads + threadIdx.x;
+  BorderLinks links{};
   if (blockIdx.y < n_horizontal) {
     if (along < frame.width) {
-      merge_south<kConnectivity>(frame, tile_size, along, merged_border(blockIdx.y, tile_size), merge);
+      links = links_south<kConnectivity>(frame, tile_size, along, merged_border(blockIdx.y, tile_size));
     }
   } else if (along < frame.height) {
-    merge_east<kConnectivity>(frame, tile_size, merged_border(blockIdx.y - n_horizontal, tile_size), along,
-                              merge);
+    links = links_east<kConnectivity>(frame, tile_size, merged_border(blockIdx.y - n_horizontal, tile_size),
+                                      along);
   }
+  unite_links(labels, links);
 }
 
 /// Kernel 3: flattens the trees on the borders of tiles of a size, horizontal ones first.

@@ -189,8 +189,7 @@ __global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
 /// Phase 2.
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads) merge_globally(SegmentSource frame, uint32_t* labels) {
-  merge_borders<kConnectivity>(frame, kTileWidth, kTileHeight,
-                               [labels](uint32_t p, uint32_t q) { unite_roots(labels, p + 1, q + 1); });
+  unite_borders<kConnectivity>(frame, kTileWidth, kTileHeight, labels);
 }
 
 /// The three phases.
