@@ -171,6 +171,12 @@ __device__ void measure_slots(const Tiles& tiles, const Place& place, uint32_t t
   }
 }
 
+/// No label begins in an empty tile; but the first one counts all of the frame.
+template <typename Tile>
+__device__ bool has_nothing_to_count(const Place& place, const Tile& tile) {
+  return tile.n_runs == 0 && place.index != 0;
+}
+
 /// Gathers what the merged tiles tell: the roots of the tile's slots and the counts that its labels follow
 /// from. Shared components bring the window's sums to their roots.
 template <uint32_t kWords, typename Tile>
@@ -184,11 +190,11 @@ __device__ void gather(const Tiles& tiles, const Place& place, const SumsWindow<
     measure_slots(tiles, place, threadIdx.x, kSlotThreads, window, tile);
     return;
   }
-  auto& tables = tile.tables;
-  const bool is_first_tile = place.index == 0;  // above which there is nothing to count
-  if (tile.n_runs == 0 && !is_first_tile) {
+  if (has_nothing_to_count(place, tile)) {
     return;
   }
+  auto& tables = tile.tables;
+  const bool is_first_tile = place.index == 0;  // above which there are no labels, so it counts them all
   const uint32_t thread = threadIdx.x - kSlotThreads;
   if (thread < kTileThreads) {
     add_tile_counts(tiles, is_first_tile ? tiles.count() : place.strip * tiles.columns, thread, kTileThreads,
@@ -201,6 +207,9 @@ __device__ void gather(const Tiles& tiles, const Place& place, const SumsWindow<
 /// Numbers the components that begin in the tile, and tells the labels of shared ones.
 template <typename Tile>
 __device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Place& place, Tile& tile) {
+  if (has_nothing_to_count(place, tile)) {
+    return;
+  }
   auto& tables = tile.tables;
   if (threadIdx.x < kWarpSize) {
     number_rows(tiles.rows, tables);
