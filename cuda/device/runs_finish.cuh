@@ -43,7 +43,7 @@ __device__ void emit_components(const Tiles& tiles, const Emitter& emitter, cons
         sums[word] = *tiles.slot_sum(word, slot);
       }
     } else {
-      root = window.places[i].root;
+      root = window.components[i].root;
       if (tile.is_root_shared(root)) {
         continue;
       }
@@ -51,7 +51,7 @@ __device__ void emit_components(const Tiles& tiles, const Emitter& emitter, cons
       label = label_of(tile.tables, root, run.row());
       x = place.x + tile.first_pixel_column(run);
       y = place.y + run.row();
-      to_frame(place, window.places[i].words, sums);
+      to_frame(place, window.components[i].words, sums);
     }
     const auto area = static_cast<uint32_t>(sums[TileSums::kArea]);
     emit<kWords == TileSums::kAllWords>(

@@ -23,36 +23,36 @@ template <uint32_t kWords>
 struct SumsWindow {
   /// A component's sums and its root, an odd number of words from those of the next one, so that they spread
   /// over all banks of shared memory.
-  struct Place {
+  struct Component {
     uint32_t words[kWords];
     uint32_t root;
   };
-  static_assert(sizeof(Place) / sizeof(uint32_t) % 2 == 1);
+  static_assert(sizeof(Component) / sizeof(uint32_t) % 2 == 1);
 
   uint32_t begin, end;
-  Place* places;
+  Component* components;
 
   __device__ bool has(uint32_t component) const { return component - begin < end - begin; }
-  __device__ Place& of(uint32_t component) const { return places[component - begin]; }
+  __device__ Component& of(uint32_t component) const { return components[component - begin]; }
 };
 
 template <uint32_t kWords, typename Tile>
 __device__ SumsWindow<kWords> window_from(uint32_t begin, Tile& tile) {
-  using Place = typename SumsWindow<kWords>::Place;
+  using Component = typename SumsWindow<kWords>::Component;
   TileRun* first = tile.run + tile.n_runs;
   const auto n_bytes =
       static_cast<uint32_t>(reinterpret_cast<char*>(&tile.tables) - reinterpret_cast<char*>(first));
-  return {begin, min(begin + n_bytes / static_cast<uint32_t>(sizeof(Place)), tile.n_components),
-          reinterpret_cast<Place*>(first)};
+  return {begin, min(begin + n_bytes / static_cast<uint32_t>(sizeof(Component)), tile.n_components),
+          reinterpret_cast<Component*>(first)};
 }
 
 /// Makes the sums ready.
 template <typename Tile, uint32_t kWords>
 __device__ void clear_sums(const SumsWindow<kWords>& window) {
-  constexpr uint32_t kPlace = sizeof(typename SumsWindow<kWords>::Place) / sizeof(uint32_t);
-  auto* words = reinterpret_cast<uint32_t*>(window.places);
-  for (uint32_t i = threadIdx.x; i < (window.end - window.begin) * kPlace; i += blockDim.x) {
-    words[i] = i % kPlace == TileSums::kXMin ? Tile::kWidth : 0;
+  constexpr uint32_t kDistance = sizeof(typename SumsWindow<kWords>::Component) / sizeof(uint32_t);
+  auto* words = reinterpret_cast<uint32_t*>(window.components);
+  for (uint32_t i = threadIdx.x; i < (window.end - window.begin) * kDistance; i += blockDim.x) {
+    words[i] = i % kDistance == TileSums::kXMin ? Tile::kWidth : 0;
   }
 }
 
