@@ -7,10 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "compare.h"
-#include "fixture.h"
-#include "images.h"
-#include "oracle.h"
+#include "exact_test.h"
 
 namespace ccl::test {
 
@@ -19,27 +16,16 @@ namespace {
 /// The first two for masks, all for values.
 constexpr std::array<uint8_t, 3> kStates = {0, 5, 250};
 
-class ExhaustiveTest : public testing::TestWithParam<LabelerCase> {
+class ExhaustiveTest : public ExactTest {
  protected:
-  ExhaustiveTest() {
-    runner_.config.algorithm = GetParam().labeler.algorithm;
-    runner_.config.max_components = 1;
-  }
-
-  bool is_binary() const { return GetParam().foreground == Foreground::kBinary; }
+  ExhaustiveTest() : ExactTest(1) {}
 
   std::span<const uint8_t> states() const { return std::span(kStates).first(is_binary() ? 2 : 3); }
 
-  void expect_exact(const Image& image) {
+  testing::AssertionResult is_exact(const Image& image) {
     const Settings settings = GetParam().settings();
-    const ExpectedFrame want = expect_labels(image, settings);
-    const Outcome& got = runner_.run(image, settings);
-    ASSERT_EQ(got.n_labels, want.n_labels) << image.name;
-    ASSERT_TRUE(same_map(got.root_map, want.root_map, image, "root"));
-    ASSERT_TRUE(same_map(got.labels, want.labels, image, "label"));
+    return has_labels(expect_labels(image, settings), image, settings);
   }
-
-  FrameRunner runner_;
 };
 
 /// Each image as a frame of its own. On the GPU a frame costs far more than its few pixels, so that larger
@@ -53,7 +39,7 @@ TEST_P(ExhaustiveTest, EverySmallFrame) {
     for (uint64_t i = 0; i < count_patterns(width, height, states().size()); ++i) {
       image.name = "pattern " + std::to_string(i) + " of " + size;
       write_pattern(&image, 0, 0, width, height, states(), i);
-      ASSERT_NO_FATAL_FAILURE(expect_exact(image));
+      ASSERT_TRUE(is_exact(image));
     }
   }
 }
@@ -61,7 +47,7 @@ TEST_P(ExhaustiveTest, EverySmallFrame) {
 /// All images of a size side by side in one frame, where they meet every edge inside a tile.
 TEST_P(ExhaustiveTest, EverySmallImageInALargeFrame) {
   for (const auto& [width, height] : sizes_up_to(is_binary() ? 16 : 10)) {
-    ASSERT_NO_FATAL_FAILURE(expect_exact(all_patterns(width, height, states())));
+    ASSERT_TRUE(is_exact(all_patterns(width, height, states())));
   }
 }
 

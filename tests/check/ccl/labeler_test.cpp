@@ -7,23 +7,15 @@
 #include <random>
 #include <vector>
 
-#include "compare.h"
-#include "fixture.h"
-#include "images.h"
-#include "oracle.h"
+#include "exact_test.h"
 
 namespace ccl::test {
 
 namespace {
 
-class LabelerTest : public testing::TestWithParam<LabelerCase> {
+class LabelerTest : public ExactTest {
  protected:
-  LabelerTest() {
-    runner_.config.algorithm = GetParam().labeler.algorithm;
-    runner_.config.max_components = 1;
-  }
-
-  bool is_binary() const { return GetParam().foreground == Foreground::kBinary; }
+  LabelerTest() : ExactTest(1) {}
 
   /// Noise with segments of two values where values count.
   Image noisy(uint32_t width, uint32_t height, uint32_t granularity, uint32_t density, uint32_t seed) const {
@@ -36,19 +28,9 @@ class LabelerTest : public testing::TestWithParam<LabelerCase> {
   }
 
   testing::AssertionResult is_exact(const Image& image, const Settings& settings) {
-    const ExpectedFrame want = expect_labels(image, settings);
-    const Outcome& got = runner_.run(image, settings);
-    if (got.n_labels != want.n_labels) {
-      return testing::AssertionFailure()
-             << image.name << ": " << got.n_labels << " components instead of " << want.n_labels;
-    }
-    const testing::AssertionResult roots = same_map(got.root_map, want.root_map, image, "root");
-    return roots ? same_map(got.labels, want.labels, image, "label") : roots;
+    return has_labels(expect_labels(image, settings), image, settings);
   }
-
   testing::AssertionResult is_exact(const Image& image) { return is_exact(image, GetParam().settings()); }
-
-  FrameRunner runner_;
 };
 
 TEST_P(LabelerTest, SizesAroundTileEdges) {

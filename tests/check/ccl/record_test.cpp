@@ -7,24 +7,15 @@
 #include <map>
 #include <vector>
 
-#include "compare.h"
-#include "fixture.h"
-#include "images.h"
-#include "oracle.h"
+#include "exact_test.h"
 
 namespace ccl::test {
 
 namespace {
 
-class RecordTest : public testing::TestWithParam<LabelerCase> {
+class RecordTest : public ExactTest {
  protected:
-  RecordTest() {
-    runner_.config.algorithm = GetParam().labeler.algorithm;
-    runner_.config.max_components = 1u << 20;
-    runner_.with_maps = false;
-  }
-
-  bool is_binary() const { return GetParam().foreground == Foreground::kBinary; }
+  RecordTest() : ExactTest(1u << 20) { runner_.with_maps = false; }
 
   /// Segments of several values where values count.
   Image noisy(uint32_t width, uint32_t height, uint32_t granularity, uint32_t density, uint32_t seed) const {
@@ -33,23 +24,9 @@ class RecordTest : public testing::TestWithParam<LabelerCase> {
   }
 
   testing::AssertionResult is_exact(const Image& image, const Settings& settings) {
-    const ExpectedFrame frame = expect_labels(image, settings);
-    const Outcome& got = runner_.run(image, settings);
-    const uint32_t n_left = count_left(frame, settings);
-    const bool overflow = n_left > runner_.config.max_components;
-    if (got.n_labels != frame.n_labels || got.n_components != n_left || got.overflow != overflow) {
-      return testing::AssertionFailure()
-             << image.name << ": " << got.n_labels << " labels, " << got.n_components
-             << " components, overflow " << got.overflow << " instead of " << frame.n_labels << ", " << n_left
-             << ", " << overflow;
-    }
-    return same_records(got.records, expect_records(frame, settings, runner_.config.max_components))
-           << image.name;
+    return has_records(expect_labels(image, settings), image, settings);
   }
-
   testing::AssertionResult is_exact(const Image& image) { return is_exact(image, GetParam().settings()); }
-
-  FrameRunner runner_;
 };
 
 TEST_P(RecordTest, HardShapes) {

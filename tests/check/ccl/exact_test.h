@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What tests have in common that run every labeler, in each of its cases, against the oracle.
+#pragma once
+
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+#include "compare.h"
+#include "fixture.h"
+#include "images.h"
+#include "oracle.h"
+
+namespace ccl::test {
+
+class ExactTest : public testing::TestWithParam<LabelerCase> {
+ protected:
+  explicit ExactTest(uint32_t max_components) {
+    runner_.config.algorithm = GetParam().labeler.algorithm;
+    runner_.config.max_components = max_components;
+  }
+
+  bool is_binary() const { return GetParam().foreground == Foreground::kBinary; }
+
+  /// Whether the frame's count, root map and labels are those wanted.
+  testing::AssertionResult has_labels(const ExpectedFrame& want, const Image& image,
+                                      const Settings& settings) {
+    const Outcome& got = runner_.run(image, settings);
+    if (got.n_labels != want.n_labels) {
+      return testing::AssertionFailure()
+             << image.name << ": " << got.n_labels << " components instead of " << want.n_labels;
+    }
+    const testing::AssertionResult roots = same_map(got.root_map, want.root_map, image, "root");
+    return roots ? same_map(got.labels, want.labels, image, "label") : roots;
+  }
+
+  /// Whether the frame's counts and records are those wanted.
+  testing::AssertionResult has_records(const ExpectedFrame& want, const Image& image,
+                                       const Settings& settings) {
+    const Outcome& got = runner_.run(image, settings);
+    const uint32_t n_left = count_left(want, settings);
+    const bool overflow = n_left > runner_.config.max_components;
+    if (got.n_labels != want.n_labels || got.n_components != n_left || got.overflow != overflow) {
+      return testing::AssertionFailure()
+             << image.name << ": " << got.n_labels << " labels, " << got.n_components
+             << " components, overflow " << got.overflow << " instead of " << want.n_labels << ", " << n_left
+             << ", " << overflow;
+    }
+    return same_records(got.records, expect_records(want, settings, runner_.config.max_components))
+           << image.name;
+  }
+
+  FrameRunner runner_;
+};
+
+}  // namespace ccl::test
