@@ -11,10 +11,13 @@ CSV `pipelines` (frames a second beside appsink and OpenCV), `gpu-pipelines` (be
 `streams` (live ones at the same time) and `decode`. From the CSV of `ccl-bench paper`: `claims` (which of the
 paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one line: the
 largest image that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
-repository's root.
+repository's root. Plots have a mark, too, and have to name the commit of their CSV (plot.py and plot_papers.py draw them):
+
+    <!-- plot: tests/benchmarks/results/h200/graph.csv -->
+    ![What it shows](docs/graph.svg)
 
     tables.py README.md            rewrites the tables
-    tables.py --check README.md    fails where a table is not what its CSV gives
+    tables.py --check README.md    fails where a table or plot is not what its CSV gives
 """
 
 import argparse
@@ -28,6 +31,8 @@ from results import FLOOR, Results, algorithm_name, by_algorithm, mean, size_nam
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKED = re.compile(r"(<!-- table: (\S+) (\S+) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
+PLOT = re.compile(r"<!-- plot: (\S+) -->\n!\[[^\]]*\]\((\S+)\)")
+COMMIT = re.compile(r"^# (commit): (\w+)$", re.MULTILINE)
 RIVAL = "block-equivalence"
 TRANSFERS = {"floor-launch": "launch of an empty kernel", "floor-read1": "read 1 B per pixel",
              FLOOR: "read 1 B, write 4 B per pixel", "upload1": "upload 1 B per pixel",
@@ -308,6 +313,14 @@ def rewrite(document):
     return text, MARKED.sub(fill, text)
 
 
+def stale_plots(document):
+    """The document's plots that were drawn from another state of their CSV."""
+    document = Path(document)
+    plots = [(ROOT / data, document.parent / plot) for data, plot in PLOT.findall(document.read_text(encoding="utf-8"))]
+    return [str(plot) for data, plot in plots
+            if " ".join(COMMIT.search(data.read_text(encoding="utf-8")).groups()) not in plot.read_text(encoding="utf-8")]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("documents", nargs="+")
@@ -323,6 +336,9 @@ def main():
             print(f"{document}: tables written")
     if stale:
         sys.exit("not what the CSV gives, run tests/benchmarks/tables.py on: " + ", ".join(stale))
+    plots = [plot for document in arguments.documents for plot in stale_plots(document)]
+    if plots:
+        sys.exit("not drawn from the CSV that is there, run tests/benchmarks/plot.py or plot_papers.py for: " + ", ".join(plots))
 
 
 if __name__ == "__main__":
