@@ -15,7 +15,8 @@
 ///   windows that it is in would give it. Between reading labels and lowering them there is always a
 ///   barrier, so that no thread's outcome hangs on another's pace.
 /// - RUF leaves out windows that unite the same two labels as the one beside or above them and, on
-///   borders, links beside an equal one, whose pixels are united inside the tiles.
+///   borders, links beside an equal one, whose pixels are united inside the tiles. Of a warp's links there
+///   that join the same two trees one is united.
 /// - The recursion of atomicRUF (algorithm 4) is a tail call; unite() is the loop it amounts to, as a
 ///   chain of labels can be as long as a spiral and must not be a stack as deep.
 #include "device/compress.cuh"

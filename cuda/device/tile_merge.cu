@@ -14,7 +14,8 @@
 ///   neighbours in other rows only, and at one for each pair of runs.
 /// - Their Union may lose a race, so that one block must merge all borders of 4×4 tiles and repeat that
 ///   until nothing changes. Ours repeats itself until both pixels are in one tree. Borders need no
-///   common block then, and all of a level are merged at once by as many blocks as they fill.
+///   common block then, and all of a level are merged at once by as many blocks as they fill. Of a warp's
+///   links that join the same two trees one is united.
 /// - Any size of frame, not only powers of two; 4-connectivity besides 8; binary frames, too, besides
 ///   segments of 8-bit values.
 #include "device/compress.cuh"

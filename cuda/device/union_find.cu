@@ -16,7 +16,7 @@
 ///   flattening of all trees, which takes as many rounds as the digits of the longest path, and nobody
 ///   walks the history of a root that many lower. In the whole image, atomicMin's result says at once
 ///   whether the label was a root, and where to go on if not, and find shortens the paths it walks
-///   (path splitting).
+///   (path splitting). Of a warp's links across borders that join the same two trees one is merged.
 /// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
 #include "device/compress.cuh"
 #include "device/equivalence.cuh"
