@@ -104,8 +104,8 @@ __device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, cons
   }
   number_tile(tiles, emitter, place, tile);
 
-  // All records are made by the same instructions: they are many, and whoever comes to them first waits for
-  // them.
+  // All records are made by the same instructions: these are many, and a block waits for those it comes to
+  // for the first time.
   bool are_shared = false;
 #pragma unroll 1
   while (true) {
@@ -129,6 +129,7 @@ __device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, cons
   }
 }
 
+/// All steps. `kAll` is whether features are wanted, `kIsUsual` what is_usual() tells.
 template <typename Tile, bool kAll, bool kIsUsual>
 __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiprocessor)
     process(Tiles tiles, Emitter emitter, Inker inker, uint8_t* pixels) {
