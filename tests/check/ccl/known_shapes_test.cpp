@@ -204,6 +204,27 @@ TEST(SumsTest, LargestFrameHasExactMoments) {
   EXPECT_EQ(c.height, kMaxDimension);
 }
 
+/// Small areas have their moments from 64 bits, whose products may overflow: pixels in two corners of the
+/// largest frame, which have the largest moments, around the area from which on 128 bits are taken.
+TEST(SumsTest, SmallAreasHaveTheMomentsOf128Bits) {
+  constexpr uint64_t kLast = kMaxDimension - 1;
+  for (const uint32_t n :
+       {1u, 2u, 3u, 1000u, kShortArea / 2, kShortArea - 1, kShortArea, kShortArea + 1, 4 * kShortArea}) {
+    for (const uint64_t n_first : {uint64_t{0}, uint64_t{1}, uint64_t{n / 2}, uint64_t{n}}) {
+      const uint64_t n_second = n - n_first;
+      const uint64_t sum = n_second * kLast;      // of a coordinate that is 0 in the first corner
+      const uint64_t opposite = n_first * kLast;  // of one that is 0 in the second
+      const uint64_t square = n_second * kLast * kLast;
+      const auto moment = [n](uint64_t ab, uint64_t a, uint64_t b) {
+        const __int128 numerator = static_cast<__int128>(ab) * n - static_cast<__int128>(a) * b;
+        return static_cast<float>(static_cast<double>(numerator) / static_cast<double>(uint64_t{n} * n));
+      };
+      EXPECT_EQ(central_moment(n, square, sum, sum), moment(square, sum, sum)) << n << ", " << n_first;
+      EXPECT_EQ(central_moment(n, 0, sum, opposite), moment(0, sum, opposite)) << n << ", " << n_first;
+    }
+  }
+}
+
 }  // namespace
 
 }  // namespace ccl::test
