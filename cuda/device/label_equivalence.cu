@@ -25,7 +25,8 @@ namespace ccl::device {
 
 namespace {
 
-constexpr uint32_t kResidentBlocks = 4;  ///< of the largest size, on a multiprocessor, which they fill
+/// Blocks of the largest size on a multiprocessor, which they fill.
+constexpr uint32_t kResidentBlocks = kMultiprocessorThreads / LabelEquivalenceForm::kMostThreads;
 
 /// The image of labels with a background pixel on every side. A label is the address of a pixel in it;
 /// the first pixel is padding, so that 0 can be background.

@@ -35,7 +35,7 @@ constexpr uint32_t kTileSize = kWarpSize;
 constexpr uint32_t kTilePixels = kTileSize * kTileSize;
 constexpr uint32_t kRowsPerThread = 4;
 constexpr uint32_t kTileThreads = kTilePixels / kRowsPerThread;
-constexpr uint32_t kResidentBlocks = 8;  ///< on a multiprocessor
+constexpr uint32_t kResidentBlocks = kMultiprocessorThreads / kTileThreads;
 
 constexpr uint32_t kMergedTiles = 4;  ///< in either direction
 constexpr uint32_t kBorderRows = 2;   ///< of pixels, or columns, on either side of a border

@@ -36,7 +36,7 @@ constexpr uint32_t kTileHeight = 32;
 constexpr uint32_t kTilePixels = kTileWidth * kTileHeight;
 constexpr uint32_t kRowsPerThread = 4;
 constexpr uint32_t kTileThreads = kTilePixels / kRowsPerThread;
-constexpr uint32_t kResidentBlocks = 8;  ///< on a multiprocessor
+constexpr uint32_t kResidentBlocks = kMultiprocessorThreads / kTileThreads;
 
 /// Labels of the runs in the row above that touch this thread's run and are linked by this thread; 0:
 /// none.
