@@ -15,11 +15,10 @@ namespace ccl::device {
 
 /// The threads that a multiprocessor of the architecture that is compiled for holds. ptxas does not take
 /// launch bounds that ask for more.
-#if !defined(__CUDA_ARCH__)
-inline constexpr uint32_t kMultiprocessorThreads = 2048;
-#elif __CUDA_ARCH__ == 750
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 inline constexpr uint32_t kMultiprocessorThreads = 1024;
-#elif (__CUDA_ARCH__ >= 860 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ == 1010 || __CUDA_ARCH__ >= 1100
+#elif defined(__CUDA_ARCH__) && \
+    ((__CUDA_ARCH__ >= 860 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ == 1010 || __CUDA_ARCH__ >= 1100)
 inline constexpr uint32_t kMultiprocessorThreads = 1536;
 #else
 inline constexpr uint32_t kMultiprocessorThreads = 2048;

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ccl/sums.h"
 #include "device/labeler.h"
 #include "device/pipeline.h"
 

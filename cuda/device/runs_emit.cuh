@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ccl/colors.h"
+#include "ccl/sums.h"
 #include "device/runs.h"
 
 namespace ccl::device::runs {

@@ -6,7 +6,6 @@
 /// at borders go on to their root's in device memory.
 #pragma once
 
-#include "device/runs_emit.cuh"
 #include "device/runs_forest.cuh"
 #include "device/runs_number.cuh"
 #include "device/runs_sums.cuh"

@@ -2,6 +2,7 @@
 /// Sums over the runs of a tile, in its coordinates, where each fits 32 bits; and those in the frame's.
 #pragma once
 
+#include "ccl/sums.h"
 #include "device/runs_tile.cuh"
 #include "device/warp.cuh"
 

@@ -29,8 +29,8 @@ namespace ccl::device {
 
 namespace {
 
-// A warp has four rows of a tile, a thread four pixels one below the other; eight blocks fill a
-// multiprocessor, so that some work while others wait at a barrier.
+// A warp has four rows of a tile, a thread four pixels one below the other; as many
+// blocks as fill a multiprocessor, so that some work while others wait at a barrier.
 constexpr uint32_t kTileSize = kWarpSize;
 constexpr uint32_t kTilePixels = kTileSize * kTileSize;
 constexpr uint32_t kRowsPerThread = 4;

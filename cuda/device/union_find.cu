@@ -29,8 +29,8 @@ namespace ccl::device {
 
 namespace {
 
-// A warp has four rows of 32 pixels, a thread four pixels one below the other; eight blocks fill a
-// multiprocessor, so that some work while others wait at a barrier.
+// A warp has four rows of 32 pixels, a thread four pixels one below the other; as many
+// blocks as fill a multiprocessor, so that some work while others wait at a barrier.
 constexpr uint32_t kTileWidth = kWarpSize;
 constexpr uint32_t kTileHeight = 32;
 constexpr uint32_t kTilePixels = kTileWidth * kTileHeight;

@@ -32,7 +32,6 @@ from results import FLOOR, Results, algorithm_name, by_algorithm, mean, size_nam
 ROOT = Path(__file__).resolve().parents[2]
 MARKED = re.compile(r"(<!-- table: (\S+) (\S+) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
 PLOT = re.compile(r"<!-- plot: (\S+) -->\n!\[[^\]]*\]\((\S+)\)")
-COMMIT = re.compile(r"^# (commit): (\w+)$", re.MULTILINE)
 RIVAL = "block-equivalence"
 TRANSFERS = {"floor-launch": "launch of an empty kernel", "floor-read1": "read 1 B per pixel",
              FLOOR: "read 1 B, write 4 B per pixel", "upload1": "upload 1 B per pixel",
@@ -316,9 +315,10 @@ def rewrite(document):
 def stale_plots(document):
     """The document's plots that were drawn from another state of their CSV."""
     document = Path(document)
-    plots = [(ROOT / data, document.parent / plot) for data, plot in PLOT.findall(document.read_text(encoding="utf-8"))]
-    return [str(plot) for data, plot in plots
-            if " ".join(COMMIT.search(data.read_text(encoding="utf-8")).groups()) not in plot.read_text(encoding="utf-8")]
+    plots = [(Results(ROOT / data), document.parent / plot)
+             for data, plot in PLOT.findall(document.read_text(encoding="utf-8"))]
+    return [str(plot) for results, plot in plots
+            if f"commit {results.facts.get('commit', '?')}" not in plot.read_text(encoding="utf-8")]
 
 
 def main():
