@@ -168,6 +168,7 @@ __global__ void __launch_bounds__(kTileThreads) reduce_tiles(SegmentSource frame
   __shared__ uint32_t table[BlockTile::kWidth * BlockTile::kHeight];
   const uint32_t column = threadIdx.x % kWarpSize;
   const uint32_t row = threadIdx.x / kWarpSize;
+  let_next_come();
   const uint32_t own = Block::contents(frame, (blockIdx.x * kWarpSize + column) * Block::kSize,
                                        (blockIdx.y * kTileRows + row) * Block::kSize);
   contents[row][column] = own;
@@ -284,6 +285,7 @@ __global__ void __launch_bounds__(kBorderThreads)
   const uint32_t along = (blockIdx.x * kBorderThreads + threadIdx.x) * Block::kSize;
   const uint32_t border = blockIdx.y;
   Equivalence links[kBorderLinks];
+  let_next_come();
   if (border < n_horizontal) {
     if (along < frame.width) {
       links_upwards(BorderBlock<Block>::at(frame, along, (border + 1) * BlockTile::kHeight), frame.width,
@@ -293,6 +295,7 @@ __global__ void __launch_bounds__(kBorderThreads)
     const uint32_t x = (border - n_horizontal + 1) * BlockTile::kWidth;
     links_to_left(BorderBlock<Block>::at(frame, x, along), frame.width, links);
   }
+  wait_for_previous();
   for (const Equivalence& link : links) {
     unite_link(table, link);
   }
@@ -335,6 +338,7 @@ __global__ void __launch_bounds__(kFinalThreads) label_blocks(SegmentSource fram
     return;
   }
   const uint32_t own = Block::contents(frame, x, y);
+  wait_for_previous();
   const uint32_t entry = (y + Block::first_y(own)) * frame.width + x + Block::first_x(own);
   const uint32_t root = own != 0 ? compress(root_map, entry, load(root_map + entry)) : 0;
   write_block(Block{}, frame, x, y, own, root, root_map);
@@ -349,10 +353,10 @@ Status run_with(const SegmentSource& frame, uint32_t* root_map, cudaStream_t str
   const dim3 blocks(tiles.x, blocks_for(frame.height, kFinalRows * Block::kSize));
   CCL_RETURN_IF_ERROR(launch("block-equivalence reduce_tiles", reduce_tiles<Block>, tiles, kTileThreads,
                              stream, frame, root_map));
-  CCL_RETURN_IF_ERROR(launch("block-equivalence reduce_borders", reduce_borders<Block>, borders,
-                             kBorderThreads, stream, frame, tiles.y - 1, root_map));
-  return launch("block-equivalence label_blocks", label_blocks<Block>, blocks, kFinalThreads, stream, frame,
-                root_map);
+  CCL_RETURN_IF_ERROR(launch_early("block-equivalence reduce_borders", reduce_borders<Block>, borders,
+                                   kBorderThreads, stream, frame, tiles.y - 1, root_map));
+  return launch_early("block-equivalence label_blocks", label_blocks<Block>, blocks, kFinalThreads, stream,
+                      frame, root_map);
 }
 
 template <Connectivity kConnectivity>

@@ -144,6 +144,7 @@ __global__ void __launch_bounds__(kTileThreads) label_tiles(SegmentSource frame,
   Window unions[kPixelsPerThread];
   bool remains = false;
 
+  let_next_come();
   TileSteps::for_each_pixel([&](uint32_t, uint32_t i) {
     segments[i] = frame.segment_or_background(x0 + i % kTileWidth, y0 + i / kTileWidth);
   });
@@ -179,18 +180,24 @@ __global__ void __launch_bounds__(kTileThreads) label_tiles(SegmentSource frame,
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads) merge_south_borders(SegmentSource frame, uint32_t* labels) {
   const uint32_t x = blockIdx.x * kBorderThreads + threadIdx.x;
-  unite_links(labels, x < frame.width ? links_south<kConnectivity>(frame, kTileWidth, x,
-                                                                   (blockIdx.y + 1) * kTileHeight - 1)
-                                      : BorderLinks{});
+  const uint32_t y = (blockIdx.y + 1) * kTileHeight - 1;
+  let_next_come();
+  const BorderLinks links =
+      x < frame.width ? links_south<kConnectivity>(frame, kTileWidth, x, y) : BorderLinks{};
+  wait_for_previous();
+  unite_links(labels, links);
 }
 
 /// Step 2b: DLP-RUF on the last columns of tiles; blockIdx.y counts the borders.
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads) merge_east_borders(SegmentSource frame, uint32_t* labels) {
+  const uint32_t x = (blockIdx.y + 1) * kTileWidth - 1;
   const uint32_t y = blockIdx.x * kBorderThreads + threadIdx.x;
-  unite_links(labels, y < frame.height ? links_east<kConnectivity>(frame, kTileHeight,
-                                                                   (blockIdx.y + 1) * kTileWidth - 1, y)
-                                       : BorderLinks{});
+  let_next_come();
+  const BorderLinks links =
+      y < frame.height ? links_east<kConnectivity>(frame, kTileHeight, x, y) : BorderLinks{};
+  wait_for_previous();
+  unite_links(labels, links);
 }
 
 /// Algorithm 5.
@@ -202,10 +209,10 @@ struct Dlp {
     const dim3 east(blocks_for(frame.height, kBorderThreads), tiles.x - 1);
     CCL_RETURN_IF_ERROR(launch("dlp label_tiles", label_tiles<kConnectivity, kForm>, tiles, kTileThreads,
                                stream, frame, root_map));
-    CCL_RETURN_IF_ERROR(launch("dlp merge_south_borders", merge_south_borders<kConnectivity>, south,
-                               kBorderThreads, stream, frame, root_map));
-    CCL_RETURN_IF_ERROR(launch("dlp merge_east_borders", merge_east_borders<kConnectivity>, east,
-                               kBorderThreads, stream, frame, root_map));
+    CCL_RETURN_IF_ERROR(launch_early("dlp merge_south_borders", merge_south_borders<kConnectivity>, south,
+                                     kBorderThreads, stream, frame, root_map));
+    CCL_RETURN_IF_ERROR(launch_early("dlp merge_east_borders", merge_east_borders<kConnectivity>, east,
+                                     kBorderThreads, stream, frame, root_map));
     return launch_compress_all("dlp compress_all", frame, root_map,
                                stream);  // step 3, DLP-R on the whole image
   }

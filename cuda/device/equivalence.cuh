@@ -51,47 +51,16 @@ __device__ inline void unite(uint32_t* table, uint32_t a, uint32_t b) {
   }
 }
 
-/// The root of a label, or a label it had in the past, while other threads are uniting. It splits the
-/// path it walks: every label on it comes to point two further, so that threads which walk together
-/// along a chain of tiles, as a spiral makes, halve it with every passage.
-__device__ inline uint32_t find_and_split(uint32_t* table, uint32_t label) {
-  uint32_t next = load(table + label - 1);
-  while (next != label) {
-    const uint32_t after = load(table + next - 1);
-    if (after != next) {
-      store(table + label - 1, after);
-    }
-    label = next;
-    next = after;
-  }
-  return label;
-}
-
-/// unite() for the whole frame, where paths are long, and atomics on the root of a large component
-/// stand in line: it takes to them only where reading shows two roots.
-__device__ inline void unite_roots(uint32_t* table, uint32_t a, uint32_t b) {
-  uint32_t larger = 0;
-  uint32_t old = 0;
-  do {
-    a = find_and_split(table, a);
-    b = find_and_split(table, b);
-    if (a == b) {
-      return;
-    }
-    larger = max(a, b);
-    b = min(a, b);
-    old = atomicMin(table + larger - 1, b);
-    a = old;
-  } while (old != larger);
-}
-
 /// Two labels to be united; 0: none.
 struct Equivalence {
   uint32_t a = 0;
   uint32_t b = 0;
 };
 
-/// find_and_split() of two labels at once, so that one does not wait for the other.
+/// The roots of two labels, or labels they had in the past, while other threads are uniting. Both climb at
+/// once, so that one does not wait for the other. It splits the paths it walks: every label on them comes to
+/// point two further, so that threads which walk together along a chain of tiles, as a spiral makes, halve it
+/// with every passage.
 __device__ inline void find_and_split(uint32_t* table, Equivalence* labels) {
   uint32_t next_a = load(table + labels->a - 1);
   uint32_t next_b = load(table + labels->b - 1);
@@ -110,6 +79,23 @@ __device__ inline void find_and_split(uint32_t* table, Equivalence* labels) {
   }
 }
 
+/// unite() for the whole frame, where paths are long, and atomics on the root of a large component
+/// stand in line: it takes to them only where reading shows two roots.
+__device__ inline void unite_roots(uint32_t* table, Equivalence labels) {
+  uint32_t larger = 0;
+  uint32_t old = 0;
+  do {
+    find_and_split(table, &labels);
+    if (labels.a == labels.b) {
+      return;
+    }
+    larger = max(labels.a, labels.b);
+    labels.b = min(labels.a, labels.b);
+    old = atomicMin(table + larger - 1, labels.b);
+    labels.a = old;
+  } while (old != larger);
+}
+
 /// Unites what a link of each of a warp's threads makes equivalent, in the whole frame. Many of them join the
 /// same two trees; one of those does it. All lanes must call it.
 __device__ inline void unite_link(uint32_t* table, Equivalence link) {
@@ -119,7 +105,7 @@ __device__ inline void unite_link(uint32_t* table, Equivalence link) {
   const uint64_t trees = link.a != link.b ? uint64_t{max(link.a, link.b)} << 32 | min(link.a, link.b) : 0;
   const uint32_t peers = __match_any_sync(kAllLanes, trees);
   if (trees != 0 && threadIdx.x % kWarpSize == static_cast<uint32_t>(__ffs(static_cast<int>(peers)) - 1)) {
-    unite_roots(table, link.a, link.b);
+    unite_roots(table, link);
   }
 }
 

@@ -25,12 +25,12 @@ class GridBarrier {
     return before;
   }
 
-  __device__ void wait(uint32_t before) const {
+  /// Returns the barrier's turn to all threads; every other one from there on has the same.
+  __device__ uint32_t wait(uint32_t before) const {
     if (is_speaker()) {
-      while (!is_open(before)) {
-      }
+      wait_alone(before);
     }
-    __syncthreads();
+    return __syncthreads_or(is_speaker() && (before & kTurn) != 0) != 0 ? kTurn : 0;
   }
 
   /// The same; all threads call step() meanwhile, over and over.
@@ -43,13 +43,19 @@ class GridBarrier {
     } while (__syncthreads_or(is_over) == 0);
   }
 
+  /// This thread alone waits for a barrier of this turn: the last one, at which its block has arrived.
+  __device__ void wait_alone(uint32_t turn) const {
+    while (!is_open(turn)) {
+    }
+  }
+
  private:
   static constexpr uint32_t kTurn = 0x80000000;
 
   /// The last thread has the least to do besides.
   __device__ bool is_speaker() const { return threadIdx.x == blockDim.x - 1; }
 
-  __device__ bool is_open(uint32_t before) const { return ((load() ^ before) & kTurn) != 0; }
+  __device__ bool is_open(uint32_t turn) const { return ((load() ^ turn) & kTurn) != 0; }
 
   __device__ uint32_t add(uint32_t n) const {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700

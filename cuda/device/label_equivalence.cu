@@ -103,18 +103,21 @@ struct PaddedLabels {
   /// gives away nothing itself before the next turn.
   template <bool kWithSizes>
   __device__ void analyse() const {
-    for_each_pixel(frame.width, frame.height, [this](uint32_t x, uint32_t y) {
-      const uint32_t at = address(x, y);
-      if (const uint32_t label = load(labels + at); label != 0) {
-        const uint32_t root = compress(table(), at - 1, label);
-        if constexpr (kWithSizes) {
-          if (root != at && sizes[at] != 0) {
-            atomicAdd(sizes + root, sizes[at]);
-            sizes[at] = 0;
+    const auto n = static_cast<uint32_t>(count(frame.width, frame.height));
+    for_each_index(
+        n, [this](uint32_t at) { return load(labels + at); },
+        [this](uint32_t at, uint32_t label) {
+          if (label == 0) {
+            return;
           }
-        }
-      }
-    });
+          const uint32_t root = compress(table(), at - 1, label);
+          if constexpr (kWithSizes) {
+            if (root != at && sizes[at] != 0) {
+              atomicAdd(sizes + root, sizes[at]);
+              sizes[at] = 0;
+            }
+          }
+        });
   }
 
   /// Addresses become 1 + raster indices.

@@ -33,17 +33,14 @@ struct LabelImages {
   uint32_t* l1;
   uint32_t* l2;
 
-  /// Calls visit(x, y, i) for this thread's share of the pixels, i their raster index.
-  template <typename Visit>
-  __device__ void for_each(Visit visit) const {
-    for_each_pixel(frame.width, frame.height,
-                   [&](uint32_t x, uint32_t y) { visit(x, y, y * frame.width + x); });
-  }
+  __device__ uint32_t index(uint32_t x, uint32_t y) const { return y * frame.width + x; }
 
   /// Phase 0.
   __device__ void init() const {
-    for_each(
-        [this](uint32_t x, uint32_t y, uint32_t i) { l1[i] = l2[i] = frame.segment(x, y) != 0 ? i + 1 : 0; });
+    for_each_pixel(frame.width, frame.height, [this](uint32_t x, uint32_t y) {
+      const uint32_t i = index(x, y);
+      l1[i] = l2[i] = frame.segment(x, y) != 0 ? i + 1 : 0;
+    });
   }
 
   /// The smallest label among those of the pixel's linked neighbours, and its own.
@@ -60,7 +57,7 @@ struct LabelImages {
         }
         const uint32_t x = x0 + dx;
         const uint32_t y = y0 + dy;
-        const uint32_t label = x < frame.width && y < frame.height ? l1[y * frame.width + x] : 0;
+        const uint32_t label = x < frame.width && y < frame.height ? l1[index(x, y)] : 0;
         if (label != 0 && label < least && (is_binary || frame.segment(x, y) == segment)) {
           least = label;
         }
@@ -72,8 +69,8 @@ struct LabelImages {
   /// Phase 1; whether anything changed.
   __device__ bool verify_neighbourhood() const {
     bool changed = false;
-    for_each([&](uint32_t x, uint32_t y, uint32_t i) {
-      const uint32_t own = l1[i];
+    for_each_pixel(frame.width, frame.height, [&](uint32_t x, uint32_t y) {
+      const uint32_t own = l1[index(x, y)];
       if (own == 0) {
         return;
       }
@@ -89,26 +86,37 @@ struct LabelImages {
 
   /// Phase 2, algorithm 3.
   __device__ void compress_roots() const {
-    for_each([this](uint32_t, uint32_t, uint32_t i) {
-      if (l1[i] == i + 1) {
-        compress(l2, i, load(l2 + i));
-      }
-    });
+    for_each_index(
+        frame.width * frame.height, [this](uint32_t i) { return l1[i]; },
+        [this](uint32_t i, uint32_t label) {
+          if (label == i + 1) {
+            compress(l2, i, load(l2 + i));
+          }
+        });
   }
 
-  /// Phase 3.
+  /// Phase 3. Most labels stay as they are, and are not written again.
   __device__ void find_new_labels() const {
-    for_each([this](uint32_t, uint32_t, uint32_t i) {
-      if (const uint32_t label = l1[i]; label != 0) {
-        l1[i] = l2[label - 1];
-      }
-    });
+    struct Labels {
+      uint32_t before, after;
+    };
+    for_each_index(
+        frame.width * frame.height,
+        [this](uint32_t i) {
+          const uint32_t label = l1[i];
+          return Labels{label, label != 0 ? l2[label - 1] : 0};
+        },
+        [this](uint32_t i, const Labels& labels) {
+          if (labels.after != labels.before) {
+            l1[i] = labels.after;
+          }
+        });
   }
 };
 
 /// All blocks must be resident.
 template <Connectivity kConnectivity>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kMultiprocessorThreads / kThreads)
     label_by_two_images(LabelImages<kConnectivity> images, Indicator* indicator, uint32_t* n_turns) {
   const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
   iterate(

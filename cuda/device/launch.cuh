@@ -36,6 +36,45 @@ Status launch(const char* name, void (*kernel)(Parameters...), dim3 blocks, uint
   return check_launch(name);
 }
 
+/// Lets the next kernel's blocks come as soon as all of this one's have, if it is enqueued by launch_early().
+__device__ inline void let_next_come() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// Waits until the kernels enqueued before have ended, and what they wrote can be seen.
+__device__ inline void wait_for_previous() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// Enqueues a kernel whose blocks may come before the one enqueued before has ended (programmatic dependent
+/// launch), so that it does not begin from nothing. All its threads must call wait_for_previous() before they
+/// touch what that one reads or writes.
+template <typename... Parameters, typename... Arguments>
+Status launch_early(const char* name, void (*kernel)(Parameters...), dim3 blocks, uint32_t threads,
+                    cudaStream_t stream, Arguments... arguments) {
+  if (blocks.x == 0 || blocks.y == 0) {
+    return {};
+  }
+  cudaFuncAttributes compiled{};
+  CCL_RETURN_IF_ERROR(check(cudaFuncGetAttributes(&compiled, kernel), "cudaFuncGetAttributes"));
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = dim3(threads);
+  config.stream = stream;
+  config.attrs = &attribute;
+  // What was compiled for less, as PTX too, does not wait; and not all graphs of CUDA 12 can hold such a
+  // launch.
+  config.numAttrs = compiled.ptxVersion >= 90 && CUDART_VERSION >= 13000 ? 1 : 0;
+  return check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), name);
+}
+
 /// Enqueues a kernel whose blocks are all resident at once, so that they may wait for one another: no
 /// more than `most_blocks`, and no more than the GPU holds.
 template <typename... Parameters>

@@ -7,6 +7,7 @@
 #include "device/check.h"
 #include "device/equivalence.cuh"
 #include "device/labeler.h"
+#include "device/launch.cuh"
 
 namespace ccl::device {
 
@@ -100,7 +101,8 @@ inline dim3 border_blocks(const SegmentSource& frame, uint32_t tile_width, uint3
   return {blocks_for(longest, kBorderThreads), n_south + n_east};
 }
 
-/// Unites across all borders between tiles, this thread's share of them.
+/// Unites across all borders between tiles, this thread's share of them. Finds the links before it waits for
+/// the previous kernel.
 template <Connectivity kConnectivity>
 __device__ inline void unite_borders(const SegmentSource& frame, uint32_t tile_width, uint32_t tile_height,
                                      uint32_t* table) {
@@ -115,6 +117,7 @@ __device__ inline void unite_borders(const SegmentSource& frame, uint32_t tile_w
     const uint32_t border = blockIdx.y - n_south;
     links = links_east<kConnectivity>(frame, tile_height, (border + 1) * tile_width - 1, along);
   }
+  wait_for_previous();
   unite_links(table, links);
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ccl/colors.h"
+#include "device/grid_barrier.cuh"
 #include "device/runs_emit.cuh"
 #include "device/runs_forest.cuh"
 #include "device/runs_measure.cuh"
@@ -16,48 +17,56 @@ namespace ccl::device::runs {
 
 inline constexpr uint32_t kStoreBytes = 16;
 
+/// How a block goes on once tiles are merged.
+struct Course {
+  bool has_one;       ///< tile, which stays in shared memory
+  bool paints_first;  ///< pixels do not wait for sums
+  bool keeps_runs;    ///< of its one tile: nothing is painted, so they do not turn into inks
+  uint32_t turn;      ///< of the barrier that tells that all sums are complete
+};
+
 /// Records of the components that lie in the tile as a whole, as far as the window has them; their roots turn
-/// into inks. Or, once their sums are complete, records of shared components, each where it begins; the
-/// thread that emits one has told its label. One and the same instructions for both, because they are many.
+/// into inks. Or records of shared components, each where it begins, as soon as the barrier tells that their
+/// sums are complete. One and the same instructions for both, because they are many.
 template <typename Tile, uint32_t kWords>
 __device__ void emit_components(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
-                                const Place& place, const SumsWindow<kWords>& window, bool are_shared,
-                                Tile& tile) {
+                                const Place& place, const GridBarrier& barrier, const Course& course,
+                                const SumsWindow<kWords>& window, bool are_shared, Tile& tile) {
   const uint32_t n = are_shared ? tile.n_slots : window.end - window.begin;
-  for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
-    FrameSums<kWords> sums;
-    uint32_t root = 0;
+  for (uint32_t i = are_shared ? first_slot_of_thread() : threadIdx.x; i < n; i += blockDim.x) {
+    const uint32_t slot = place.index * tiles.max_slots + i;
+    const uint32_t root = are_shared ? tile.tables.slot_run[i] : window.components[i].root;
+    if (are_shared ? tile.tables.slot_root[i] != slot : tile.is_root_shared(root)) {
+      continue;
+    }
     uint32_t label = 0;
-    uint32_t y = 0;
     uint32_t x = 0;
-    if (are_shared) {
-      const uint32_t slot = place.index * tiles.max_slots + i;
-      if (tile.tables.slot_root[i] != slot) {
-        continue;
-      }
-      label = tiles.slot_label[slot];
-      const uint32_t first_pixel = first_pixel_of(tiles.parent[slot]);
-      y = first_pixel / tiles.frame.width;
-      x = first_pixel - y * tiles.frame.width;
-      for (uint32_t word = 0; word < kWords; ++word) {
-        sums[word] = *tiles.slot_sum(word, slot);
-      }
-    } else {
-      root = window.components[i].root;
-      if (tile.is_root_shared(root)) {
-        continue;
-      }
+    uint32_t y = 0;
+    if (course.keeps_runs || !are_shared) {
       const TileRun run = tile.run[root];
       label = label_of(tile.tables, root, run.row());
       x = place.x + tile.first_pixel_column(run);
       y = place.y + run.row();
+    } else {
+      label = tiles.slot_label[slot];
+      const uint32_t first_pixel = first_pixel_of(tiles.parent[slot]);
+      y = first_pixel / tiles.frame.width;
+      x = first_pixel - y * tiles.frame.width;
+    }
+    FrameSums<kWords> sums;
+    if (are_shared) {
+      barrier.wait_alone(course.turn);
+      for (uint32_t word = 0; word < kWords; ++word) {
+        sums[word] = *tiles.slot_sum(word, slot);
+      }
+    } else {
       to_frame(place, window.components[i].words, sums);
     }
     const auto area = static_cast<uint32_t>(sums[TileSums::kArea]);
     emit<kWords == TileSums::kAllWords>(
         emitter, tiles.frame, label, area, [&] { return as_sums(sums, y); },
         [&] { return segment_of<Tile::kKind>(tiles.frame, x, y); });
-    if (!are_shared) {
+    if (!are_shared && !course.keeps_runs) {
       tile.run[root].word = ink_of(inker, label, area, y * tiles.frame.width + x);
     }
   }
@@ -80,9 +89,6 @@ __device__ void ink_slots(const Tiles& tiles, const Inker& inker, Tile& tile) {
 /// Gives all runs the inks of their roots.
 template <typename Tile>
 __device__ void ink_runs(const Tiles& tiles, const Inker& inker, Tile& tile) {
-  if (inker.ink == Ink::kNone) {
-    return;
-  }
   ink_slots(tiles, inker, tile);
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < tile.n_runs; i += blockDim.x) {
@@ -212,10 +218,13 @@ __device__ void paint_tile(const Tiles& tiles, const Inker& inker, const Place& 
   }
 }
 
-/// Gives runs their inks, and pixels those of their runs.
+/// Gives runs their inks, and pixels those of their runs, if there is an ink.
 template <typename Tile>
 __device__ void paint_runs(const Tiles& tiles, const Inker& inker, const Place& place, Tile& tile,
                            uint8_t* output) {
+  if (inker.ink == Ink::kNone) {
+    return;
+  }
   ink_runs(tiles, inker, tile);
   __syncthreads();
   paint_tile(tiles, inker, place, tile, output);

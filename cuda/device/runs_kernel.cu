@@ -64,58 +64,67 @@ __device__ void come_back(const Tiles& tiles, const Place& place, Tile& tile) {
   __syncthreads();
 }
 
-/// Whether a frame asks for what most do: a block for each tile, rows that can be loaded in whole chunks, and
-/// records of all components, with their colours or without.
-bool is_usual(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitter, const Inker& inker) {
-  return tiles.count() <= n_blocks && tiles.is_aligned && tiles.has_whole_chunks &&
-         emitter.emission == Emission::kByLabel && !inker.needs_areas &&
-         (inker.ink == Ink::kColor || inker.ink == Ink::kNone);
+/// What a frame asks for, as far as there are kernels for it: a block goes through a kernel once, and waits
+/// for many of its instructions.
+enum class Wish : uint8_t {
+  kAny,
+  kRecords,  ///< of all components, no pixels; a block for each tile, rows that can be loaded in whole chunks
+  kColors,   ///< the same, and pixels with the components' colours
+};
+
+Wish wish_of(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitter, const Inker& inker) {
+  if (tiles.count() > n_blocks || !tiles.is_aligned || !tiles.has_whole_chunks ||
+      emitter.emission != Emission::kByLabel || inker.needs_areas) {
+    return Wish::kAny;
+  }
+  return inker.ink == Ink::kNone ? Wish::kRecords : inker.ink == Ink::kColor ? Wish::kColors : Wish::kAny;
 }
 
-/// Tells the compiler what is_usual(), so that it leaves out all else: a block goes through the kernel once,
-/// and waits for many of its instructions.
-__device__ void assume_usual(Tiles& tiles, Emitter& emitter, Inker& inker) {
-  tiles.is_aligned = true;
-  tiles.has_whole_chunks = true;
-  emitter.emission = Emission::kByLabel;  // nothing is filtered out
-  emitter.settings.min_area = 0;
-  emitter.settings.max_area = std::numeric_limits<uint32_t>::max();
-  inker.settings = emitter.settings;
-  inker.needs_areas = false;
-  inker.ink = inker.ink == Ink::kNone ? Ink::kNone : Ink::kColor;
+/// Tells the compiler what a wish implies, so that it leaves out all else.
+template <Wish kWish>
+__device__ void assume(Tiles& tiles, Emitter& emitter, Inker& inker) {
+  if constexpr (kWish != Wish::kAny) {
+    tiles.is_aligned = true;
+    tiles.has_whole_chunks = true;
+    emitter.emission = Emission::kByLabel;  // nothing is filtered out
+    emitter.settings.min_area = 0;
+    emitter.settings.max_area = std::numeric_limits<uint32_t>::max();
+    inker.settings = emitter.settings;
+    inker.needs_areas = false;
+    inker.ink = kWish == Wish::kRecords ? Ink::kNone : Ink::kColor;
+  }
 }
 
 /// From a merged tile, whose first window is measured, to records and inks of its own components, a window of
-/// them at a time. If it `paints_first`, then to its pixels, and to records of shared components. A block
-/// that `has_one` tile arrives at the barrier as soon as other blocks have all that it adds to their sums;
-/// the result goes to wait().
+/// them at a time. If it paints first, then to its pixels, and to records of shared components. A block that
+/// has one tile arrives at the barrier as soon as other blocks have all that it adds to their sums; the
+/// result goes to wait().
 template <uint32_t kWords, typename Tile>
 __device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
-                                const Place& place, const GridBarrier& barrier, bool has_one,
-                                bool paints_first, Tile& tile, uint8_t* pixels) {
+                                const Place& place, const GridBarrier& barrier, const Course& course,
+                                Tile& tile, uint8_t* pixels) {
   auto window = window_from<kWords>(0, tile);
   const auto is_last = [&] { return window.end == tile.n_components; };
   uint32_t summed = 0;
   gather(tiles, place, window, tile);
-  if (has_one && is_last()) {
+  if (course.has_one && is_last()) {
     summed = barrier.arrive();
   } else {
     __syncthreads();
   }
-  number_tile(tiles, emitter, place, tile);
+  number_tile(tiles, emitter, place, !course.keeps_runs, tile);
 
   // All records are made by the same instructions: these are many, and a block waits for those it comes to
   // for the first time.
   bool are_shared = false;
 #pragma unroll 1
   while (true) {
-    emit_components(tiles, emitter, inker, place, window, are_shared, tile);
-    if (are_shared || (is_last() && !paints_first)) {
+    emit_components(tiles, emitter, inker, place, barrier, course, window, are_shared, tile);
+    if (are_shared || (is_last() && !course.paints_first)) {
       return summed;
     }
     if (is_last()) {
       paint_runs(tiles, inker, place, tile, pixels);
-      barrier.wait(summed);
       are_shared = true;
       continue;
     }
@@ -123,14 +132,14 @@ __device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, cons
     window = window_from<kWords>(window.end, tile);
     measure_window(tiles, connectivity_of<Tile>(emitter.settings), place, window, tile);
     measure_slots(tiles, place, threadIdx.x, blockDim.x, window, tile);
-    if (has_one && is_last()) {
+    if (course.has_one && is_last()) {
       summed = barrier.arrive();
     }
   }
 }
 
-/// All steps. `kAll` is whether features are wanted, `kIsUsual` what is_usual() tells.
-template <typename Tile, bool kAll, bool kIsUsual>
+/// All steps. `kAll` is whether features are wanted.
+template <typename Tile, bool kAll, Wish kWish>
 __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiprocessor)
     process(Tiles tiles, Emitter emitter, Inker inker, uint8_t* pixels) {
   constexpr uint32_t kWords = kAll ? TileSums::kAllWords : TileSums::kBasicWords;
@@ -139,9 +148,9 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
   const GridBarrier barrier(tiles.arrivals);
   const Connectivity connectivity = connectivity_of<Tile>(emitter.settings);
   const uint32_t n_tiles = tiles.count();
-  const bool has_one = kIsUsual || n_tiles <= gridDim.x;
+  const bool has_one = kWish != Wish::kAny || n_tiles <= gridDim.x;
   const auto for_each_tile = [&](auto visit) {
-    if constexpr (kIsUsual) {
+    if constexpr (kWish != Wish::kAny) {
       visit(place_of(tiles, blockIdx.x));
     } else {
       for (uint32_t index = blockIdx.x; index < n_tiles; index += gridDim.x) {
@@ -149,9 +158,7 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
       }
     }
   };
-  if constexpr (kIsUsual) {
-    assume_usual(tiles, emitter, inker);
-  }
+  assume<kWish>(tiles, emitter, inker);
 
   reset_counts(emitter);
   for_each_tile([&](const Place& place) {
@@ -170,7 +177,7 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
     clear_slots<kWords>(tiles, place_of(tiles, blockIdx.x), tile);
     measure_runs(tiles, connectivity, place_of(tiles, blockIdx.x), first_window, tile);
   }
-  barrier.wait(published);
+  const uint32_t turn = barrier.wait(published);
 
   for_each_tile([&](const Place& place) { merge_borders<Tile>(tiles, connectivity, place); });
   const uint32_t merged = barrier.arrive();
@@ -181,7 +188,10 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
     barrier.wait(merged);
   }
 
-  const bool paints_first = has_one && !inker.needs_areas;
+  const Course course{.has_one = has_one,
+                      .paints_first = has_one && !inker.needs_areas,
+                      .keeps_runs = has_one && inker.ink == Ink::kNone,
+                      .turn = turn};  // the third barrier has the first one's
   uint32_t summed = 0;
   for_each_tile([&](const Place& place) {
     if (!has_one) {
@@ -189,12 +199,12 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
       prepare_numbers(tile);
       measure_window(tiles, connectivity, place, window_from<kWords>(0, tile), tile);
     }
-    summed = finish_tile<kWords>(tiles, emitter, inker, place, barrier, has_one, paints_first, tile, pixels);
+    summed = finish_tile<kWords>(tiles, emitter, inker, place, barrier, course, tile, pixels);
     if (!has_one) {
       park(tiles, place.index, tile);
     }
   });
-  if (paints_first) {
+  if (course.paints_first) {
     return;
   }
 
@@ -209,7 +219,7 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
       __syncthreads();
     }
     paint_runs(tiles, inker, place, tile, pixels);
-    emit_components(tiles, emitter, inker, place, SumsWindow<kWords>{}, true, tile);
+    emit_components(tiles, emitter, inker, place, barrier, course, SumsWindow<kWords>{}, true, tile);
   });
 }
 
@@ -224,12 +234,19 @@ struct Purpose {
   bool has_values;
   Connectivity connectivity;
   bool has_features;
-  bool is_usual;
+  Wish wish;
 };
 
 template <typename Tile, bool kAll>
 Kernel kernel_of(const Purpose& purpose) {
-  return {purpose.is_usual ? process<Tile, kAll, true> : process<Tile, kAll, false>, sizeof(Tile)};
+  switch (purpose.wish) {
+    case Wish::kRecords:
+      return {process<Tile, kAll, Wish::kRecords>, sizeof(Tile)};
+    case Wish::kColors:
+      return {process<Tile, kAll, Wish::kColors>, sizeof(Tile)};
+    default:
+      return {process<Tile, kAll, Wish::kAny>, sizeof(Tile)};
+  }
 }
 
 template <uint32_t kWidth>
@@ -275,8 +292,8 @@ Status find_residence(bool has_values, uint32_t tile_width, uint32_t* n_blocks) 
   int least = std::numeric_limits<int>::max();
   for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
     for (const bool has_features : {false, true}) {
-      for (const bool is_usual : {false, true}) {
-        const Kernel kernel = kernel_for({has_values, connectivity, has_features, is_usual}, tile_width);
+      for (const Wish wish : {Wish::kAny, Wish::kRecords, Wish::kColors}) {
+        const Kernel kernel = kernel_for({has_values, connectivity, has_features, wish}, tile_width);
         size_t bytes = 0;
         CCL_RETURN_IF_ERROR(find_shared_bytes(kernel, &bytes));
         if (bytes > static_cast<size_t>(most_bytes)) {
@@ -318,7 +335,7 @@ Status process_tiles(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitt
       kernel_for({.has_values = tiles.frame.rule.foreground == Foreground::kValues,
                   .connectivity = emitter.settings.connectivity,
                   .has_features = emitter.settings.features != 0 && emitter.emission != Emission::kNone,
-                  .is_usual = is_usual(tiles, n_blocks, emitter, inker)},
+                  .wish = wish_of(tiles, n_blocks, emitter, inker)},
                  tiles.tile_width);
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeCooperative;

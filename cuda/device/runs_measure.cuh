@@ -55,6 +55,31 @@ __device__ void clear_sums(const SumsWindow<kWords>& window) {
   }
 }
 
+/// Where a piece of a run begins: what of it lies in one word.
+struct PieceStart {
+  uint32_t run;  ///< kMaxRuns: there is no piece
+  uint32_t band;
+  uint32_t column;
+};
+
+/// The i-th of a tile's words and runs: the piece with which a run goes on into the word, if there is one, or
+/// the run's first one.
+template <typename Tile>
+__device__ PieceStart piece_start(const Tile& tile, uint32_t n_words, uint32_t i) {
+  if (i < n_words) {
+    const uint32_t band = i / Tile::kRowWords;
+    const uint32_t word = i % Tile::kRowWords;
+    const bool goes_on = (tile.stops_in(band, word) & 1) == 0 && (tile.starts[i] & 1) == 0;
+    const uint32_t column = word * kWordBits;
+    return {goes_on ? tile.run_at(band, column) : Tile::kMaxRuns, band, column};
+  }
+  const uint32_t run = i - n_words;
+  if (run >= tile.n_runs) {
+    return {Tile::kMaxRuns, 0, 0};
+  }
+  return {run, tile.run[run].row() / Tile::kBandRows, tile.run[run].first()};
+}
+
 /// Adds up the runs, and notes the roots of components. Runs go by their pieces: a thread to each run's first
 /// one, and another to each word that one goes on in, so that long runs take no longer.
 template <typename Tile, uint32_t kWords>
@@ -62,18 +87,9 @@ __device__ void measure_runs(const Tiles& tiles, Connectivity connectivity, cons
                              const SumsWindow<kWords>& window, const Tile& tile) {
   const uint32_t n_words = tiles.rows / Tile::kBandRows * Tile::kRowWords;
   for (uint32_t i = threadIdx.x; i / kWarpSize * kWarpSize < n_words + tile.n_runs; i += blockDim.x) {
-    uint32_t run = i - n_words;
-    uint32_t band = i / Tile::kRowWords;
-    uint32_t first = i % Tile::kRowWords * kWordBits;
-    bool has_piece = run < tile.n_runs;
-    if (i < n_words) {
-      has_piece = (tile.stops_in(band, i % Tile::kRowWords) & 1) == 0 && (tile.starts[i] & 1) == 0;
-      run = has_piece ? tile.run_at(band, first) : 0;
-    } else if (has_piece) {
-      band = tile.run[run].row() / Tile::kBandRows;
-      first = tile.run[run].first();
-    }
-    const uint32_t component = has_piece ? tile.components_before(tile.root_of(run)) : Tile::kMaxRuns;
+    const auto [run, band, column] = piece_start(tile, n_words, i);
+    const uint32_t component =
+        run < Tile::kMaxRuns ? tile.components_before(tile.root_of(run)) : Tile::kMaxRuns;
     const uint32_t lanes = __ballot_sync(kAllLanes, window.has(component));
     if (!window.has(component)) {
       continue;
@@ -82,7 +98,7 @@ __device__ void measure_runs(const Tiles& tiles, Connectivity connectivity, cons
       window.of(component).root = run;
     }
     uint32_t words[kWords];
-    sums_of_piece(tiles, connectivity, place, tile, piece_from(tile, band, first), words);
+    sums_of_piece(tiles, connectivity, place, tile, piece_from(tile, band, column), words);
     if (reduce_alike(lanes, component, kManyLanes, words)) {
       add(words, window.of(component).words);
     }
@@ -203,9 +219,10 @@ __device__ void gather(const Tiles& tiles, const Place& place, const SumsWindow<
   }
 }
 
-/// Numbers the components that begin in the tile, and tells the labels of shared ones.
+/// Numbers the components that begin in the tile, and `tells` the labels of shared ones.
 template <typename Tile>
-__device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Place& place, Tile& tile) {
+__device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Place& place, bool tells,
+                            Tile& tile) {
   if (has_nothing_to_count(place, tile)) {
     return;
   }
@@ -219,7 +236,10 @@ __device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Pl
     tell_counts(emitter, tables.n_labels);
   }
   __syncthreads();
-  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
+  if (!tells) {
+    return;
+  }
+  for (uint32_t i = first_slot_of_thread(); i < tile.n_slots; i += blockDim.x) {
     const uint32_t slot = place.index * tiles.max_slots + i;
     if (tables.slot_root[i] == slot) {
       const uint32_t run = tables.slot_run[i];

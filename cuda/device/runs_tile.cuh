@@ -73,6 +73,12 @@ struct TileRun {
   constexpr uint32_t first() const { return word % kWide; }
 };
 
+/// The first slot that a thread takes where slots are gone through beside the tile's other components: these
+/// go to the first threads first.
+__device__ inline uint32_t first_slot_of_thread() {
+  return blockDim.x - 1 - threadIdx.x;
+}
+
 /// Row counts of a strip, two rows to a word: [0] even and [1] odd ones of each word of four.
 using RowCounts = uint32_t[2][kMaxRows / 4];
 

@@ -16,6 +16,8 @@
 ///   until nothing changes. Ours repeats itself until both pixels are in one tree. Borders need no
 ///   common block then, and all of a level are merged at once by as many blocks as they fill. Of a warp's
 ///   links that join the same two trees one is united.
+/// - Borders are not flattened before the last merging: what unites them shortens the paths it walks, and
+///   nobody comes along them again.
 /// - Any size of frame, not only powers of two; 4-connectivity besides 8; binary frames, too, besides
 ///   segments of 8-bit values.
 #include "device/compress.cuh"
@@ -173,6 +175,7 @@ __global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
   __shared__ TileSegments segments;
   __shared__ uint32_t labels[kTilePixels];
   Pixels pixels;
+  let_next_come();
   read_pixels<kConnectivity>(frame, segments, &pixels);
   solve_tile(labels, &pixels);
 
@@ -209,6 +212,7 @@ __global__ void __launch_bounds__(kBorderThreads)
     merge_tiles(SegmentSource frame, uint32_t tile_size, uint32_t n_horizontal, uint32_t* labels) {
   const uint32_t along = blockIdx.x * kBorderThreads + threadIdx.x;
   BorderLinks links{};
+  let_next_come();
   if (blockIdx.y < n_horizontal) {
     if (along < frame.width) {
       links = links_south<kConnectivity>(frame, tile_size, along, merged_border(blockIdx.y, tile_size));
@@ -217,6 +221,7 @@ __global__ void __launch_bounds__(kBorderThreads)
     links = links_east<kConnectivity>(frame, tile_size, merged_border(blockIdx.y - n_horizontal, tile_size),
                                       along);
   }
+  wait_for_previous();
   unite_links(labels, links);
 }
 
@@ -226,6 +231,8 @@ static __global__ void __launch_bounds__(kBorderThreads)
                     uint32_t* labels) {
   const uint32_t along = blockIdx.x * kBorderThreads + threadIdx.x;
   const bool is_horizontal = blockIdx.y < n_horizontal;
+  let_next_come();
+  wait_for_previous();
   if (along >= (is_horizontal ? width : height)) {
     return;
   }
@@ -255,7 +262,10 @@ struct TileMerge {
     const uint32_t longest = frame.width > frame.height ? frame.width : frame.height;
     for (uint32_t size = kTileSize; size < longest; size *= kMergedTiles) {
       CCL_RETURN_IF_ERROR(merge(frame, size, root_map, stream));
-      CCL_RETURN_IF_ERROR(flatten(frame, size * kMergedTiles, root_map, stream));
+      const uint32_t next = size * kMergedTiles;
+      if (next * kMergedTiles < longest) {
+        CCL_RETURN_IF_ERROR(flatten(frame, next, root_map, stream));
+      }
     }
     return launch_compress_all("tile-merge compress_all", frame, root_map, stream);  // kernel 4
   }
@@ -264,19 +274,18 @@ struct TileMerge {
   static Status merge(const SegmentSource& frame, uint32_t tile_size, uint32_t* labels, cudaStream_t stream) {
     const uint32_t n_horizontal = merged_borders(frame.height, tile_size);
     const uint32_t n_vertical = merged_borders(frame.width, tile_size);
-    return launch("tile-merge merge_tiles", merge_tiles<kConnectivity>,
-                  blocks_along(frame, n_horizontal + n_vertical), kBorderThreads, stream, frame, tile_size,
-                  n_horizontal, labels);
+    return launch_early("tile-merge merge_tiles", merge_tiles<kConnectivity>,
+                        blocks_along(frame, n_horizontal + n_vertical), kBorderThreads, stream, frame,
+                        tile_size, n_horizontal, labels);
   }
 
-  /// None where one tile is the whole frame.
   static Status flatten(const SegmentSource& frame, uint32_t tile_size, uint32_t* labels,
                         cudaStream_t stream) {
     const uint32_t n_horizontal = (frame.height - 1) / tile_size;
     const uint32_t n_vertical = (frame.width - 1) / tile_size;
-    return launch("tile-merge flatten_borders", flatten_borders,
-                  blocks_along(frame, n_horizontal + n_vertical), kBorderThreads, stream, frame.width,
-                  frame.height, tile_size, n_horizontal, labels);
+    return launch_early("tile-merge flatten_borders", flatten_borders,
+                        blocks_along(frame, n_horizontal + n_vertical), kBorderThreads, stream, frame.width,
+                        frame.height, tile_size, n_horizontal, labels);
   }
 };
 

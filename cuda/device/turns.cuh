@@ -73,6 +73,30 @@ __device__ inline void for_each_pixel(uint32_t width, uint32_t height, Visit vis
   }
 }
 
+/// Calls visit(i, look(i)) for this thread's share of the indices below n: neighbouring threads have
+/// neighbouring ones. Some are looked at, which must only read, before any of them is visited, so that what
+/// is read of them is on the way together.
+template <typename Look, typename Visit>
+__device__ inline void for_each_index(uint32_t n, Look look, Visit visit) {
+  constexpr uint32_t kAtOnce = 2;  // for more there are too few registers
+  const uint32_t n_threads = gridDim.x * blockDim.x;
+  for (uint32_t first = blockIdx.x * blockDim.x + threadIdx.x; first < n; first += kAtOnce * n_threads) {
+    decltype(look(0)) seen[kAtOnce];
+#pragma unroll
+    for (uint32_t k = 0; k < kAtOnce; ++k) {
+      if (const uint32_t i = first + k * n_threads; i < n) {
+        seen[k] = look(i);
+      }
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < kAtOnce; ++k) {
+      if (const uint32_t i = first + k * n_threads; i < n) {
+        visit(i, seen[k]);
+      }
+    }
+  }
+}
+
 /// The labeler whose two forms are Steps<Connectivity::k4> and Steps<Connectivity::k8>. Each has static
 /// members workspace_bytes(width, height) and run(), with the contracts of Labeler's.
 template <template <Connectivity> typename Steps>

@@ -152,6 +152,7 @@ __global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
   const uint32_t y = blockIdx.y * kTileHeight + first / kTileWidth;
   Pixels pixels;
   pixels.first = first;
+  let_next_come();
 
 #pragma unroll
   for (uint32_t k = 0; k < kRowsPerThread; ++k) {
@@ -189,6 +190,7 @@ __global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
 /// Phase 2.
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads) merge_globally(SegmentSource frame, uint32_t* labels) {
+  let_next_come();
   unite_borders<kConnectivity>(frame, kTileWidth, kTileHeight, labels);
 }
 
@@ -200,8 +202,8 @@ struct UnionFind {
     const dim3 borders = border_blocks(frame, kTileWidth, kTileHeight);
     CCL_RETURN_IF_ERROR(launch("union-find merge_locally", merge_locally<kConnectivity>, tiles, kTileThreads,
                                stream, frame, root_map));
-    CCL_RETURN_IF_ERROR(launch("union-find merge_globally", merge_globally<kConnectivity>, borders,
-                               kBorderThreads, stream, frame, root_map));
+    CCL_RETURN_IF_ERROR(launch_early("union-find merge_globally", merge_globally<kConnectivity>, borders,
+                                     kBorderThreads, stream, frame, root_map));
     return launch_compress_all("union-find compress_all", frame, root_map, stream);
   }
 };

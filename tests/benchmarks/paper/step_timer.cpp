@@ -34,21 +34,33 @@ Status capture(const device::Stream& stream, const std::function<Status()>& enqu
   return enqueued.ok() ? ended : enqueued;
 }
 
+/// What follows a node in a chain, and the edge to it: a kernel that was launched early has one of its own
+/// kind.
+struct Next {
+  cudaGraphNode_t node = nullptr;
+#if CUDART_VERSION >= 13000
+  cudaGraphEdgeData edge{};
+#endif
+};
+
 // CUDA 13 tells of edges besides nodes.
 
-Status find_next(cudaGraphNode_t node, cudaGraphNode_t* next, size_t* n_next) {
+Status find_next(cudaGraphNode_t node, Next* next, size_t* n_next) {
+  cudaGraphNode_t* to = next != nullptr ? &next->node : nullptr;
 #if CUDART_VERSION >= 13000
-  return check(cudaGraphNodeGetDependentNodes(node, next, nullptr, n_next), "cudaGraphNodeGetDependentNodes");
+  return check(cudaGraphNodeGetDependentNodes(node, to, next != nullptr ? &next->edge : nullptr, n_next),
+               "cudaGraphNodeGetDependentNodes");
 #else
-  return check(cudaGraphNodeGetDependentNodes(node, next, n_next), "cudaGraphNodeGetDependentNodes");
+  return check(cudaGraphNodeGetDependentNodes(node, to, n_next), "cudaGraphNodeGetDependentNodes");
 #endif
 }
 
-Status disconnect(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to) {
+Status disconnect(cudaGraph_t graph, cudaGraphNode_t from, const Next& to) {
 #if CUDART_VERSION >= 13000
-  return check(cudaGraphRemoveDependencies(graph, &from, &to, nullptr, 1), "cudaGraphRemoveDependencies");
+  return check(cudaGraphRemoveDependencies(graph, &from, &to.node, &to.edge, 1),
+               "cudaGraphRemoveDependencies");
 #else
-  return check(cudaGraphRemoveDependencies(graph, &from, &to, 1), "cudaGraphRemoveDependencies");
+  return check(cudaGraphRemoveDependencies(graph, &from, &to.node, 1), "cudaGraphRemoveDependencies");
 #endif
 }
 
@@ -61,17 +73,17 @@ Status connect(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to) {
 }
 
 /// The graph's nodes in the order they run.
-Status find_chain(cudaGraph_t graph, std::vector<cudaGraphNode_t>* chain) {
+Status find_chain(cudaGraph_t graph, std::vector<Next>* chain) {
   const Status no_chain{StatusCode::kUnsupported, "what was captured is no chain of kernels"};
   size_t n = 0;
   CCL_RETURN_IF_ERROR(check(cudaGraphGetRootNodes(graph, nullptr, &n), "cudaGraphGetRootNodes"));
   while (n == 1) {
-    cudaGraphNode_t node = nullptr;
+    Next next;
     CCL_RETURN_IF_ERROR(chain->empty()
-                            ? check(cudaGraphGetRootNodes(graph, &node, &n), "cudaGraphGetRootNodes")
-                            : find_next(chain->back(), &node, &n));
-    chain->push_back(node);
-    CCL_RETURN_IF_ERROR(find_next(node, nullptr, &n));
+                            ? check(cudaGraphGetRootNodes(graph, &next.node, &n), "cudaGraphGetRootNodes")
+                            : find_next(chain->back().node, &next, &n));
+    chain->push_back(next);
+    CCL_RETURN_IF_ERROR(find_next(next.node, nullptr, &n));
   }
   return n == 0 ? Status{} : no_chain;
 }
@@ -89,35 +101,44 @@ std::string name_of(cudaGraphNode_t node) {
 }
 
 /// Puts an event before the chain and one after each of its nodes.
-Status add_events(cudaGraph_t graph, const std::vector<cudaGraphNode_t>& chain,
-                  const std::vector<Event>& events) {
+Status add_events(cudaGraph_t graph, const std::vector<Next>& chain, const std::vector<Event>& events) {
   cudaGraphNode_t event = nullptr;
   const auto add = [&](const cudaGraphNode_t* after, size_t i) {
     return check(cudaGraphAddEventRecordNode(&event, graph, after, after != nullptr ? 1 : 0, events[i].get()),
                  "cudaGraphAddEventRecordNode");
   };
   CCL_RETURN_IF_ERROR(add(nullptr, 0));
-  CCL_RETURN_IF_ERROR(connect(graph, event, chain.front()));
+  CCL_RETURN_IF_ERROR(connect(graph, event, chain.front().node));
   for (size_t i = 0; i < chain.size(); ++i) {
-    CCL_RETURN_IF_ERROR(add(&chain[i], i + 1));
+    CCL_RETURN_IF_ERROR(add(&chain[i].node, i + 1));
     if (i + 1 < chain.size()) {
-      CCL_RETURN_IF_ERROR(disconnect(graph, chain[i], chain[i + 1]));
-      CCL_RETURN_IF_ERROR(connect(graph, event, chain[i + 1]));
+      CCL_RETURN_IF_ERROR(disconnect(graph, chain[i].node, chain[i + 1]));
+      CCL_RETURN_IF_ERROR(connect(graph, event, chain[i + 1].node));
     }
   }
   return {};
 }
 
+/// Takes from a node, if it is a kernel, the leave to begin before the one before it has ended.
+void begin_late(cudaGraphNode_t node) {
+  const cudaLaunchAttributeValue none{};
+  if (cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeProgrammaticStreamSerialization, &none) !=
+      cudaSuccess) {
+    cudaGetLastError();
+  }
+}
+
 /// Names the steps of a captured graph and puts events between them.
 Status tell_apart(cudaGraph_t graph, std::vector<Event>* events, std::vector<Step>* steps) {
-  std::vector<cudaGraphNode_t> chain;
+  std::vector<Next> chain;
   CCL_RETURN_IF_ERROR(find_chain(graph, &chain));
   *events = std::vector<Event>(chain.size() + 1);
   for (Event& event : *events) {
     CCL_RETURN_IF_ERROR(event.create());
   }
-  for (cudaGraphNode_t node : chain) {
-    steps->push_back({.kernel = name_of(node)});
+  for (const Next& next : chain) {
+    begin_late(next.node);
+    steps->push_back({.kernel = name_of(next.node)});
   }
   return add_events(graph, chain, *events);
 }
