@@ -76,7 +76,7 @@ __device__ void emit_components(const Tiles& tiles, const Emitter& emitter, cons
 /// labels. Where inks need areas, all sums must be complete.
 template <typename Tile>
 __device__ void ink_slots(const Tiles& tiles, const Inker& inker, Tile& tile) {
-  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
+  for (uint32_t i = first_slot_of_thread(); i < tile.n_slots; i += blockDim.x) {
     const uint32_t root = tile.tables.slot_root[i];
     const uint32_t first_pixel = inker.ink == Ink::kRootMap ? first_pixel_of(load(tiles.parent + root)) : 0;
     const uint32_t area =
