@@ -88,6 +88,39 @@ class Bench {
         CCL_RETURN_IF_ERROR(run(size, output, info));
       }
     }
+    if (std::count(options_.modes.begin(), options_.modes.end(), Mode::kLabel) > 0) {
+      for (const AlgorithmInfo& info : options_.algorithms) {
+        CCL_RETURN_IF_ERROR(label(size, info));
+      }
+    }
+    return {};
+  }
+
+  /// Mode::kLabel.
+  Status label(Size size, const AlgorithmInfo& info) {
+    if (info.algorithm == Algorithm::kRuns) {
+      return {};
+    }
+    std::unique_ptr<LabelSubject> subject;
+    CCL_RETURN_IF_ERROR(device_->make_label_subject(info.nick, size, &subject));
+    for (size_t i = 0; i < images_.size(); ++i) {
+      progress_->start(std::string(info.nick) + ", " + images_[i].name);
+      Labelling labelling;
+      CCL_RETURN_IF_ERROR(subject->load(images_[i], {}));
+      CCL_RETURN_IF_ERROR(subject->label(options_.connectivity, repetitions_, &labelling));
+      Row row = make_row({&info, Output::kNone, Mode::kLabel, 0, i});
+      row.output = "root-map";
+      row.features = "-";
+      const Digests& reference = references_.labelling(i);
+      if (labelling.root_map_digest != reference.root_map) {
+        return {StatusCode::kDeviceError,
+                std::string(info.nick) + " on " + row.image + ": not the host engine's root map"};
+      }
+      row.components = reference.n_labels;
+      row.iterations = labelling.n_iterations;
+      row.times.total = labelling.us;
+      CCL_RETURN_IF_ERROR(csv_.write(row));
+    }
     return {};
   }
 
@@ -116,7 +149,7 @@ class Bench {
     for (const bool is_engine : {false, true}) {
       std::vector<Mode> modes;
       std::copy_if(options_.modes.begin(), options_.modes.end(), std::back_inserter(modes),
-                   [=](Mode mode) { return (mode == Mode::kEngine) == is_engine; });
+                   [=](Mode mode) { return mode != Mode::kLabel && (mode == Mode::kEngine) == is_engine; });
       if (modes.empty()) {
         continue;
       }
@@ -145,8 +178,8 @@ class Bench {
         the_case.features = features;
         the_case.mode = mode;
         progress_->start(std::string(the_case.info->nick) + ", " + images_[the_case.image].name);
-        const Status status =
-            options_.repeats_check > 0 ? repeat(subject, the_case) : time(subject, the_case);
+        const Status status = options_.repeats_check > 0 ? repeat(subject, the_case)
+                                                         : time(subject, the_case, mode == modes.front());
         if (!status.ok()) {
           return {status.code(), describe(the_case) + ": " + status.message()};
         }
@@ -184,12 +217,11 @@ class Bench {
             .height = image.height};
   }
 
-  Status time(Subject* subject, const Case& the_case) {
+  Status time(Subject* subject, const Case& the_case, bool with_maps) {
     Row row = make_row(the_case);
     CCL_RETURN_IF_ERROR(subject->time(settings(the_case), the_case.mode, repetitions_, &row.times));
     Digests digests;
-    const bool is_first = the_case.mode == options_.modes.front();
-    CCL_RETURN_IF_ERROR(check(subject, the_case, is_first, &digests));
+    CCL_RETURN_IF_ERROR(check(subject, the_case, with_maps, &digests));
     row.components = digests.n_components;
     row.iterations = digests.n_iterations;
     return csv_.write(row);

@@ -22,8 +22,10 @@ constexpr Named<Size> kSizes[] = {{"720p", {1280, 720}},
                                   {"2048", {2048, 2048}},
                                   {"4k", {3840, 2160}},
                                   {"8192", {8192, 8192}}};
-constexpr Named<Mode> kModes[] = {
-    {"graph", Mode::kGraph}, {"launches", Mode::kLaunches}, {"engine", Mode::kEngine}};
+constexpr Named<Mode> kModes[] = {{"graph", Mode::kGraph},
+                                  {"launches", Mode::kLaunches},
+                                  {"engine", Mode::kEngine},
+                                  {"label", Mode::kLabel}};
 constexpr Named<Output> kOutputs[] = {{"none", Output::kNone},
                                       {"colorized", Output::kColorized},
                                       {"overlay", Output::kOverlay},
@@ -118,7 +120,9 @@ Status read_command_line(int argc, char** argv, Raw* raw) {
       {"size", 's', 0, kStrings, &raw->sizes, "720p, 1080p, 2048, 4k, 8192 or WxH (default: 1080p)*", "SIZE"},
       {"algorithm", 'a', 0, kStrings, &raw->algorithms, "default: all of the backend*", "NICK"},
       {"mode", 'm', 0, kStrings, &raw->modes,
-       "graph, launches or engine (default: graph and launches; on the CPU engine)*", "NAME"},
+       "graph, launches, engine or label, the labelling stage alone (default: graph and launches; on the CPU "
+       "engine)*",
+       "NAME"},
       {"output", 'o', 0, kStrings, &raw->outputs,
        "none, colorized, overlay, labels or mask (default: colorized)*", "NAME"},
       {"features", 'f', 0, kStrings, &raw->features, "basic or all (default: basic)*", "NAME"},

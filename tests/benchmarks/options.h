@@ -17,6 +17,7 @@ enum class Mode {
   kGraph,     ///< kernels captured in a CUDA graph, which is replayed
   kLaunches,  ///< kernels launched one by one, with an event after each stage
   kEngine,    ///< push() and pop() of the public engine, transfers included, by the host's clock
+  kLabel,     ///< the labelling stage alone in a graph, which is what others time; `runs` has no such stage
 };
 
 const char* mode_name(Mode mode);

@@ -23,6 +23,9 @@ class References {
   /// for and are not compared.
   Status compare(size_t image, Output output, uint32_t features, const Digests& got) const;
 
+  /// What all outputs and features of images[image] have in common: labels and their number.
+  const Digests& labelling(size_t image) const { return digests_[image].begin()->second; }
+
   /// The most components that one of the images has.
   uint32_t most_components() const { return most_components_; }
 
