@@ -39,7 +39,7 @@ namespace ccl::device {
 
 namespace {
 
-// A tile is a warp of blocks wide and a thread block has a thread for each of its blocks: four fill a
+// A tile is a warp of blocks wide and a thread block has a thread for each of its blocks. Several fill a
 // multiprocessor, so that some work while others wait at a barrier.
 constexpr uint32_t kTileRows = 16;
 constexpr uint32_t kTileThreads = kTileRows * kWarpSize;
@@ -285,7 +285,6 @@ __global__ void __launch_bounds__(kBorderThreads)
   const uint32_t along = (blockIdx.x * kBorderThreads + threadIdx.x) * Block::kSize;
   const uint32_t border = blockIdx.y;
   Equivalence links[kBorderLinks];
-  let_next_come();
   if (border < n_horizontal) {
     if (along < frame.width) {
       links_upwards(BorderBlock<Block>::at(frame, along, (border + 1) * BlockTile::kHeight), frame.width,

@@ -34,7 +34,7 @@ constexpr uint32_t kTileWidth = 64;
 constexpr uint32_t kTileHeight = 16;
 constexpr uint32_t kTilePixels = kTileWidth * kTileHeight;
 
-// Four blocks fill a multiprocessor, so that some work while others wait at a barrier.
+// Several blocks fill a multiprocessor, so that some work while others wait at a barrier.
 constexpr uint32_t kTileThreads = 512;
 constexpr uint32_t kPixelsPerThread = kTilePixels / kTileThreads;
 
@@ -181,7 +181,6 @@ template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads) merge_south_borders(SegmentSource frame, uint32_t* labels) {
   const uint32_t x = blockIdx.x * kBorderThreads + threadIdx.x;
   const uint32_t y = (blockIdx.y + 1) * kTileHeight - 1;
-  let_next_come();
   const BorderLinks links =
       x < frame.width ? links_south<kConnectivity>(frame, kTileWidth, x, y) : BorderLinks{};
   wait_for_previous();
@@ -193,7 +192,6 @@ template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads) merge_east_borders(SegmentSource frame, uint32_t* labels) {
   const uint32_t x = (blockIdx.y + 1) * kTileWidth - 1;
   const uint32_t y = blockIdx.x * kBorderThreads + threadIdx.x;
-  let_next_come();
   const BorderLinks links =
       y < frame.height ? links_east<kConnectivity>(frame, kTileHeight, x, y) : BorderLinks{};
   wait_for_previous();

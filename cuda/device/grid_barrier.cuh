@@ -25,7 +25,8 @@ class GridBarrier {
     return before;
   }
 
-  /// Returns the barrier's turn to all threads; every other one from there on has the same.
+  /// Waits until all blocks have arrived. Tells all threads the barrier's turn, which the next but one has,
+  /// too.
   __device__ uint32_t wait(uint32_t before) const {
     if (is_speaker()) {
       wait_alone(before);
@@ -33,7 +34,7 @@ class GridBarrier {
     return __syncthreads_or(is_speaker() && (before & kTurn) != 0) != 0 ? kTurn : 0;
   }
 
-  /// The same; all threads call step() meanwhile, over and over.
+  /// Waits as well; all threads call step() meanwhile, over and over.
   template <typename Step>
   __device__ void wait(uint32_t before, Step step) const {
     bool is_over = false;
@@ -43,7 +44,8 @@ class GridBarrier {
     } while (__syncthreads_or(is_over) == 0);
   }
 
-  /// This thread alone waits for a barrier of this turn: the last one, at which its block has arrived.
+  /// A thread waits without the others of its block, which has arrived at the barrier of this turn: the last
+  /// one, since nobody arrives at another meanwhile.
   __device__ void wait_alone(uint32_t turn) const {
     while (!is_open(turn)) {
     }

@@ -24,6 +24,7 @@ namespace ccl::device {
 namespace {
 
 constexpr uint32_t kThreads = 256;
+constexpr uint32_t kResidentBlocks = kMultiprocessorThreads / kThreads;
 
 /// Both have 1 + a raster index per pixel, 0 for background. Label e's entry is the one with index e −
 /// 1.
@@ -116,7 +117,7 @@ struct LabelImages {
 
 /// All blocks must be resident.
 template <Connectivity kConnectivity>
-__global__ void __launch_bounds__(kThreads, kMultiprocessorThreads / kThreads)
+__global__ void __launch_bounds__(kThreads, kResidentBlocks)
     label_by_two_images(LabelImages<kConnectivity> images, Indicator* indicator, uint32_t* n_turns) {
   const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
   iterate(

@@ -36,23 +36,27 @@ Status launch(const char* name, void (*kernel)(Parameters...), dim3 blocks, uint
   return check_launch(name);
 }
 
-/// Lets the next kernel's blocks come as soon as all of this one's have, if it is enqueued by launch_early().
+/// Lets the next kernel, if it is enqueued by launch_early(), begin once all blocks of this one have called
+/// it or ended. For the first of a chain of kernels.
 __device__ inline void let_next_come() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/// Waits until the kernels enqueued before have ended, and what they wrote can be seen.
+/// Waits until the kernel enqueued before has ended, and what it and earlier ones wrote can be seen. Then
+/// lets the next one come, so that there are never three: what one has in a first-level cache is not there
+/// any more for the next but one.
 __device__ inline void wait_for_previous() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+  let_next_come();
 }
 
 /// Enqueues a kernel whose blocks may come before the one enqueued before has ended (programmatic dependent
-/// launch), so that it does not begin from nothing. All its threads must call wait_for_previous() before they
-/// touch what that one reads or writes.
+/// launch), so that it does not begin from nothing. A thread must call wait_for_previous() before it touches
+/// what earlier ones read or write; in each block some must.
 template <typename... Parameters, typename... Arguments>
 Status launch_early(const char* name, void (*kernel)(Parameters...), dim3 blocks, uint32_t threads,
                     cudaStream_t stream, Arguments... arguments) {
@@ -69,8 +73,8 @@ Status launch_early(const char* name, void (*kernel)(Parameters...), dim3 blocks
   config.blockDim = dim3(threads);
   config.stream = stream;
   config.attrs = &attribute;
-  // What was compiled for less, as PTX too, does not wait; and not all graphs of CUDA 12 can hold such a
-  // launch.
+  // Code compiled for less than 9.0, or from such PTX, does not wait; and not all graphs of CUDA 12 can hold
+  // such a launch.
   config.numAttrs = compiled.ptxVersion >= 90 && CUDART_VERSION >= 13000 ? 1 : 0;
   return check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), name);
 }

@@ -23,7 +23,7 @@ namespace ccl::device {
 
 namespace {
 
-// A warp has four rows of a piece, a thread four pixels one below the other; eight blocks fill a
+// A warp has four rows of a piece, a thread four pixels one below the other. Several blocks fill a
 // multiprocessor, so that some work while others wait at a barrier.
 constexpr uint32_t kPieceSize = kWarpSize;
 constexpr uint32_t kRowsPerThread = 4;

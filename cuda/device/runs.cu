@@ -3,8 +3,8 @@
 /// is that of Ronse and Devijver 1984 and He, Chao, Suzuki 2007, cutting the frame into tiles that of
 /// Šťava, Beneš 2011 and Cabaret, Lacassagne, Etiemble 2017.
 ///
-/// One kernel, a block to a tile, and a barrier across the grid between its steps, the last of them hidden
-/// behind painting:
+/// One kernel, a block to a tile, and a barrier across the grid between its steps. For the last of them only
+/// those threads wait that make records of components at borders, when all else is done:
 ///
 ///     label     frame → bits, runs, components of each tile; slots for those at borders
 ///     merge     slots that meet → one component, counted where it begins

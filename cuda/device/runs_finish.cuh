@@ -19,19 +19,23 @@ inline constexpr uint32_t kStoreBytes = 16;
 
 /// How a block goes on once tiles are merged.
 struct Course {
+  GridBarrier barrier;
   bool has_one;       ///< tile, which stays in shared memory
   bool paints_first;  ///< pixels do not wait for sums
   bool keeps_runs;    ///< of its one tile: nothing is painted, so they do not turn into inks
-  uint32_t turn;      ///< of the barrier that tells that all sums are complete
+  uint32_t turn;      ///< of the barrier behind which all sums are complete
+
+  /// For the calling thread alone.
+  __device__ void wait_for_sums() const { barrier.wait_alone(turn); }
 };
 
 /// Records of the components that lie in the tile as a whole, as far as the window has them; their roots turn
-/// into inks. Or records of shared components, each where it begins, as soon as the barrier tells that their
+/// into inks, unless runs are kept. Or records of shared components, each where it begins, as soon as their
 /// sums are complete. One and the same instructions for both, because they are many.
 template <typename Tile, uint32_t kWords>
 __device__ void emit_components(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
-                                const Place& place, const GridBarrier& barrier, const Course& course,
-                                const SumsWindow<kWords>& window, bool are_shared, Tile& tile) {
+                                const Place& place, const Course& course, const SumsWindow<kWords>& window,
+                                bool are_shared, Tile& tile) {
   const uint32_t n = are_shared ? tile.n_slots : window.end - window.begin;
   for (uint32_t i = are_shared ? first_slot_of_thread() : threadIdx.x; i < n; i += blockDim.x) {
     const uint32_t slot = place.index * tiles.max_slots + i;
@@ -55,7 +59,7 @@ __device__ void emit_components(const Tiles& tiles, const Emitter& emitter, cons
     }
     FrameSums<kWords> sums;
     if (are_shared) {
-      barrier.wait_alone(course.turn);
+      course.wait_for_sums();
       for (uint32_t word = 0; word < kWords; ++word) {
         sums[word] = *tiles.slot_sum(word, slot);
       }

@@ -98,17 +98,16 @@ __device__ void assume(Tiles& tiles, Emitter& emitter, Inker& inker) {
 /// From a merged tile, whose first window is measured, to records and inks of its own components, a window of
 /// them at a time. If it paints first, then to its pixels, and to records of shared components. A block that
 /// has one tile arrives at the barrier as soon as other blocks have all that it adds to their sums; the
-/// result goes to wait().
+/// result goes to wait(), unless it paints first.
 template <uint32_t kWords, typename Tile>
 __device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, const Inker& inker,
-                                const Place& place, const GridBarrier& barrier, const Course& course,
-                                Tile& tile, uint8_t* pixels) {
+                                const Place& place, const Course& course, Tile& tile, uint8_t* pixels) {
   auto window = window_from<kWords>(0, tile);
   const auto is_last = [&] { return window.end == tile.n_components; };
   uint32_t summed = 0;
   gather(tiles, place, window, tile);
   if (course.has_one && is_last()) {
-    summed = barrier.arrive();
+    summed = course.barrier.arrive();
   } else {
     __syncthreads();
   }
@@ -119,7 +118,7 @@ __device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, cons
   bool are_shared = false;
 #pragma unroll 1
   while (true) {
-    emit_components(tiles, emitter, inker, place, barrier, course, window, are_shared, tile);
+    emit_components(tiles, emitter, inker, place, course, window, are_shared, tile);
     if (are_shared || (is_last() && !course.paints_first)) {
       return summed;
     }
@@ -133,9 +132,18 @@ __device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, cons
     measure_window(tiles, connectivity_of<Tile>(emitter.settings), place, window, tile);
     measure_slots(tiles, place, threadIdx.x, blockDim.x, window, tile);
     if (course.has_one && is_last()) {
-      summed = barrier.arrive();
+      summed = course.barrier.arrive();
     }
   }
+}
+
+/// `turn` is that of the last barrier.
+__device__ Course make_course(const Inker& inker, const GridBarrier& barrier, bool has_one, uint32_t turn) {
+  return {.barrier = barrier,
+          .has_one = has_one,
+          .paints_first = has_one && !inker.needs_areas,
+          .keeps_runs = has_one && inker.ink == Ink::kNone,
+          .turn = turn};
 }
 
 /// All steps. `kAll` is whether features are wanted.
@@ -188,10 +196,7 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
     barrier.wait(merged);
   }
 
-  const Course course{.has_one = has_one,
-                      .paints_first = has_one && !inker.needs_areas,
-                      .keeps_runs = has_one && inker.ink == Ink::kNone,
-                      .turn = turn};  // the third barrier has the first one's
+  const Course course = make_course(inker, barrier, has_one, turn);  // the third barrier has the first one's
   uint32_t summed = 0;
   for_each_tile([&](const Place& place) {
     if (!has_one) {
@@ -199,7 +204,7 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
       prepare_numbers(tile);
       measure_window(tiles, connectivity, place, window_from<kWords>(0, tile), tile);
     }
-    summed = finish_tile<kWords>(tiles, emitter, inker, place, barrier, course, tile, pixels);
+    summed = finish_tile<kWords>(tiles, emitter, inker, place, course, tile, pixels);
     if (!has_one) {
       park(tiles, place.index, tile);
     }
@@ -219,7 +224,7 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
       __syncthreads();
     }
     paint_runs(tiles, inker, place, tile, pixels);
-    emit_components(tiles, emitter, inker, place, barrier, course, SumsWindow<kWords>{}, true, tile);
+    emit_components(tiles, emitter, inker, place, course, SumsWindow<kWords>{}, true, tile);
   });
 }
 
@@ -244,9 +249,10 @@ Kernel kernel_of(const Purpose& purpose) {
       return {process<Tile, kAll, Wish::kRecords>, sizeof(Tile)};
     case Wish::kColors:
       return {process<Tile, kAll, Wish::kColors>, sizeof(Tile)};
-    default:
-      return {process<Tile, kAll, Wish::kAny>, sizeof(Tile)};
+    case Wish::kAny:
+      break;
   }
+  return {process<Tile, kAll, Wish::kAny>, sizeof(Tile)};
 }
 
 template <uint32_t kWidth>

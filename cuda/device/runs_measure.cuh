@@ -219,9 +219,10 @@ __device__ void gather(const Tiles& tiles, const Place& place, const SumsWindow<
   }
 }
 
-/// Numbers the components that begin in the tile, and `tells` the labels of shared ones.
+/// Numbers the components that begin in the tile, and if it `tells_labels`, tells other blocks those of
+/// shared ones.
 template <typename Tile>
-__device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Place& place, bool tells,
+__device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Place& place, bool tells_labels,
                             Tile& tile) {
   if (has_nothing_to_count(place, tile)) {
     return;
@@ -236,7 +237,7 @@ __device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Pl
     tell_counts(emitter, tables.n_labels);
   }
   __syncthreads();
-  if (!tells) {
+  if (!tells_labels) {
     return;
   }
   for (uint32_t i = first_slot_of_thread(); i < tile.n_slots; i += blockDim.x) {

@@ -73,8 +73,9 @@ struct TileRun {
   constexpr uint32_t first() const { return word % kWide; }
 };
 
-/// The first slot that a thread takes where slots are gone through beside the tile's other components: these
-/// go to the first threads first.
+/// The first slot that a thread takes from number_tile() on. One thread does all with a slot: it tells the
+/// label, turns the root into an ink and emits the record, so that these need no barrier between them. The
+/// last threads come first, because the tile's other components go to the first ones.
 __device__ inline uint32_t first_slot_of_thread() {
   return blockDim.x - 1 - threadIdx.x;
 }

@@ -31,8 +31,8 @@ namespace ccl::device {
 
 namespace {
 
-// A warp has four rows of a tile, a thread four pixels one below the other; as many
-// blocks as fill a multiprocessor, so that some work while others wait at a barrier.
+// A warp has four rows of a tile, a thread four pixels one below the other. As many blocks as fill a
+// multiprocessor are resident, so that some work while others wait at a barrier.
 constexpr uint32_t kTileSize = kWarpSize;
 constexpr uint32_t kTilePixels = kTileSize * kTileSize;
 constexpr uint32_t kRowsPerThread = 4;
@@ -212,7 +212,6 @@ __global__ void __launch_bounds__(kBorderThreads)
     merge_tiles(SegmentSource frame, uint32_t tile_size, uint32_t n_horizontal, uint32_t* labels) {
   const uint32_t along = blockIdx.x * kBorderThreads + threadIdx.x;
   BorderLinks links{};
-  let_next_come();
   if (blockIdx.y < n_horizontal) {
     if (along < frame.width) {
       links = links_south<kConnectivity>(frame, tile_size, along, merged_border(blockIdx.y, tile_size));
@@ -231,7 +230,6 @@ static __global__ void __launch_bounds__(kBorderThreads)
                     uint32_t* labels) {
   const uint32_t along = blockIdx.x * kBorderThreads + threadIdx.x;
   const bool is_horizontal = blockIdx.y < n_horizontal;
-  let_next_come();
   wait_for_previous();
   if (along >= (is_horizontal ? width : height)) {
     return;

@@ -29,8 +29,8 @@ namespace ccl::device {
 
 namespace {
 
-// A warp has four rows of 32 pixels, a thread four pixels one below the other; as many
-// blocks as fill a multiprocessor, so that some work while others wait at a barrier.
+// A warp has four rows of 32 pixels, a thread four pixels one below the other. As many blocks as fill a
+// multiprocessor are resident, so that some work while others wait at a barrier.
 constexpr uint32_t kTileWidth = kWarpSize;
 constexpr uint32_t kTileHeight = 32;
 constexpr uint32_t kTilePixels = kTileWidth * kTileHeight;
@@ -190,7 +190,6 @@ __global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
 /// Phase 2.
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads) merge_globally(SegmentSource frame, uint32_t* labels) {
-  let_next_come();
   unite_borders<kConnectivity>(frame, kTileWidth, kTileHeight, labels);
 }
 

@@ -4,8 +4,9 @@
 ///
 ///     ccl-bench --backend cuda --size 1080p --size 4k --csv h200.csv
 ///
-/// On the GPU a frame lies in device memory and so do its results: what is timed is a pipeline, by events,
-/// in a CUDA graph and as single launches. Floors, transfers and NPP are timed in the same run.
+/// On the GPU a frame lies in device memory and so do its results: what is timed is a pipeline, or its
+/// labelling stage alone, by events, in a CUDA graph and as single launches. Floors, transfers and NPP are
+/// timed in the same run.
 ///
 /// `ccl-bench paper NAME` repeats a paper's experiments instead (paper/), and `ccl-bench matrix` compares
 /// every labeler with the tests' oracle (matrix.h).
@@ -77,8 +78,10 @@ class Bench {
   Status run(Size size) {
     CCL_RETURN_IF_ERROR(make_images(options_, size, clip_, &images_));
     CCL_RETURN_IF_ERROR(references_.compute(options_, images_));
-    const size_t n_subjects = options_.outputs.size() * options_.algorithms.size();
-    Progress progress(n_subjects * images_.size() * options_.features.size() * options_.modes.size());
+    const auto& modes = options_.modes;
+    const bool has_label = std::find(modes.begin(), modes.end(), Mode::kLabel) != modes.end();
+    const size_t n_frames = options_.outputs.size() * options_.features.size() * (modes.size() - has_label);
+    Progress progress((n_frames + has_label) * options_.algorithms.size() * images_.size());
     progress_ = &progress;
     if (device_ && options_.repeats_check == 0) {
       CCL_RETURN_IF_ERROR(time_surroundings(size));
@@ -88,10 +91,8 @@ class Bench {
         CCL_RETURN_IF_ERROR(run(size, output, info));
       }
     }
-    if (std::count(options_.modes.begin(), options_.modes.end(), Mode::kLabel) > 0) {
-      for (const AlgorithmInfo& info : options_.algorithms) {
-        CCL_RETURN_IF_ERROR(label(size, info));
-      }
+    for (size_t i = 0; has_label && i < options_.algorithms.size(); ++i) {
+      CCL_RETURN_IF_ERROR(label(size, options_.algorithms[i]));
     }
     return {};
   }

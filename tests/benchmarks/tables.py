@@ -6,8 +6,8 @@
     <!-- end of table -->
 
 Tables: `labelers` (each labeler at each size), `clip` (the same on a clip's frames), `outputs` (what outputs and
-features cost), `stages` (kernels launched one by one), `transfers` (floors and copies), and from pipeline-bench's
-CSV `pipelines` (frames a second beside appsink and OpenCV), `gpu-pipelines` (beside the bus, by depth and memory),
+features cost), `label-stages` (the labelling stage alone), `stages` (kernels launched one by one), `transfers`
+(floors and copies), and from pipeline-bench's CSV `pipelines` (frames a second beside appsink and OpenCV), `gpu-pipelines` (beside the bus, by depth and memory),
 `streams` (live ones at the same time) and `decode`. From the CSV of `ccl-bench paper`: `claims` (which of the
 paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one line: the
 largest image that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the

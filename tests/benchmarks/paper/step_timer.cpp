@@ -34,18 +34,18 @@ Status capture(const device::Stream& stream, const std::function<Status()>& enqu
   return enqueued.ok() ? ended : enqueued;
 }
 
-/// What follows a node in a chain, and the edge to it: a kernel that was launched early has one of its own
-/// kind.
-struct Next {
+// CUDA 13 tells of edges besides nodes.
+
+/// A node of a chain and the edge to it, if there is one before: a kernel that may come early has an edge of
+/// a kind of its own.
+struct ChainNode {
   cudaGraphNode_t node = nullptr;
 #if CUDART_VERSION >= 13000
   cudaGraphEdgeData edge{};
 #endif
 };
 
-// CUDA 13 tells of edges besides nodes.
-
-Status find_next(cudaGraphNode_t node, Next* next, size_t* n_next) {
+Status find_next(cudaGraphNode_t node, ChainNode* next, size_t* n_next) {
   cudaGraphNode_t* to = next != nullptr ? &next->node : nullptr;
 #if CUDART_VERSION >= 13000
   return check(cudaGraphNodeGetDependentNodes(node, to, next != nullptr ? &next->edge : nullptr, n_next),
@@ -55,7 +55,7 @@ Status find_next(cudaGraphNode_t node, Next* next, size_t* n_next) {
 #endif
 }
 
-Status disconnect(cudaGraph_t graph, cudaGraphNode_t from, const Next& to) {
+Status disconnect(cudaGraph_t graph, cudaGraphNode_t from, const ChainNode& to) {
 #if CUDART_VERSION >= 13000
   return check(cudaGraphRemoveDependencies(graph, &from, &to.node, &to.edge, 1),
                "cudaGraphRemoveDependencies");
@@ -73,12 +73,12 @@ Status connect(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to) {
 }
 
 /// The graph's nodes in the order they run.
-Status find_chain(cudaGraph_t graph, std::vector<Next>* chain) {
+Status find_chain(cudaGraph_t graph, std::vector<ChainNode>* chain) {
   const Status no_chain{StatusCode::kUnsupported, "what was captured is no chain of kernels"};
   size_t n = 0;
   CCL_RETURN_IF_ERROR(check(cudaGraphGetRootNodes(graph, nullptr, &n), "cudaGraphGetRootNodes"));
   while (n == 1) {
-    Next next;
+    ChainNode next;
     CCL_RETURN_IF_ERROR(chain->empty()
                             ? check(cudaGraphGetRootNodes(graph, &next.node, &n), "cudaGraphGetRootNodes")
                             : find_next(chain->back().node, &next, &n));
@@ -101,7 +101,7 @@ std::string name_of(cudaGraphNode_t node) {
 }
 
 /// Puts an event before the chain and one after each of its nodes.
-Status add_events(cudaGraph_t graph, const std::vector<Next>& chain, const std::vector<Event>& events) {
+Status add_events(cudaGraph_t graph, const std::vector<ChainNode>& chain, const std::vector<Event>& events) {
   cudaGraphNode_t event = nullptr;
   const auto add = [&](const cudaGraphNode_t* after, size_t i) {
     return check(cudaGraphAddEventRecordNode(&event, graph, after, after != nullptr ? 1 : 0, events[i].get()),
@@ -119,25 +119,29 @@ Status add_events(cudaGraph_t graph, const std::vector<Next>& chain, const std::
   return {};
 }
 
-/// Takes from a node, if it is a kernel, the leave to begin before the one before it has ended.
-void begin_late(cudaGraphNode_t node) {
-  const cudaLaunchAttributeValue none{};
-  if (cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeProgrammaticStreamSerialization, &none) !=
-      cudaSuccess) {
-    cudaGetLastError();
+/// Takes from a kernel the leave to come before the one before it has ended; the others have none.
+Status keep_from_coming_early(cudaGraphNode_t node) {
+  cudaGraphNodeType type{};
+  CCL_RETURN_IF_ERROR(check(cudaGraphNodeGetType(node, &type), "cudaGraphNodeGetType"));
+  if (type != cudaGraphNodeTypeKernel) {
+    return {};
   }
+  const cudaLaunchAttributeValue none{};
+  return check(
+      cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeProgrammaticStreamSerialization, &none),
+      "cudaGraphKernelNodeSetAttribute");
 }
 
 /// Names the steps of a captured graph and puts events between them.
 Status tell_apart(cudaGraph_t graph, std::vector<Event>* events, std::vector<Step>* steps) {
-  std::vector<Next> chain;
+  std::vector<ChainNode> chain;
   CCL_RETURN_IF_ERROR(find_chain(graph, &chain));
   *events = std::vector<Event>(chain.size() + 1);
   for (Event& event : *events) {
     CCL_RETURN_IF_ERROR(event.create());
   }
-  for (const Next& next : chain) {
-    begin_late(next.node);
+  for (const ChainNode& next : chain) {
+    CCL_RETURN_IF_ERROR(keep_from_coming_early(next.node));
     steps->push_back({.kernel = name_of(next.node)});
   }
   return add_events(graph, chain, *events);
