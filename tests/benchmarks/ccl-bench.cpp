@@ -78,9 +78,9 @@ class Bench {
   Status run(Size size) {
     CCL_RETURN_IF_ERROR(make_images(options_, size, clip_, &images_));
     CCL_RETURN_IF_ERROR(references_.compute(options_, images_));
-    const auto& modes = options_.modes;
-    const bool has_label = std::find(modes.begin(), modes.end(), Mode::kLabel) != modes.end();
-    const size_t n_frames = options_.outputs.size() * options_.features.size() * (modes.size() - has_label);
+    const bool has_label = options_.has(Mode::kLabel);
+    const size_t n_modes = options_.modes.size() - has_label;
+    const size_t n_frames = options_.outputs.size() * options_.features.size() * n_modes;
     Progress progress((n_frames + has_label) * options_.algorithms.size() * images_.size());
     progress_ = &progress;
     if (device_ && options_.repeats_check == 0) {

@@ -3,7 +3,6 @@
 
 #include <glib.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -247,9 +246,7 @@ Status parse_options(int argc, char** argv, Options* options) {
   CCL_RETURN_IF_ERROR(
       look_up_all(kOutputs, "--output", raw.outputs, {Output::kColorized}, &options->outputs));
   CCL_RETURN_IF_ERROR(look_up_all(kFeatures, "--features", raw.features, {0}, &options->features));
-  const bool has_label =
-      std::find(options->modes.begin(), options->modes.end(), Mode::kLabel) != options->modes.end();
-  if (has_label && options->repeats_check > 0) {
+  if (options->has(Mode::kLabel) && options->repeats_check > 0) {
     return refuse("--repeats-check repeats whole frames, not --mode label");
   }
   if (is_cpu && options->modes != modes) {

@@ -2,6 +2,7 @@
 /// What ccl-bench is asked for on its command line.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ struct Options {
   std::string csv;          ///< a file; empty: standard output
   std::string dump_images;  ///< a folder; not empty: write images there, time nothing
   std::string commit;       ///< of the sources; empty: what the build found
+
+  bool has(Mode mode) const { return std::find(modes.begin(), modes.end(), mode) != modes.end(); }
 };
 
 /// Fails with a message for the user. `--help` ends the program.

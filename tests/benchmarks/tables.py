@@ -7,8 +7,8 @@
 
 Tables: `labelers` (each labeler at each size), `clip` (the same on a clip's frames), `outputs` (what outputs and
 features cost), `label-stages` (the labelling stage alone), `stages` (kernels launched one by one), `transfers`
-(floors and copies), and from pipeline-bench's CSV `pipelines` (frames a second beside appsink and OpenCV), `gpu-pipelines` (beside the bus, by depth and memory),
-`streams` (live ones at the same time) and `decode`. From the CSV of `ccl-bench paper`: `claims` (which of the
+(floors and copies), and from pipeline-bench's CSV `pipelines` (frames a second beside appsink and OpenCV),
+`gpu-pipelines` (beside the bus, by depth and memory), `streams` (live ones at the same time) and `decode`. From the CSV of `ccl-bench paper`: `claims` (which of the
 paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one line: the
 largest image that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
 repository's root. Plots have a mark, too, and have to name the commit of their CSV (plot.py and plot_papers.py draw them):
@@ -31,6 +31,7 @@ from results import FLOOR, Results, algorithm_name, by_algorithm, mean, size_nam
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKED = re.compile(r"(<!-- table: (\S+) (\S+) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
+PLOT_MARK = "<!-- plot: "
 PLOT = re.compile(r"<!-- plot: (\S+) -->\n!\[[^\]]*\]\((\S+)\)")
 RIVAL = "block-equivalence"
 TRANSFERS = {"floor-launch": "launch of an empty kernel", "floor-read1": "read 1 B per pixel",
@@ -328,8 +329,12 @@ def rewrite(document):
 def stale_plots(document):
     """The document's plots that were drawn from another state of their CSV."""
     document = Path(document)
+    text = document.read_text(encoding="utf-8")
+    marks = PLOT.findall(text)
+    if len(marks) != text.count(PLOT_MARK):
+        sys.exit(f"{document}: a plot's mark has no picture behind it")
     plots = [(Results(ROOT / data), document.parent / plot)
-             for data, plot in PLOT.findall(document.read_text(encoding="utf-8"))]
+             for data, plot in marks]
     return [str(plot) for results, plot in plots
             if f"commit {results.facts.get('commit', '?')}" not in plot.read_text(encoding="utf-8")]
 
