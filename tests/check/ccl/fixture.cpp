@@ -65,6 +65,12 @@ std::vector<LabelerCase> labeler_cases() {
   return cases;
 }
 
+std::vector<LabelerCase> labeler_cases(Algorithm algorithm) {
+  std::vector<LabelerCase> cases = labeler_cases();
+  std::erase_if(cases, [&](const LabelerCase& c) { return c.labeler.algorithm != algorithm; });
+  return cases;
+}
+
 std::string name_of(const LabelerCase& labeler_case) {
   return name_of(labeler_case.labeler) + (labeler_case.connectivity == Connectivity::k4 ? "_4way" : "_8way") +
          (labeler_case.foreground == Foreground::kBinary ? "_binary" : "_values");

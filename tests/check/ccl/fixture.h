@@ -35,6 +35,8 @@ struct LabelerCase {
 
 /// Every labeler with either connectivity and either foreground.
 std::vector<LabelerCase> labeler_cases();
+/// Those of one labeler.
+std::vector<LabelerCase> labeler_cases(Algorithm algorithm);
 
 /// For messages and names of tests: "runs_8way_binary".
 std::string name_of(const LabelerCase& labeler_case);

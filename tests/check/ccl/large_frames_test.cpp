@@ -43,13 +43,8 @@ TEST_P(LargeFramesTest, TilesThatTakeTurns) {
   }
 }
 
-std::vector<LabelerCase> runs_cases() {
-  std::vector<LabelerCase> cases = labeler_cases();
-  std::erase_if(cases, [](const LabelerCase& c) { return c.labeler.algorithm != Algorithm::kRuns; });
-  return cases;
-}
-
-INSTANTIATE_TEST_SUITE_P(Runs, LargeFramesTest, testing::ValuesIn(runs_cases()), test_name<LabelerCase>);
+INSTANTIATE_TEST_SUITE_P(Runs, LargeFramesTest, testing::ValuesIn(labeler_cases(Algorithm::kRuns)),
+                         test_name<LabelerCase>);
 
 }  // namespace
 

@@ -241,18 +241,13 @@ TEST_P(AllLabelersTest, RecordsOfEverySmallImage) {
   }
 }
 
-std::vector<LabelerCase> cases_of_one_labeler() {
-  std::vector<LabelerCase> cases = labeler_cases();
-  cases.resize(4);
-  return cases;
-}
-
 std::string rule_name(const testing::TestParamInfo<LabelerCase>& info) {
   const std::string name = name_of(info.param);
   return name.substr(name_of(info.param.labeler).size() + 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rules, AllLabelersTest, testing::ValuesIn(cases_of_one_labeler()), rule_name);
+INSTANTIATE_TEST_SUITE_P(Rules, AllLabelersTest, testing::ValuesIn(labeler_cases(Algorithm::kRuns)),
+                         rule_name);
 
 }  // namespace
 
