@@ -80,4 +80,4 @@ def test_header_serves_c_and_cpp(installed, tmp_path, compiler, suffix):
 
 
 if __name__ == "__main__":
-    raise SystemExit(pytest.main([__file__, "-q"]))
+    raise SystemExit(pytest.main([__file__, "-q", "-rs"]))

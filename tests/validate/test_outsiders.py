@@ -140,4 +140,4 @@ if __name__ == "__main__":
     if probe.returncode != 0 and sys.argv[2] == "cuda":
         print(f"skipped: no GPU: {probe.stderr}")
         sys.exit(77)
-    sys.exit(pytest.main([__file__, "-q"]))
+    sys.exit(pytest.main([__file__, "-q", "-rs"]))

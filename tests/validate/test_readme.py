@@ -146,4 +146,4 @@ def test_files_it_links_to_exist():
 
 if __name__ == "__main__":
     os.environ.setdefault("PYTEST_ADDOPTS", "")
-    raise SystemExit(pytest.main([__file__, "-q"]))
+    raise SystemExit(pytest.main([__file__, "-q", "-rs"]))

@@ -122,7 +122,7 @@ TEST(Analytics, BesideThoseOfAnElementUpstream) {
 #else
 
 TEST(Analytics, InThisBuild) {
-  GTEST_SKIP() << "skipped: built without GStreamer's analytics library (1.24 or newer)";
+  GTEST_SKIP() << "built without GStreamer's analytics library (1.24 or newer)";
 }
 
 #endif
