@@ -3,8 +3,8 @@
  * The component record: what cudaccl says about one connected component of one frame.
  *
  * Plain C, 64 bytes, no padding, native byte order, the same on every platform and backend. Counts are
- * exact integers; reals are correctly rounded from exact integer sums, so that the CPU and the GPU give
- * identical bits. `numpy.frombuffer` reads an array of it with no binding (see README).
+ * exact integers; reals follow from exact integer sums by a few correctly rounded operations, so that the
+ * CPU and the GPU give identical bits. `numpy.frombuffer` reads an array of it with no binding (see README).
  */
 #ifndef CCL_COMPONENT_H
 #define CCL_COMPONENT_H

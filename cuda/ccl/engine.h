@@ -9,9 +9,9 @@
 ///
 /// Frames leave in the order they came. One thread at a time may use an engine. After configure() no call
 /// allocates, but that the GPU takes what is seldom needed with the first frame that needs it: images that
-/// lie elsewhere than Config tells, and in `runs` a filter, the other foreground rule, a table that
-/// overflows, a map. A device error in push() or pop() discards all frames, ends the life of their results,
-/// and wants configure() again.
+/// lie elsewhere than Config tells, outputs on the device with padded rows or where 16-byte stores may not
+/// go, and in `runs` a filter, the other foreground rule, a table that overflows, a map. A device error in
+/// push() or pop() discards all frames, ends the life of their results, and wants configure() again.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ struct OutputImage {
 };
 
 /// One frame. What the pointers lead to is the caller's and must stay as it is until the frame is popped
-/// or flushed.
+/// or flushed. The output must not overlap the input.
 struct FrameJob {
   InputImage input;
   OutputImage output;

@@ -90,8 +90,8 @@ struct PixelShape {
 };
 
 /// The 3×3 neighbourhood of a pixel: true where the neighbour is in the frame and in the pixel's segment.
-/// The frame's outside is false. up_right and the row above it are enough: each 2×2 window is counted by
-/// one pixel only.
+/// The frame's outside is false. Of the diagonal neighbours those above are enough: each 2×2 window is
+/// counted by one pixel only.
 struct Neighbors {
   bool left, right, up, down;
   bool up_left, up_right;

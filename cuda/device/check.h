@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <new>
 #include <string>
 
 #include "ccl/status.h"
@@ -29,6 +30,16 @@ inline Status check(cudaError_t error, const char* call, const char* file = __bu
 inline Status check_launch(const char* kernel, const char* file = __builtin_FILE(),
                            int line = __builtin_LINE()) {
   return check(cudaGetLastError(), kernel, file, line);
+}
+
+/// The call's Status, also where the host runs out of memory on the way.
+template <typename Call>
+Status catch_bad_alloc(Call call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return {StatusCode::kOutOfMemory, "out of memory"};  // so short that it takes none
+  }
 }
 
 /// How many blocks of `size` cover `n`.

@@ -30,14 +30,13 @@ struct Driver {
 
 namespace {
 
-/// The version of the driver's interface whose declarations <cuda.h> gives to the functions above.
-constexpr unsigned int kDriverInterface = 12000;
-
 template <typename Function>
 Status entry_point(const char* name, Function* function) {
   void* address = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
 #if CUDART_VERSION >= 12050
+  // The interface whose declarations <cuda.h> gives to the functions above.
+  constexpr unsigned int kDriverInterface = 12000;
   const cudaError_t error =
       cudaGetDriverEntryPointByVersion(name, &address, kDriverInterface, cudaEnableDefault, &found);
 #else
@@ -47,7 +46,7 @@ Status entry_point(const char* name, Function* function) {
     cudaGetLastError();
     const std::string reason = error != cudaSuccess ? cudaGetErrorString(error) : "not found";
     return {StatusCode::kNoDevice, "no usable CUDA driver is installed (" + std::string(name) + ": " +
-                                       reason + "); version " + std::to_string(kDriverInterface / 1000) +
+                                       reason + "); one for CUDA " + std::to_string(CUDART_VERSION / 1000) +
                                        " or newer is needed"};
   }
   *function = reinterpret_cast<Function>(address);
@@ -151,13 +150,15 @@ Status Context::allocate_host(size_t bytes, std::shared_ptr<uint8_t>* memory) {
   CCL_RETURN_IF_ERROR(current.status());
   void* allocated = nullptr;
   CCL_RETURN_IF_ERROR(PinnedAllocator::acquire(&allocated, bytes));
-  memory->reset(static_cast<uint8_t*>(allocated), [context = shared_from_this()](uint8_t* pixels) {
-    const CurrentContext owner(*context);
-    if (owner.status().ok()) {  // else the memory went with its context
-      PinnedAllocator::release(pixels);
-    }
+  return catch_bad_alloc([&]() -> Status {
+    memory->reset(static_cast<uint8_t*>(allocated), [context = shared_from_this()](uint8_t* pixels) {
+      const CurrentContext owner(*context);
+      if (owner.status().ok()) {  // else the memory went with its context
+        PinnedAllocator::release(pixels);
+      }
+    });
+    return {};
   });
-  return {};
 }
 
 CurrentContext::CurrentContext(const Context& context)

@@ -52,7 +52,9 @@ class DeviceEngine final : public Engine {
 
   Status configure(const Config& config) override {
     const CurrentContext current(*context_);
-    CCL_RETURN_IF_ERROR(current.status());
+    if (!current.status().ok()) {
+      return lose(current.status());
+    }
     release();
     CCL_RETURN_IF_ERROR(validate(config));
     Algorithm algorithm = Algorithm::kAuto;
@@ -60,7 +62,7 @@ class DeviceEngine final : public Engine {
     config_ = config;
     // There are never more components than pixels.
     config_.max_components = std::min(config.max_components, config.width * config.height);
-    Status status = make_slots(algorithm);
+    Status status = catch_bad_alloc([&] { return make_slots(algorithm); });
     if (!status.ok()) {
       release();
     }
@@ -77,9 +79,11 @@ class DeviceEngine final : public Engine {
     }
     CCL_RETURN_IF_ERROR(validate(job, config_, Backend::kCuda));
     const CurrentContext current(*context_);
-    CCL_RETURN_IF_ERROR(current.status());
+    if (!current.status().ok()) {
+      return lose(current.status());
+    }
     Slot& slot = *slots_[(oldest_ + n_in_flight_) % slots_.size()];
-    Status status = slot.start(job);
+    Status status = catch_bad_alloc([&] { return slot.start(job); });
     if (!status.ok()) {
       release();
       return status;
@@ -93,8 +97,10 @@ class DeviceEngine final : public Engine {
       return {StatusCode::kNeedMoreData, "no frame is in flight"};
     }
     const CurrentContext current(*context_);
-    CCL_RETURN_IF_ERROR(current.status());
-    Status status = slots_[oldest_]->finish(result);
+    if (!current.status().ok()) {
+      return lose(current.status());
+    }
+    Status status = catch_bad_alloc([&] { return slots_[oldest_]->finish(result); });
     if (!status.ok()) {
       release();
       return status;
@@ -146,6 +152,13 @@ class DeviceEngine final : public Engine {
     }
     slots_.clear();
     static_cast<void>(transfers_.release());
+    oldest_ = 0;
+    n_in_flight_ = 0;
+  }
+
+  Status lose(const Status& status) {
+    abandon();
+    return status;
   }
 
   // First, so that the context outlives what was made in it.
@@ -166,15 +179,17 @@ bool has_device_engine() {
 }
 
 Status make_device_engine(const DeviceOptions& options, std::unique_ptr<Engine>* engine) {
-  std::shared_ptr<device::Context> context;
-  CCL_RETURN_IF_ERROR(device::Context::create(options, &context));
-  {
-    const device::CurrentContext current(*context);
-    CCL_RETURN_IF_ERROR(current.status());
-    CCL_RETURN_IF_ERROR(device::check_code(*context));
-  }
-  *engine = std::make_unique<device::DeviceEngine>(std::move(context));
-  return {};
+  return device::catch_bad_alloc([&]() -> Status {
+    std::shared_ptr<device::Context> context;
+    CCL_RETURN_IF_ERROR(device::Context::create(options, &context));
+    {
+      const device::CurrentContext current(*context);
+      CCL_RETURN_IF_ERROR(current.status());
+      CCL_RETURN_IF_ERROR(device::check_code(*context));
+    }
+    *engine = std::make_unique<device::DeviceEngine>(std::move(context));
+    return {};
+  });
 }
 
 }  // namespace ccl

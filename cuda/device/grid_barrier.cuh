@@ -60,29 +60,18 @@ class GridBarrier {
   __device__ bool is_open(uint32_t turn) const { return ((load() ^ turn) & kTurn) != 0; }
 
   __device__ uint32_t add(uint32_t n) const {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
     uint32_t before = 0;
     asm volatile("atom.add.release.gpu.global.u32 %0, [%1], %2;"
                  : "=r"(before)
                  : "l"(arrivals_), "r"(n)
                  : "memory");
     return before;
-#else
-    __threadfence();
-    return atomicAdd(arrivals_, n);
-#endif
   }
 
   __device__ uint32_t load() const {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
     uint32_t now = 0;
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(arrivals_) : "memory");
     return now;
-#else
-    const uint32_t now = *static_cast<volatile uint32_t*>(arrivals_);
-    __threadfence();
-    return now;
-#endif
   }
 
   uint32_t* arrivals_;

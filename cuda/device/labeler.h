@@ -30,12 +30,12 @@ struct SegmentSource {
   }
 };
 
-/// Finds the components of a frame. A labeler has no memory of its own, so that one serves all slots.
+/// Finds the components of a frame. A labeler has no memory of its own.
 class Labeler {
  public:
   virtual ~Labeler() = default;
 
-  /// How much device memory label() needs besides the root map. Most labelers need none.
+  /// How much device memory label() needs besides the root map. Those that iterate need some.
   virtual size_t workspace_bytes(uint32_t /*width*/, uint32_t /*height*/) const { return 0; }
 
   /// Enqueues on `stream` the writing of width × height dense values to `root_map` in device memory: 0

@@ -13,7 +13,7 @@
 
 namespace ccl::device {
 
-/// The two steps of painting, with what they read. All pointers are to device memory.
+/// What pixels are painted from. All pointers are to device memory.
 struct PaintInput {
   SegmentSource frame;
   const uint32_t* labels;  ///< per pixel, canonical
@@ -21,7 +21,7 @@ struct PaintInput {
   const Counts* counts;
 };
 
-/// Enqueues the upload of palette_colors(), and waits for it.
+/// Takes memory for palette_colors(), enqueues their upload, and waits for it.
 Status upload_palettes(const Stream& stream, DeviceArray<uint32_t>* palettes);
 
 /// Enqueues the drawing of the records' boxes into 4-byte output pixels; nothing with other outputs.

@@ -26,7 +26,7 @@ namespace ccl::device {
 
 namespace {
 
-// A stretch takes 12 KiB of shared memory, so that four blocks fill a multiprocessor.
+// A stretch takes 12 KiB of shared memory: a multiprocessor has as many blocks as it has threads for.
 constexpr uint32_t kStretchSize = 2048;
 constexpr uint32_t kThreads = 512;
 constexpr uint32_t kElementsPerThread = kStretchSize / kThreads;

@@ -3,10 +3,9 @@
 /// in device memory for each other. runs.cu tells the whole.
 ///
 /// A tile is Tiles::tile_width pixels wide and Tiles::rows high. Its *runs*, stretches of one segment in a
-/// row of the tile, have ids in raster order of their first pixels. A component of the tile goes by its first
-/// run, its *root*.
-/// Components that touch a border shared with another tile get *slots*, in the order of their roots:
-/// only these take part in what happens between tiles.
+/// row of the tile or in two (see RunKind), have ids in raster order of their first pixels. A component of
+/// the tile goes by its first run, its *root*. Components that touch a border shared with another tile get
+/// *slots*, in the order of their roots: only these take part in what happens between tiles.
 #pragma once
 
 #include <cstddef>

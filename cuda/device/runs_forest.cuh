@@ -22,9 +22,7 @@ __device__ inline void tell_label(uint32_t* to, uint32_t label) {
 __device__ inline uint32_t wait_for_label(const uint32_t* from) {
   uint32_t label = *static_cast<const volatile uint32_t*>(from);
   while (label == 0) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
     __nanosleep(20);
-#endif
     label = *static_cast<const volatile uint32_t*>(from);
   }
   return label;

@@ -55,7 +55,7 @@ __device__ inline void unite(const Tiles& tiles, uint32_t a, uint32_t b) {
   }
 }
 
-/// The 2×2 window of a border pixel a, with the pixels before it along the border of the same two tiles:
+/// The 2×2 window of a border pixel a, with the pixels before it along the border:
 ///
 ///     south   l a b      east   l m
 ///             m c d             a c

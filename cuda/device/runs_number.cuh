@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Canonical labels of the components that begin in a tile.
 ///
-/// A label is the number of components that begin before: in strips above, in rows above of this strip,
+/// A label is 1 + the number of components that begin before: in strips above, in rows above of this strip,
 /// in the same row of tiles to the left, and in the same row of the tile. All but the last were counted
 /// before; that one is made here, from a bit per run.
 #pragma once

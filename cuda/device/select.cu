@@ -185,16 +185,16 @@ __global__ void __launch_bounds__(kChunk)
 
 }  // namespace
 
-Status Selection::configure(uint32_t n_pixels, uint32_t max_components) {
-  n_pixels_ = n_pixels;
+Status Selection::configure(uint32_t max_labels, uint32_t max_components) {
+  max_labels_ = max_labels;
   max_components_ = max_components;
-  CCL_RETURN_IF_ERROR(tallies_.allocate(blocks_for(n_pixels, kChunk)));
+  CCL_RETURN_IF_ERROR(tallies_.allocate(blocks_for(max_labels, kChunk)));
   return threshold_.allocate(1);
 }
 
 Status Selection::run(const Settings& settings, const uint32_t* areas, Counts* counts, uint32_t* record_index,
                       cudaStream_t stream) {
-  const uint32_t n_chunks = blocks_for(n_pixels_, kChunk);
+  const uint32_t n_chunks = blocks_for(max_labels_, kChunk);
   Tally* tallies = reinterpret_cast<Tally*>(tallies_.data());
   Threshold* threshold = threshold_.data();
   tally_chunks<<<n_chunks, kChunk, 0, stream>>>(settings, areas, counts, tallies);

@@ -18,8 +18,8 @@ struct Threshold;
 
 class Selection {
  public:
-  /// Takes memory for frames of `n_pixels`, or of fewer if they have no more components than that.
-  Status configure(uint32_t n_pixels, uint32_t max_components);
+  /// Takes memory for frames of at most `max_labels` components.
+  Status configure(uint32_t max_labels, uint32_t max_components);
 
   /// Enqueues, from counts->n_labels and areas[label − 1], the writing of counts->n_components and of
   /// record_index[label − 1]: ascending from 0, or kNoRecord for those filtered out and, where more than
@@ -29,7 +29,7 @@ class Selection {
              cudaStream_t stream);
 
  private:
-  uint32_t n_pixels_ = 0;
+  uint32_t max_labels_ = 0;
   uint32_t max_components_ = 0;
   DeviceArray<uint64_t> tallies_;     ///< per chunk of labels, see select.cu
   DeviceArray<Threshold> threshold_;  ///< one

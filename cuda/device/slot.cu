@@ -150,7 +150,7 @@ bool Slot::has_download() const {
   return config_.output != Output::kNone && frame_.output != job_.output.pixels;
 }
 
-/// The same behind a stream that is not ours, if there is one.
+/// What is put on `stream` from now on comes after what is on a stream that is not ours, if there is one.
 Status Slot::follow(const Stream& stream, const Event& event, void* foreign) {
   if (foreign == nullptr) {
     return {};
@@ -310,7 +310,9 @@ Status Slot::read_times(StageTimes* times) const {
       last = point;
     }
   }
-  return events_[kDownloaded].elapsed_since(events_[last], &times->download);
+  // Behind the last stage a frame may have waited for finish().
+  return events_[kDownloaded].elapsed_since(events_[has_download() ? uint32_t{kProcessed} : last],
+                                            &times->download);
 }
 
 }  // namespace ccl::device

@@ -33,8 +33,9 @@ class Slot : private StageMarks {
   /// Waits for what is on the stream.
   ~Slot() override;
 
-  /// Takes all memory but what Pipeline::prepare() takes later, and what frames take that lie elsewhere than
-  /// `config` tells; once only. `algorithm` is Config::algorithm resolved.
+  /// Takes all memory but what Pipeline takes later, and what frames take that lie elsewhere than `config`
+  /// tells, or on the device in a way that the kernels do not write; once only. `algorithm` is
+  /// Config::algorithm resolved.
   Status configure(const Config& config, Algorithm algorithm, Transfers* transfers);
 
   /// Enqueues a frame. Even after a failure the job's memory may be in use until wait().

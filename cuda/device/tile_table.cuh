@@ -11,8 +11,7 @@
 
 namespace ccl::device {
 
-// Two chunks of a warp wide, and tall enough that a tile's sums outnumber its components; every sum of
-// tile coordinates fits 32 bits (2048 × 63² pixels at most).
+// Two warps wide; every sum of tile coordinates fits 32 bits (2048 × 63² pixels at most).
 inline constexpr uint32_t kMeasureTileWidth = 64;
 inline constexpr uint32_t kMeasureTileHeight = 32;
 inline constexpr uint32_t kMeasureThreads = 256;

@@ -33,11 +33,14 @@ namespace {
 
 class RunsPipeline final : public Pipeline {
  public:
-  RunsPipeline(const Config& config, ThreadPool& pool);
+  RunsPipeline(const Config& config, ThreadPool& pool)
+      : RunsPipeline(config, pool, kernels(choose_simd_level())) {}
 
   void run(const FrameJob& job, CclComponent* records, FrameResult* result) override;
 
  private:
+  RunsPipeline(const Config& config, ThreadPool& pool, const Kernels& kernels);
+
   bool is_merged() const { return table_.strips().size() > 1; }
   size_t max_records() const { return std::min(size_t{config_.max_components}, table_.n_local_labels() - 1); }
   template <typename Work>
@@ -69,7 +72,7 @@ class RunsPipeline final : public Pipeline {
   uint32_t n_labels_ = 0;
 };
 
-RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool)
+RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool, const Kernels& kernels)
     : config_(config),
       pool_(pool),
       table_(config.width, config.height, count_strips(config.height, pool.n_threads())),
@@ -78,11 +81,11 @@ RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool)
       record_of_label_(uninitialized<uint32_t>(table_.n_local_labels())),
       ink_(uninitialized<uint32_t>(table_.n_local_labels())),
       sums_(uninitialized<std::byte>((max_records() + StripMerger::max_parts(table_)) * sizeof(Sums))),
-      labeler_(kernels(choose_simd_level()), table_, areas_.get(), merger_.parents()),
+      labeler_(kernels, table_, areas_.get(), merger_.parents()),
       labels_(table_.strips().size()),
       selector_(table_.strips().size()),
-      lister_(kernels(choose_simd_level()), table_),
-      painter_(kernels(choose_simd_level()), table_) {}
+      lister_(kernels, table_),
+      painter_(kernels, table_) {}
 
 void RunsPipeline::run(const FrameJob& job, CclComponent* records, FrameResult* result) {
   StageClock clock;
