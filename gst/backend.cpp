@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cuda_memory.h"
+#include "gstcudaccl.h"
 #include "pinned_allocator.h"
 
 namespace cudaccl {
@@ -31,6 +32,7 @@ ccl::Status make_engine(GstElement* element, const Properties& properties, const
 }  // namespace
 
 bool Backend::open(GstElement* element, const Properties& properties) {
+  device_id_ = properties.cuda_device_id;
   if (properties.backend != BackendChoice::kCpu) {
     context_.find(element, properties.cuda_device_id);
   }
@@ -88,29 +90,30 @@ bool Backend::configure(GstElement* element, const ccl::Config& config) {
   return true;
 }
 
-bool Backend::share_context(GstElement* element, int device_id) {
+bool Backend::share_context(GstElement* element) {
   if (!is_cuda()) {
     return true;
   }
-  if (context_.handle(device_id) == nullptr) {
-    context_.find(element, device_id);
+  if (context_.handle(device_id_) == nullptr) {
+    context_.find(element, device_id_);
   }
   context_.share(element, engine_->device());
-  return move_engine(element, device_id);
+  return move_engine(element);
 }
 
-bool Backend::follow(GstElement* element, GstBuffer* buffer, int device_id) {
-  return !is_cuda() || !context_.adopt(buffer, device_id) || move_engine(element, device_id);
+bool Backend::follow(GstElement* element, GstBuffer* buffer) {
+  return !is_cuda() || !context_.adopt(buffer, device_id_) || move_engine(element);
 }
 
 /// An engine stays in the context that it was made in, so that another is made. No frame may be in flight.
-bool Backend::move_engine(GstElement* element, int device_id) {
-  const std::shared_ptr<void> wanted = context_.handle(device_id);
+bool Backend::move_engine(GstElement* element) {
+  const std::shared_ptr<void> wanted = context_.handle(device_id_);
   if (wanted == nullptr || wanted.get() == engine_->device()->context()) {
     return true;
   }
   std::unique_ptr<ccl::Engine> moved;
-  if (const ccl::Status status = ccl::make_device_engine({.device_id = device_id, .context = wanted}, &moved);
+  if (const ccl::Status status =
+          ccl::make_device_engine({.device_id = device_id_, .context = wanted}, &moved);
       !status.ok()) {
     post_error(element, status);
     return false;

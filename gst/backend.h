@@ -45,9 +45,9 @@ class Backend {
 
   /// Brings engine and pipeline into one CUDA context: the one that was shared with the element, else the
   /// engine's own. False after an element error.
-  bool share_context(GstElement* element, int device_id);
+  bool share_context(GstElement* element);
   /// Moves the engine into the context of a buffer's CUDA memory, if it can. False after an element error.
-  bool follow(GstElement* element, GstBuffer* buffer, int device_id);
+  bool follow(GstElement* element, GstBuffer* buffer);
   /// Whether the engine can use the buffer's memory where it is, on the GPU.
   bool reaches(GstBuffer* buffer) const;
 
@@ -56,10 +56,11 @@ class Backend {
   GstAllocator* pinned_allocator();
 
  private:
-  bool move_engine(GstElement* element, int device_id);
+  bool move_engine(GstElement* element);
   void use_engine(std::unique_ptr<ccl::Engine> engine);
 
   CudaContext context_;
+  int device_id_ = -1;  ///< what was asked for when it was opened
   std::unique_ptr<ccl::Engine> engine_;
   std::optional<ccl::Config> config_;  ///< what the engine is configured for
   GstAllocator* pinned_allocator_ = nullptr;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "caps.h"
+#include "gstcudaccl.h"
 #include "metadata.h"
 
 namespace cudaccl {
@@ -86,7 +87,7 @@ GstFlowReturn FramePath::start(GstBuffer* in, const Properties& properties) {
 GstFlowReturn FramePath::prepare_engine(GstBuffer* in, const Properties& properties) {
   if (std::exchange(follows_context_, false)) {
     const void* context = backend_->engine()->device().get();
-    if (!backend_->follow(GST_ELEMENT(element_), in, properties.cuda_device_id)) {
+    if (!backend_->follow(GST_ELEMENT(element_), in)) {
       return GST_FLOW_ERROR;
     }
     if (backend_->engine()->device().get() != context && caps_.out_is_cuda) {
@@ -159,12 +160,17 @@ GstBuffer* FramePath::acquire_output(GstBuffer* in, GstFlowReturn* flow) {
   // A pool that runs dry may wait for the frames in flight.
   GstBufferPoolAcquireParams params{};
   GstBuffer* out = nullptr;
+  GstFlowReturn acquired = GST_FLOW_OK;
   do {
     params.flags =
         in_flight_.size() > 0 ? GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT : GST_BUFFER_POOL_ACQUIRE_FLAG_NONE;
-    *flow = gst_buffer_pool_acquire_buffer(pool, &out, &params);
-  } while (*flow == GST_FLOW_EOS && in_flight_.size() > 0 && (*flow = send_oldest()) == GST_FLOW_OK);
+    *flow = acquired = gst_buffer_pool_acquire_buffer(pool, &out, &params);
+  } while (acquired == GST_FLOW_EOS && in_flight_.size() > 0 && (*flow = send_oldest()) == GST_FLOW_OK);
   gst_object_unref(pool);
+  if (acquired == GST_FLOW_ERROR) {
+    GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT, ("No buffers for the output"),
+                      ("the buffer pool cannot allocate one"));
+  }
   if (out != nullptr) {
     GST_BASE_TRANSFORM_GET_CLASS(element_)->copy_metadata(element_, in, out);
   }

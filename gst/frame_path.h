@@ -44,7 +44,8 @@ class FramePath {
   /// Before each frame is submitted: sends on those in flight if it comes after a gap or will be negotiated
   /// for, since they belong to the caps and come before the gap. `after_gap` is what GstBaseTransform tells.
   GstFlowReturn make_way(bool after_gap);
-  /// Puts a frame in flight; those before it go on first where it wants another engine configuration.
+  /// Puts a frame in flight; those before it go on first where it wants another engine configuration, or the
+  /// buffer that one of them has.
   /// Takes the buffer. GST_BASE_TRANSFORM_FLOW_DROPPED if it cannot be read.
   GstFlowReturn start(GstBuffer* in, const Properties& properties);
   /// Whether more frames are in flight than are to stay.

@@ -29,13 +29,13 @@
 #include "ccl/engine.h"
 #include "cuda_memory.h"
 #include "frame.h"
+#include "frame_duration.h"
 #include "frame_path.h"
 #include "metadata.h"
 #include "properties.h"
 #include "statistics.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_ccl_debug);
-#define GST_CAT_DEFAULT gst_cuda_ccl_debug
+GST_DEBUG_CATEGORY(gst_cuda_ccl_debug);
 
 using cudaccl::BackendChoice;
 using cudaccl::FrameCaps;
@@ -46,13 +46,11 @@ namespace {
 
 /// The C++ side of the element.
 struct Private {
-  explicit Private(GstBaseTransform* element) : path(element, &backend, &statistics) {
-    gst_video_info_init(&latency_info);
-  }
+  explicit Private(GstBaseTransform* element) : path(element, &backend, &statistics) {}
 
-  std::mutex lock;  // for the two below, which any thread may ask for
+  std::mutex lock;  // for the one below, which any thread may ask for
   Properties properties;
-  GstVideoInfo latency_info;  // of the negotiated frames
+  cudaccl::FrameDuration frame_duration;
 
   cudaccl::Statistics statistics;
   cudaccl::Backend backend;  // its context() and processor() are any thread's, the rest is the path's
@@ -120,7 +118,9 @@ static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstSt
 }
 
 static gboolean gst_cuda_ccl_start(GstBaseTransform* transform) {
-  GST_CUDA_CCL(transform)->priv->statistics.reset();
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  priv->statistics.reset();
+  priv->frame_duration.reset();
   return TRUE;
 }
 
@@ -150,15 +150,17 @@ static bool is_serialized(GstEvent* event) {
 /// How much later than it came a frame leaves.
 static GstClockTime latency_of(GstCudaCcl* self) {
   Private* priv = self->priv;
-  GstVideoInfo info;
-  {
-    const std::lock_guard guard(priv->lock);
-    info = priv->latency_info;
+  return priv->snapshot().pipeline_depth * priv->frame_duration.get();
+}
+
+/// Tells the pipeline if `change` makes it another.
+template <typename Change>
+static void change_latency(GstCudaCcl* self, Change change) {
+  const GstClockTime before = latency_of(self);
+  change();
+  if (latency_of(self) != before) {
+    gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
   }
-  const int fps_n = GST_VIDEO_INFO_FPS_N(&info);
-  return fps_n > 0 ? gst_util_uint64_scale(priv->snapshot().pipeline_depth * GST_SECOND,
-                                           GST_VIDEO_INFO_FPS_D(&info), fps_n)
-                   : 0;
 }
 
 /// Adds our latency to upstream's.
@@ -175,6 +177,24 @@ static gboolean answer_latency(GstCudaCcl* self, GstQuery* query) {
   return TRUE;
 }
 
+/// The caps query that a thread answers, and the output that it is answered for.
+struct CapsQuery {
+  const GstCudaCcl* element;
+  ccl::Output output;
+};
+static thread_local CapsQuery caps_query{};
+
+/// GstBaseTransform takes caps to the other side and back for this. Both ways must be for the same output,
+/// whatever is set meanwhile, or no caps are left.
+static gboolean answer_caps(GstCudaCcl* self, GstPadDirection direction, GstQuery* query) {
+  // Downstream may have another element like this one, which asks on the way.
+  const CapsQuery outer = std::exchange(caps_query, {self, self->priv->snapshot().output});
+  const gboolean is_answered =
+      GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->query(GST_BASE_TRANSFORM(self), direction, query);
+  caps_query = outer;
+  return is_answered;
+}
+
 static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection direction, GstQuery* query) {
   GstCudaCcl* self = GST_CUDA_CCL(transform);
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
@@ -183,6 +203,9 @@ static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection 
   }
   if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
     return answer_latency(self, query);
+  }
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS) {
+    return answer_caps(self, direction, query);
   }
   if (direction == GST_PAD_SINK && is_serialized(query)) {
     self->priv->path.drain();
@@ -204,10 +227,10 @@ static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* e
 
 static GstCaps* gst_cuda_ccl_transform_caps(GstBaseTransform* transform, GstPadDirection direction,
                                             GstCaps* caps, GstCaps* filter) {
-  Private* priv = GST_CUDA_CCL(transform)->priv;
-  const Properties properties = priv->snapshot();
-  const bool has_cuda = priv->chosen_backend() != BackendChoice::kCpu;
-  GstCaps* result = cudaccl::transform_caps(direction, caps, properties.output, has_cuda);
+  GstCudaCcl* self = GST_CUDA_CCL(transform);
+  const ccl::Output output = caps_query.element == self ? caps_query.output : self->priv->snapshot().output;
+  const bool has_cuda = self->priv->chosen_backend() != BackendChoice::kCpu;
+  GstCaps* result = cudaccl::transform_caps(direction, caps, output, has_cuda);
   if (filter != nullptr) {
     GstCaps* filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
     gst_caps_unref(result);
@@ -218,28 +241,18 @@ static GstCaps* gst_cuda_ccl_transform_caps(GstBaseTransform* transform, GstPadD
 
 static bool read_caps(GstCudaCcl* self, GstCaps* in_caps, GstCaps* out_caps, FrameCaps* caps) {
   if (!gst_video_info_from_caps(&caps->in, in_caps) || !gst_video_info_from_caps(&caps->out, out_caps)) {
-    GST_ERROR_OBJECT(self, "not video caps: %" GST_PTR_FORMAT " to %" GST_PTR_FORMAT, in_caps, out_caps);
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("Not caps of video frames"),
+                      ("%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT, in_caps, out_caps));
     return false;
   }
   if (GST_VIDEO_INFO_MULTIVIEW_MODE(&caps->in) == GST_VIDEO_MULTIVIEW_MODE_SEPARATED) {
-    GST_ERROR_OBJECT(self, "a buffer of several separate views cannot be labelled: %" GST_PTR_FORMAT,
-                     in_caps);
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("A buffer of several separate views cannot be labelled"),
+                      ("%" GST_PTR_FORMAT, in_caps));
     return false;
   }
   caps->in_is_cuda = cudaccl::is_cuda_caps(in_caps);
   caps->out_is_cuda = cudaccl::is_cuda_caps(out_caps);
   return true;
-}
-
-static void set_latency_info(GstCudaCcl* self, const GstVideoInfo& info) {
-  const GstClockTime before = latency_of(self);
-  {
-    const std::lock_guard guard(self->priv->lock);
-    self->priv->latency_info = info;
-  }
-  if (latency_of(self) != before) {
-    gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
-  }
 }
 
 static gboolean gst_cuda_ccl_set_caps(GstBaseTransform* transform, GstCaps* in_caps, GstCaps* out_caps) {
@@ -250,13 +263,12 @@ static gboolean gst_cuda_ccl_set_caps(GstBaseTransform* transform, GstCaps* in_c
   if (!read_caps(self, in_caps, out_caps, &caps)) {
     return FALSE;
   }
+  change_latency(self, [&] { priv->frame_duration.take_caps(caps.in); });
   priv->path.set_caps(caps);
   const Properties properties = priv->snapshot();
-  if ((caps.in_is_cuda || caps.out_is_cuda) &&
-      !priv->backend.share_context(GST_ELEMENT(self), properties.cuda_device_id)) {
+  if ((caps.in_is_cuda || caps.out_is_cuda) && !priv->backend.share_context(GST_ELEMENT(self))) {
     return FALSE;
   }
-  set_latency_info(self, caps.in);
   return priv->path.configure(properties);
 }
 
@@ -326,6 +338,7 @@ static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform* transfor
 static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform* transform, GstBuffer** out) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
   if (GstBuffer* in = std::exchange(transform->queued_buf, nullptr)) {
+    change_latency(GST_CUDA_CCL(transform), [&] { priv->frame_duration.take_frame(in); });
     if (const GstFlowReturn flow = priv->path.start(in, priv->snapshot()); flow != GST_FLOW_OK) {
       return flow;
     }
@@ -370,17 +383,29 @@ static void gst_cuda_ccl_set_property(GObject* object, guint id, const GValue* v
   if (before.output != after.output || before.pipeline_depth != after.pipeline_depth) {
     gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(object));
   }
+  if ((before.output == ccl::Output::kNone) != (after.output == ccl::Output::kNone)) {
+    // Passthrough takes the formats that downstream does, other outputs take all.
+    gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(object));
+  }
   if (before.pipeline_depth != after.pipeline_depth) {
     gst_element_post_message(GST_ELEMENT(object), gst_message_new_latency(GST_OBJECT(object)));
   }
 }
 
+// Read-only properties come after those of properties.h.
+static guint active_backend_id() {
+  return cudaccl::next_property_id();
+}
+static guint stats_id() {
+  return cudaccl::next_property_id() + 1;
+}
+
 static void gst_cuda_ccl_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
   Private* priv = GST_CUDA_CCL(object)->priv;
   const cudaccl::Processor processor = priv->backend.processor();
-  if (id == cudaccl::next_property_id()) {
+  if (id == active_backend_id()) {
     g_value_set_enum(value, static_cast<gint>(processor.backend));
-  } else if (id == cudaccl::next_property_id() + 1) {
+  } else if (id == stats_id()) {
     g_value_take_boxed(value, priv->statistics.to_structure(processor));
   } else if (!cudaccl::get_property(priv->snapshot(), id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
@@ -399,14 +424,13 @@ static void gst_cuda_ccl_init(GstCudaCcl* self) {
 
 static void install_read_only_properties(GObjectClass* object_class) {
   constexpr auto flags = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-  const guint id = cudaccl::next_property_id();
   g_object_class_install_property(
-      object_class, id,
+      object_class, active_backend_id(),
       g_param_spec_enum("active-backend", "Active backend",
                         "Where frames are labelled (auto: not decided yet)", cudaccl::backend_type(),
                         static_cast<gint>(BackendChoice::kAuto), flags));
   g_object_class_install_property(
-      object_class, id + 1,
+      object_class, stats_id(),
       g_param_spec_boxed("stats", "Statistics",
                          "Frames, drops, components and time per stage since the start", GST_TYPE_STRUCTURE,
                          flags));

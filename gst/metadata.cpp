@@ -93,6 +93,17 @@ gboolean transform_components(GstBuffer* to, GstCustomMeta*, GstBuffer* from, GQ
   return FALSE;
 }
 
+constexpr const char* kObjectType = "component";
+
+gboolean remove_if_own_region(GstBuffer*, GstMeta** meta, gpointer) {
+  if ((*meta)->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE &&
+      reinterpret_cast<GstVideoRegionOfInterestMeta*>(*meta)->roi_type ==
+          g_quark_from_static_string(kObjectType)) {
+    *meta = nullptr;
+  }
+  return TRUE;
+}
+
 gboolean remove_if_component_meta(GstBuffer*, GstMeta** meta, gpointer) {
   if (is_component_meta(*meta)) {
     *meta = nullptr;
@@ -133,9 +144,10 @@ void find_largest(const ccl::FrameResult& result, size_t count, std::vector<CclC
 }
 
 void attach_regions_of_interest(GstBuffer* buffer, std::span<const CclComponent> objects) {
+  gst_buffer_foreach_meta(buffer, remove_if_own_region, nullptr);
   for (const CclComponent& c : objects) {
     GstVideoRegionOfInterestMeta* roi =
-        gst_buffer_add_video_region_of_interest_meta(buffer, "component", c.x, c.y, c.width, c.height);
+        gst_buffer_add_video_region_of_interest_meta(buffer, kObjectType, c.x, c.y, c.width, c.height);
     roi->id = static_cast<gint>(c.id);
     gst_video_region_of_interest_meta_add_param(
         roi, gst_structure_new("component", "label", G_TYPE_UINT, c.label, "area", G_TYPE_UINT, c.area, "cx",
@@ -154,7 +166,7 @@ void attach_analytics(GstBuffer* buffer, std::span<const CclComponent> objects) 
   for (const CclComponent& c : objects) {
     GstAnalyticsODMtd detection;
     gst_analytics_relation_meta_add_od_mtd(
-        relations, g_quark_from_static_string("component"), static_cast<gint>(c.x), static_cast<gint>(c.y),
+        relations, g_quark_from_static_string(kObjectType), static_cast<gint>(c.x), static_cast<gint>(c.y),
         static_cast<gint>(c.width), static_cast<gint>(c.height), 1.0F, &detection);
   }
 }

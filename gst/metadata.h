@@ -26,7 +26,7 @@ void attach_components(GstBuffer* buffer, const ccl::FrameResult& result, const 
 void find_largest(const ccl::FrameResult& result, size_t count, std::vector<CclComponent>* largest);
 
 /// Adds a GstVideoRegionOfInterestMeta of type `component` for each object, with parameters label, area,
-/// cx and cy.
+/// cx and cy; those of an element upstream give way.
 void attach_regions_of_interest(GstBuffer* buffer, std::span<const CclComponent> objects);
 
 #ifdef HAVE_GST_ANALYTICS

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "gstcudaccl.h"
+
 namespace {
 
 struct GstCudaCclAllocator {

@@ -112,15 +112,16 @@ const Properties kDefaults;
 const std::array kProperties = {
     Property{
         [] {
-          return g_param_spec_enum("backend", "Backend", "Where to label; taken when going to READY",
-                                   backend_type(), value_of(kDefaults.backend), kFixed);
+          return g_param_spec_enum("backend", "Backend",
+                                   "Where to label; taken when going from NULL to READY", backend_type(),
+                                   value_of(kDefaults.backend), kFixed);
         },
         [](const Properties& p, GValue* v) { g_value_set_enum(v, value_of(p.backend)); },
         [](Properties* p, const GValue* v) { p->backend = static_cast<BackendChoice>(g_value_get_enum(v)); }},
     Property{[] {
                return g_param_spec_int("cuda-device-id", "CUDA device id",
-                                       "CUDA device to use (-1: any); taken when going to READY", -1,
-                                       G_MAXINT, kDefaults.cuda_device_id, kFixed);
+                                       "CUDA device to use (-1: any); taken when going from NULL to READY",
+                                       -1, G_MAXINT, kDefaults.cuda_device_id, kFixed);
              },
              [](const Properties& p, GValue* v) { g_value_set_int(v, p.cuda_device_id); },
              [](Properties* p, const GValue* v) { p->cuda_device_id = g_value_get_int(v); }},

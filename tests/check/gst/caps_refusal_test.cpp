@@ -55,6 +55,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Audio", "audio/x-raw,format=S16LE,rate=48000,channels=1"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+TEST(Caps, SeparateViewsAreRefusedWithAnErrorOfTheElement) {
+  Harness h("output=mask");
+  EXPECT_FALSE(h.send_caps("GRAY8", 16, 16, "multiview-mode=separated,views=(int)2"));
+  const Ref<GstMessage> error = h.message(GST_MESSAGE_ERROR);
+  ASSERT_NE(error, nullptr);
+  EXPECT_NE(text_of(error.get()).find("separate views"), std::string::npos) << text_of(error.get());
+}
+
 TEST(Caps, LongestRowsAndColumnsWork) {
   for (const auto& [width, height] : {std::pair{32768u, 1u}, std::pair{1u, 32768u}}) {
     Harness h("output=mask");

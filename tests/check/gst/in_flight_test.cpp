@@ -315,6 +315,30 @@ TEST_P(InFlight, LatencyIsToldAndToldAnew) {
   EXPECT_EQ(latency(h), GST_SECOND + 2 * kFrameDuration);
 }
 
+/// Caps of network cameras often tell no frame rate.
+TEST_P(InFlight, LatencyIsLearntWhereCapsDoNotTellIt) {
+  for (const bool has_duration : {false, true}) {
+    Harness h(properties(3));
+    ASSERT_TRUE(h.send_caps("video/x-raw,format=GRAY8,width=33,height=17,framerate=0/1"));
+    EXPECT_EQ(latency(h), 0u);
+    for (guint64 frame = 0; frame < 6; ++frame) {
+      Ref<GstBuffer> buffer = make_frame(image_of(frame), "GRAY8");
+      GST_BUFFER_PTS(buffer.get()) = frame * 2 * kFrameDuration;
+      GST_BUFFER_DURATION(buffer.get()) = has_duration ? 2 * kFrameDuration : GST_CLOCK_TIME_NONE;
+      ASSERT_EQ(h.push(std::move(buffer)), GST_FLOW_OK);
+      EXPECT_EQ(latency(h), has_duration || frame > 0 ? 6 * kFrameDuration : 0) << frame;
+    }
+    EXPECT_NE(h.message(GST_MESSAGE_LATENCY), nullptr);
+    EXPECT_EQ(h.message(GST_MESSAGE_LATENCY), nullptr);
+    // Frames in between are no reason to learn anew, nor are the same caps.
+    h.set("max-components", "7");
+    push_frames(h, 6, 6);
+    EXPECT_EQ(latency(h), 6 * kFrameDuration);
+    ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+    EXPECT_EQ(latency(h), 3 * kFrameDuration);
+  }
+}
+
 /// The frames in flight have all of the pool's buffers: they must go on before the next one gets one.
 TEST_P(InFlight, GiveWayWhereDownstreamsPoolRunsDry) {
   if (std::string(GetParam()) == "passthrough") {

@@ -166,6 +166,21 @@ TEST(Components, OutliveLaterFrames) {
   expect_records(info.records, info.n_records, label(noise(45, 33, 1), {}).records);
 }
 
+/// Those of an element upstream give way, as its records do; other people's stay.
+TEST(RegionsOfInterest, AreThoseOfTheLastElement) {
+  for (const char* output : {"passthrough", "mask"}) {
+    Harness h(std::string("metadata=roi output=") + output);
+    ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+    Ref<GstBuffer> in = make_frame(kShapes, "GRAY8");
+    gst_buffer_add_video_region_of_interest_meta(in.get(), "component", 1, 1, 1, 1);
+    gst_buffer_add_video_region_of_interest_meta(in.get(), "face", 2, 2, 2, 2);
+    ASSERT_EQ(h.push(std::move(in)), GST_FLOW_OK);
+    const Ref<GstBuffer> out = h.pull();
+    ASSERT_NE(out, nullptr);
+    EXPECT_EQ(rois_of(out.get()).size(), label(kShapes, {}).records.size() + 1) << output;
+  }
+}
+
 TEST(RegionsOfInterest, LargestFirstWithTheirParameters) {
   Harness h("output=mask metadata=roi");
   ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));

@@ -124,21 +124,26 @@ TEST(Renegotiation, DownstreamAsksForAnotherFormat) {
 
 namespace {
 
-/// Sets `output` from within the query by which the element asks whether its caps will do.
+/// Sets `output` from within a query of the element's to downstream, the n-th of its type.
 struct Meddler {
   Ref<GstElement> ccl;
+  GstQueryType type;
   const char* output;
-  bool armed;
-};
+  int n = 0;  ///< 0: no more
 
-GstPadProbeReturn meddle(GstPad*, GstPadProbeInfo* info, gpointer data) {
-  auto* meddler = static_cast<Meddler*>(data);
-  if (meddler->armed && GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) == GST_QUERY_ACCEPT_CAPS) {
-    meddler->armed = false;
-    gst_util_set_object_arg(G_OBJECT(meddler->ccl.get()), "output", meddler->output);
+  void meddle_with(GstPad* pad) {
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, meddle, this, nullptr);
   }
-  return GST_PAD_PROBE_OK;
-}
+  static GstPadProbeReturn meddle(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    auto* meddler = static_cast<Meddler*>(data);
+    // A probe is told of the question and of the answer.
+    if ((GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_PUSH) != 0 && meddler->n > 0 &&
+        GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) == meddler->type && --meddler->n == 0) {
+      gst_util_set_object_arg(G_OBJECT(meddler->ccl.get()), "output", meddler->output);
+    }
+    return GST_PAD_PROBE_OK;
+  }
+};
 
 }  // namespace
 
@@ -155,14 +160,12 @@ TEST(Renegotiation, OutputSetDuringNegotiation) {
             "appsrc name=in format=time caps=video/x-raw,format=GRAY8,width=64,height=64,framerate=25/1"
             " ! cudaccl name=ccl backend=" +
             backend() + " output=" + first + " ! appsink name=out sync=false");
-        Meddler meddler{pipeline.element("ccl"), third, false};
-        const Ref<GstElement> sink = pipeline.element("out");
-        GstPad* pad = gst_element_get_static_pad(sink.get(), "sink");
-        gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, meddle, &meddler, nullptr);
-        gst_object_unref(pad);
+        Meddler meddler{pipeline.element("ccl"), GST_QUERY_ACCEPT_CAPS, third};
+        const Ref<GstPad> pad(gst_element_get_static_pad(pipeline.element("out").get(), "sink"));
+        meddler.meddle_with(pad.get());
         for (int frame = 0; frame < 3; ++frame) {
           if (frame == 1) {
-            meddler.armed = true;
+            meddler.n = 1;
             gst_util_set_object_arg(G_OBJECT(meddler.ccl.get()), "output", second);
           }
           ASSERT_EQ(pipeline.push(make_frame(image, "GRAY8")), GST_FLOW_OK);
@@ -173,11 +176,50 @@ TEST(Renegotiation, OutputSetDuringNegotiation) {
           const std::vector<uint8_t> bytes = bytes_of(gst_sample_get_buffer(sample.get()));
           ASSERT_EQ(bytes.size(), GST_VIDEO_INFO_SIZE(&info));
           if (frame == 2) {
-            EXPECT_EQ(bytes, expected_pixels(meddler.armed ? second : third, image));
+            EXPECT_EQ(bytes, expected_pixels(meddler.n > 0 ? second : third, image));
           }
         }
       }
     }
+  }
+}
+
+/// The answer to a caps query goes by one output, whatever is set on the way.
+TEST(Renegotiation, OutputSetWhileCapsAreAskedFor) {
+  const Image image = noise(64, 64, 1);
+  for (const char* output : {"labels", "mask", "passthrough", "overlay"}) {
+    for (int n = 1; n <= 3; ++n) {
+      SCOPED_TRACE(std::string(output) + ", query " + std::to_string(n));
+      Pipeline pipeline("videotestsrc num-buffers=3 ! cudaccl name=ccl backend=" + backend() +
+                        " ! videoconvert name=next ! appsink name=out sync=false");
+      Meddler meddler{pipeline.element("ccl"), GST_QUERY_CAPS, output, n};
+      const Ref<GstPad> pad(gst_element_get_static_pad(pipeline.element("next").get(), "sink"));
+      meddler.meddle_with(pad.get());
+      gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+      for (int frame = 0; frame < 3; ++frame) {
+        EXPECT_NE(pipeline.pull(), nullptr) << frame;
+      }
+    }
+  }
+}
+
+/// Passthrough takes the formats that downstream does, which upstream must be told.
+TEST(Renegotiation, PassthroughThatUpstreamMustConvertFor) {
+  Pipeline pipeline(
+      "videotestsrc is-live=true ! video/x-raw,format=YUY2,width=64,height=64 ! videoconvert"
+      " ! cudaccl name=ccl backend=" +
+      backend() + " ! video/x-raw,format={RGBA,I420} ! appsink name=out sync=false max-buffers=1 drop=true");
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  for (const char* output : {"colorized", "passthrough", "colorized"}) {
+    gst_util_set_object_arg(G_OBJECT(pipeline.element("ccl").get()), "output", output);
+    std::string format;
+    for (int frame = 0; frame < 20; ++frame) {
+      const Ref<GstSample> sample = pipeline.pull();
+      ASSERT_NE(sample, nullptr) << output;
+      const GstStructure* caps = gst_caps_get_structure(gst_sample_get_caps(sample.get()), 0);
+      format = gst_structure_get_string(caps, "format");
+    }
+    EXPECT_EQ(format, std::string(output) == "passthrough" ? "I420" : "RGBA");
   }
 }
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "frame_duration.h"
+
+#include <utility>
+
+namespace cudaccl {
+
+GstClockTime FrameDuration::get() const {
+  const std::lock_guard guard(lock_);
+  return duration_;
+}
+
+void FrameDuration::set(GstClockTime duration) {
+  const std::lock_guard guard(lock_);
+  duration_ = duration;
+}
+
+void FrameDuration::reset() {
+  gst_video_info_init(&info_);
+  last_time_ = GST_CLOCK_TIME_NONE;
+  set(0);
+}
+
+/// What frames told stays true of the same caps.
+void FrameDuration::take_caps(const GstVideoInfo& info) {
+  const GstVideoInfo before = std::exchange(info_, info);
+  const gint fps_n = GST_VIDEO_INFO_FPS_N(&info);
+  if (fps_n > 0) {
+    set(gst_util_uint64_scale_int_ceil(GST_SECOND, GST_VIDEO_INFO_FPS_D(&info), fps_n));
+  } else if (!gst_video_info_is_equal(&before, &info)) {
+    set(0);
+  }
+}
+
+void FrameDuration::take_frame(GstBuffer* frame) {
+  const GstClockTime time = GST_BUFFER_PTS(frame);
+  const GstClockTime before = std::exchange(last_time_, time);
+  if (get() != 0) {
+    return;
+  }
+  if (GST_BUFFER_DURATION_IS_VALID(frame)) {
+    set(GST_BUFFER_DURATION(frame));
+  } else if (GST_CLOCK_TIME_IS_VALID(time) && GST_CLOCK_TIME_IS_VALID(before) && time > before &&
+             !GST_BUFFER_IS_DISCONT(frame)) {
+    set(time - before);
+  }
+}
+
+}  // namespace cudaccl
