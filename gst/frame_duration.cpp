@@ -28,6 +28,7 @@ void FrameDuration::take_caps(const GstVideoInfo& info) {
   if (fps_n > 0) {
     set(gst_util_uint64_scale_int_ceil(GST_SECOND, GST_VIDEO_INFO_FPS_D(&info), fps_n));
   } else if (!gst_video_info_is_equal(&before, &info)) {
+    last_time_ = GST_CLOCK_TIME_NONE;
     set(0);
   }
 }
@@ -38,7 +39,7 @@ void FrameDuration::take_frame(GstBuffer* frame) {
   if (get() != 0) {
     return;
   }
-  if (GST_BUFFER_DURATION_IS_VALID(frame)) {
+  if (GST_BUFFER_DURATION_IS_VALID(frame) && GST_BUFFER_DURATION(frame) > 0) {
     set(GST_BUFFER_DURATION(frame));
   } else if (GST_CLOCK_TIME_IS_VALID(time) && GST_CLOCK_TIME_IS_VALID(before) && time > before &&
              !GST_BUFFER_IS_DISCONT(frame)) {

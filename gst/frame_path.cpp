@@ -33,6 +33,20 @@ ccl::Output FramePath::choose_output(ccl::Output wanted) {
   return output_;
 }
 
+bool FramePath::waits_for_passthrough(ccl::Output wanted) const {
+  const bool is_next = wanted == ccl::Output::kNone && output_ != ccl::Output::kNone &&
+                       GST_PAD_NEEDS_RECONFIGURE(GST_BASE_TRANSFORM_SRC_PAD(element_));
+  GstCaps* caps = is_next ? gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(element_)) : nullptr;
+  const bool waits =
+      caps != nullptr && !gst_pad_peer_query_accept_caps(GST_BASE_TRANSFORM_SRC_PAD(element_), caps);
+  gst_clear_caps(&caps);
+  if (waits) {
+    GST_ELEMENT_WARNING(element_, STREAM, FORMAT, ("output=passthrough waits for another format"),
+                        ("downstream does not take %s", GST_VIDEO_INFO_NAME(&caps_.in)));
+  }
+  return waits;
+}
+
 ccl::Config FramePath::wanted_config(const Properties& properties) {
   const auto memory = [this](bool is_cuda) {
     return is_cuda && backend_->is_cuda() ? ccl::Memory::kDevice : ccl::Memory::kHost;

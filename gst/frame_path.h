@@ -38,14 +38,17 @@ class FramePath {
   /// The property may have changed since they were negotiated, and will be negotiated anew then.
   ccl::Output choose_output(ccl::Output wanted);
   ccl::Output output() const { return output_; }
+  /// Whether passthrough is wanted, but not yet possible: frames that were on their way may have a format
+  /// that downstream does not take. Upstream was asked for another, and until that comes all stays as it is.
+  bool waits_for_passthrough(ccl::Output wanted) const;
   /// Makes the engine ready for frames of the caps, so that the first one need not.
   bool configure(const Properties& properties);
 
   /// Before each frame is submitted: sends on those in flight if it comes after a gap or will be negotiated
   /// for, since they belong to the caps and come before the gap. `after_gap` is what GstBaseTransform tells.
   GstFlowReturn make_way(bool after_gap);
-  /// Puts a frame in flight; those before it go on first where it wants another engine configuration, or the
-  /// buffer that one of them has.
+  /// Puts a frame in flight; those before it go on first where it wants another engine configuration, or
+  /// where the output's pool has no buffer left.
   /// Takes the buffer. GST_BASE_TRANSFORM_FLOW_DROPPED if it cannot be read.
   GstFlowReturn start(GstBuffer* in, const Properties& properties);
   /// Whether more frames are in flight than are to stay.

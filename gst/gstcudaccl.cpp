@@ -177,22 +177,30 @@ static gboolean answer_latency(GstCudaCcl* self, GstQuery* query) {
   return TRUE;
 }
 
-/// The caps query that a thread answers, and the output that it is answered for.
-struct CapsQuery {
+/// The output that an element's caps are transformed for by this thread.
+struct CapsOutput {
   const GstCudaCcl* element;
   ccl::Output output;
 };
-static thread_local CapsQuery caps_query{};
+static thread_local CapsOutput caps_output{};
 
-/// GstBaseTransform takes caps to the other side and back for this. Both ways must be for the same output,
-/// whatever is set meanwhile, or no caps are left.
+/// Calls call() with caps transformed for this output, whatever is set meanwhile.
+template <typename Call>
+static auto with_caps_output(const GstCudaCcl* self, ccl::Output output, Call call) {
+  // Downstream may have another element like this one, which is asked on the way.
+  const CapsOutput outer = std::exchange(caps_output, {self, output});
+  const auto result = call();
+  caps_output = outer;
+  return result;
+}
+
+/// GstBaseTransform takes caps to the other side and back for this. Were it not for the same output both
+/// ways, no caps would be left.
 static gboolean answer_caps(GstCudaCcl* self, GstPadDirection direction, GstQuery* query) {
-  // Downstream may have another element like this one, which asks on the way.
-  const CapsQuery outer = std::exchange(caps_query, {self, self->priv->snapshot().output});
-  const gboolean is_answered =
-      GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->query(GST_BASE_TRANSFORM(self), direction, query);
-  caps_query = outer;
-  return is_answered;
+  return with_caps_output(self, self->priv->snapshot().output, [&] {
+    return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)
+        ->query(GST_BASE_TRANSFORM(self), direction, query);
+  });
 }
 
 static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection direction, GstQuery* query) {
@@ -228,7 +236,7 @@ static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* e
 static GstCaps* gst_cuda_ccl_transform_caps(GstBaseTransform* transform, GstPadDirection direction,
                                             GstCaps* caps, GstCaps* filter) {
   GstCudaCcl* self = GST_CUDA_CCL(transform);
-  const ccl::Output output = caps_query.element == self ? caps_query.output : self->priv->snapshot().output;
+  const ccl::Output output = caps_output.element == self ? caps_output.output : self->priv->snapshot().output;
   const bool has_cuda = self->priv->chosen_backend() != BackendChoice::kCpu;
   GstCaps* result = cudaccl::transform_caps(direction, caps, output, has_cuda);
   if (filter != nullptr) {
@@ -325,13 +333,21 @@ static void gst_cuda_ccl_before_transform(GstBaseTransform* transform, GstBuffer
 
 static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform* transform, gboolean is_discont,
                                                       GstBuffer* buffer) {
-  FramePath& path = GST_CUDA_CCL(transform)->priv->path;
+  GstCudaCcl* self = GST_CUDA_CCL(transform);
+  FramePath& path = self->priv->path;
   if (const GstFlowReturn flow = path.make_way(is_discont != FALSE); flow != GST_FLOW_OK) {
     gst_buffer_unref(buffer);
     return flow;
   }
-  const GstFlowReturn flow =
-      GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->submit_input_buffer(transform, is_discont, buffer);
+  const auto submit = [&] {
+    return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)
+        ->submit_input_buffer(transform, is_discont, buffer);
+  };
+  const bool waits = path.waits_for_passthrough(self->priv->snapshot().output);
+  const GstFlowReturn flow = waits ? with_caps_output(self, path.output(), submit) : submit();
+  if (waits && self->priv->snapshot().output != ccl::Output::kNone) {
+    gst_base_transform_reconfigure_src(transform);  // it was set meanwhile
+  }
   return flow == GST_BASE_TRANSFORM_FLOW_DROPPED ? path.count_dropped() : flow;
 }
 

@@ -21,7 +21,7 @@ class Graph {
   Status capture(const Stream& stream, Enqueue enqueue) {
     CCL_RETURN_IF_ERROR(check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
                               "cudaStreamBeginCapture"));
-    const Status enqueued = enqueue();
+    const Status enqueued = catch_bad_alloc(enqueue);
     cudaGraph_t graph = nullptr;
     const Status captured = check(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
     const Status status = !enqueued.ok() ? enqueued : !captured.ok() ? captured : instantiate(graph);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "ccl/colors.h"
 
@@ -20,12 +21,10 @@ Status HostEngine::configure(const Config& config) {
   CCL_RETURN_IF_ERROR(validate(config));
   Algorithm algorithm{};
   CCL_RETURN_IF_ERROR(resolve_algorithm(config.algorithm, Backend::kCpu, &algorithm));
-  // Made while there is memory for it.
-  Status out_of_memory(StatusCode::kOutOfMemory, "not enough memory for frames of " +
-                                                     std::to_string(config.width) + "×" +
-                                                     std::to_string(config.height) + " pixels and " +
-                                                     std::to_string(config.slots) + " slots");
+  std::string out_of_memory;  // made while there is memory for it
   try {
+    out_of_memory = "not enough memory for frames of " + std::to_string(config.width) + "×" +
+                    std::to_string(config.height) + " pixels and " + std::to_string(config.slots) + " slots";
     const uint32_t n_threads = config.threads != 0 ? config.threads : ThreadPool::count_processors();
     if (!pool_ || pool_->n_threads() != n_threads) {
       pool_.reset();
@@ -41,7 +40,7 @@ Status HostEngine::configure(const Config& config) {
     pipeline_ = algorithm == Algorithm::kRuns ? make_runs_pipeline(config, *pool_)
                                               : make_staged_pipeline(config, algorithm, *pool_);
   } catch (const std::bad_alloc&) {
-    return out_of_memory;
+    return {StatusCode::kOutOfMemory, std::move(out_of_memory)};
   } catch (const std::system_error& error) {
     return {StatusCode::kOutOfMemory, std::string("cannot start the engine's threads: ") + error.what()};
   }

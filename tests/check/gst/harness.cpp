@@ -239,12 +239,12 @@ guint64 Harness::stat(const char* field) const {
   return value;
 }
 
-Pipeline::Pipeline(const std::string& description) {
+Pipeline::Pipeline(const std::string& description, GstState state) {
   GError* raw = nullptr;
   pipeline_.reset(gst_parse_launch(description.c_str(), &raw));
   const Error error(raw);
   EXPECT_EQ(error, nullptr) << (error ? error->message : "");
-  gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
+  gst_element_set_state(pipeline_.get(), state);
 }
 
 Pipeline::~Pipeline() {

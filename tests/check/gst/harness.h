@@ -95,7 +95,7 @@ class Harness {
 /// A whole pipeline, between elements called `in` (appsrc) and `out` (appsink) on the launch line.
 class Pipeline {
  public:
-  explicit Pipeline(const std::string& description);
+  explicit Pipeline(const std::string& description, GstState state = GST_STATE_PLAYING);
   ~Pipeline();
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
