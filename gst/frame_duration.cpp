@@ -16,14 +16,11 @@ void FrameDuration::set(GstClockTime duration) {
 }
 
 void FrameDuration::reset() {
-  gst_video_info_init(&info_);
   last_time_ = GST_CLOCK_TIME_NONE;
   set(0);
 }
 
-/// What frames told stays true of the same caps.
-void FrameDuration::take_caps(const GstVideoInfo& info) {
-  const GstVideoInfo before = std::exchange(info_, info);
+void FrameDuration::take_caps(const GstVideoInfo& before, const GstVideoInfo& info) {
   const gint fps_n = GST_VIDEO_INFO_FPS_N(&info);
   if (fps_n > 0) {
     set(gst_util_uint64_scale_int_ceil(GST_SECOND, GST_VIDEO_INFO_FPS_D(&info), fps_n));
@@ -36,9 +33,6 @@ void FrameDuration::take_caps(const GstVideoInfo& info) {
 void FrameDuration::take_frame(GstBuffer* frame) {
   const GstClockTime time = GST_BUFFER_PTS(frame);
   const GstClockTime before = std::exchange(last_time_, time);
-  if (get() != 0) {
-    return;
-  }
   if (GST_BUFFER_DURATION_IS_VALID(frame) && GST_BUFFER_DURATION(frame) > 0) {
     set(GST_BUFFER_DURATION(frame));
   } else if (GST_CLOCK_TIME_IS_VALID(time) && GST_CLOCK_TIME_IS_VALID(before) && time > before &&

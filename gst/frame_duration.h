@@ -13,19 +13,18 @@ namespace cudaccl {
 /// frames do. Any thread may ask; the rest is the streaming thread's, or a state change's.
 class FrameDuration {
  public:
-  FrameDuration() { gst_video_info_init(&info_); }
-
   /// 0: not known.
   GstClockTime get() const;
 
   void reset();
-  void take_caps(const GstVideoInfo& info);
+  /// What frames told stays true of caps like those `before`.
+  void take_caps(const GstVideoInfo& before, const GstVideoInfo& info);
+  /// To be called while it is not known.
   void take_frame(GstBuffer* frame);
 
  private:
   void set(GstClockTime duration);
 
-  GstVideoInfo info_;
   GstClockTime last_time_ = GST_CLOCK_TIME_NONE;  ///< of the frame before
   mutable std::mutex lock_;                       ///< for the one below
   GstClockTime duration_ = 0;

@@ -34,8 +34,7 @@ ccl::Output FramePath::choose_output(ccl::Output wanted) {
 }
 
 bool FramePath::waits_for_passthrough(ccl::Output wanted) const {
-  const bool is_next = wanted == ccl::Output::kNone && output_ != ccl::Output::kNone &&
-                       GST_PAD_NEEDS_RECONFIGURE(GST_BASE_TRANSFORM_SRC_PAD(element_));
+  const bool is_next = wanted == ccl::Output::kNone && output_ != ccl::Output::kNone;
   GstCaps* caps = is_next ? gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(element_)) : nullptr;
   const bool waits =
       caps != nullptr && !gst_pad_peer_query_accept_caps(GST_BASE_TRANSFORM_SRC_PAD(element_), caps);

@@ -38,8 +38,9 @@ class FramePath {
   /// The property may have changed since they were negotiated, and will be negotiated anew then.
   ccl::Output choose_output(ccl::Output wanted);
   ccl::Output output() const { return output_; }
-  /// Whether passthrough is wanted, but not yet possible: frames that were on their way may have a format
-  /// that downstream does not take. Upstream was asked for another, and until that comes all stays as it is.
+  /// Whether passthrough is wanted, but cannot be negotiated yet: frames that were on their way may have a
+  /// format that downstream does not take. Upstream was asked for another, and until that comes all stays as
+  /// it is.
   bool waits_for_passthrough(ccl::Output wanted) const;
   /// Makes the engine ready for frames of the caps, so that the first one need not.
   bool configure(const Properties& properties);

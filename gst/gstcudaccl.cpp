@@ -271,7 +271,7 @@ static gboolean gst_cuda_ccl_set_caps(GstBaseTransform* transform, GstCaps* in_c
   if (!read_caps(self, in_caps, out_caps, &caps)) {
     return FALSE;
   }
-  change_latency(self, [&] { priv->frame_duration.take_caps(caps.in); });
+  change_latency(self, [&] { priv->frame_duration.take_caps(priv->path.caps().in, caps.in); });
   priv->path.set_caps(caps);
   const Properties properties = priv->snapshot();
   if ((caps.in_is_cuda || caps.out_is_cuda) && !priv->backend.share_context(GST_ELEMENT(self))) {
@@ -343,7 +343,8 @@ static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform* transfor
     return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)
         ->submit_input_buffer(transform, is_discont, buffer);
   };
-  const bool waits = path.waits_for_passthrough(self->priv->snapshot().output);
+  const bool waits = GST_PAD_NEEDS_RECONFIGURE(transform->srcpad) &&
+                     path.waits_for_passthrough(self->priv->snapshot().output);
   const GstFlowReturn flow = waits ? with_caps_output(self, path.output(), submit) : submit();
   if (waits && self->priv->snapshot().output != ccl::Output::kNone) {
     gst_base_transform_reconfigure_src(transform);  // it was set meanwhile
@@ -354,7 +355,9 @@ static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform* transfor
 static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform* transform, GstBuffer** out) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
   if (GstBuffer* in = std::exchange(transform->queued_buf, nullptr)) {
-    change_latency(GST_CUDA_CCL(transform), [&] { priv->frame_duration.take_frame(in); });
+    if (priv->frame_duration.get() == 0) {
+      change_latency(GST_CUDA_CCL(transform), [&] { priv->frame_duration.take_frame(in); });
+    }
     if (const GstFlowReturn flow = priv->path.start(in, priv->snapshot()); flow != GST_FLOW_OK) {
       return flow;
     }

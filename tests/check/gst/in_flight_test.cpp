@@ -330,10 +330,13 @@ TEST_P(InFlight, LatencyIsLearntWhereCapsDoNotTellIt) {
     }
     EXPECT_NE(h.message(GST_MESSAGE_LATENCY), nullptr);
     EXPECT_EQ(h.message(GST_MESSAGE_LATENCY), nullptr);
-    // Frames in between are no reason to learn anew, nor are the same caps.
-    h.set("max-components", "7");
-    push_frames(h, 6, 6);
-    EXPECT_EQ(latency(h), 6 * kFrameDuration);
+    // What was learnt stays when the same caps are negotiated anew.
+    h.set("pipeline-depth", "2");
+    Ref<GstBuffer> early = make_frame(image_of(6), "GRAY8");
+    GST_BUFFER_PTS(early.get()) = 11 * kFrameDuration;
+    ASSERT_EQ(h.push(std::move(early)), GST_FLOW_OK);
+    EXPECT_EQ(latency(h), 4 * kFrameDuration);
+    h.set("pipeline-depth", "3");
     ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
     EXPECT_EQ(latency(h), 3 * kFrameDuration);
   }
