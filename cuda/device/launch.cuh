@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "device/check.h"
-#include "device/labeler.h"
+#include "device/labelers/labeler.h"
 
 namespace ccl::device {
 

@@ -74,10 +74,10 @@ class Pipeline {
                                   cudaStream_t stream) = 0;
 };
 
-/// A labeler, then the stages that all labelers share (staged.cu).
+/// A labeler, then the stages that all labelers share (stages/pipeline.cu).
 Status make_staged_pipeline(const Config& config, Algorithm algorithm, std::unique_ptr<Pipeline>* pipeline);
 
-/// Runs of pixels as nodes from the first stage to the last (runs.cu).
+/// Runs of pixels as nodes from the first stage to the last (runs/pipeline.cu).
 Status make_runs_pipeline(const Config& config, std::unique_ptr<Pipeline>* pipeline);
 
 }  // namespace ccl::device

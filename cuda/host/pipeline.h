@@ -22,10 +22,12 @@ class Pipeline {
   virtual void run(const FrameJob& job, CclComponent* records, FrameResult* result) = 0;
 };
 
-/// A labeler, then the stages that all labelers share (staged.cpp). `pool` must outlive the pipeline.
+/// A labeler, then the stages that all labelers share (stages/pipeline.cpp). `pool` must outlive the
+/// pipeline.
 std::unique_ptr<Pipeline> make_staged_pipeline(const Config& config, Algorithm algorithm, ThreadPool& pool);
 
-/// Runs of pixels as nodes from the first stage to the last (runs.cpp). `pool` must outlive the pipeline.
+/// Runs of pixels as nodes from the first stage to the last (runs/pipeline.cpp). `pool` must outlive the
+/// pipeline.
 std::unique_ptr<Pipeline> make_runs_pipeline(const Config& config, ThreadPool& pool);
 
 /// Tells how long each stage took.

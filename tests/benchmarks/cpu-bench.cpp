@@ -25,7 +25,7 @@
 
 #include "ccl/engine.h"
 #include "commit.h"
-#include "host/simd/level.h"
+#include "host/runs/simd/level.h"
 #include "host/thread_pool.h"
 #include "opencv_peer.h"
 #include "protocol.h"

@@ -31,7 +31,7 @@
 #include "ccl/engine.h"
 #include "commit.h"
 #include "contestants.h"
-#include "host/simd/level.h"
+#include "host/runs/simd/level.h"
 #include "opencv_peer.h"
 #include "protocol.h"
 

@@ -7,7 +7,7 @@
 #include "ccl/algorithm.h"
 #include "device/check.h"
 #include "device/graph.h"
-#include "device/labeler.h"
+#include "device/labelers/labeler.h"
 #include "device_digest.h"
 #include "device_timer.h"
 #include "digest.h"

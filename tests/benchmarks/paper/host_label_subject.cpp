@@ -4,7 +4,7 @@
 
 #include "ccl/algorithm.h"
 #include "digest.h"
-#include "host/labeler.h"
+#include "host/labelers/labeler.h"
 #include "host/thread_pool.h"
 #include "label_subject.h"
 

@@ -10,7 +10,7 @@
 
 #include "compare.h"
 #include "fixture.h"
-#include "host/labeler.h"
+#include "host/labelers/labeler.h"
 #include "host/thread_pool.h"
 #include "images.h"
 #include "oracle.h"

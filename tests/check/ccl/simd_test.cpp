@@ -10,7 +10,7 @@
 
 #include "fixture.h"
 #include "forced_level.h"
-#include "host/simd/kernels.h"
+#include "host/runs/simd/kernels.h"
 
 namespace ccl::test {
 

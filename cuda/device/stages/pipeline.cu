@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The plain pipeline: label → number → measure → paint, a stage at a time, every one of them over pixels.
+#include <utility>
+
+#include "device/check.h"
+#include "device/labelers/labeler.h"
+#include "device/memory.h"
+#include "device/pipeline.h"
+#include "device/stages/measure.h"
+#include "device/stages/number.h"
+#include "device/stages/paint.h"
+#include "device/stages/select.h"
+
+namespace ccl::device {
+
+namespace {
+
+class StagedPipeline final : public Pipeline {
+ public:
+  StagedPipeline(const Config& config, std::unique_ptr<Labeler> labeler)
+      : config_(config), labeler_(std::move(labeler)) {}
+
+  Status allocate();
+
+  Status prepare(const Settings&) override { return {}; }
+  Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
+                 StageMarks* marks) override;
+  Status enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
+                      uint32_t* labels, cudaStream_t stream) override;
+  bool defers_overflow() const override { return false; }
+  Status enqueue_overflow(const Settings&, const FrameBuffers&, cudaStream_t) override { return {}; }
+
+ private:
+  uint32_t n_pixels() const { return config_.width * config_.height; }
+  SegmentSource source(const Settings& settings, const FrameBuffers& frame) const;
+  Status measure(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream);
+  Status paint(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream);
+
+  Config config_;
+  std::unique_ptr<Labeler> labeler_;
+
+  // Per pixel unless told otherwise. A frame may have as many components as pixels.
+  DeviceArray<uint32_t> root_map_;
+  DeviceArray<uint8_t> workspace_;  ///< Labeler::workspace_bytes()
+  DeviceArray<uint32_t> labels_;
+  DeviceArray<uint32_t> areas_;         ///< per label
+  DeviceArray<uint32_t> record_index_;  ///< per label
+
+  Numbering numbering_;
+  Selection selection_;
+  Measurement measurement_;
+  Painting painting_;
+};
+
+Status StagedPipeline::allocate() {
+  CCL_RETURN_IF_ERROR(root_map_.allocate(n_pixels()));
+  CCL_RETURN_IF_ERROR(workspace_.allocate(labeler_->workspace_bytes(config_.width, config_.height)));
+  CCL_RETURN_IF_ERROR(labels_.allocate(n_pixels()));
+  CCL_RETURN_IF_ERROR(areas_.allocate(n_pixels()));
+  CCL_RETURN_IF_ERROR(record_index_.allocate(n_pixels()));
+  CCL_RETURN_IF_ERROR(numbering_.configure(n_pixels()));
+  CCL_RETURN_IF_ERROR(selection_.configure(n_pixels(), config_.max_components));
+  CCL_RETURN_IF_ERROR(measurement_.configure(config_.max_components));
+  return painting_.configure(config_);
+}
+
+SegmentSource StagedPipeline::source(const Settings& settings, const FrameBuffers& frame) const {
+  return {.pixels = frame.input,
+          .pitch = frame.input_pitch,
+          .width = config_.width,
+          .height = config_.height,
+          .rule = settings.rule};
+}
+
+Status StagedPipeline::enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
+                               StageMarks* marks) {
+  const auto mark = [&](StageMarks::Stage stage) {
+    return marks != nullptr ? marks->mark(stage, stream) : Status();
+  };
+  CCL_RETURN_IF_ERROR(labeler_->label(source(settings, frame), settings.connectivity, root_map_.data(),
+                                      workspace_.data(), &frame.counts->n_iterations, stream));
+  CCL_RETURN_IF_ERROR(mark(StageMarks::kLabel));
+  CCL_RETURN_IF_ERROR(numbering_.run(root_map_.data(), labels_.data(), &frame.counts->n_labels, stream));
+  CCL_RETURN_IF_ERROR(mark(StageMarks::kNumber));
+  CCL_RETURN_IF_ERROR(measure(settings, frame, stream));
+  CCL_RETURN_IF_ERROR(mark(StageMarks::kMeasure));
+  CCL_RETURN_IF_ERROR(paint(settings, frame, stream));
+  return mark(StageMarks::kPaint);
+}
+
+Status StagedPipeline::measure(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) {
+  CCL_RETURN_IF_ERROR(
+      Measurement::measure_areas(labels_.data(), config_.width, config_.height, areas_.data(), stream));
+  CCL_RETURN_IF_ERROR(selection_.run(settings, areas_.data(), frame.counts, record_index_.data(), stream));
+  const MeasureInput input{.frame = source(settings, frame),
+                           .labels = labels_.data(),
+                           .areas = areas_.data(),
+                           .record_index = record_index_.data(),
+                           .counts = frame.counts};
+  return measurement_.measure_records(settings, input, frame.records, stream);
+}
+
+Status StagedPipeline::paint(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) {
+  const PaintInput input{.frame = source(settings, frame),
+                         .labels = labels_.data(),
+                         .areas = areas_.data(),
+                         .counts = frame.counts};
+  CCL_RETURN_IF_ERROR(painting_.run(settings, input, frame.output, stream));
+  return settings.draw_boxes ? outline_boxes(config_, frame, /*skips_overflow=*/false, stream) : Status();
+}
+
+Status StagedPipeline::enqueue_maps(const Settings&, const FrameBuffers&, uint32_t* root_map,
+                                    uint32_t* labels, cudaStream_t stream) {
+  const size_t bytes = size_t{n_pixels()} * sizeof(uint32_t);
+  if (root_map != nullptr) {
+    CCL_RETURN_IF_ERROR(
+        check(cudaMemcpyAsync(root_map, root_map_.data(), bytes, cudaMemcpyDeviceToHost, stream),
+              "cudaMemcpyAsync of the root map"));
+  }
+  if (labels != nullptr) {
+    CCL_RETURN_IF_ERROR(check(cudaMemcpyAsync(labels, labels_.data(), bytes, cudaMemcpyDeviceToHost, stream),
+                              "cudaMemcpyAsync of the labels"));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status make_staged_pipeline(const Config& config, Algorithm algorithm, std::unique_ptr<Pipeline>* pipeline) {
+  auto staged = std::make_unique<StagedPipeline>(config, make_labeler(algorithm));
+  CCL_RETURN_IF_ERROR(staged->allocate());
+  *pipeline = std::move(staged);
+  return {};
+}
+
+}  // namespace ccl::device

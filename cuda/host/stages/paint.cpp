@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/stages/paint.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ccl/colors.h"
+
+namespace ccl::host {
+
+namespace {
+
+/// Ink that lets the input show. No packed colour is 0, since all have an opaque alpha.
+constexpr uint32_t kNoInk = 0;
+
+/// Writes the lowest kBytes bytes of `value`, the least first, at any address.
+template <uint32_t kBytes>
+void store(uint32_t value, uint8_t* pixel) {
+  for (uint32_t i = 0; i < kBytes; ++i) {
+    pixel[i] = static_cast<uint8_t>(value >> (8 * i));
+  }
+}
+
+template <uint32_t kBytes>
+void ink_row(const uint32_t* labels, const uint32_t* ink, uint32_t width, uint8_t* out) {
+  for (size_t x = 0; x < width; ++x) {
+    store<kBytes>(ink[labels[x]], out + x * kBytes);
+  }
+}
+
+/// Channels blend apart from each other, so packed colours may be blended as they are.
+void overlay_row(const uint32_t* labels, const uint32_t* ink, const GreyTable& greys, const uint8_t* in,
+                 uint8_t alpha, uint32_t width, uint8_t* out) {
+  for (size_t x = 0; x < width; ++x) {
+    const uint32_t under = greys[in[x]];
+    const uint32_t over = ink[labels[x]];
+    store<4>(over == kNoInk ? under : blend(over, under, alpha), out + x * 4);
+  }
+}
+
+}  // namespace
+
+InkMixer::InkMixer(const PaintJob& job) : job_(job), background_(kNoInk), colors_{} {
+  if (job.config.output == Output::kColorized) {
+    background_ = pack(job.settings.background_color, job.config.layout);
+  }
+  if (job.config.output == Output::kColorized || job.config.output == Output::kOverlay) {
+    const uint32_t* palette =
+        palette_colors().data() + static_cast<uint32_t>(job.settings.palette) * kPaletteSize;
+    std::transform(palette, palette + kPaletteSize, colors_.begin(),
+                   [&job](uint32_t color) { return pack(color, job.config.layout); });
+  }
+}
+
+void InkMixer::mix(const LabelRange& range, const uint32_t* areas, uint32_t* ink) const {
+  const Settings& settings = job_.settings;
+  switch (job_.config.output) {
+    case Output::kColorized:
+    case Output::kOverlay:
+      mix(range, areas, ink,
+          [this, &settings, n_pixels = job_.config.width * job_.config.height](uint32_t label,
+                                                                               uint32_t area) {
+            return colors_[color_index(settings, label, area, n_pixels) % kPaletteSize];
+          });
+      break;
+    case Output::kLabels:
+      mix(range, areas, ink, [](uint32_t label, uint32_t) { return std::min(label, kMaxPaintedLabel); });
+      break;
+    case Output::kMask:
+      mix(range, areas, ink, [](uint32_t, uint32_t) { return 255; });
+      break;
+    case Output::kNone:
+      break;
+  }
+}
+
+template <typename Ink>
+void InkMixer::mix(const LabelRange& range, const uint32_t* areas, uint32_t* ink, Ink ink_of) const {
+  const uint32_t shift = range.label - range.first;
+  for (uint32_t i = range.first; i < range.end; ++i) {
+    ink[i] = job_.settings.keeps(areas[i]) ? ink_of(i + shift, areas[i]) : background_;
+  }
+}
+
+GreyTable make_greys(const PaintJob& job) {
+  GreyTable greys{};
+  if (job.config.output != Output::kOverlay) {
+    return greys;
+  }
+  for (uint32_t luma = 0; luma < greys.size(); ++luma) {
+    greys[luma] = pack(grey(static_cast<uint8_t>(luma), job.settings.limited_range), job.config.layout);
+  }
+  return greys;
+}
+
+void paint_row(const PaintJob& job, uint32_t y, const uint32_t* labels, const uint32_t* ink,
+               const GreyTable& greys) {
+  uint8_t* out = job.image.pixels + y * job.image.stride;
+  switch (job.config.output) {
+    case Output::kColorized:
+      ink_row<4>(labels, ink, job.config.width, out);
+      break;
+    case Output::kOverlay:
+      overlay_row(labels, ink, greys, job.input.pixels + y * job.input.stride, job.settings.overlay_alpha,
+                  job.config.width, out);
+      break;
+    case Output::kLabels:
+      ink_row<2>(labels, ink, job.config.width, out);
+      break;
+    case Output::kMask:
+      ink_row<1>(labels, ink, job.config.width, out);
+      break;
+    case Output::kNone:
+      break;
+  }
+}
+
+void draw_boxes(std::span<const CclComponent> records, const Config& config, const OutputImage& image) {
+  if (bytes_per_pixel(config.output) != 4) {
+    return;
+  }
+  const uint32_t color = pack(kBoxColor, config.layout);
+  const auto draw = [&](size_t x, size_t y) { store<4>(color, image.pixels + y * image.stride + x * 4); };
+  for (const CclComponent& record : records) {
+    const uint32_t right = record.x + record.width - 1;
+    const uint32_t bottom = record.y + record.height - 1;
+    for (uint32_t x = record.x; x <= right; ++x) {
+      draw(x, record.y);
+      draw(x, bottom);
+    }
+    for (uint32_t y = record.y; y <= bottom; ++y) {
+      draw(record.x, y);
+      draw(right, y);
+    }
+  }
+}
+
+}  // namespace ccl::host

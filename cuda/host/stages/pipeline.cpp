@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The published labelers' pipeline: label, number, measure, paint, one after the other over all pixels.
+#include <algorithm>
+
+#include "host/labelers/labeler.h"
+#include "host/pipeline.h"
+#include "host/stages/measure.h"
+#include "host/stages/number.h"
+#include "host/stages/paint.h"
+#include "host/stages/select.h"
+#include "host/thread_pool.h"
+
+namespace ccl::host {
+
+namespace {
+
+constexpr uint32_t kRowsPerTurn = 64;
+
+size_t padded_stride(const Config& config) {
+  return size_t{config.width} + 2;
+}
+
+size_t count_pixels(const Config& config) {
+  return size_t{config.width} * config.height;
+}
+
+size_t count_records(const Config& config) {
+  return std::min(size_t{config.max_components}, count_pixels(config));
+}
+
+template <typename T>
+std::unique_ptr<T[]> uninitialized(size_t count) {
+  return std::make_unique_for_overwrite<T[]>(count);
+}
+
+class StagedPipeline final : public Pipeline {
+ public:
+  StagedPipeline(const Config& config, Algorithm algorithm, ThreadPool& pool);
+
+  void run(const FrameJob& job, CclComponent* records, FrameResult* result) override;
+
+ private:
+  void separate_segments(const FrameJob& job);
+  void paint_frame(const FrameJob& job, const LabeledFrame& frame, const FrameResult& result);
+
+  Config config_;
+  ThreadPool& pool_;
+  // Arrays are as long as the worst frame needs and never filled in advance, so that what ordinary frames do
+  // not reach stays unmapped. Segments are zeroed: they are only ever written inside the border.
+  std::unique_ptr<uint8_t[]> padded_segments_;
+  SegmentImage segments_;
+  std::unique_ptr<uint32_t[]> root_map_;         ///< per pixel; of frames that ask for no copy
+  std::unique_ptr<uint32_t[]> labels_;           ///< per pixel; of frames that ask for no copy
+  std::unique_ptr<uint32_t[]> areas_;            ///< per label
+  std::unique_ptr<uint32_t[]> record_of_label_;  ///< per label
+  std::unique_ptr<uint32_t[]> ink_;              ///< per label
+  std::unique_ptr<Sums[]> sums_;                 ///< per record
+  std::unique_ptr<uint8_t[]> values_;            ///< per record
+  std::unique_ptr<Labeler> labeler_;
+  Selector selector_{1};
+};
+
+StagedPipeline::StagedPipeline(const Config& config, Algorithm algorithm, ThreadPool& pool)
+    : config_(config),
+      pool_(pool),
+      padded_segments_(std::make_unique<uint8_t[]>(padded_stride(config) * (size_t{config.height} + 2))),
+      segments_{padded_segments_.get() + padded_stride(config) + 1, padded_stride(config), config.width,
+                config.height},
+      root_map_(uninitialized<uint32_t>(count_pixels(config))),
+      labels_(uninitialized<uint32_t>(count_pixels(config))),
+      areas_(uninitialized<uint32_t>(count_pixels(config) + 1)),
+      record_of_label_(uninitialized<uint32_t>(count_pixels(config) + 1)),
+      ink_(uninitialized<uint32_t>(count_pixels(config) + 1)),
+      sums_(uninitialized<Sums>(count_records(config))),
+      values_(uninitialized<uint8_t>(count_records(config))),
+      labeler_(make_labeler(algorithm, config.width, config.height, pool)) {}
+
+void StagedPipeline::run(const FrameJob& job, CclComponent* records, FrameResult* result) {
+  uint32_t* root_map = job.root_map != nullptr ? job.root_map : root_map_.get();
+  uint32_t* labels = job.labels != nullptr ? job.labels : labels_.get();
+  StageClock clock;
+  separate_segments(job);
+  labeler_->label(segments_, job.settings.connectivity, root_map);
+  result->n_iterations = labeler_->iterations();
+  result->times.label = clock.lap();
+
+  const uint32_t n_labels = number(root_map, config_.width * config_.height, labels, areas_.get());
+  result->times.number = clock.lap();
+
+  const LabeledFrame frame{segments_, labels, n_labels};
+  const IndexSpan all_labels{1, n_labels + 1};
+  const Selection selection =
+      selector_.choose(areas_.get(), {&all_labels, 1}, job.settings, config_.max_components, pool_);
+  selector_.assign(0, record_of_label_.get());
+  measure_records(frame, job.settings,
+                  {.areas = areas_.get(),
+                   .record_of_label = record_of_label_.get(),
+                   .n_records = selection.n_records,
+                   .sums = sums_.get(),
+                   .values = values_.get(),
+                   .records = records});
+  result->n_labels = n_labels;
+  result->n_components = selection.n_components;
+  result->components = {records, selection.n_records};
+  result->times.measure = clock.lap();
+
+  if (config_.output != Output::kNone) {
+    paint_frame(job, frame, *result);
+    result->times.paint = clock.lap();
+  }
+}
+
+/// Applies the foreground rule to the input.
+void StagedPipeline::separate_segments(const FrameJob& job) {
+  const ForegroundRule rule = job.settings.rule;
+  pool_.parallel_for((config_.height + kRowsPerTurn - 1) / kRowsPerTurn, [this, &job, rule](uint32_t turn) {
+    const uint32_t end = std::min(config_.height, (turn + 1) * kRowsPerTurn);
+    for (size_t y = size_t{turn} * kRowsPerTurn; y < end; ++y) {
+      const uint8_t* in = job.input.pixels + y * job.input.stride;
+      uint8_t* out = padded_segments_.get() + (y + 1) * segments_.stride + 1;
+      std::transform(in, in + config_.width, out, [rule](uint8_t value) { return rule.segment(value); });
+    }
+  });
+}
+
+void StagedPipeline::paint_frame(const FrameJob& job, const LabeledFrame& frame, const FrameResult& result) {
+  const PaintJob paint_job{
+      .config = config_, .settings = job.settings, .input = job.input, .image = job.output};
+  const InkMixer mixer(paint_job);
+  ink_[0] = mixer.background();
+  mixer.mix({.first = 1, .end = frame.n_labels + 1, .label = 1}, areas_.get(), ink_.get());
+  paint(paint_job, ink_.get(), pool_,
+        [&](uint32_t y, uint32_t) { return frame.labels + size_t{y} * config_.width; });
+  if (job.settings.draw_boxes) {
+    draw_boxes(result.components, config_, job.output);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Pipeline> make_staged_pipeline(const Config& config, Algorithm algorithm, ThreadPool& pool) {
+  return std::make_unique<StagedPipeline>(config, algorithm, pool);
+}
+
+}  // namespace ccl::host
