@@ -38,7 +38,7 @@ bool Backend::open(GstElement* element, const Properties& properties) {
   }
   std::unique_ptr<ccl::Engine> engine;
   ccl::Status status = make_engine(element, properties, context_, &engine);
-  ccl::Algorithm algorithm{};
+  const ccl::AlgorithmInfo* algorithm = nullptr;
   if (status.ok()) {
     status = ccl::resolve_algorithm(properties.algorithm, engine->backend(), &algorithm);
   }

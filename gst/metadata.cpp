@@ -128,7 +128,7 @@ void attach_components(GstBuffer* buffer, const ccl::FrameResult& result, const 
   gst_buffer_foreach_meta(buffer, remove_if_component_meta, nullptr);
   add_component_meta(buffer, {.width = static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)),
                               .height = static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info)),
-                              .n_components = result.n_components,
+                              .n_components = result.counts.n_components,
                               .overflow = result.overflow,
                               .labels_saturated = result.labels_saturated,
                               .records = result.components.data(),
@@ -180,10 +180,11 @@ void post_frame_message(GstBaseTransform* transform, GstBuffer* buffer, const cc
       timed ? gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, timestamp) : GST_CLOCK_TIME_NONE;
   const guint64 running_time =
       timed ? gst_segment_to_running_time(&segment, GST_FORMAT_TIME, timestamp) : GST_CLOCK_TIME_NONE;
-  GstStructure* structure = gst_structure_new(
-      "cudaccl", "timestamp", G_TYPE_UINT64, timestamp, "stream-time", G_TYPE_UINT64, stream_time,
-      "running-time", G_TYPE_UINT64, running_time, "duration", G_TYPE_UINT64, GST_BUFFER_DURATION(buffer),
-      "n-components", G_TYPE_UINT, result.n_components, "overflow", G_TYPE_BOOLEAN, result.overflow, nullptr);
+  GstStructure* structure =
+      gst_structure_new("cudaccl", "timestamp", G_TYPE_UINT64, timestamp, "stream-time", G_TYPE_UINT64,
+                        stream_time, "running-time", G_TYPE_UINT64, running_time, "duration", G_TYPE_UINT64,
+                        GST_BUFFER_DURATION(buffer), "n-components", G_TYPE_UINT, result.counts.n_components,
+                        "overflow", G_TYPE_BOOLEAN, result.overflow, nullptr);
   gst_element_post_message(GST_ELEMENT(transform), gst_message_new_element(GST_OBJECT(transform), structure));
 }
 

@@ -213,16 +213,16 @@ const std::array kProperties = {
              [](Properties* p, const GValue* v) { p->settings.draw_boxes = g_value_get_boolean(v); }},
     Property{[] {
                return g_param_spec_uint("min-area", "Minimum area", "Leave out components of fewer pixels", 0,
-                                        G_MAXUINT32, kDefaults.settings.min_area, kControllable);
+                                        G_MAXUINT32, kDefaults.settings.filter.min_area, kControllable);
              },
-             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.settings.min_area); },
-             [](Properties* p, const GValue* v) { p->settings.min_area = g_value_get_uint(v); }},
+             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.settings.filter.min_area); },
+             [](Properties* p, const GValue* v) { p->settings.filter.min_area = g_value_get_uint(v); }},
     Property{[] {
                return g_param_spec_uint("max-area", "Maximum area", "Leave out components of more pixels", 0,
-                                        G_MAXUINT32, kDefaults.settings.max_area, kControllable);
+                                        G_MAXUINT32, kDefaults.settings.filter.max_area, kControllable);
              },
-             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.settings.max_area); },
-             [](Properties* p, const GValue* v) { p->settings.max_area = g_value_get_uint(v); }},
+             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.settings.filter.max_area); },
+             [](Properties* p, const GValue* v) { p->settings.filter.max_area = g_value_get_uint(v); }},
     Property{[] {
                return g_param_spec_uint("max-components", "Maximum components",
                                         "Length of the record table; of more components the largest are told",

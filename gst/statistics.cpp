@@ -33,7 +33,7 @@ void Statistics::count_frame(const ccl::FrameResult& result) {
     counts_.stages[i].add(result.times.*kStageTimes[i].time, counts_.frames == 0);
   }
   ++counts_.frames;
-  counts_.components += result.n_components;
+  counts_.components += result.counts.n_components;
   counts_.overflow += result.overflow;
 }
 

@@ -2,12 +2,27 @@
 /// The labelers by name: which exist, where they run, and where they come from.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "ccl/status.h"
 
 namespace ccl {
+
+struct Config;
+
+namespace host {
+class Labeler;
+class Pipeline;
+class ThreadPool;
+}  // namespace host
+
+namespace device {
+class Labeler;
+class Pipeline;
+}  // namespace device
 
 enum class Backend {
   kCpu,
@@ -34,19 +49,40 @@ enum class Algorithm {
   kHcs2Aremsp = 12,
 };
 
+/// How the CPU runs an algorithm: as a labeler before the stages that all labelers share, or as a pipeline
+/// that fuses the stages. At most one is set; none: not on the CPU.
+struct HostFactory {
+  using MakeLabeler = std::unique_ptr<host::Labeler>(uint32_t width, uint32_t height, host::ThreadPool& pool);
+  using MakePipeline = std::unique_ptr<host::Pipeline>(const Config& config, host::ThreadPool& pool);
+
+  MakeLabeler* make_labeler = nullptr;
+  MakePipeline* make_pipeline = nullptr;
+};
+
+/// The same for the GPU; none in a build without the CUDA part.
+struct DeviceFactory {
+  using MakeLabeler = std::unique_ptr<device::Labeler>();
+  using MakePipeline = Status(const Config& config, std::unique_ptr<device::Pipeline>* pipeline);
+
+  MakeLabeler* make_labeler = nullptr;
+  MakePipeline* make_pipeline = nullptr;
+};
+
 struct AlgorithmInfo {
   Algorithm algorithm;
   const char* nick;    ///< as in `algorithm=` on a launch line
   const char* source;  ///< the paper it follows
-  bool on_cpu;
-  bool on_cuda;
+  HostFactory host;
+  DeviceFactory device;
+
+  bool runs_on(Backend backend) const;
 };
 
-/// Every algorithm of this build, kAuto first.
+/// Every algorithm, kAuto first. Which of them run on the GPU depends on the build.
 std::span<const AlgorithmInfo> algorithms();
 
-/// The labeler that `algorithm` means on `backend`: kAuto becomes the backend's default. kUnsupported,
-/// with a message that names the labelers the backend has, when it has not this one.
-Status resolve_algorithm(Algorithm algorithm, Backend backend, Algorithm* resolved);
+/// The labeler that `algorithm` means on `backend`: kAuto means the first one of the table that runs there.
+/// kUnsupported, with a message that names the labelers of the backend, if this one does not run on it.
+Status resolve_algorithm(Algorithm algorithm, Backend backend, const AlgorithmInfo** resolved);
 
 }  // namespace ccl

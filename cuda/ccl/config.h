@@ -7,6 +7,9 @@
 #include <limits>
 
 #include "ccl/algorithm.h"
+#include "ccl/filter.h"
+#include "ccl/rule.h"
+#include "ccl/status.h"
 
 namespace ccl {
 
@@ -15,36 +18,6 @@ inline constexpr uint32_t kMaxDimension = 32768;
 
 /// More threads than this are refused.
 inline constexpr uint32_t kMaxThreads = 256;
-
-enum class Connectivity : uint8_t {
-  k4 = 4,  ///< pixels that share an edge
-  k8 = 8,  ///< pixels that share an edge or a corner
-};
-
-enum class Foreground : uint8_t {
-  kBinary,  ///< value ≥ threshold, or with `invert` value < threshold; all foreground is one segment
-  kValues,  ///< every non-zero value is a segment of its own: equal values connect (Šťava, Beneš 2011)
-};
-
-/// The segment of binary foreground.
-inline constexpr uint8_t kBinarySegment = 255;
-
-/// Which pixels are foreground, and which of them may connect.
-struct ForegroundRule {
-  Foreground foreground = Foreground::kBinary;
-  uint8_t threshold = 1;  ///< binary only
-  bool invert = false;    ///< binary only
-
-  /// The segment of a pixel value: 0 is background, and only equal segments connect.
-  constexpr uint8_t segment(uint8_t value) const {
-    if (foreground == Foreground::kValues) {
-      return value;
-    }
-    return ((value >= threshold) != invert) ? kBinarySegment : 0;
-  }
-
-  bool operator==(const ForegroundRule&) const = default;
-};
 
 /// Record fields that cost time and can be left out.
 enum Feature : uint32_t {
@@ -125,11 +98,8 @@ struct Config {
 /// once.
 struct Settings {
   Connectivity connectivity = Connectivity::k8;
-  ForegroundRule rule;
-  /// Components outside min_area..max_area are left out of records and pixels, as if they were
-  /// background. Labels are those of the unfiltered frame, so they do not move when a filter does.
-  uint32_t min_area = 1;
-  uint32_t max_area = std::numeric_limits<uint32_t>::max();
+  ForegroundRule rule = {};
+  Filter filter = {};
   uint32_t features = kAllFeatures;  ///< Feature bits
   Palette palette = Palette::kGolden;
   uint32_t color_seed = 0;
@@ -137,9 +107,6 @@ struct Settings {
   uint8_t overlay_alpha = 128;             ///< 0: only the input is seen, 255: only the colour
   bool draw_boxes = false;                 ///< white bounding boxes in colorized and overlay
   bool limited_range = false;              ///< the input is luma 16..235; overlay stretches it to 0..255
-
-  /// Whether a component of this area is left after filtering.
-  constexpr bool keeps(uint32_t area) const { return min_area <= area && area <= max_area; }
 
   bool operator==(const Settings&) const = default;
 };

@@ -22,6 +22,7 @@
 
 #include "ccl/component.h"
 #include "ccl/config.h"
+#include "ccl/counts.h"
 #include "ccl/status.h"
 
 namespace ccl {
@@ -74,10 +75,8 @@ struct StageTimes {
 };
 
 struct FrameResult {
-  uint32_t n_labels = 0;      ///< components in the frame
-  uint32_t n_components = 0;  ///< those left after filtering: the true count, whatever the table holds
-  uint32_t n_iterations = 0;  ///< turns over the whole frame that the labeler took; 0: it does not iterate
-  bool overflow = false;      ///< n_components > max_components: the table holds the largest
+  FrameCounts counts;
+  bool overflow = false;          ///< n_components > max_components: the table holds the largest
   bool labels_saturated = false;  ///< Output::kLabels and n_labels > 65535
   /// Ascending labels; min(n_components, max_components) records. The engine's, valid until the next
   /// push(), flush() or configure(), and until a pop() that fails.

@@ -57,12 +57,12 @@ class DeviceEngine final : public Engine {
     }
     release();
     CCL_RETURN_IF_ERROR(validate(config));
-    Algorithm algorithm = Algorithm::kAuto;
+    const AlgorithmInfo* algorithm = nullptr;
     CCL_RETURN_IF_ERROR(resolve_algorithm(config.algorithm, Backend::kCuda, &algorithm));
     config_ = config;
     // There are never more components than pixels.
     config_.max_components = std::min(config.max_components, config.width * config.height);
-    Status status = catch_bad_alloc([&] { return make_slots(algorithm); });
+    Status status = catch_bad_alloc([&] { return make_slots(*algorithm); });
     if (!status.ok()) {
       release();
     }
@@ -124,7 +124,7 @@ class DeviceEngine final : public Engine {
   std::shared_ptr<Device> device() const override { return context_; }
 
  private:
-  Status make_slots(Algorithm algorithm) {
+  Status make_slots(const AlgorithmInfo& algorithm) {
     if (config_.slots > 1) {
       transfers_ = std::make_unique<Transfers>();
       CCL_RETURN_IF_ERROR(transfers_->up.create());

@@ -10,16 +10,12 @@
 
 #include "ccl/component.h"
 #include "ccl/config.h"
+#include "ccl/counts.h"
 #include "ccl/status.h"
 
 namespace ccl::device {
 
-/// What a frame's components came to.
-struct Counts {
-  uint32_t n_labels;      ///< components in the frame
-  uint32_t n_components;  ///< those left after filtering, whatever the table holds
-  uint32_t n_iterations;  ///< turns that the labeler took; not written where it does not iterate
-};
+class Labeler;
 
 /// Device memory of one frame, owned by the caller. Output, records and counts begin where 16-byte stores
 /// may. Output and input must not overlap: parts of the one are painted while others are still read.
@@ -28,7 +24,7 @@ struct FrameBuffers {
   size_t input_pitch;     ///< bytes from one row's start to the next one's
   uint8_t* output;        ///< dense rows of bytes_per_pixel(Config::output); unused with Output::kNone
   CclComponent* records;  ///< Config::max_components
-  Counts* counts;         ///< one
+  FrameCounts* counts;    ///< one; n_iterations is written by iterating labelers only
 
   bool operator==(const FrameBuffers&) const = default;
 };
@@ -75,9 +71,11 @@ class Pipeline {
 };
 
 /// A labeler, then the stages that all labelers share (stages/pipeline.cu).
-Status make_staged_pipeline(const Config& config, Algorithm algorithm, std::unique_ptr<Pipeline>* pipeline);
+Status make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
+                            std::unique_ptr<Pipeline>* pipeline);
 
-/// Runs of pixels as nodes from the first stage to the last (runs/pipeline.cu).
-Status make_runs_pipeline(const Config& config, std::unique_ptr<Pipeline>* pipeline);
+/// The pipeline of an algorithm that runs on the GPU.
+Status make_pipeline(const Config& config, const AlgorithmInfo& algorithm,
+                     std::unique_ptr<Pipeline>* pipeline);
 
 }  // namespace ccl::device

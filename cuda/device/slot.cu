@@ -21,8 +21,8 @@ constexpr uint32_t kDeliverThreads = 256;
 /// Copies the counts, and as many records as there are, to page-locked memory of the host: only the device
 /// knows how many, frames have few, and the whole table would cost each of them a megabyte on the bus.
 __global__ void __launch_bounds__(kDeliverThreads)
-    deliver(const Counts* counts, const CclComponent* records, uint32_t max_components, bool defers_overflow,
-            Counts* host_counts, CclComponent* host_records) {
+    deliver(const FrameCounts* counts, const CclComponent* records, uint32_t max_components,
+            bool defers_overflow, FrameCounts* host_counts, CclComponent* host_records) {
   static_assert(sizeof(CclComponent) % sizeof(uint4) == 0);
   constexpr uint32_t kPieces = sizeof(CclComponent) / sizeof(uint4);
   const uint32_t thread = blockIdx.x * kDeliverThreads + threadIdx.x;
@@ -57,7 +57,7 @@ Slot::~Slot() {
   wait();
 }
 
-Status Slot::configure(const Config& config, Algorithm algorithm, Transfers* transfers) {
+Status Slot::configure(const Config& config, const AlgorithmInfo& algorithm, Transfers* transfers) {
   config_ = config;
   up_ = transfers != nullptr ? &transfers->up : &stream_;
   down_ = transfers != nullptr ? &transfers->down : &stream_;
@@ -76,14 +76,13 @@ Status Slot::configure(const Config& config, Algorithm algorithm, Transfers* tra
   }
   CCL_RETURN_IF_ERROR(records_.allocate(config.max_components));
   CCL_RETURN_IF_ERROR(counts_.allocate(1));
-  CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(counts_.data(), 0, sizeof(Counts), stream_.get()),
+  CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(counts_.data(), 0, sizeof(FrameCounts), stream_.get()),
                             "cudaMemsetAsync of the counts"));
   CCL_RETURN_IF_ERROR(host_counts_.allocate(1));
   CCL_RETURN_IF_ERROR(host_records_.allocate(config.max_components));
   frame_.records = records_.data();
   frame_.counts = counts_.data();
-  return algorithm == Algorithm::kRuns ? make_runs_pipeline(config, &pipeline_)
-                                       : make_staged_pipeline(config, algorithm, &pipeline_);
+  return make_pipeline(config, algorithm, &pipeline_);
 }
 
 Status Slot::take_input_memory() {
@@ -282,15 +281,13 @@ Status Slot::finish(FrameResult* result) {
     CCL_RETURN_IF_ERROR(deliver_images());
   }
   CCL_RETURN_IF_ERROR(events_[kDownloaded].synchronize());
-  const Counts counts = *host_counts_.data();
+  const FrameCounts counts = *host_counts_.data();
   const bool overflow = counts.n_components > config_.max_components;
   if (overflow && pipeline_->defers_overflow()) {
     CCL_RETURN_IF_ERROR(choose_records());
   }
   *result = {};
-  result->n_labels = counts.n_labels;
-  result->n_components = counts.n_components;
-  result->n_iterations = counts.n_iterations;
+  result->counts = counts;
   result->overflow = overflow;
   result->labels_saturated = config_.output == Output::kLabels && counts.n_labels > kMaxPaintedLabel;
   result->components = {host_records_.data(), std::min(counts.n_components, config_.max_components)};

@@ -35,8 +35,8 @@ class Slot : private StageMarks {
 
   /// Takes all memory but what Pipeline takes later, and what frames take that lie elsewhere than `config`
   /// tells, or on the device in a way that the kernels do not write; once only. `algorithm` is
-  /// Config::algorithm resolved.
-  Status configure(const Config& config, Algorithm algorithm, Transfers* transfers);
+  /// what Config::algorithm means on the GPU.
+  Status configure(const Config& config, const AlgorithmInfo& algorithm, Transfers* transfers);
 
   /// Enqueues a frame. Even after a failure the job's memory may be in use until wait().
   Status start(const FrameJob& job);
@@ -87,10 +87,10 @@ class Slot : private StageMarks {
   DeviceArray<uint8_t> input_;         ///< for frames that do not lie on the device
   DeviceArray<uint8_t> output_;        ///< likewise, bytes_per_pixel(Config::output) a pixel
   DeviceArray<CclComponent> records_;  ///< Config::max_components
-  DeviceArray<Counts> counts_;         ///< one
+  DeviceArray<FrameCounts> counts_;    ///< one
   std::unique_ptr<Pipeline> pipeline_;
 
-  PinnedArray<Counts> host_counts_;         ///< one
+  PinnedArray<FrameCounts> host_counts_;    ///< one
   PinnedArray<CclComponent> host_records_;  ///< Config::max_components
 
   /// All stages, for frames that lie there and have these settings.

@@ -19,7 +19,7 @@ Status HostEngine::configure(const Config& config) {
   flush();
   pipeline_.reset();
   CCL_RETURN_IF_ERROR(validate(config));
-  Algorithm algorithm{};
+  const AlgorithmInfo* algorithm = nullptr;
   CCL_RETURN_IF_ERROR(resolve_algorithm(config.algorithm, Backend::kCpu, &algorithm));
   std::string out_of_memory;  // made while there is memory for it
   try {
@@ -37,8 +37,7 @@ Status HostEngine::configure(const Config& config) {
       slot.records = std::make_unique_for_overwrite<CclComponent[]>(n_records);
     }
     palette_colors();  // built here, so that no frame waits for it
-    pipeline_ = algorithm == Algorithm::kRuns ? make_runs_pipeline(config, *pool_)
-                                              : make_staged_pipeline(config, algorithm, *pool_);
+    pipeline_ = make_pipeline(config, *algorithm, *pool_);
   } catch (const std::bad_alloc&) {
     return {StatusCode::kOutOfMemory, std::move(out_of_memory)};
   } catch (const std::system_error& error) {
@@ -61,8 +60,9 @@ Status HostEngine::push(const FrameJob& job) {
   Slot& slot = slots_[(first_waiting_ + n_waiting_) % config_.slots];
   slot.result = {};
   pipeline_->run(job, slot.records.get(), &slot.result);
-  slot.result.overflow = slot.result.n_components > config_.max_components;
-  slot.result.labels_saturated = config_.output == Output::kLabels && slot.result.n_labels > kMaxPaintedLabel;
+  slot.result.overflow = slot.result.counts.n_components > config_.max_components;
+  slot.result.labels_saturated =
+      config_.output == Output::kLabels && slot.result.counts.n_labels > kMaxPaintedLabel;
   ++n_waiting_;
   return {};
 }

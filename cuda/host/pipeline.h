@@ -10,6 +10,7 @@
 
 namespace ccl::host {
 
+class Labeler;
 class ThreadPool;
 
 /// A pipeline is made for one configuration and takes all its memory then.
@@ -22,13 +23,14 @@ class Pipeline {
   virtual void run(const FrameJob& job, CclComponent* records, FrameResult* result) = 0;
 };
 
-/// A labeler, then the stages that all labelers share (stages/pipeline.cpp). `pool` must outlive the
-/// pipeline.
-std::unique_ptr<Pipeline> make_staged_pipeline(const Config& config, Algorithm algorithm, ThreadPool& pool);
+/// A labeler made for frames of this configuration, then the stages that all labelers share
+/// (stages/pipeline.cpp). `pool` must outlive the pipeline.
+std::unique_ptr<Pipeline> make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
+                                               ThreadPool& pool);
 
-/// Runs of pixels as nodes from the first stage to the last (runs/pipeline.cpp). `pool` must outlive the
-/// pipeline.
-std::unique_ptr<Pipeline> make_runs_pipeline(const Config& config, ThreadPool& pool);
+/// The pipeline of an algorithm that runs on the CPU. `pool` must outlive it.
+std::unique_ptr<Pipeline> make_pipeline(const Config& config, const AlgorithmInfo& algorithm,
+                                        ThreadPool& pool);
 
 /// Tells how long each stage took.
 class StageClock {

@@ -91,12 +91,12 @@ class Ours final : public Method {
       job.settings.features = 0;
     }
     if (kind == "labels") {
-      job.settings.min_area = std::numeric_limits<uint32_t>::max();  // no records
+      job.settings.filter.min_area = std::numeric_limits<uint32_t>::max();  // no records
     }
     FrameResult result;
     require(engine_->push(job));
     require(engine_->pop(&result));
-    return result.n_labels;
+    return result.counts.n_labels;
   }
 
  private:

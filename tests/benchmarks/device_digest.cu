@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kThreads) digest_bytes(const void* data, size_
 }
 
 __global__ void __launch_bounds__(kThreads)
-    digest_records(const CclComponent* records, const device::Counts* counts, uint32_t max_components,
+    digest_records(const CclComponent* records, const FrameCounts* counts, uint32_t max_components,
                    uint64_t* digest) {
   add_digest(records, size_t{min(counts->n_components, max_components)} * sizeof(CclComponent), digest);
 }
@@ -54,8 +54,8 @@ Status enqueue_digest(const void* data, size_t n_bytes, uint64_t* digest, cudaSt
   return device::check_launch("digest_bytes");
 }
 
-Status enqueue_record_digest(const CclComponent* records, const device::Counts* counts,
-                             uint32_t max_components, uint64_t* digest, cudaStream_t stream) {
+Status enqueue_record_digest(const CclComponent* records, const FrameCounts* counts, uint32_t max_components,
+                             uint64_t* digest, cudaStream_t stream) {
   digest_records<<<kBlocks, kThreads, 0, stream>>>(records, counts, max_components, digest);
   return device::check_launch("digest_records");
 }

@@ -17,7 +17,7 @@ namespace ccl::bench {
 Status enqueue_digest(const void* data, size_t n_bytes, uint64_t* digest, cudaStream_t stream);
 
 /// The same of the first counts->n_components records, at most `max_components`.
-Status enqueue_record_digest(const CclComponent* records, const device::Counts* counts,
-                             uint32_t max_components, uint64_t* digest, cudaStream_t stream);
+Status enqueue_record_digest(const CclComponent* records, const FrameCounts* counts, uint32_t max_components,
+                             uint64_t* digest, cudaStream_t stream);
 
 }  // namespace ccl::bench

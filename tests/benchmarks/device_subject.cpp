@@ -12,7 +12,6 @@ namespace ccl::bench {
 namespace {
 
 using device::check;
-using device::Counts;
 using device::DeviceArray;
 using device::PinnedArray;
 
@@ -30,13 +29,13 @@ class PipelineSubject final : public Subject {
     CCL_RETURN_IF_ERROR(output_.allocate(output_bytes()));
     CCL_RETURN_IF_ERROR(records_.allocate(config_.max_components));
     CCL_RETURN_IF_ERROR(counts_.allocate(1));
-    CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(counts_.data(), 0, sizeof(Counts), stream_.get()),
+    CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(counts_.data(), 0, sizeof(FrameCounts), stream_.get()),
                               "cudaMemsetAsync of counts"));
     CCL_RETURN_IF_ERROR(device_digests_.allocate(kDigestCount));
     CCL_RETURN_IF_ERROR(map_.allocate(n_pixels()));
-    return config_.algorithm == Algorithm::kRuns
-               ? device::make_runs_pipeline(config_, &pipeline_)
-               : device::make_staged_pipeline(config_, config_.algorithm, &pipeline_);
+    const AlgorithmInfo* algorithm = nullptr;
+    CCL_RETURN_IF_ERROR(resolve_algorithm(config_.algorithm, Backend::kCuda, &algorithm));
+    return device::make_pipeline(config_, *algorithm, &pipeline_);
   }
 
   Status load(const test::Image& image) override {
@@ -46,7 +45,7 @@ class PipelineSubject final : public Subject {
               "cudaMemcpy2DAsync of an image"));
     CCL_RETURN_IF_ERROR(poison(output_.data(), output_bytes()));
     CCL_RETURN_IF_ERROR(poison(records_.data(), config_.max_components * sizeof(CclComponent)));
-    CCL_RETURN_IF_ERROR(poison(counts_.data(), offsetof(Counts, n_iterations)));
+    CCL_RETURN_IF_ERROR(poison(counts_.data(), offsetof(FrameCounts, n_iterations)));
     return stream_.synchronize();
   }
 
@@ -74,7 +73,7 @@ class PipelineSubject final : public Subject {
       CCL_RETURN_IF_ERROR(enqueue_map_digests(settings));
     }
     uint64_t host_values[kDigestCount] = {};
-    Counts counts{};
+    FrameCounts counts{};
     CCL_RETURN_IF_ERROR(download(host_values, values, sizeof(host_values)));
     CCL_RETURN_IF_ERROR(download(&counts, counts_.data(), sizeof(counts)));
     CCL_RETURN_IF_ERROR(stream_.synchronize());
@@ -144,7 +143,7 @@ class PipelineSubject final : public Subject {
   DeviceArray<uint8_t> input_;
   DeviceArray<uint8_t> output_;
   DeviceArray<CclComponent> records_;
-  DeviceArray<Counts> counts_;
+  DeviceArray<FrameCounts> counts_;
   DeviceArray<uint64_t> device_digests_;
   PinnedArray<uint32_t> map_;
   std::unique_ptr<device::Pipeline> pipeline_;

@@ -49,9 +49,9 @@ class EngineSubject final : public Subject {
       digests->root_map = digest_of(root_map_.data(), root_map_.size() * sizeof(uint32_t));
       digests->labels = digest_of(labels_.data(), labels_.size() * sizeof(uint32_t));
     }
-    digests->n_labels = result_.n_labels;
-    digests->n_components = result_.n_components;
-    digests->n_iterations = result_.n_iterations;
+    digests->n_labels = result_.counts.n_labels;
+    digests->n_components = result_.counts.n_components;
+    digests->n_iterations = result_.counts.n_iterations;
     digests->records = digest_of(result_.components.data(), result_.components.size_bytes());
     digests->pixels = digest_of(pixels_.data(), pixels_.size());
     return {};

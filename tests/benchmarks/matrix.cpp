@@ -171,7 +171,7 @@ class Matrix {
     }
     for (const Backend backend : {Backend::kCpu, Backend::kCuda}) {
       for (const AlgorithmInfo& labeler : algorithms()) {
-        const bool exists = backend == Backend::kCpu ? labeler.on_cpu : labeler.on_cuda && on_gpu_;
+        const bool exists = labeler.runs_on(backend) && (backend == Backend::kCpu || on_gpu_);
         if (exists && labeler.algorithm != Algorithm::kAuto) {
           CCL_RETURN_IF_ERROR(run({set, settings, backend, labeler}, expected));
         }
@@ -217,7 +217,7 @@ class Matrix {
                                       .labels = labels.data()}));
     FrameResult result;
     CCL_RETURN_IF_ERROR(engine->pop(&result));
-    *got = {result.n_labels, digest_of_map(root_map), digest_of_map(labels)};
+    *got = {result.counts.n_labels, digest_of_map(root_map), digest_of_map(labels)};
     return {};
   }
 

@@ -183,8 +183,7 @@ Status look_up_algorithms(const Raw& raw, Options* options) {
   std::vector<Named<AlgorithmInfo>> known;
   std::vector<AlgorithmInfo> all;
   for (const AlgorithmInfo& info : algorithms()) {
-    const bool exists = options->backend == Backend::kCpu ? info.on_cpu : info.on_cuda;
-    if (exists && info.algorithm != Algorithm::kAuto) {
+    if (info.runs_on(options->backend) && info.algorithm != Algorithm::kAuto) {
       known.emplace_back(info.nick, info);
       all.push_back(info);
     }

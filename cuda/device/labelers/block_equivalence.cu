@@ -29,6 +29,8 @@
 ///   pixels again is cheaper than to store which of them were foreground.
 /// - In 4-connectivity, and where many values are segments, a 2×2 block may hold several components.
 ///   There a block is a single pixel, and all else the same: Komura's equivalence.
+#include <memory>
+
 #include "device/labelers/blocks.cuh"
 #include "device/labelers/equivalence.cuh"
 #include "device/labelers/labeler.h"

@@ -19,9 +19,11 @@
 ///   that join the same two trees one is united.
 /// - The recursion of atomicRUF (algorithm 4) is a tail call; unite() is the loop it amounts to, as a
 ///   chain of labels can be as long as a spiral and must not be a stack as deep.
+#include <memory>
+
 #include "device/labelers/compress.cuh"
 #include "device/labelers/equivalence.cuh"
-#include "device/labelers/labeler.h"
+#include "device/labelers/forms.h"
 #include "device/labelers/links.cuh"
 #include "device/launch.cuh"
 
@@ -228,6 +230,10 @@ std::unique_ptr<Labeler> make_dlp(DlpForm form) {
     return std::make_unique<LabelerOf<DlpWithoutScatter>>();
   }
   return std::make_unique<LabelerOf<WholeDlp>>();
+}
+
+std::unique_ptr<Labeler> make_dlp() {
+  return make_dlp(DlpForm::kWhole);
 }
 
 }  // namespace ccl::device

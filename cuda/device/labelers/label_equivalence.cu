@@ -16,9 +16,11 @@
 /// - The padded image is the labeler's workspace, and a last step copies labels without padding to the
 ///   root map. The paper's image comes in the label array; ours is read where segments are needed.
 /// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
+#include <memory>
+
 #include "device/labelers/equivalence.cuh"
+#include "device/labelers/forms.h"
 #include "device/labelers/iterate.cuh"
-#include "device/labelers/labeler.h"
 #include "device/launch.cuh"
 
 namespace ccl::device {
@@ -178,6 +180,10 @@ class LabelEquivalence final : public Labeler {
 
 std::unique_ptr<Labeler> make_label_equivalence(const LabelEquivalenceForm& form) {
   return std::make_unique<LabelEquivalence>(form);
+}
+
+std::unique_ptr<Labeler> make_label_equivalence() {
+  return make_label_equivalence(LabelEquivalenceForm{});
 }
 
 const uint32_t* label_equivalence_sizes(const void* workspace, uint32_t width, uint32_t height) {

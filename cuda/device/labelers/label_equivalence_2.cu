@@ -14,6 +14,8 @@
 ///   so the last turn ends there.
 /// - Following the equivalences of the roots, threads on one path double each other's steps.
 /// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
+#include <memory>
+
 #include "device/labelers/equivalence.cuh"
 #include "device/labelers/iterate.cuh"
 #include "device/labelers/labeler.h"

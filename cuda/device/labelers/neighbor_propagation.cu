@@ -13,6 +13,8 @@
 /// - A turn leaves out the pieces that nothing has come near: those around which no piece has changed
 ///   at its border in this turn or the one before.
 /// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
+#include <memory>
+
 #include "device/labelers/equivalence.cuh"
 #include "device/labelers/iterate.cuh"
 #include "device/labelers/labeler.h"

@@ -16,6 +16,8 @@
 ///   ContinueInd asks just that, of every other pair; here it is asked of all, before the cascade.
 /// - 8-connectivity, which unifies diagonals and anti-diagonals after rows and columns, and any number
 ///   of segments, besides the paper's 4-connected binary images of 1024×1024.
+#include <memory>
+
 #include "device/labelers/equivalence.cuh"
 #include "device/labelers/iterate.cuh"
 #include "device/labelers/labeler.h"

@@ -20,6 +20,8 @@
 ///   nobody comes along them again.
 /// - Any size of frame, not only powers of two; 4-connectivity besides 8; binary frames, too, besides
 ///   segments of 8-bit values.
+#include <memory>
+
 #include "device/labelers/compress.cuh"
 #include "device/labelers/equivalence.cuh"
 #include "device/labelers/labeler.h"

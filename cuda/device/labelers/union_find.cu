@@ -18,6 +18,8 @@
 ///   whether the label was a root, and where to go on if not, and find shortens the paths it walks
 ///   (path splitting). Of a warp's links across borders that join the same two trees one is merged.
 /// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
+#include <memory>
+
 #include "device/labelers/compress.cuh"
 #include "device/labelers/equivalence.cuh"
 #include "device/labelers/labeler.h"

@@ -16,7 +16,7 @@ __device__ inline uint32_t ink_of(const Inker& inker, uint32_t label, uint32_t a
   if (inker.ink == Ink::kRootMap) {
     return first_pixel + 1;
   }
-  if (!settings.keeps(area)) {
+  if (!settings.filter.keeps({area})) {
     return inker.background;
   }
   if (inker.ink == Ink::kColor || inker.ink == Ink::kOverlay) {
@@ -56,7 +56,7 @@ __device__ void emit(const Emitter& emitter, const SegmentSource& frame, uint32_
       index = label - 1;
       break;
     case Emission::kAppended:
-      if (emitter.settings.keeps(area)) {
+      if (emitter.settings.filter.keeps({area})) {
         index = atomicAdd(&emitter.counts->n_components, 1u);
         atomicOr(emitter.is_left + label / kWordBits, 1u << label % kWordBits);
       }

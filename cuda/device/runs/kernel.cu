@@ -87,8 +87,7 @@ __device__ void assume(Tiles& tiles, Emitter& emitter, Inker& inker) {
     tiles.is_aligned = true;
     tiles.has_whole_chunks = true;
     emitter.emission = Emission::kByLabel;  // nothing is filtered out
-    emitter.settings.min_area = 0;
-    emitter.settings.max_area = std::numeric_limits<uint32_t>::max();
+    emitter.settings.filter = {.min_area = 0};
     inker.settings = emitter.settings;
     inker.needs_areas = false;
     inker.ink = kWish == Wish::kRecords ? Ink::kNone : Ink::kColor;

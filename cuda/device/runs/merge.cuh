@@ -18,7 +18,8 @@ namespace ccl::device::runs {
 __device__ inline void retire(const Tiles& tiles, Parent self) {
   const uint32_t tile = slot_of(self) / tiles.max_slots;
   const uint32_t y = first_pixel_of(self) / tiles.frame.width;
-  // Counts are bytes; subtracting from the word that holds one borrows nothing, because none goes below 0.
+  // FrameCounts are bytes; subtracting from the word that holds one borrows nothing, because none goes below
+  // 0.
   const uint32_t count = tile * tiles.rows + tiles.row_in_tile(y);
   atomicSub(reinterpret_cast<uint32_t*>(tiles.row_counts) + count / 4, 1u << count % 4 * 8);
   atomicSub(tiles.tile_counts + tile, 1);

@@ -15,7 +15,7 @@ constexpr uint32_t kBlocks = 64;
 
 /// The bits before each word. A block numbers its share of the words, and adds up those before it.
 __global__ void __launch_bounds__(kThreads)
-    count_left(const Counts* counts, const uint32_t* is_left, uint32_t* left_before) {
+    count_left(const FrameCounts* counts, const uint32_t* is_left, uint32_t* left_before) {
   __shared__ uint32_t warp_sums[kWarpSize];
   const uint32_t n_words = counts->n_labels / kWordBits + 1;
   const uint32_t share = (n_words + kBlocks - 1) / kBlocks;
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    place_records(const Counts* counts, uint32_t max_components, const CclComponent* appended,
+    place_records(const FrameCounts* counts, uint32_t max_components, const CclComponent* appended,
                   const uint32_t* is_left, const uint32_t* left_before, CclComponent* records) {
   const uint32_t n = counts->n_components;
   if (n > max_components) {
@@ -63,7 +63,7 @@ Status RecordOrder::configure(uint32_t max_components, uint32_t max_labels) {
   return left_before_.allocate(n_words);
 }
 
-Status RecordOrder::run(const Counts* counts, CclComponent* records, cudaStream_t stream) const {
+Status RecordOrder::run(const FrameCounts* counts, CclComponent* records, cudaStream_t stream) const {
   count_left<<<kBlocks, kThreads, 0, stream>>>(counts, is_left_.data(), left_before_.data());
   CCL_RETURN_IF_ERROR(check_launch("count_left"));
   place_records<<<kBlocks, kThreads, 0, stream>>>(counts, max_components_, appended_.data(), is_left_.data(),

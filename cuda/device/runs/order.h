@@ -25,7 +25,7 @@ class RecordOrder {
 
   /// Enqueues the writing of the counts->n_components appended records to `records`. Writes nothing when
   /// there are more than max_components.
-  Status run(const Counts* counts, CclComponent* records, cudaStream_t stream) const;
+  Status run(const FrameCounts* counts, CclComponent* records, cudaStream_t stream) const;
 
  private:
   uint32_t max_components_ = 0;

@@ -149,9 +149,7 @@ class RunsPipeline final : public Pipeline {
  private:
   uint32_t n_pixels() const { return config_.width * config_.height; }
   uint32_t max_labels() const { return memory_->has_values() ? n_pixels() : (n_pixels() + 1) / 2; }
-  bool has_filter(const Settings& settings) const {
-    return settings.min_area > 1 || settings.max_area < n_pixels();
-  }
+  bool has_filter(const Settings& settings) const { return settings.filter.is_active(n_pixels()); }
   Emitter emitter(Emission emission, const Settings& settings, const FrameBuffers& frame) const;
   Inker inker(Ink ink, const Settings& settings) const;
   Status run(const FrameBuffers& frame, const Emitter& emitter, const Inker& inker, uint8_t* pixels,

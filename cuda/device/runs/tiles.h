@@ -139,7 +139,7 @@ struct Emitter {
   Settings settings;
   uint32_t max_components;
   CclComponent* records;
-  Counts* counts;
+  FrameCounts* counts;
   uint32_t max_labels;      ///< that a frame may have
   uint32_t* is_left;        ///< a bit per label
   uint32_t* index_or_area;  ///< per label

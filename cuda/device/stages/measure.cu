@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    clear_sums(const Counts* counts, uint32_t max_components, Sums* sums) {
+    clear_sums(const FrameCounts* counts, uint32_t max_components, Sums* sums) {
   const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
   if (i < min(counts->n_components, max_components)) {
     sums[i] = Sums{};

@@ -20,7 +20,7 @@ struct MeasureInput {
   const uint32_t* labels;        ///< per pixel, canonical
   const uint32_t* areas;         ///< areas[label − 1]
   const uint32_t* record_index;  ///< record_index[label − 1], or kNoRecord
-  const Counts* counts;
+  const FrameCounts* counts;
 };
 
 class Measurement {

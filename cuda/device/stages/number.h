@@ -10,9 +10,9 @@
 
 namespace ccl::device {
 
-/// Counts roots by a prefix sum: V. M. A. Oliveira, R. A. Lotufo, "A study on connected components labeling
-/// algorithms using GPUs", SIBGRAPI 2010, section VII, algorithm 4. Roots are the first pixels of their
-/// components, so a root's rank in raster order is its canonical label.
+/// FrameCounts roots by a prefix sum: V. M. A. Oliveira, R. A. Lotufo, "A study on connected components
+/// labeling algorithms using GPUs", SIBGRAPI 2010, section VII, algorithm 4. Roots are the first pixels of
+/// their components, so a root's rank in raster order is its canonical label.
 class Numbering {
  public:
   /// Takes memory for frames of `n_pixels`.

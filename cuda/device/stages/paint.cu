@@ -45,14 +45,14 @@ __device__ uint32_t background_value(const Settings& settings, const PixelLayout
 template <Output kOutput>
 __global__ void __launch_bounds__(kThreads)
     fill_table(Settings settings, PixelLayout layout, uint32_t n_pixels, const uint32_t* palettes,
-               const uint32_t* areas, const Counts* counts, uint32_t* values) {
+               const uint32_t* areas, const FrameCounts* counts, uint32_t* values) {
   const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= counts->n_labels) {
     return;
   }
   const uint32_t label = i + 1;
   uint32_t value = background_value<kOutput>(settings, layout);
-  if (settings.keeps(areas[i])) {
+  if (settings.filter.keeps({areas[i]})) {
     if constexpr (kOutput == Output::kLabels) {
       value = min(label, kMaxPaintedLabel);
     } else if constexpr (kOutput == Output::kMask) {
@@ -84,8 +84,8 @@ __global__ void __launch_bounds__(kThreads)
 
 /// One warp to a box. Boxes that meet have one colour, so their order does not matter.
 __global__ void __launch_bounds__(kThreads)
-    outline(const CclComponent* records, const Counts* counts, uint32_t max_components, bool skips_overflow,
-            uint32_t width, uint32_t* output) {
+    outline(const CclComponent* records, const FrameCounts* counts, uint32_t max_components,
+            bool skips_overflow, uint32_t width, uint32_t* output) {
   if (skips_overflow && counts->n_components > max_components) {
     return;
   }

@@ -18,7 +18,7 @@ struct PaintInput {
   SegmentSource frame;
   const uint32_t* labels;  ///< per pixel, canonical
   const uint32_t* areas;   ///< areas[label − 1]
-  const Counts* counts;
+  const FrameCounts* counts;
 };
 
 /// Takes memory for palette_colors(), enqueues their upload, and waits for it.

@@ -126,11 +126,19 @@ Status StagedPipeline::enqueue_maps(const Settings&, const FrameBuffers&, uint32
 
 }  // namespace
 
-Status make_staged_pipeline(const Config& config, Algorithm algorithm, std::unique_ptr<Pipeline>* pipeline) {
-  auto staged = std::make_unique<StagedPipeline>(config, make_labeler(algorithm));
+Status make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
+                            std::unique_ptr<Pipeline>* pipeline) {
+  auto staged = std::make_unique<StagedPipeline>(config, std::move(labeler));
   CCL_RETURN_IF_ERROR(staged->allocate());
   *pipeline = std::move(staged);
   return {};
+}
+
+Status make_pipeline(const Config& config, const AlgorithmInfo& algorithm,
+                     std::unique_ptr<Pipeline>* pipeline) {
+  return algorithm.device.make_pipeline != nullptr
+             ? algorithm.device.make_pipeline(config, pipeline)
+             : make_staged_pipeline(config, algorithm.device.make_labeler(), pipeline);
 }
 
 }  // namespace ccl::device

@@ -27,8 +27,8 @@ constexpr uint32_t kDigitBits = 8;
 constexpr uint32_t kDigits = 1u << kDigitBits;
 constexpr uint32_t kAreaBits = 32;
 
-/// Counts of components above the threshold (upper half) and at the threshold (lower half), so that one sum
-/// adds both. Each is less than 2³¹.
+/// FrameCounts of components above the threshold (upper half) and at the threshold (lower half), so that one
+/// sum adds both. Each is less than 2³¹.
 using Tally = unsigned long long;
 constexpr Tally kAbove = Tally{1} << 32;
 constexpr Tally kAtThreshold = 1;
@@ -42,16 +42,16 @@ __device__ uint32_t at_threshold(Tally tally) {
 }
 
 __device__ Tally tally_of(const Settings& settings, uint32_t area, uint32_t threshold) {
-  if (!settings.keeps(area) || area < threshold) {
+  if (!settings.filter.keeps({area}) || area < threshold) {
     return 0;
   }
   return area > threshold ? kAbove : kAtThreshold;
 }
 
 __global__ void __launch_bounds__(kChunk)
-    tally_chunks(Settings settings, const uint32_t* areas, const Counts* counts, Tally* tallies) {
+    tally_chunks(Settings settings, const uint32_t* areas, const FrameCounts* counts, Tally* tallies) {
   const uint32_t i = blockIdx.x * kChunk + threadIdx.x;
-  const bool is_left = i < counts->n_labels && settings.keeps(areas[i]);
+  const bool is_left = i < counts->n_labels && settings.filter.keeps({areas[i]});
   const int n = __syncthreads_count(is_left);
   if (threadIdx.x == 0) {
     tallies[blockIdx.x] = kAbove * n;
@@ -75,7 +75,7 @@ __device__ Threshold select_threshold(const Settings& settings, const uint32_t* 
     const uint64_t prefix = uint64_t{found.area} >> (shift + kDigitBits);
     for (uint32_t i = threadIdx.x; i < n_labels; i += kChooseThreads) {
       const uint32_t area = areas[i];
-      if (settings.keeps(area) && uint64_t{area} >> (shift + kDigitBits) == prefix) {
+      if (settings.filter.keeps({area}) && uint64_t{area} >> (shift + kDigitBits) == prefix) {
         atomicAdd(histogram + (area >> shift) % kDigits, 1);
       }
     }
@@ -132,7 +132,7 @@ __device__ void scan_tallies(Tally* tallies, uint32_t n) {
 /// One block.
 __global__ void __launch_bounds__(kChooseThreads)
     choose_threshold(Settings settings, const uint32_t* areas, uint32_t max_components, Tally* tallies,
-                     Counts* counts, Threshold* threshold) {
+                     FrameCounts* counts, Threshold* threshold) {
   using Reduce = cub::BlockReduce<uint32_t, kChooseThreads>;
   __shared__ typename Reduce::TempStorage memory;
   __shared__ uint32_t n_components;
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(kChooseThreads)
 }
 
 __global__ void __launch_bounds__(kChunk)
-    assign_records(Settings settings, const uint32_t* areas, const Counts* counts, const Tally* tallies,
+    assign_records(Settings settings, const uint32_t* areas, const FrameCounts* counts, const Tally* tallies,
                    const Threshold* threshold, uint32_t* record_index) {
   using Scan = cub::BlockScan<Tally, kChunk>;
   __shared__ typename Scan::TempStorage memory;
@@ -192,8 +192,8 @@ Status Selection::configure(uint32_t max_labels, uint32_t max_components) {
   return threshold_.allocate(1);
 }
 
-Status Selection::run(const Settings& settings, const uint32_t* areas, Counts* counts, uint32_t* record_index,
-                      cudaStream_t stream) {
+Status Selection::run(const Settings& settings, const uint32_t* areas, FrameCounts* counts,
+                      uint32_t* record_index, cudaStream_t stream) {
   const uint32_t n_chunks = blocks_for(max_labels_, kChunk);
   Tally* tallies = reinterpret_cast<Tally*>(tallies_.data());
   Threshold* threshold = threshold_.data();

@@ -25,7 +25,7 @@ class Selection {
   /// record_index[label − 1]: ascending from 0, or kNoRecord for those filtered out and, where more than
   /// max_components are left, for all but the largest (ties: the smaller label). All pointers are to device
   /// memory.
-  Status run(const Settings& settings, const uint32_t* areas, Counts* counts, uint32_t* record_index,
+  Status run(const Settings& settings, const uint32_t* areas, FrameCounts* counts, uint32_t* record_index,
              cudaStream_t stream);
 
  private:

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <memory>
 #include <utility>
 
 #include "host/labelers/labeler.h"
@@ -89,7 +90,7 @@ void atomic_ruf(uint32_t* labels, uint32_t e, uint32_t epsilon) {
 template <Connectivity kConnectivity>
 class Steps {
  public:
-  Steps(const SegmentImage& image, uint32_t* labels) : image_(image), labels_(labels) {}
+  Steps(const SegmentSource& image, uint32_t* labels) : image_(image), labels_(labels) {}
 
   /// DLP-I: a label of its own for every foreground pixel.
   void initialize(const Tile& tile) const {
@@ -242,7 +243,7 @@ class Steps {
     }
   }
 
-  const SegmentImage& image_;
+  const SegmentSource& image_;
   uint32_t* labels_;
 };
 
@@ -255,7 +256,7 @@ class Dlp final : public Labeler {
         n_tiles_(n_columns_ * ((height + kTileHeight - 1) / kTileHeight)),
         pool_(pool) {}
 
-  void label(const SegmentImage& image, Connectivity connectivity, uint32_t* root_map) override {
+  void label(const SegmentSource& image, Connectivity connectivity, uint32_t* root_map) override {
     if (connectivity == Connectivity::k8) {
       run(Steps<Connectivity::k8>(image, root_map));
     } else {

@@ -12,7 +12,7 @@ namespace ccl::host {
 /// decide(segment, label) finds among the neighbours before it, else new_label(1 + raster index).
 /// `segment` and `label` point to the pixel's own entries; those of neighbours lie around them.
 template <typename Decide, typename NewLabel>
-void first_scan(const SegmentImage& image, uint32_t* labels, Decide decide, NewLabel new_label) {
+void first_scan(const SegmentSource& image, uint32_t* labels, Decide decide, NewLabel new_label) {
   uint32_t pixel = 0;
   for (uint32_t y = 0; y < image.height; ++y) {
     const uint8_t* row = image.row(y);

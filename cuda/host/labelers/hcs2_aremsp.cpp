@@ -29,6 +29,7 @@
 /// - At edges of chunks an atomic minimum does what PAREMSP's locks on roots do.
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <vector>
 
 #include "host/labelers/labeler.h"
@@ -70,7 +71,7 @@ class Hcs2Aremsp final : public Labeler {
  public:
   Hcs2Aremsp(uint32_t width, uint32_t height, ThreadPool& pool);
 
-  void label(const SegmentImage& image, Connectivity connectivity, uint32_t* root_map) override {
+  void label(const SegmentSource& image, Connectivity connectivity, uint32_t* root_map) override {
     if (connectivity == Connectivity::k8) {
       run<Connectivity::k8>(image, root_map);
     } else {
@@ -91,17 +92,17 @@ class Hcs2Aremsp final : public Labeler {
   };
 
   template <Connectivity kConnectivity>
-  void run(const SegmentImage& image, uint32_t* labels);
+  void run(const SegmentSource& image, uint32_t* labels);
   template <Connectivity kConnectivity>
-  void scan(const SegmentImage& image, Chunk* chunk, uint32_t* labels);
+  void scan(const SegmentSource& image, Chunk* chunk, uint32_t* labels);
   template <Connectivity kConnectivity>
   uint32_t decide_upper(const Mask& mask, uint32_t pixel);
   template <Connectivity kConnectivity>
   uint32_t decide_lower(const Mask& mask);
   template <Connectivity kConnectivity>
-  void merge_across_edge(const SegmentImage& image, const Chunk& chunk, const uint32_t* labels);
+  void merge_across_edge(const SegmentSource& image, const Chunk& chunk, const uint32_t* labels);
   void flatten();
-  void relabel(const SegmentImage& image, const Chunk& chunk, uint32_t* labels) const;
+  void relabel(const SegmentSource& image, const Chunk& chunk, uint32_t* labels) const;
 
   uint32_t new_label(Chunk* chunk, uint32_t pixel) {
     const uint32_t label = chunk->end_label++;
@@ -135,7 +136,7 @@ Hcs2Aremsp::Hcs2Aremsp(uint32_t width, uint32_t height, ThreadPool& pool)
 }
 
 template <Connectivity kConnectivity>
-void Hcs2Aremsp::run(const SegmentImage& image, uint32_t* labels) {
+void Hcs2Aremsp::run(const SegmentSource& image, uint32_t* labels) {
   const auto n_chunks = static_cast<uint32_t>(chunks_.size());
   pool_.parallel_for(n_chunks, [&](uint32_t i) { scan<kConnectivity>(image, &chunks_[i], labels); });
   pool_.parallel_for(n_chunks - 1,
@@ -145,7 +146,7 @@ void Hcs2Aremsp::run(const SegmentImage& image, uint32_t* labels) {
 }
 
 template <Connectivity kConnectivity>
-void Hcs2Aremsp::scan(const SegmentImage& image, Chunk* chunk, uint32_t* labels) {
+void Hcs2Aremsp::scan(const SegmentSource& image, Chunk* chunk, uint32_t* labels) {
   chunk->end_label = chunk->first_label;
   for (uint32_t y = chunk->y0; y < chunk->y1; y += 2) {
     const uint32_t first = y * image.width;
@@ -236,7 +237,7 @@ uint32_t Hcs2Aremsp::decide_lower(const Mask& mask) {
 
 /// Unites the first row of a chunk with the last row of the chunk above.
 template <Connectivity kConnectivity>
-void Hcs2Aremsp::merge_across_edge(const SegmentImage& image, const Chunk& chunk, const uint32_t* labels) {
+void Hcs2Aremsp::merge_across_edge(const SegmentSource& image, const Chunk& chunk, const uint32_t* labels) {
   const uint8_t* e = image.row(chunk.y0);
   const uint8_t* b = e - image.stride;
   const uint32_t* label = labels + size_t{chunk.y0} * image.width;
@@ -268,7 +269,7 @@ void Hcs2Aremsp::flatten() {
   }
 }
 
-void Hcs2Aremsp::relabel(const SegmentImage& image, const Chunk& chunk, uint32_t* labels) const {
+void Hcs2Aremsp::relabel(const SegmentSource& image, const Chunk& chunk, uint32_t* labels) const {
   uint32_t* const end = labels + size_t{chunk.y1} * image.width;
   for (uint32_t* label = labels + size_t{chunk.y0} * image.width; label != end; ++label) {
     *label = *label != 0 ? first_pixel_[parent_[*label]] : 0;

@@ -22,9 +22,10 @@
 ///   4-connectivity have no diagonals.
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <utility>
 
-#include "host/labelers/labeler.h"
+#include "host/labelers/forms.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {
@@ -40,7 +41,7 @@ enum class Mask { kForward, kBackward, kAround };
 /// min⁺ over a mask. `segment` and `label` point to the pixel's own entries. A neighbour's label is
 /// read only after its segment matched, which those outside the frame never do.
 template <Connectivity kConnectivity, Mask kMask>
-uint32_t least_label(const SegmentImage& image, const uint8_t* segment, const uint32_t* label) {
+uint32_t least_label(const SegmentSource& image, const uint8_t* segment, const uint32_t* label) {
   constexpr bool kDiagonals = kConnectivity == Connectivity::k8;
   const auto stride = static_cast<std::ptrdiff_t>(image.stride);
   const auto width = static_cast<std::ptrdiff_t>(image.width);
@@ -77,7 +78,7 @@ class NeighborPropagation final : public Labeler {
     }
   }
 
-  void label(const SegmentImage& image, Connectivity connectivity, uint32_t* root_map) override {
+  void label(const SegmentSource& image, Connectivity connectivity, uint32_t* root_map) override {
     initialize(image, root_map);
     if (connectivity == Connectivity::k8) {
       iterate<Connectivity::k8>(image, root_map);
@@ -89,15 +90,15 @@ class NeighborPropagation final : public Labeler {
   uint32_t iterations() const override { return n_iterations_; }
 
  private:
-  static void initialize(const SegmentImage& image, uint32_t* labels);
+  static void initialize(const SegmentSource& image, uint32_t* labels);
   template <Connectivity kConnectivity>
-  void iterate(const SegmentImage& image, uint32_t* labels);
+  void iterate(const SegmentSource& image, uint32_t* labels);
   template <Connectivity kConnectivity>
-  bool propagate_elementary(const SegmentImage& image, const uint32_t* from, uint32_t* to) const;
+  bool propagate_elementary(const SegmentSource& image, const uint32_t* from, uint32_t* to) const;
   template <Connectivity kConnectivity, Mask kMask>
-  static bool scan_forward(const SegmentImage& image, uint32_t* labels);
+  static bool scan_forward(const SegmentSource& image, uint32_t* labels);
   template <Connectivity kConnectivity>
-  static bool scan_backward(const SegmentImage& image, uint32_t* labels);
+  static bool scan_backward(const SegmentSource& image, uint32_t* labels);
 
   Propagation propagation_;
   ThreadPool& pool_;
@@ -105,7 +106,7 @@ class NeighborPropagation final : public Labeler {
   uint32_t n_iterations_ = 0;
 };
 
-void NeighborPropagation::initialize(const SegmentImage& image, uint32_t* labels) {
+void NeighborPropagation::initialize(const SegmentSource& image, uint32_t* labels) {
   uint32_t pixel = 0;
   for (uint32_t y = 0; y < image.height; ++y) {
     const uint8_t* segments = image.row(y);
@@ -116,7 +117,7 @@ void NeighborPropagation::initialize(const SegmentImage& image, uint32_t* labels
 }
 
 template <Connectivity kConnectivity>
-void NeighborPropagation::iterate(const SegmentImage& image, uint32_t* labels) {
+void NeighborPropagation::iterate(const SegmentSource& image, uint32_t* labels) {
   uint32_t* from = labels;
   uint32_t* to = second_.get();
   n_iterations_ = 0;
@@ -142,7 +143,7 @@ void NeighborPropagation::iterate(const SegmentImage& image, uint32_t* labels) {
 }
 
 template <Connectivity kConnectivity>
-bool NeighborPropagation::propagate_elementary(const SegmentImage& image, const uint32_t* from,
+bool NeighborPropagation::propagate_elementary(const SegmentSource& image, const uint32_t* from,
                                                uint32_t* to) const {
   std::atomic<bool> has_changed = false;
   pool_.parallel_for((image.height + kRowsPerTurn - 1) / kRowsPerTurn, [&](uint32_t turn) {
@@ -165,7 +166,7 @@ bool NeighborPropagation::propagate_elementary(const SegmentImage& image, const 
 }
 
 template <Connectivity kConnectivity, Mask kMask>
-bool NeighborPropagation::scan_forward(const SegmentImage& image, uint32_t* labels) {
+bool NeighborPropagation::scan_forward(const SegmentSource& image, uint32_t* labels) {
   bool has_changed = false;
   uint32_t* label = labels;
   for (uint32_t y = 0; y < image.height; ++y) {
@@ -182,7 +183,7 @@ bool NeighborPropagation::scan_forward(const SegmentImage& image, uint32_t* labe
 }
 
 template <Connectivity kConnectivity>
-bool NeighborPropagation::scan_backward(const SegmentImage& image, uint32_t* labels) {
+bool NeighborPropagation::scan_backward(const SegmentSource& image, uint32_t* labels) {
   bool has_changed = false;
   uint32_t* label = labels + size_t{image.width} * image.height;
   for (uint32_t y = image.height; y-- > 0;) {
@@ -204,6 +205,10 @@ bool NeighborPropagation::scan_backward(const SegmentImage& image, uint32_t* lab
 std::unique_ptr<Labeler> make_neighbor_propagation(uint32_t width, uint32_t height, Propagation propagation,
                                                    ThreadPool& pool) {
   return std::make_unique<NeighborPropagation>(width, height, propagation, pool);
+}
+
+std::unique_ptr<Labeler> make_neighbor_propagation(uint32_t width, uint32_t height, ThreadPool& pool) {
+  return make_neighbor_propagation(width, height, Propagation::kForwardBackward, pool);
 }
 
 }  // namespace ccl::host

@@ -19,9 +19,11 @@
 ///   was made at the first pixel of its component. Flattening therefore yields that pixel's raster index
 ///   instead of consecutive labels, and the root map needs no further pass.
 #include <algorithm>
+#include <memory>
 
 #include "host/labelers/first_scan.h"
 #include "host/labelers/labeler.h"
+#include "host/thread_pool.h"
 
 namespace ccl::host {
 
@@ -33,7 +35,7 @@ class Sauf final : public Labeler {
       : parent_(std::make_unique_for_overwrite<uint32_t[]>(size_t{width} * height + 1)),
         first_pixel_(std::make_unique_for_overwrite<uint32_t[]>(size_t{width} * height + 1)) {}
 
-  void label(const SegmentImage& image, Connectivity connectivity, uint32_t* root_map) override {
+  void label(const SegmentSource& image, Connectivity connectivity, uint32_t* root_map) override {
     if (connectivity == Connectivity::k8) {
       scan<Connectivity::k8>(image, root_map);
     } else {
@@ -45,7 +47,7 @@ class Sauf final : public Labeler {
 
  private:
   template <Connectivity kConnectivity>
-  void scan(const SegmentImage& image, uint32_t* labels);
+  void scan(const SegmentSource& image, uint32_t* labels);
   template <Connectivity kConnectivity>
   uint32_t decide(const uint8_t* e, size_t stride, const uint32_t* label, uint32_t width);
 
@@ -54,7 +56,7 @@ class Sauf final : public Labeler {
   void set_root(uint32_t label, uint32_t root);
   uint32_t unite(uint32_t i, uint32_t j);
   void flatten();
-  void relabel(const SegmentImage& image, uint32_t* labels) const;
+  void relabel(const SegmentSource& image, uint32_t* labels) const;
 
   std::unique_ptr<uint32_t[]> parent_;       ///< the paper's array P; a root is its own parent
   std::unique_ptr<uint32_t[]> first_pixel_;  ///< 1 + raster index of the pixel a label was made at
@@ -62,7 +64,7 @@ class Sauf final : public Labeler {
 };
 
 template <Connectivity kConnectivity>
-void Sauf::scan(const SegmentImage& image, uint32_t* labels) {
+void Sauf::scan(const SegmentSource& image, uint32_t* labels) {
   n_labels_ = 0;
   first_scan(
       image, labels,
@@ -142,7 +144,7 @@ void Sauf::flatten() {
   }
 }
 
-void Sauf::relabel(const SegmentImage& image, uint32_t* labels) const {
+void Sauf::relabel(const SegmentSource& image, uint32_t* labels) const {
   parent_[0] = 0;
   const size_t n_pixels = size_t{image.width} * image.height;
   for (size_t pixel = 0; pixel < n_pixels; ++pixel) {
@@ -152,7 +154,7 @@ void Sauf::relabel(const SegmentImage& image, uint32_t* labels) const {
 
 }  // namespace
 
-std::unique_ptr<Labeler> make_sauf(uint32_t width, uint32_t height) {
+std::unique_ptr<Labeler> make_sauf(uint32_t width, uint32_t height, ThreadPool& /*pool*/) {
   return std::make_unique<Sauf>(width, height);
 }
 

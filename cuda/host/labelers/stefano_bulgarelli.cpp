@@ -20,9 +20,11 @@
 /// - A neighbour counts when it has the pixel's segment, so that equal values connect too.
 /// - When the pixel above matches, 8-connectivity asks no other neighbour: all touch it and are in its class.
 #include <algorithm>
+#include <memory>
 
 #include "host/labelers/first_scan.h"
 #include "host/labelers/labeler.h"
+#include "host/thread_pool.h"
 
 namespace ccl::host {
 
@@ -34,7 +36,7 @@ class StefanoBulgarelli final : public Labeler {
       : class_(std::make_unique_for_overwrite<uint32_t[]>(size_t{width} * height + 1)),
         first_pixel_(std::make_unique_for_overwrite<uint32_t[]>(size_t{width} * height + 1)) {}
 
-  void label(const SegmentImage& image, Connectivity connectivity, uint32_t* root_map) override {
+  void label(const SegmentSource& image, Connectivity connectivity, uint32_t* root_map) override {
     if (connectivity == Connectivity::k8) {
       scan<Connectivity::k8>(image, root_map);
     } else {
@@ -45,12 +47,12 @@ class StefanoBulgarelli final : public Labeler {
 
  private:
   template <Connectivity kConnectivity>
-  void scan(const SegmentImage& image, uint32_t* labels);
+  void scan(const SegmentSource& image, uint32_t* labels);
   template <Connectivity kConnectivity>
   uint32_t join_neighbors(const uint8_t* x, size_t stride, const uint32_t* label, uint32_t width);
   uint32_t new_label(uint32_t first_pixel);
   uint32_t merge(uint32_t label, uint32_t neighbor);
-  void second_scan(const SegmentImage& image, uint32_t* labels) const;
+  void second_scan(const SegmentSource& image, uint32_t* labels) const;
 
   std::unique_ptr<uint32_t[]> class_;        ///< the paper's array C
   std::unique_ptr<uint32_t[]> first_pixel_;  ///< 1 + raster index of the pixel a label was made at
@@ -58,7 +60,7 @@ class StefanoBulgarelli final : public Labeler {
 };
 
 template <Connectivity kConnectivity>
-void StefanoBulgarelli::scan(const SegmentImage& image, uint32_t* labels) {
+void StefanoBulgarelli::scan(const SegmentSource& image, uint32_t* labels) {
   n_labels_ = 0;
   first_scan(
       image, labels,
@@ -110,7 +112,7 @@ uint32_t StefanoBulgarelli::merge(uint32_t label, uint32_t neighbor) {
   return neighbor;
 }
 
-void StefanoBulgarelli::second_scan(const SegmentImage& image, uint32_t* labels) const {
+void StefanoBulgarelli::second_scan(const SegmentSource& image, uint32_t* labels) const {
   const size_t n_pixels = size_t{image.width} * image.height;
   for (size_t pixel = 0; pixel < n_pixels; ++pixel) {
     if (labels[pixel] != 0) {
@@ -121,7 +123,7 @@ void StefanoBulgarelli::second_scan(const SegmentImage& image, uint32_t* labels)
 
 }  // namespace
 
-std::unique_ptr<Labeler> make_stefano_bulgarelli(uint32_t width, uint32_t height) {
+std::unique_ptr<Labeler> make_stefano_bulgarelli(uint32_t width, uint32_t height, ThreadPool& /*pool*/) {
   return std::make_unique<StefanoBulgarelli>(width, height);
 }
 

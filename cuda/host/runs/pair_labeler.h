@@ -27,7 +27,7 @@ constexpr bool is_paired(const Settings& settings) {
 
 /// Whether any component of a frame of so many pixels can pass the filter: if not, areas are not asked for.
 constexpr bool needs_areas(const Settings& settings, uint32_t n_pixels) {
-  return settings.min_area <= std::min(settings.max_area, n_pixels);
+  return settings.filter.can_keep(n_pixels);
 }
 
 /// Labels strips of one frame, each on a thread of its own.

@@ -99,8 +99,8 @@ void RunsPipeline::run(const FrameJob& job, CclComponent* records, FrameResult* 
   if (selection.n_records > 0) {
     measure(job.settings, selection.n_records, records);
   }
-  result->n_labels = n_labels_;
-  result->n_components = selection.n_components;
+  result->counts.n_labels = n_labels_;
+  result->counts.n_components = selection.n_components;
   result->components = {records, selection.n_records};
   result->times.measure = clock.lap();
 

@@ -43,7 +43,7 @@ void for_each_run(const LabeledFrame& frame, Visit visit) {
 
 /// A run's part of the perimeter and the Euler number.
 template <Connectivity kConnectivity>
-void add_shape(const Run& run, const SegmentImage& image, Sums& sums) {
+void add_shape(const Run& run, const SegmentSource& image, Sums& sums) {
   const uint8_t* row = image.row(run.y);
   const uint8_t* above = row - image.stride;
   const uint8_t* below = row + image.stride;

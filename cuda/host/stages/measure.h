@@ -13,7 +13,7 @@ namespace ccl::host {
 
 /// A frame between labelling and painting.
 struct LabeledFrame {
-  const SegmentImage& segments;
+  const SegmentSource& segments;
   const uint32_t* labels;  ///< canonical, width × height, dense
   uint32_t n_labels;
 };

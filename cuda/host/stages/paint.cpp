@@ -78,7 +78,7 @@ template <typename Ink>
 void InkMixer::mix(const LabelRange& range, const uint32_t* areas, uint32_t* ink, Ink ink_of) const {
   const uint32_t shift = range.label - range.first;
   for (uint32_t i = range.first; i < range.end; ++i) {
-    ink[i] = job_.settings.keeps(areas[i]) ? ink_of(i + shift, areas[i]) : background_;
+    ink[i] = job_.settings.filter.keeps({areas[i]}) ? ink_of(i + shift, areas[i]) : background_;
   }
 }
 

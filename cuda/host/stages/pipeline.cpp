@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The published labelers' pipeline: label, number, measure, paint, one after the other over all pixels.
 #include <algorithm>
+#include <utility>
 
 #include "host/labelers/labeler.h"
 #include "host/pipeline.h"
@@ -35,7 +36,7 @@ std::unique_ptr<T[]> uninitialized(size_t count) {
 
 class StagedPipeline final : public Pipeline {
  public:
-  StagedPipeline(const Config& config, Algorithm algorithm, ThreadPool& pool);
+  StagedPipeline(const Config& config, std::unique_ptr<Labeler> labeler, ThreadPool& pool);
 
   void run(const FrameJob& job, CclComponent* records, FrameResult* result) override;
 
@@ -48,7 +49,7 @@ class StagedPipeline final : public Pipeline {
   // Arrays are as long as the worst frame needs and never filled in advance, so that what ordinary frames do
   // not reach stays unmapped. Segments are zeroed: they are only ever written inside the border.
   std::unique_ptr<uint8_t[]> padded_segments_;
-  SegmentImage segments_;
+  SegmentSource segments_;
   std::unique_ptr<uint32_t[]> root_map_;         ///< per pixel; of frames that ask for no copy
   std::unique_ptr<uint32_t[]> labels_;           ///< per pixel; of frames that ask for no copy
   std::unique_ptr<uint32_t[]> areas_;            ///< per label
@@ -60,7 +61,7 @@ class StagedPipeline final : public Pipeline {
   Selector selector_{1};
 };
 
-StagedPipeline::StagedPipeline(const Config& config, Algorithm algorithm, ThreadPool& pool)
+StagedPipeline::StagedPipeline(const Config& config, std::unique_ptr<Labeler> labeler, ThreadPool& pool)
     : config_(config),
       pool_(pool),
       padded_segments_(std::make_unique<uint8_t[]>(padded_stride(config) * (size_t{config.height} + 2))),
@@ -73,7 +74,7 @@ StagedPipeline::StagedPipeline(const Config& config, Algorithm algorithm, Thread
       ink_(uninitialized<uint32_t>(count_pixels(config) + 1)),
       sums_(uninitialized<Sums>(count_records(config))),
       values_(uninitialized<uint8_t>(count_records(config))),
-      labeler_(make_labeler(algorithm, config.width, config.height, pool)) {}
+      labeler_(std::move(labeler)) {}
 
 void StagedPipeline::run(const FrameJob& job, CclComponent* records, FrameResult* result) {
   uint32_t* root_map = job.root_map != nullptr ? job.root_map : root_map_.get();
@@ -81,7 +82,7 @@ void StagedPipeline::run(const FrameJob& job, CclComponent* records, FrameResult
   StageClock clock;
   separate_segments(job);
   labeler_->label(segments_, job.settings.connectivity, root_map);
-  result->n_iterations = labeler_->iterations();
+  result->counts.n_iterations = labeler_->iterations();
   result->times.label = clock.lap();
 
   const uint32_t n_labels = number(root_map, config_.width * config_.height, labels, areas_.get());
@@ -99,8 +100,8 @@ void StagedPipeline::run(const FrameJob& job, CclComponent* records, FrameResult
                    .sums = sums_.get(),
                    .values = values_.get(),
                    .records = records});
-  result->n_labels = n_labels;
-  result->n_components = selection.n_components;
+  result->counts.n_labels = n_labels;
+  result->counts.n_components = selection.n_components;
   result->components = {records, selection.n_records};
   result->times.measure = clock.lap();
 
@@ -138,8 +139,17 @@ void StagedPipeline::paint_frame(const FrameJob& job, const LabeledFrame& frame,
 
 }  // namespace
 
-std::unique_ptr<Pipeline> make_staged_pipeline(const Config& config, Algorithm algorithm, ThreadPool& pool) {
-  return std::make_unique<StagedPipeline>(config, algorithm, pool);
+std::unique_ptr<Pipeline> make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
+                                               ThreadPool& pool) {
+  return std::make_unique<StagedPipeline>(config, std::move(labeler), pool);
+}
+
+std::unique_ptr<Pipeline> make_pipeline(const Config& config, const AlgorithmInfo& algorithm,
+                                        ThreadPool& pool) {
+  if (algorithm.host.make_pipeline != nullptr) {
+    return algorithm.host.make_pipeline(config, pool);
+  }
+  return make_staged_pipeline(config, algorithm.host.make_labeler(config.width, config.height, pool), pool);
 }
 
 }  // namespace ccl::host

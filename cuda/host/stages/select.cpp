@@ -21,8 +21,8 @@ void Selector::for_each_share(ThreadPool& pool, Work work) {
 Selection Selector::choose(const uint32_t* areas, std::span<const IndexSpan> spans, const Settings& settings,
                            uint32_t max_components, ThreadPool& pool) {
   areas_ = areas;
-  smallest_ = std::max(settings.min_area, 1u);
-  largest_ = settings.max_area;
+  smallest_ = std::max(settings.filter.min_area, 1u);
+  largest_ = settings.filter.max_area;
   threshold_ = 0;
   n_shares_ = spans.size();
   n_labels_ = 0;

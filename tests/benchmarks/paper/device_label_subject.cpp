@@ -7,7 +7,7 @@
 #include "ccl/algorithm.h"
 #include "device/check.h"
 #include "device/graph.h"
-#include "device/labelers/labeler.h"
+#include "device/labelers/forms.h"
 #include "device_digest.h"
 #include "device_timer.h"
 #include "digest.h"
@@ -164,9 +164,8 @@ std::unique_ptr<device::Labeler> make_labeler(const std::string& nick) {
     return device::make_dlp(device::DlpForm::kWithoutScatter);
   }
   for (const AlgorithmInfo& info : algorithms()) {
-    const bool is_staged = info.algorithm != Algorithm::kAuto && info.algorithm != Algorithm::kRuns;
-    if (info.nick == nick && info.on_cuda && is_staged) {
-      return device::make_labeler(info.algorithm);
+    if (info.nick == nick && info.device.make_labeler != nullptr) {
+      return info.device.make_labeler();
     }
   }
   const std::string label_equivalence = "label-equivalence";

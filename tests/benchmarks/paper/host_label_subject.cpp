@@ -4,7 +4,7 @@
 
 #include "ccl/algorithm.h"
 #include "digest.h"
-#include "host/labelers/labeler.h"
+#include "host/labelers/forms.h"
 #include "host/thread_pool.h"
 #include "label_subject.h"
 
@@ -54,7 +54,7 @@ class HostLabelSubject final : public LabelSubject {
   std::unique_ptr<host::Labeler> labeler_;
   size_t stride_;
   std::vector<uint8_t> padded_;
-  host::SegmentImage segments_;
+  host::SegmentSource segments_;
   std::vector<uint32_t> root_map_;
 };
 
@@ -69,9 +69,8 @@ std::unique_ptr<host::Labeler> make_labeler(const std::string& nick, Size size, 
     return make_propagation(host::Propagation::kForward);
   }
   for (const AlgorithmInfo& info : algorithms()) {
-    const bool is_staged = info.algorithm != Algorithm::kAuto && info.algorithm != Algorithm::kRuns;
-    if (info.nick == nick && info.on_cpu && is_staged) {
-      return host::make_labeler(info.algorithm, size.width, size.height, pool);
+    if (info.nick == nick && info.host.make_labeler != nullptr) {
+      return info.host.make_labeler(size.width, size.height, pool);
     }
   }
   return nullptr;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compare.h"
-#include "device/labelers/labeler.h"
+#include "device/labelers/forms.h"
 #include "device/memory.h"
 #include "fixture.h"
 #include "images.h"

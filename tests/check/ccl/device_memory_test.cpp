@@ -197,7 +197,7 @@ TEST_F(DeviceMemoryTest, ManyAddressesAndSettings) {
   for (uint32_t i = 0; i < 60; ++i) {
     Settings settings;
     settings.rule.foreground = i % 20 > 15 ? Foreground::kValues : Foreground::kBinary;
-    settings.min_area = i % 9 == 0 ? 4 : 1;
+    settings.filter.min_area = i % 9 == 0 ? 4 : 1;
     settings.draw_boxes = i % 13 == 0;
     FrameJob job;
     job.input = {inputs[i % 7]->get(), kWidth, Memory::kDevice};

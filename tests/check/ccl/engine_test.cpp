@@ -44,7 +44,7 @@ class EngineTest : public testing::Test {
     FrameResult result;
     const Status status = engine_->pop(&result);
     EXPECT_TRUE(status.ok()) << status.message();
-    return result.n_labels;
+    return result.counts.n_labels;
   }
 
   bool is_empty() {
@@ -199,7 +199,7 @@ TEST_F(EngineTest, RefusesFrames) {
 
 TEST_F(EngineTest, NamesTheLabelersItHas) {
   for (const AlgorithmInfo& info : algorithms()) {
-    if (backend() == Backend::kCuda ? info.on_cuda : info.on_cpu) {
+    if (info.runs_on(backend())) {
       continue;
     }
     Config config = sized(9, 9);
@@ -213,14 +213,14 @@ TEST_F(EngineTest, NamesTheLabelersItHas) {
 }
 
 TEST_F(EngineTest, AutoIsALabelerOfTheBackend) {
-  Algorithm resolved = Algorithm::kAuto;
+  const AlgorithmInfo* resolved = nullptr;
   ASSERT_TRUE(resolve_algorithm(Algorithm::kAuto, backend(), &resolved).ok());
-  EXPECT_NE(resolved, Algorithm::kAuto);
+  EXPECT_NE(resolved->algorithm, Algorithm::kAuto);
   const Image image = noise(129, 65, 1, 55, 1);
   FrameRunner runner;
   const Outcome by_itself = runner.run(image, {});
   EXPECT_EQ(by_itself.root_map, expect_labels(image, {}).root_map);
-  runner.config.algorithm = resolved;
+  runner.config.algorithm = resolved->algorithm;
   EXPECT_TRUE(same_bytes(runner.run(image, {}), by_itself));
 }
 

@@ -26,9 +26,9 @@ class ExactTest : public testing::TestWithParam<LabelerCase> {
   testing::AssertionResult has_labels(const ExpectedFrame& want, const Image& image,
                                       const Settings& settings) {
     const Outcome& got = runner_.run(image, settings);
-    if (got.n_labels != want.n_labels) {
+    if (got.counts.n_labels != want.n_labels) {
       return testing::AssertionFailure()
-             << image.name << ": " << got.n_labels << " components instead of " << want.n_labels;
+             << image.name << ": " << got.counts.n_labels << " components instead of " << want.n_labels;
     }
     const testing::AssertionResult roots = same_map(got.root_map, want.root_map, image, "root");
     return roots ? same_map(got.labels, want.labels, image, "label") : roots;
@@ -38,13 +38,14 @@ class ExactTest : public testing::TestWithParam<LabelerCase> {
   testing::AssertionResult has_records(const ExpectedFrame& want, const Image& image,
                                        const Settings& settings) {
     const Outcome& got = runner_.run(image, settings);
-    const uint32_t n_left = count_left(want, settings);
-    const bool overflow = n_left > runner_.config.max_components;
-    if (got.n_labels != want.n_labels || got.n_components != n_left || got.overflow != overflow) {
+    FrameCounts want_counts{.n_labels = want.n_labels, .n_components = count_left(want, settings)};
+    want_counts.n_iterations = got.counts.n_iterations;  // each labeler's own
+    const bool overflow = want_counts.n_components > runner_.config.max_components;
+    if (got.counts != want_counts || got.overflow != overflow) {
       return testing::AssertionFailure()
-             << image.name << ": " << got.n_labels << " labels, " << got.n_components
-             << " components, overflow " << got.overflow << " instead of " << want.n_labels << ", " << n_left
-             << ", " << overflow;
+             << image.name << ": " << got.counts.n_labels << " labels, " << got.counts.n_components
+             << " components, overflow " << got.overflow << " instead of " << want_counts.n_labels << ", "
+             << want_counts.n_components << ", " << overflow;
     }
     return same_records(got.records, expect_records(want, settings, runner_.config.max_components))
            << image.name;

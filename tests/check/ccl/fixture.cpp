@@ -42,7 +42,7 @@ Status make_engine(std::unique_ptr<Engine>* engine) {
 std::vector<AlgorithmInfo> labelers() {
   std::vector<AlgorithmInfo> found;
   for (const AlgorithmInfo& info : algorithms()) {
-    if (info.algorithm != Algorithm::kAuto && (backend() == Backend::kCuda ? info.on_cuda : info.on_cpu)) {
+    if (info.algorithm != Algorithm::kAuto && info.runs_on(backend())) {
       found.push_back(info);
     }
   }
@@ -95,8 +95,7 @@ testing::AssertionResult same_bytes(const Outcome& got, const Outcome& want) {
   compare(same(got.labels, want.labels), "labels");
   compare(same(got.pixels, want.pixels), "output");
   compare(same(got.records, want.records), "records");
-  compare(got.n_labels == want.n_labels, "n_labels");
-  compare(got.n_components == want.n_components, "n_components");
+  compare(got.counts == want.counts, "counts");
   compare(got.overflow == want.overflow, "overflow");
   compare(got.labels_saturated == want.labels_saturated, "labels_saturated");
   if (different.empty()) {
@@ -164,9 +163,7 @@ void FrameRunner::fill_memory() {
 
 void FrameRunner::take_result(const FrameResult& result) {
   outcome_.records.assign(result.components.begin(), result.components.end());
-  outcome_.n_labels = result.n_labels;
-  outcome_.n_components = result.n_components;
-  outcome_.n_iterations = result.n_iterations;
+  outcome_.counts = result.counts;
   outcome_.overflow = result.overflow;
   outcome_.labels_saturated = result.labels_saturated;
 }

@@ -55,9 +55,7 @@ struct Outcome {
   std::vector<uint32_t> labels;    ///< empty if not asked for
   std::vector<uint8_t> pixels;     ///< of the output, rows without padding
   std::vector<CclComponent> records;
-  uint32_t n_labels = 0;
-  uint32_t n_components = 0;
-  uint32_t n_iterations = 0;
+  FrameCounts counts;
   bool overflow = false;
   bool labels_saturated = false;
 };

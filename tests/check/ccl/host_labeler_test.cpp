@@ -10,7 +10,7 @@
 
 #include "compare.h"
 #include "fixture.h"
-#include "host/labelers/labeler.h"
+#include "host/labelers/forms.h"
 #include "host/thread_pool.h"
 #include "images.h"
 #include "oracle.h"
@@ -98,9 +98,11 @@ TEST_F(HostLabelerTest, EveryNumberOfChunksIsExact) {
   for (const uint32_t n_threads : {1u, 2u, 3u, 7u, 64u}) {
     SCOPED_TRACE(n_threads);
     ThreadPool pool(n_threads);
-    for (const auto make : {host::make_hcs2_aremsp, host::make_dlp}) {
-      ASSERT_NO_FATAL_FAILURE(
-          expect_exact([&](uint32_t width, uint32_t height) { return make(width, height, pool); }));
+    for (const Algorithm algorithm : {Algorithm::kHcs2Aremsp, Algorithm::kDlp}) {
+      const AlgorithmInfo* info = nullptr;
+      ASSERT_TRUE(resolve_algorithm(algorithm, Backend::kCpu, &info).ok());
+      ASSERT_NO_FATAL_FAILURE(expect_exact(
+          [&](uint32_t width, uint32_t height) { return info->host.make_labeler(width, height, pool); }));
     }
   }
 }
@@ -131,15 +133,13 @@ TEST_F(HostLabelerTest, ScansCarryLabelsAlong) {
 
 TEST_F(HostLabelerTest, DirectLabelersDoNotIterate) {
   for (const AlgorithmInfo& info : algorithms()) {
-    Algorithm resolved{};
-    if (info.algorithm == Algorithm::kAuto || info.algorithm == Algorithm::kRuns ||
-        !resolve_algorithm(info.algorithm, Backend::kCpu, &resolved).ok()) {
+    if (info.host.make_labeler == nullptr) {
       continue;
     }
     const MakeLabeler make = [&](uint32_t width, uint32_t height) {
-      return host::make_labeler(resolved, width, height, pool_);
+      return info.host.make_labeler(width, height, pool_);
     };
-    EXPECT_EQ(run(make, spiral(9, 9), {}).iterations > 0, resolved == Algorithm::kNeighborPropagation)
+    EXPECT_EQ(run(make, spiral(9, 9), {}).iterations > 0, info.algorithm == Algorithm::kNeighborPropagation)
         << info.nick;
   }
 }

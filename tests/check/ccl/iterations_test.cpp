@@ -28,7 +28,7 @@ class IterationsTest : public testing::TestWithParam<AlgorithmInfo> {
   bool iterates() const { return kIterating.contains(GetParam().nick); }
 
   uint32_t turns(const Image& image, Connectivity connectivity) {
-    return runner_.run(image, {.connectivity = connectivity, .rule = {}}).n_iterations;
+    return runner_.run(image, {.connectivity = connectivity, .rule = {}}).counts.n_iterations;
   }
 
   FrameRunner runner_;
@@ -68,7 +68,7 @@ class TurnsOnASpiral : public testing::Test {
     runner.config.algorithm = algorithm;
     runner.config.max_components = 1;
     runner.with_maps = false;
-    return runner.run(spiral(size, size), {.connectivity = Connectivity::k4, .rule = {}}).n_iterations;
+    return runner.run(spiral(size, size), {.connectivity = Connectivity::k4, .rule = {}}).counts.n_iterations;
   }
 };
 

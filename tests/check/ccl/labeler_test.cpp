@@ -154,9 +154,9 @@ TEST_P(LabelerTest, FramesDoNotSeeEachOther) {
 
 TEST_P(LabelerTest, MapsAreOptional) {
   const Image image = noisy(150, 90, 1, 55, 1);
-  const uint32_t n_labels = runner_.run(image, GetParam().settings()).n_labels;
+  const uint32_t n_labels = runner_.run(image, GetParam().settings()).counts.n_labels;
   runner_.with_maps = false;
-  EXPECT_EQ(runner_.run(image, GetParam().settings()).n_labels, n_labels);
+  EXPECT_EQ(runner_.run(image, GetParam().settings()).counts.n_labels, n_labels);
 }
 
 /// A thousand runs over the same frame give the same bytes. The frame is tall enough for several threads
@@ -166,7 +166,7 @@ TEST_P(LabelerTest, RepeatedRunsGiveTheSameBytes) {
   runner_.config.max_components = 4096;
   runner_.config.output = Output::kColorized;
   const Outcome first = runner_.run(image, GetParam().settings());
-  ASSERT_GT(first.n_labels, 1u);
+  ASSERT_GT(first.counts.n_labels, 1u);
   for (uint32_t i = 0; i < 1000; ++i) {
     ASSERT_TRUE(same_bytes(runner_.run(image, GetParam().settings()), first)) << "run " << i;
   }

@@ -233,7 +233,8 @@ ExpectedFrame expect_labels(const Image& image, const Settings& settings) {
 }
 
 bool is_left(const ExpectedFrame& frame, uint32_t label, const Settings& settings) {
-  return label != 0 && frame.areas[label] >= settings.min_area && frame.areas[label] <= settings.max_area;
+  return label != 0 && frame.areas[label] >= settings.filter.min_area &&
+         frame.areas[label] <= settings.filter.max_area;
 }
 
 uint32_t count_left(const ExpectedFrame& frame, const Settings& settings) {

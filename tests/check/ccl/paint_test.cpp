@@ -54,8 +54,8 @@ class PaintTest : public testing::TestWithParam<AlgorithmInfo> {
   Colors learn_colors(const Image& image, const ExpectedFrame& frame, Settings settings) {
     const Config config = runner_.config;
     settings.draw_boxes = false;
-    settings.min_area = 0;
-    settings.max_area = 0xffffffff;
+    settings.filter.min_area = 0;
+    settings.filter.max_area = 0xffffffff;
     runner_.config.output = Output::kColorized;
     runner_.config.layout = kArgb;
     const Colors colors = read_colors(frame, runner_.run(image, settings).pixels);
@@ -161,7 +161,7 @@ TEST_P(PaintTest, EveryOrderOfChannels) {
 
 TEST_P(PaintTest, BackgroundColors) {
   const Image image = scene(80, 50);
-  settings_.min_area = 3;
+  settings_.filter.min_area = 3;
   runner_.config.output = Output::kColorized;
   for (const uint32_t background : {0x00000000u, 0xff000000u, 0xffffffffu, 0x80123456u, 0x01fe02fdu}) {
     settings_.background_color = background;
@@ -187,8 +187,8 @@ TEST_P(PaintTest, FilteredComponentsAreBackground) {
   for (const Output output : kOutputs) {
     runner_.config.output = output;
     for (const auto& [min_area, max_area] : {std::pair{2u, 0xffffffffu}, {1u, 5u}, {3u, 60u}, {9u, 8u}}) {
-      settings_.min_area = min_area;
-      settings_.max_area = max_area;
+      settings_.filter.min_area = min_area;
+      settings_.filter.max_area = max_area;
       ASSERT_TRUE(is_exact(image, settings_)) << "areas " << min_area << " to " << max_area;
     }
   }
@@ -203,8 +203,8 @@ TEST_P(PaintTest, FiltersThatNothingPasses) {
       const Image image = scene(width, height);
       const std::pair<uint32_t, uint32_t> areas[] = {{width * height + 1, 0xffffffff}, {5, 4}, {1, 0}};
       for (const auto& [min_area, max_area] : areas) {
-        settings_.min_area = min_area;
-        settings_.max_area = max_area;
+        settings_.filter.min_area = min_area;
+        settings_.filter.max_area = max_area;
         ASSERT_TRUE(is_exact(image, settings_)) << min_area << ".." << max_area;
       }
     }
@@ -227,7 +227,7 @@ TEST_P(PaintTest, Boxes) {
   for (const Output output : kOutputs) {
     runner_.config.output = output;
     for (const uint32_t min_area : {1u, 4u, 50u}) {
-      settings_.min_area = min_area;
+      settings_.filter.min_area = min_area;
       for (const uint32_t max_components : {1u, 5u, 16384u}) {
         runner_.config.max_components = max_components;
         ASSERT_TRUE(is_exact(image, settings_))
@@ -345,7 +345,7 @@ class AgreementTest : public testing::TestWithParam<Output> {
           for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
             const Settings settings{.connectivity = connectivity,
                                     .rule = {.foreground = foreground, .threshold = kThreshold},
-                                    .min_area = 2,
+                                    .filter = {.min_area = 2},
                                     .palette = palette,
                                     .color_seed = 3,
                                     .draw_boxes = palette == Palette::kGlasbey};

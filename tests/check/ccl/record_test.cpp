@@ -106,8 +106,8 @@ TEST_P(RecordTest, AreaFilters) {
   for (const uint32_t min_area : {0u, 1u, 2u, 3u, 10u, 100000u}) {
     for (const uint32_t max_area : {0u, 1u, 2u, 9u, 10u, 5000u, 0xffffffffu}) {
       Settings settings = GetParam().settings();
-      settings.min_area = min_area;
-      settings.max_area = max_area;
+      settings.filter.min_area = min_area;
+      settings.filter.max_area = max_area;
       ASSERT_TRUE(is_exact(image, settings)) << "areas " << min_area << " to " << max_area;
     }
   }
@@ -118,10 +118,10 @@ TEST_P(RecordTest, LabelsStayWhenAFilterMoves) {
   runner_.with_maps = true;
   const Outcome all = runner_.run(image, GetParam().settings());
   Settings settings = GetParam().settings();
-  settings.min_area = 4;
+  settings.filter.min_area = 4;
   const Outcome& filtered = runner_.run(image, settings);
-  ASSERT_LT(filtered.n_components, all.n_components);
-  EXPECT_EQ(filtered.n_labels, all.n_labels);
+  ASSERT_LT(filtered.counts.n_components, all.counts.n_components);
+  EXPECT_EQ(filtered.counts.n_labels, all.counts.n_labels);
   EXPECT_EQ(filtered.root_map, all.root_map);
   EXPECT_EQ(filtered.labels, all.labels);
 }
@@ -140,8 +140,8 @@ TEST_P(RecordTest, OverflowKeepsTheLargest) {
 TEST_P(RecordTest, OverflowCountsOnlyWhatIsLeft) {
   const Image image = noisy(150, 100, 1, 40, 1);
   Settings settings = GetParam().settings();
-  settings.min_area = 2;
-  settings.max_area = 20;
+  settings.filter.min_area = 2;
+  settings.filter.max_area = 20;
   const uint32_t n_left = count_left(expect_labels(image, settings), settings);
   ASSERT_GT(n_left, 10u);
   for (const uint32_t max_components : {1u, 9u, n_left - 1, n_left, n_left + 1}) {

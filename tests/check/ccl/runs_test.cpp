@@ -39,7 +39,7 @@ class RunsTest : public testing::TestWithParam<std::tuple<SimdLevel, uint32_t>> 
     const Outcome& got = runner_.run(image, settings);
     ASSERT_TRUE(same_map(got.root_map, want.root_map, image, "root"));
     ASSERT_TRUE(same_map(got.labels, want.labels, image, "label"));
-    ASSERT_EQ(got.n_labels, want.n_labels);
+    ASSERT_EQ(got.counts.n_labels, want.n_labels);
     ASSERT_TRUE(same_records(got.records, expect_records(want, settings, runner_.config.max_components)));
   }
 
@@ -84,8 +84,8 @@ TEST_P(RunsTest, Heights) {
 /// No component can pass, so none is weighed.
 TEST_P(RunsTest, LabelsWithoutRecords) {
   for (const Image& image : {noise(131, 203, 1, 20, 1), noise(200, 90, 2, 50, 1)}) {
-    expect_exact(image, {.rule = {}, .min_area = image.width * image.height + 1});
-    expect_exact(image, {.rule = {}, .min_area = 3, .max_area = 2});
+    expect_exact(image, {.rule = {}, .filter = {.min_area = image.width * image.height + 1}});
+    expect_exact(image, {.rule = {}, .filter = {.min_area = 3, .max_area = 2}});
   }
 }
 
@@ -95,7 +95,8 @@ TEST_P(RunsTest, ShortTables) {
     runner_.config.max_components = max_components;
     for (const Image& image : {noise(300, 260, 1, 20, 1), noise(400, 520, 16, 30, 1)}) {
       expect_exact(image, {});
-      expect_exact(image, {.connectivity = Connectivity::k4, .rule = {}, .min_area = 2, .max_area = 1000});
+      expect_exact(
+          image, {.connectivity = Connectivity::k4, .rule = {}, .filter = {.min_area = 2, .max_area = 1000}});
     }
   }
 }
@@ -124,7 +125,7 @@ TEST_P(RunsTest, ManyComponents) {
 TEST_P(RunsTest, OutputsAreThoseOfOneThread) {
   const Image image = noise(333, 130, 2, 40, 1);
   Settings settings;
-  settings.min_area = 3;
+  settings.filter.min_area = 3;
   FrameRunner plain;
   for (const Output output :
        {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask, Output::kNone}) {

@@ -21,8 +21,8 @@ void expect_exact(FrameRunner* runner, const Image& image, const Settings& setti
   const Outcome& got = runner->run(image, settings);
   EXPECT_TRUE(same_map(got.root_map, want.root_map, image, "root"));
   EXPECT_TRUE(same_map(got.labels, want.labels, image, "label"));
-  EXPECT_EQ(got.n_labels, want.n_labels);
-  EXPECT_EQ(got.n_components, count_left(want, settings));
+  EXPECT_EQ(got.counts.n_labels, want.n_labels);
+  EXPECT_EQ(got.counts.n_components, count_left(want, settings));
   EXPECT_TRUE(same_records(got.records, expect_records(want, settings, runner->config.max_components)));
 }
 
@@ -63,7 +63,7 @@ TEST_P(OutputSubset, EveryFeature) {
     runner.output_offset = 1;
     runner.output_padding = 3;
     Settings settings;
-    settings.min_area = features % 3;
+    settings.filter.min_area = features % 3;
     settings.features = features;
     settings.palette = Palette::kMono;
     settings.draw_boxes = features % 2 == 0;

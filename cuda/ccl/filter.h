@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Which components are kept. A component that is not kept has no record and is painted as background; labels
+/// are those of the unfiltered frame, so they do not move when a filter does.
+///
+/// A filter is decided once per component, into its *mark*: the component's area, or 0 if it is not kept.
+/// Selection, overflow and painting read marks only, so a new filter is a field here, a line of keeps() and
+/// of needs(), and the sums that it looks at.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace ccl {
+
+/// The sums of a component that filters look at.
+struct FilterSums {
+  uint32_t area;  ///< pixels, at least 1
+};
+
+struct Filter {
+  uint32_t min_area = 1;
+  uint32_t max_area = std::numeric_limits<uint32_t>::max();
+
+  /// Whether some component of a frame of `n_pixels` pixels may be left out.
+  constexpr bool is_active(uint32_t n_pixels) const { return min_area > 1 || max_area < n_pixels; }
+
+  /// Whether some component of a frame of `n_pixels` pixels may be kept.
+  constexpr bool can_keep(uint32_t n_pixels) const {
+    return min_area <= (max_area < n_pixels ? max_area : n_pixels);
+  }
+
+  constexpr bool keeps(const FilterSums& sums) const {
+    return min_area <= sums.area && sums.area <= max_area;
+  }
+
+  /// The component's mark: its area if it is kept, else 0.
+  constexpr uint32_t mark(const FilterSums& sums) const { return keeps(sums) ? sums.area : 0; }
+
+  bool operator==(const Filter&) const = default;
+};
+
+}  // namespace ccl

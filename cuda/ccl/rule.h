@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Which pixels are foreground, and which of them connect: all that a labeler must know of the settings.
+#pragma once
+
+#include <cstdint>
+
+namespace ccl {
+
+enum class Connectivity : uint8_t {
+  k4 = 4,  ///< pixels that share an edge
+  k8 = 8,  ///< pixels that share an edge or a corner
+};
+
+enum class Foreground : uint8_t {
+  kBinary,  ///< value ≥ threshold, or with `invert` value < threshold; all foreground is one segment
+  kValues,  ///< every non-zero value is a segment of its own: equal values connect (Šťava, Beneš 2011)
+};
+
+/// The segment of binary foreground.
+inline constexpr uint8_t kBinarySegment = 255;
+
+/// Which pixels are foreground, and which of them may connect.
+struct ForegroundRule {
+  Foreground foreground = Foreground::kBinary;
+  uint8_t threshold = 1;  ///< binary only
+  bool invert = false;    ///< binary only
+
+  /// The segment of a pixel value: 0 is background, and only equal segments connect.
+  constexpr uint8_t segment(uint8_t value) const {
+    if (foreground == Foreground::kValues) {
+      return value;
+    }
+    return ((value >= threshold) != invert) ? kBinarySegment : 0;
+  }
+
+  bool operator==(const ForegroundRule&) const = default;
+};
+
+}  // namespace ccl
