@@ -21,6 +21,9 @@ struct Filter {
   uint32_t min_area = 1;
   uint32_t max_area = std::numeric_limits<uint32_t>::max();
 
+  /// A filter that keeps every component, whatever its sums.
+  static constexpr Filter neutral() { return {.min_area = 0}; }
+
   /// Whether some component of a frame of `n_pixels` pixels may be left out.
   constexpr bool is_active(uint32_t n_pixels) const { return min_area > 1 || max_area < n_pixels; }
 

@@ -21,7 +21,7 @@ namespace {
 
 __global__ void probe() {}
 
-/// kUnsupported where this build holds no code for the GPU. The context must be current.
+/// kUnsupported if this build has no code for the GPU. The context must be current.
 Status check_code(const Context& context) {
   cudaFuncAttributes attributes{};
   const cudaError_t error = cudaFuncGetAttributes(&attributes, probe);
@@ -53,7 +53,7 @@ class DeviceEngine final : public Engine {
   Status configure(const Config& config) override {
     const CurrentContext current(*context_);
     if (!current.status().ok()) {
-      return lose(current.status());
+      return lose_context(current.status());
     }
     release();
     CCL_RETURN_IF_ERROR(validate(config));
@@ -80,7 +80,7 @@ class DeviceEngine final : public Engine {
     CCL_RETURN_IF_ERROR(validate(job, config_, Backend::kCuda));
     const CurrentContext current(*context_);
     if (!current.status().ok()) {
-      return lose(current.status());
+      return lose_context(current.status());
     }
     Slot& slot = *slots_[(oldest_ + n_in_flight_) % slots_.size()];
     Status status = catch_bad_alloc([&] { return slot.start(job); });
@@ -98,7 +98,7 @@ class DeviceEngine final : public Engine {
     }
     const CurrentContext current(*context_);
     if (!current.status().ok()) {
-      return lose(current.status());
+      return lose_context(current.status());
     }
     Status status = catch_bad_alloc([&] { return slots_[oldest_]->finish(result); });
     if (!status.ok()) {
@@ -126,37 +126,40 @@ class DeviceEngine final : public Engine {
  private:
   Status make_slots(const AlgorithmInfo& algorithm) {
     if (config_.slots > 1) {
-      transfers_ = std::make_unique<Transfers>();
-      CCL_RETURN_IF_ERROR(transfers_->up.create());
-      CCL_RETURN_IF_ERROR(transfers_->down.create());
+      copies_ = std::make_unique<CopyStreams>();
+      CCL_RETURN_IF_ERROR(copies_->up.create());
+      CCL_RETURN_IF_ERROR(copies_->down.create());
     }
     for (uint32_t i = 0; i < config_.slots; ++i) {
+      std::unique_ptr<Pipeline> pipeline;
+      CCL_RETURN_IF_ERROR(make_pipeline(config_, algorithm, &pipeline));
       slots_.push_back(std::make_unique<Slot>());
-      CCL_RETURN_IF_ERROR(slots_.back()->configure(config_, algorithm, transfers_.get()));
+      CCL_RETURN_IF_ERROR(slots_.back()->configure(config_, std::move(pipeline), copies_.get()));
     }
     return {};
   }
 
-  /// Back to the unconfigured state, once the frames in flight are done. The context must be current.
+  /// Returns to the unconfigured state, once the frames in flight are done. The context must be current.
   void release() {
     slots_.clear();
-    transfers_.reset();
+    copies_.reset();
     oldest_ = 0;
     n_in_flight_ = 0;
   }
 
-  /// When the context is gone, so is what was made in it; to free it would be to free in another one.
+  /// For a context that was destroyed: everything made in it is gone, and must not be freed in another
+  /// context.
   void abandon() {
     for (std::unique_ptr<Slot>& slot : slots_) {
       static_cast<void>(slot.release());
     }
     slots_.clear();
-    static_cast<void>(transfers_.release());
+    static_cast<void>(copies_.release());
     oldest_ = 0;
     n_in_flight_ = 0;
   }
 
-  Status lose(const Status& status) {
+  Status lose_context(const Status& status) {
     abandon();
     return status;
   }
@@ -164,7 +167,7 @@ class DeviceEngine final : public Engine {
   // First, so that the context outlives what was made in it.
   std::shared_ptr<Context> context_;
   Config config_;
-  std::unique_ptr<Transfers> transfers_;  ///< null where one slot is all there is
+  std::unique_ptr<CopyStreams> copies_;  ///< null if there is one slot only
   std::vector<std::unique_ptr<Slot>> slots_;
   size_t oldest_ = 0;       ///< index of the oldest frame in flight
   size_t n_in_flight_ = 0;  ///< frames from there on

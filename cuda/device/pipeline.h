@@ -17,8 +17,9 @@ namespace ccl::device {
 
 class Labeler;
 
-/// Device memory of one frame, owned by the caller. Output, records and counts begin where 16-byte stores
-/// may. Output and input must not overlap: parts of the one are painted while others are still read.
+/// Device memory of one frame, owned by the caller. Output, records and counts are aligned to 16 bytes.
+/// Output and input must not overlap: parts of the output are painted while parts of the input are still
+/// read.
 struct FrameBuffers {
   const uint8_t* input;   ///< rows of 8-bit pixels
   size_t input_pitch;     ///< bytes from one row's start to the next one's
@@ -29,7 +30,7 @@ struct FrameBuffers {
   bool operator==(const FrameBuffers&) const = default;
 };
 
-/// Is told where on the stream a stage ends, so that stages can be timed.
+/// Marks on a stream where stages end, so that they can be timed.
 class StageMarks {
  public:
   enum Stage : uint32_t { kLabel, kNumber, kMeasure, kPaint, kStageCount };
@@ -38,39 +39,39 @@ class StageMarks {
   virtual Status mark(Stage stage, cudaStream_t stream) = 0;
 };
 
-/// Made for one configuration, with all its scratch; serves one frame at a time. All calls, construction and
-/// destruction included, need the context to be current.
+/// Made for one configuration, with all its scratch memory; processes one frame at a time. All calls,
+/// construction and destruction included, need the context to be current.
 class Pipeline {
  public:
   virtual ~Pipeline() = default;
 
-  /// Takes what frames of these settings need beyond those before: once for all, but for a change between
-  /// the foreground rules. Must be called before enqueue(), with no frame in flight.
+  /// Allocates what frames with these settings need in addition. What was allocated is kept, until the
+  /// foreground changes between binary and values. Must be called before enqueue(), with no frame in flight.
   virtual Status prepare(const Settings& settings) = 0;
 
   /// Enqueues all stages of a frame: they write `counts`, min(n_components, max_components) records by
-  /// ascending label and the output's pixels. Nothing waits on the host and nothing is allocated, so that
-  /// the work can be captured in a graph. `marks` may be null; a pipeline that fuses the stages marks the
-  /// first of them, when all are done.
+  /// ascending label, and the output's pixels. The host does not wait and nothing is allocated, so that the
+  /// work can be captured in a graph. `marks` may be null; a pipeline that fuses the stages marks the first
+  /// one when all are done.
   virtual Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                          StageMarks* marks) = 0;
 
-  /// Enqueues, after enqueue() of the same frame, the writing of what is not null: `root_map` and `labels`
-  /// in host memory, see FrameJob.
+  /// Enqueues, after enqueue() of the same frame, the writing of `root_map` and `labels` to host memory, if
+  /// they are not null; see FrameJob.
   virtual Status enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
                               uint32_t* labels, cudaStream_t stream) = 0;
 
-  /// Whether enqueue() leaves the records undone where counts->n_components > max_components. The host
-  /// must then enqueue_overflow(), once it has seen the counts.
+  /// Whether enqueue() writes no records if counts->n_components > max_components. The host must call
+  /// enqueue_overflow() then, once it has read the counts.
   virtual bool defers_overflow() const = 0;
 
-  /// Enqueues the choice and the writing of the records that the table holds, and of their boxes in the
+  /// Enqueues the selection and the writing of the records that the table holds, and of their boxes in the
   /// output.
   virtual Status enqueue_overflow(const Settings& settings, const FrameBuffers& frame,
                                   cudaStream_t stream) = 0;
 };
 
-/// A labeler, then the stages that all labelers share (stages/pipeline.cu).
+/// A labeler, then the stages that all labelers share (stages/pipeline.cpp).
 Status make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
                             std::unique_ptr<Pipeline>* pipeline);
 

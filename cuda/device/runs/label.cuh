@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// First step of the run-based pipeline: a block packs a tile to bits, numbers its runs, and finds the
-/// tile's components.
+/// Step 1: a block packs a tile to bits, numbers its runs, and finds the tile's components.
 ///
-/// Runs are those of rows, or those of pairs of rows, which are half as many and in noise a third. Their
-/// first links (link.cuh) give a forest with no atomics, which is flattened by pointer jumping; then the
-/// trees of further links are united.
+/// Runs are runs of rows, or of pairs of rows, which are half as many and in noise a third as many. The first
+/// link of each run (link.cuh) makes a forest without atomics, which is flattened by pointer jumping. Then
+/// the further links unite its trees.
 #pragma once
 
 #include "device/runs/link.cuh"
@@ -19,7 +18,7 @@ __device__ void pack_tile(const Tiles& tiles, const Place& place, Tile& tile) {
   auto* bits = reinterpret_cast<uint16_t*>(tile.bits);
   auto* starts = reinterpret_cast<uint16_t*>(tile.starts);
   const uint32_t n_chunks = tiles.rows * Tile::kRowChunks;
-#pragma unroll(Tile::kWidth == kWide ? 4 : 2)  // as many loads at a time as tiles have chunks for a thread
+#pragma unroll(Tile::kWidth == kWide ? 4 : 2)  // as many loads at a time as a thread has chunks
   for (uint32_t i = threadIdx.x; i < n_chunks; i += blockDim.x) {
     const Chunk chunk =
         pack_chunk<Tile>(tiles, place.x + i % Tile::kRowChunks * kChunk, place.y + i / Tile::kRowChunks);
@@ -34,7 +33,7 @@ __device__ void pack_tile(const Tiles& tiles, const Place& place, Tile& tile) {
   }
 }
 
-/// Numbers the runs of rows, a thread those of consecutive words.
+/// Numbers runs of rows; a thread numbers the runs of consecutive words.
 template <typename Tile>
 __device__ uint32_t number_row_runs(const Tiles& tiles, Tile& tile) {
   const uint32_t n_words = tiles.rows * Tile::kRowWords;
@@ -54,7 +53,7 @@ __device__ uint32_t number_row_runs(const Tiles& tiles, Tile& tile) {
   return n_runs;
 }
 
-/// The stretches of ones in `among` that have one of `seeds`, as far as they lie in the word.
+/// The stretches of ones in `among` that contain one of `seeds`, within the word.
 __device__ inline uint32_t stretches_with(uint32_t seeds, uint32_t among) {
   uint32_t up = seeds;
   uint32_t down = seeds;
@@ -70,7 +69,7 @@ __device__ inline uint32_t stretches_with(uint32_t seeds, uint32_t among) {
   return up | down;
 }
 
-/// The same across the words of a row, which neighbouring lanes have. All lanes of the warp must call it.
+/// The same across the words of a row, which neighbouring lanes hold. All lanes of the warp must call it.
 template <typename Tile>
 __device__ uint32_t stretches_in_row(uint32_t seeds, uint32_t among, uint32_t column) {
   uint32_t found = stretches_with(seeds, among);
@@ -86,8 +85,8 @@ __device__ uint32_t stretches_in_row(uint32_t seeds, uint32_t among, uint32_t co
   }
 }
 
-/// Numbers the runs of pairs of rows, a thread those of a word: in each pair those with a pixel in the upper
-/// row come first.
+/// Numbers runs of pairs of rows; a thread numbers the runs of a word. In each pair, runs with a pixel in the
+/// upper row come first.
 template <typename Tile>
 __device__ uint32_t number_pair_runs(const Tiles& tiles, Tile& tile) {
   static_assert(Tile::kMaxBandWords <= threads_for(Tile::kWidth));
@@ -101,7 +100,7 @@ __device__ uint32_t number_pair_runs(const Tiles& tiles, Tile& tile) {
   const uint32_t starts = columns & ~(columns << 1 | (column > 0 ? before : 0));
   const uint32_t tops = stretches_in_row<Tile>(upper, columns, column);
 
-  // Upper ones in the lower half, others in the upper one.
+  // Runs with a pixel in the upper row are counted in the lower half, the others in the upper half.
   const uint32_t n = __popc(starts & tops) | __popc(starts & ~tops) << 16;
   uint32_t in_band = 0;
   uint32_t of_band = 0;
@@ -138,9 +137,9 @@ __device__ void number_runs(const Tiles& tiles, Tile& tile) {
   }
 }
 
-/// Reads something for each run, and then writes something for each, with a barrier between and after, for as
-/// many runs at a time as most tiles have; more would take instructions, which cost more than a second round.
-/// `read(run, &value)` returns whether it met what it looks for; the result is whether any did.
+/// Calls read(run, &value) for all runs, and then write(run, value), with a barrier between and after, for as
+/// many runs at a time as most tiles have. A larger batch would take instructions that cost more than a
+/// second round. Returns whether any read() returned true.
 template <typename Read, typename Write>
 __device__ bool read_then_write(uint32_t n_runs, Read read, Write write) {
   constexpr uint32_t kBatch = 2;
@@ -151,7 +150,7 @@ __device__ bool read_then_write(uint32_t n_runs, Read read, Write write) {
 #pragma unroll
     for (uint32_t i = 0; i < kBatch; ++i) {
       if (first + i * blockDim.x >= n_runs) {
-        break;  // most tiles have few
+        break;  // most tiles have few runs
       }
       if (const uint32_t run = first + i * blockDim.x + threadIdx.x; run < n_runs) {
         is_met |= read(run, &value[i]);
@@ -172,7 +171,8 @@ __device__ bool read_then_write(uint32_t n_runs, Read read, Write write) {
   return is_any;
 }
 
-/// Points every run at its root. In a round all climb by some steps, as one costs less than a barrier.
+/// Points every run at its root. In a round all runs follow several parents, because a step costs less than a
+/// barrier.
 __device__ inline void point_at_roots(uint32_t n_runs, uint32_t* parent) {
   constexpr uint32_t kSteps = 7;
   const auto climb = [&](uint32_t run, uint32_t* ancestor) {
@@ -191,7 +191,8 @@ __device__ inline void point_at_roots(uint32_t n_runs, uint32_t* parent) {
   }
 }
 
-/// Joins two trees while others do. What a node was linked to is not lost: it is united in its place.
+/// Joins two trees while other threads do the same. If a run had a parent already, that parent is united
+/// instead.
 __device__ inline void unite(uint32_t* parent, uint32_t a, uint32_t b) {
   while (a != b) {
     const uint32_t later = max(a, b);
@@ -205,7 +206,7 @@ __device__ inline void unite(uint32_t* parent, uint32_t a, uint32_t b) {
   }
 }
 
-/// Unites the trees of the links that are listed.
+/// Unites the trees of the links in the list.
 template <typename Tile>
 __device__ void unite_listed(Tile& tile) {
   uint32_t* parent = tile.parent();
@@ -241,7 +242,7 @@ __device__ void unite_links(const Tiles& tiles, const Place& place, Connectivity
   }
 }
 
-/// From parents to runs with roots; marks the roots.
+/// Replaces parents by runs with their roots, and marks the roots.
 template <typename Tile>
 __device__ void mark_roots(const Tiles& tiles, Tile& tile) {
   using Part = WordPart<Tile>;
@@ -263,13 +264,13 @@ __device__ void mark_roots(const Tiles& tiles, Tile& tile) {
   }
 }
 
-/// Marks the roots of components at borders that the tile shares with others.
+/// Marks the roots of components at borders that the tile shares with other tiles.
 template <typename Tile>
 __device__ void mark_shared(const Tiles& tiles, const Place& place, Tile& tile, BorderRoots<Tile>& roots) {
   uint32_t n = 0;
   for_each_border_pixel<Tile>(tiles, place, [&](uint32_t row, uint32_t column, uint16_t*) {
     const uint32_t root = tile.is_foreground(row, column) ? tile.root_at(row, column) : kNoRoot;
-    // A run along a border is met where it begins, at least.
+    // A run along a border is marked at its beginning at least.
     if (root != kNoRoot && (column == Tile::kWidth - 1 || !tile.joins_before(row, column))) {
       atomicOr(tile.is_shared + root / kWordBits, 1u << root % kWordBits);
     }
@@ -277,22 +278,22 @@ __device__ void mark_shared(const Tiles& tiles, const Place& place, Tile& tile, 
   });
 }
 
-/// Numbers components and slots in the order of their roots.
+/// Numbers components and nodes in the order of their roots.
 template <typename Tile>
 __device__ void number_roots(Tile& tile) {
   const uint32_t word = threadIdx.x;
   const bool has_word = word * kWordBits < tile.n_runs;
   const uint32_t roots = has_word ? __popc(tile.is_root[word]) : 0;
-  const uint32_t slots = has_word ? __popc(tile.is_shared[word]) : 0;
+  const uint32_t nodes = has_word ? __popc(tile.is_shared[word]) : 0;
   uint32_t total = 0;
-  const uint32_t base = block_exclusive_sum(roots | slots << 16, tile.warp_sums, &total);
+  const uint32_t base = block_exclusive_sum(roots | nodes << 16, tile.warp_sums, &total);
   if (word < Tile::kMaxRunWords) {
     tile.root_base[word] = static_cast<uint16_t>(base);
-    tile.tables.slot_base[word] = static_cast<uint16_t>(base >> 16);
+    tile.tables.node_base[word] = static_cast<uint16_t>(base >> 16);
   }
   if (word == 0) {
     tile.n_components = total & 0xffff;
-    tile.n_slots = total >> 16;
+    tile.n_nodes = total >> 16;
   }
 }
 

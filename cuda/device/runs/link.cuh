@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Which runs of neighbouring rows of a tile touch, found from the bits of both rows, a word at a time.
+/// Links between runs of neighbouring rows of a tile, found from the bits of both rows, a word at a time.
 ///
-/// Each link between two stretches of foreground is one bit. One link of a run makes its parent; further ones
-/// go to a list.
+/// Each link between two stretches of foreground is one bit. The first link of a run sets its parent; further
+/// links go to a list.
 #pragma once
 
 #include "device/runs/pack.cuh"
@@ -17,15 +17,15 @@ __device__ inline uint32_t lowest_bit(uint32_t bits) {
   return bits & (~bits + 1);
 }
 
-/// Links between the runs of a band's word and those of the band above, each as a bit of the run below.
+/// Links between the runs of a band's word and the runs of the band above; each link is a bit of the lower
+/// run.
 struct RowLinks {
   uint32_t straight;  ///< to the column above
   uint32_t left;      ///< to the one before that
   uint32_t right;     ///< to the one after it
 };
 
-/// A part of a band's word: what a thread goes through. Narrow tiles have fewer words than their block
-/// threads.
+/// The part of a band's word that a thread processes. Blocks of narrow tiles have more threads than words.
 template <typename Tile>
 struct WordPart {
   static constexpr uint32_t kParts = Tile::kHasTops && Tile::kWidth == kNarrow ? 2 : 1;
@@ -38,7 +38,7 @@ struct WordPart {
   __device__ uint32_t of(uint32_t bits) const { return bits & kAllLanes >> (kWordBits - kBits) << first; }
 };
 
-/// The ids of the runs that begin in a part of a word, one after the other.
+/// Iterates over the ids of the runs that begin in a part of a word.
 template <typename Tile>
 class NextRun {
  public:
@@ -83,7 +83,7 @@ __device__ inline EqualPixels equal_pixels(const Tiles& tiles, uint32_t x, uint3
           tiles.frame.segment_or_background(x + kWordBits, y) == after};
 }
 
-/// The pixels of a word that go on nothing before them.
+/// The pixels of a word that begin a stretch.
 template <typename Tile>
 __device__ uint32_t row_starts(uint32_t word, const Tile& tile) {
   if constexpr (Tile::kKind == RunKind::kPair) {
@@ -93,8 +93,8 @@ __device__ uint32_t row_starts(uint32_t word, const Tile& tile) {
   return tile.starts[word];
 }
 
-/// The links of a word to the row above, which the tile has: one for each two stretches of the two rows that
-/// touch. They do first where one of them begins, or else at a corner.
+/// The links of a word to the row above, which must belong to the tile: one for each two stretches of the two
+/// rows that touch. The link is the first column that both have, where one of them begins, or else a corner.
 template <typename Tile>
 __device__ RowLinks row_links(const Tiles& tiles, const Place& place, Connectivity connectivity,
                               uint32_t word, const Tile& tile) {
@@ -125,7 +125,7 @@ __device__ RowLinks row_links(const Tiles& tiles, const Place& place, Connectivi
           .right = has_corners ? right : 0};
 }
 
-/// The run above that the lowest of the links leads to, which is taken out of them; kNoRun if there is none.
+/// Removes the lowest of the links and returns its run above; kNoRun if there is none.
 template <typename Tile>
 __device__ uint32_t take_link(uint32_t band_above, uint32_t column, uint32_t among, RowLinks* links,
                               const Tile& tile) {
@@ -146,7 +146,7 @@ __device__ uint32_t take_link(uint32_t band_above, uint32_t column, uint32_t amo
   return tile.run_at(band_above, column);
 }
 
-/// Further links, each as its run above and the one below, in the room that the tile's runs leave.
+/// Further links, each as the run above and the run below, in the room behind the tile's runs.
 struct LinkList {
   uint32_t* links;
   uint32_t capacity;
@@ -164,8 +164,8 @@ __device__ LinkList link_list(Tile& tile) {
   return {first, static_cast<uint32_t>(tile.after_runs + Tile::kAfterRunsWords - first)};
 }
 
-/// Links the runs of these bands to those above: visit(run, parent) gets a parent for each run, itself if
-/// there is none; further links are listed, and counted also where there is no room.
+/// Links the runs of these bands to the runs above. Calls visit(run, parent) for each run, with the run
+/// itself if there is no link. Further links are listed; they are counted also if there is no room for them.
 template <typename Tile, typename Visit>
 __device__ void link_bands(const Tiles& tiles, const Place& place, Connectivity connectivity,
                            uint32_t first_band, uint32_t end_band, Tile& tile, Visit visit) {

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Third step of the run-based pipeline: labels and sums of the tile's components.
+/// Step 4: the sums of the tile's components.
 ///
-/// Runs have sums in closed form, which are added up in shared memory: in the room that the tile's runs
-/// leave, which holds a window of its components at a time. Most tiles have no more. Sums of components
-/// at borders go on to their root's in device memory.
+/// Each run has sums in closed form, which are added up in shared memory, in the room behind the tile's runs.
+/// The room holds a *batch* of components; most tiles have one batch. The sums of nodes are added to those of
+/// their root nodes in device memory.
 #pragma once
 
 #include "device/runs/forest.cuh"
-#include "device/runs/number.cuh"
 #include "device/runs/sums.cuh"
 #include "device/runs/tile.cuh"
 #include "device/warp.cuh"
 
 namespace ccl::device::runs {
 
-/// So many lanes of a warp with the same component are added up among them first.
+/// If at least this many lanes of a warp have the same component, they are added up within the warp first.
 inline constexpr uint32_t kManyLanes = 4;
 
-/// The components from `begin` to `end`, whose sums have their place.
+/// The components from `begin` to `end`, whose sums are in shared memory.
 template <uint32_t kWords>
-struct SumsWindow {
-  /// A component's sums and its root, an odd number of words from those of the next one, so that they spread
-  /// over all banks of shared memory.
+struct SumsBatch {
+  /// A component's sums and its root: an odd number of words, so that components spread over all banks of
+  /// shared memory.
   struct Component {
     uint32_t words[kWords];
     uint32_t root;
@@ -36,8 +35,8 @@ struct SumsWindow {
 };
 
 template <uint32_t kWords, typename Tile>
-__device__ SumsWindow<kWords> window_from(uint32_t begin, Tile& tile) {
-  using Component = typename SumsWindow<kWords>::Component;
+__device__ SumsBatch<kWords> batch_from(uint32_t begin, Tile& tile) {
+  using Component = typename SumsBatch<kWords>::Component;
   TileRun* first = tile.run + tile.n_runs;
   const auto n_bytes =
       static_cast<uint32_t>(reinterpret_cast<char*>(&tile.tables) - reinterpret_cast<char*>(first));
@@ -45,27 +44,26 @@ __device__ SumsWindow<kWords> window_from(uint32_t begin, Tile& tile) {
           reinterpret_cast<Component*>(first)};
 }
 
-/// Makes the sums ready.
 template <typename Tile, uint32_t kWords>
-__device__ void clear_sums(const SumsWindow<kWords>& window) {
-  constexpr uint32_t kDistance = sizeof(typename SumsWindow<kWords>::Component) / sizeof(uint32_t);
-  auto* words = reinterpret_cast<uint32_t*>(window.components);
-  for (uint32_t i = threadIdx.x; i < (window.end - window.begin) * kDistance; i += blockDim.x) {
+__device__ void clear_sums(const SumsBatch<kWords>& batch) {
+  constexpr uint32_t kDistance = sizeof(typename SumsBatch<kWords>::Component) / sizeof(uint32_t);
+  auto* words = reinterpret_cast<uint32_t*>(batch.components);
+  for (uint32_t i = threadIdx.x; i < (batch.end - batch.begin) * kDistance; i += blockDim.x) {
     words[i] = i % kDistance == TileSums::kXMin ? Tile::kWidth : 0;
   }
 }
 
-/// Where a piece of a run begins: what of it lies in one word.
-struct PieceStart {
-  uint32_t run;  ///< kMaxRuns: there is no piece
+/// Where a word span begins.
+struct SpanStart {
+  uint32_t run;  ///< kMaxRuns: no span
   uint32_t band;
   uint32_t column;
 };
 
-/// The i-th of a tile's words and runs: the piece with which a run goes on into the word, if there is one, or
-/// the run's first one.
+/// Of the i-th of a tile's words and runs: for a word, the span with which a run continues into it, if one
+/// does; for a run, its first span.
 template <typename Tile>
-__device__ PieceStart piece_start(const Tile& tile, uint32_t n_words, uint32_t i) {
+__device__ SpanStart span_start(const Tile& tile, uint32_t n_words, uint32_t i) {
   if (i < n_words) {
     const uint32_t band = i / Tile::kRowWords;
     const uint32_t word = i % Tile::kRowWords;
@@ -80,46 +78,58 @@ __device__ PieceStart piece_start(const Tile& tile, uint32_t n_words, uint32_t i
   return {run, tile.run[run].row() / Tile::kBandRows, tile.run[run].first()};
 }
 
-/// Adds up the runs, and notes the roots of components. Runs go by their pieces: a thread to each run's first
-/// one, and another to each word that one goes on in, so that long runs take no longer.
+/// Adds up the runs, and writes the roots of the batch's components. Runs are measured by word spans: the
+/// first span of each run and each further span have a thread of their own, so that long runs take no longer.
 template <typename Tile, uint32_t kWords>
 __device__ void measure_runs(const Tiles& tiles, Connectivity connectivity, const Place& place,
-                             const SumsWindow<kWords>& window, const Tile& tile) {
+                             const SumsBatch<kWords>& batch, const Tile& tile) {
   const uint32_t n_words = tiles.rows / Tile::kBandRows * Tile::kRowWords;
   for (uint32_t i = threadIdx.x; i / kWarpSize * kWarpSize < n_words + tile.n_runs; i += blockDim.x) {
-    const auto [run, band, column] = piece_start(tile, n_words, i);
+    const auto [run, band, column] = span_start(tile, n_words, i);
     const uint32_t component =
         run < Tile::kMaxRuns ? tile.components_before(tile.root_of(run)) : Tile::kMaxRuns;
-    const uint32_t lanes = __ballot_sync(kAllLanes, window.has(component));
-    if (!window.has(component)) {
+    const uint32_t lanes = __ballot_sync(kAllLanes, batch.has(component));
+    if (!batch.has(component)) {
       continue;
     }
     if (i >= n_words && tile.is_root_run(run)) {
-      window.of(component).root = run;
+      batch.of(component).root = run;
     }
     uint32_t words[kWords];
-    sums_of_piece(tiles, connectivity, place, tile, piece_from(tile, band, column), words);
+    sums_of_span(tiles, connectivity, place, tile, span_from(tile, band, column), words);
     if (reduce_alike(lanes, component, kManyLanes, words)) {
-      add(words, window.of(component).words);
+      add(words, batch.of(component).words);
     }
   }
 }
 
-/// Measures what the window has, from the start.
+/// Measures the components of a batch.
 template <typename Tile, uint32_t kWords>
-__device__ void measure_window(const Tiles& tiles, Connectivity connectivity, const Place& place,
-                               const SumsWindow<kWords>& window, const Tile& tile) {
-  clear_sums<Tile>(window);
+__device__ void measure_batch(const Tiles& tiles, Connectivity connectivity, const Place& place,
+                              const SumsBatch<kWords>& batch, const Tile& tile) {
+  clear_sums<Tile>(batch);
   __syncthreads();
-  measure_runs(tiles, connectivity, place, window, tile);
+  measure_runs(tiles, connectivity, place, batch, tile);
   __syncthreads();
 }
 
-/// Adds a tile's sums to those of a slot in device memory.
+/// Clears the sums and the labels of the tile's nodes, before other blocks add to them and wait for them.
+template <uint32_t kWords, typename Tile>
+__device__ void clear_nodes(const Tiles& tiles, const Place& place, const Tile& tile) {
+  for (uint32_t i = threadIdx.x; i < tile.n_nodes; i += blockDim.x) {
+    const uint32_t node = place.index * tiles.max_nodes + i;
+    tiles.node_label[node] = 0;
+    for (uint32_t word = 0; word < kWords; ++word) {
+      *tiles.node_sum(word, node) = word == TileSums::kXMin ? tiles.frame.width : 0;
+    }
+  }
+}
+
+/// Adds sums to those of a node in device memory.
 template <uint32_t kWords>
-__device__ void add_to_slot(const Tiles& tiles, uint32_t slot, const FrameSums<kWords>& sums) {
+__device__ void add_to_node(const Tiles& tiles, uint32_t node, const FrameSums<kWords>& sums) {
   for (uint32_t word = 0; word < kWords; ++word) {
-    auto* to = reinterpret_cast<unsigned long long*>(tiles.slot_sum(word, slot));
+    auto* to = reinterpret_cast<unsigned long long*>(tiles.node_sum(word, node));
     if (is_sum(word)) {
       atomicAdd(to, sums[word]);
     } else if (word == TileSums::kXMin) {
@@ -130,121 +140,29 @@ __device__ void add_to_slot(const Tiles& tiles, uint32_t slot, const FrameSums<k
   }
 }
 
-/// Each slot climbs a step towards its root, and its path is shortened: others climb from where it got.
-template <typename Tile>
-__device__ void climb(const Tiles& tiles, const Place& place, Tile& tile) {
-  for (uint32_t i = threadIdx.x; i < tile.n_slots; i += blockDim.x) {
-    const uint32_t slot = place.index * tiles.max_slots + i;
-    const uint32_t ancestor = tile.tables.slot_root[i];
-    const Parent parent = load(tiles.parent + ancestor);
-    tile.tables.slot_root[i] = slot_of(parent);
-    if (ancestor != slot && slot_of(parent) != ancestor) {
-      store(tiles.parent + slot, parent);
-    }
-  }
-}
-
-/// Finds the roots of the tile's slots, each from where it got on the way. Components that go on one of
-/// another tile do not begin here. This is thread `thread` of `n_threads`.
-template <typename Tile>
-__device__ void find_slots(const Tiles& tiles, const Place& place, uint32_t thread, uint32_t n_threads,
-                           Tile& tile) {
-  auto& tables = tile.tables;
-  for (uint32_t i = thread; i < tile.n_slots; i += n_threads) {
-    tables.slot_root[i] = slot_of(find_root(tiles.parent, tables.slot_root[i]));
-    if (tables.slot_root[i] != place.index * tiles.max_slots + i) {
-      const uint32_t run = tables.slot_run[i];
-      atomicAnd(tables.is_first + run / kWordBits, ~(1u << run % kWordBits));
-    }
-  }
-}
-
-/// Brings the sums of shared components to their roots. Where several of a warp have the same root, as in a
-/// large component, these are added up first. This is thread `thread` of `n_threads`, which are whole warps
-/// and have found the roots.
+/// Adds the sums of the batch's nodes to those of their root nodes. If several nodes of a warp have the same
+/// root node, as in a large component, they are added up first. This is thread `thread` of `n_threads`, which
+/// are whole warps and have found the root nodes.
 template <typename Tile, uint32_t kWords>
-__device__ void measure_slots(const Tiles& tiles, const Place& place, uint32_t thread, uint32_t n_threads,
-                              const SumsWindow<kWords>& window, const Tile& tile) {
-  for (uint32_t i = thread; i / kWarpSize * kWarpSize < tile.n_slots; i += n_threads) {
-    const uint32_t root = i < tile.n_slots ? tile.tables.slot_run[i] : 0;
+__device__ void measure_nodes(const Tiles& tiles, const Place& place, uint32_t thread, uint32_t n_threads,
+                              const SumsBatch<kWords>& batch, const Tile& tile) {
+  for (uint32_t i = thread; i / kWarpSize * kWarpSize < tile.n_nodes; i += n_threads) {
+    const uint32_t root = i < tile.n_nodes ? tile.tables.node_run[i] : 0;
     const uint32_t component = tile.components_before(root);
-    const bool is_here = i < tile.n_slots && window.has(component);
+    const bool is_here = i < tile.n_nodes && batch.has(component);
     const uint32_t lanes = __ballot_sync(kAllLanes, is_here);
     if (!is_here) {
       continue;
     }
     uint32_t words[kWords];
     for (uint32_t word = 0; word < kWords; ++word) {
-      words[word] = window.of(component).words[word];
+      words[word] = batch.of(component).words[word];
     }
-    const uint32_t slot_root = tile.tables.slot_root[i];
-    if (reduce_alike(lanes, slot_root, 2, words)) {
+    const uint32_t node_root = tile.tables.node_root[i];
+    if (reduce_alike(lanes, node_root, 2, words)) {
       FrameSums<kWords> sums;
       to_frame(place, words, sums);
-      add_to_slot(tiles, slot_root, sums);
-    }
-  }
-}
-
-/// No label begins in an empty tile; but the first one counts all of the frame.
-template <typename Tile>
-__device__ bool has_nothing_to_count(const Place& place, const Tile& tile) {
-  return tile.n_runs == 0 && place.index != 0;
-}
-
-/// Gathers what the merged tiles tell: the roots of the tile's slots and the counts that its labels follow
-/// from. Shared components bring the window's sums to their roots.
-template <uint32_t kWords, typename Tile>
-__device__ void gather(const Tiles& tiles, const Place& place, const SumsWindow<kWords>& window, Tile& tile) {
-  // Different warps load different things, so that all are under way at once.
-  constexpr uint32_t kSlotThreads = 4 * kWarpSize;
-  constexpr uint32_t kTileThreads = 4 * kWarpSize;
-  constexpr uint32_t kRowThreads = threads_for(Tile::kWidth) - kSlotThreads - kTileThreads;
-  if (threadIdx.x < kSlotThreads) {
-    find_slots(tiles, place, threadIdx.x, kSlotThreads, tile);
-    measure_slots(tiles, place, threadIdx.x, kSlotThreads, window, tile);
-    return;
-  }
-  if (has_nothing_to_count(place, tile)) {
-    return;
-  }
-  auto& tables = tile.tables;
-  const bool is_first_tile = place.index == 0;  // above which there are no labels, so it counts them all
-  const uint32_t thread = threadIdx.x - kSlotThreads;
-  if (thread < kTileThreads) {
-    add_tile_counts(tiles, is_first_tile ? tiles.count() : place.strip * tiles.columns, thread, kTileThreads,
-                    is_first_tile ? &tables.n_labels : &tables.strip_base);
-  } else {
-    add_row_counts(tiles, place, thread - kTileThreads, kRowThreads, tables);
-  }
-}
-
-/// Numbers the components that begin in the tile, and if it `tells_labels`, tells other blocks those of
-/// shared ones.
-template <typename Tile>
-__device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Place& place, bool tells_labels,
-                            Tile& tile) {
-  if (has_nothing_to_count(place, tile)) {
-    return;
-  }
-  auto& tables = tile.tables;
-  if (threadIdx.x < kWarpSize) {
-    number_rows(tiles.rows, tables);
-  } else if (threadIdx.x < 2 * kWarpSize) {
-    rank_first_runs(tile);
-  }
-  if (place.index == 0) {
-    tell_counts(emitter, tables.n_labels);
-  }
-  __syncthreads();
-  if (!tells_labels) {
-    return;
-  }
-  for (uint32_t i = first_slot_of_thread(); i < tile.n_slots; i += blockDim.x) {
-    const uint32_t slot = place.index * tiles.max_slots + i;
-    if (tables.slot_root[i] == slot) {
-      const uint32_t run = tables.slot_run[i];
-      tell_label(tiles.slot_label + slot, label_of(tables, run, tile.run[run].row()));
+      add_to_node(tiles, node_root, sums);
     }
   }
 }

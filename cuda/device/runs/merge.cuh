@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Second step of the run-based pipeline: components that meet at the borders of tiles become one.
+/// Step 3: components that meet at the borders of tiles become one.
 ///
-/// A union-find over slots in device memory, which links a root to any slot of the other tree whose first
-/// pixel is earlier, as Rem's does (Dijkstra 1976).
-/// Whoever becomes a child takes itself out of the count of its row and tile, so that what is left
-/// when all are done are the frame's components, each counted where it begins.
+/// This is a union-find over nodes in device memory. As in Rem's algorithm (Dijkstra 1976), a root is linked
+/// to any node of the other tree whose first pixel is earlier. A node that becomes a child is subtracted from
+/// the counts of its row and its tile. Once all tiles are merged, the counts are those of the frame's
+/// components, each counted where it begins.
 #pragma once
 
 #include "device/runs/forest.cuh"
@@ -14,11 +14,11 @@
 
 namespace ccl::device::runs {
 
-/// A component was linked to an earlier one: it is no longer the frame's.
-__device__ inline void retire(const Tiles& tiles, Parent self) {
-  const uint32_t tile = slot_of(self) / tiles.max_slots;
+/// Subtracts a component that was linked to an earlier one from the counts of the frame's components.
+__device__ inline void uncount(const Tiles& tiles, Parent self) {
+  const uint32_t tile = node_of(self) / tiles.max_nodes;
   const uint32_t y = first_pixel_of(self) / tiles.frame.width;
-  // FrameCounts are bytes; subtracting from the word that holds one borrows nothing, because none goes below
+  // Counts are bytes. Subtracting from the word around a byte does not borrow, because no count goes below
   // 0.
   const uint32_t count = tile * tiles.rows + tiles.row_in_tile(y);
   atomicSub(reinterpret_cast<uint32_t*>(tiles.row_counts) + count / 4, 1u << count % 4 * 8);
@@ -32,25 +32,25 @@ __device__ inline void unite(const Tiles& tiles, uint32_t a, uint32_t b) {
     const uint32_t later = parent_a > parent_b ? a : b;
     const Parent later_parent = max(parent_a, parent_b);
     const Parent earlier_parent = min(parent_a, parent_b);
-    if (slot_of(later_parent) == later) {
+    if (node_of(later_parent) == later) {
       const Parent old = atomicMin(tiles.parent + later, earlier_parent);
       if (old == later_parent) {
-        retire(tiles, old);
+        uncount(tiles, old);
         return;
       }
-      a = slot_of(old);
-      b = slot_of(earlier_parent);
+      a = node_of(old);
+      b = node_of(earlier_parent);
       parent_a = load(tiles.parent + a);
       parent_b = load(tiles.parent + b);
       continue;
     }
-    // Both climb, so that loads overlap.
-    const Parent grandparent_a = load(tiles.parent + slot_of(parent_a));
-    const Parent grandparent_b = load(tiles.parent + slot_of(parent_b));
+    // Both move up one step, so that their loads overlap.
+    const Parent grandparent_a = load(tiles.parent + node_of(parent_a));
+    const Parent grandparent_b = load(tiles.parent + node_of(parent_b));
     shorten(tiles.parent, a, parent_a, grandparent_a);
     shorten(tiles.parent, b, parent_b, grandparent_b);
-    a = slot_of(parent_a);
-    b = slot_of(parent_b);
+    a = node_of(parent_a);
+    b = node_of(parent_b);
     parent_a = grandparent_a;
     parent_b = grandparent_b;
   }
@@ -62,19 +62,19 @@ __device__ inline void unite(const Tiles& tiles, uint32_t a, uint32_t b) {
 ///             m c d             a c
 ///                               b d
 ///
-/// where a, b, l lie on this side of the border, and c, d, m beyond it.
+/// a, b, l lie on this side of the border, and c, d, m on the other side.
 struct Window {
   uint32_t l, m, a, b, c, d;
 };
 
-/// Links that no other window has but those that follow from straight ones.
+/// The links that this window must make; other windows make the rest, or they follow from straight links.
 struct Links {
-  bool straight;       ///< a–c, unless l–m says the same
+  bool straight;       ///< a–c, unless l–m is the same link
   bool diagonal;       ///< a–d, 8-connectivity only
   bool anti_diagonal;  ///< b–c, 8-connectivity only
 };
 
-/// By the segments of a window; 0 outside the frame, and l before the border's first pixel.
+/// `w` has the segments of a window: 0 outside the frame, and for l before the first pixel of the border.
 __device__ inline Links links_of(Connectivity connectivity, const Window& w) {
   const bool has_diagonals = connectivity == Connectivity::k8;
   return {.straight = w.a != 0 && w.a == w.c && !(w.l == w.a && w.m == w.a),
@@ -82,7 +82,8 @@ __device__ inline Links links_of(Connectivity connectivity, const Window& w) {
           .anti_diagonal = has_diagonals && w.b != 0 && w.b == w.c && w.b != w.a && w.b != w.d};
 }
 
-/// All lanes of the warp call it. Lanes often have one link in common, and one of them is enough.
+/// Unites a and b of each linked lane. All lanes of the warp must call it. Often several lanes have the same
+/// link; one of them makes it.
 __device__ inline void unite_lanes(const Tiles& tiles, bool is_linked, uint32_t a, uint32_t b) {
   const uint32_t lanes = __ballot_sync(kAllLanes, is_linked);
   if (!is_linked) {
@@ -94,25 +95,25 @@ __device__ inline void unite_lanes(const Tiles& tiles, bool is_linked, uint32_t 
   }
 }
 
-/// One of the two borders that a tile has with later ones, to the south and to the east.
+/// One of the two borders of a tile with later tiles: south or east.
 struct Border {
   bool is_south;
-  const uint16_t* here;    ///< per pixel along the border, of all tiles: its slot on this side
-  const uint16_t* beyond;  ///< and on the other
+  const uint16_t* here;    ///< per pixel along the border, of all tiles: its node on this side
+  const uint16_t* beyond;  ///< and on the other side
   uint32_t n_pixels;
-  uint32_t first, n;                 ///< of these the tile's own
+  uint32_t first, n;                 ///< the pixels of this tile
   uint32_t next_along, next_across;  ///< steps from a tile to the next one
 
-  __device__ uint32_t slot(const uint16_t* side, uint32_t i) const {
-    return i < n_pixels ? side[i] : kNoSlot;
+  __device__ uint32_t node(const uint16_t* side, uint32_t i) const {
+    return i < n_pixels ? side[i] : kNoNode;
   }
-  /// The slots around the tile's pixel `i`.
+  /// The nodes around the tile's pixel `i`.
   __device__ Window window(uint32_t i) const {
     const uint32_t at = first + i;
-    // Each border between tile columns has a first link.
+    // The border between two columns of tiles begins anew in each strip: its first pixel has none before it.
     const uint32_t before = i == 0 && !is_south ? n_pixels : at - 1;
-    return {slot(here, before), slot(beyond, before), slot(here, at),
-            slot(here, at + 1), slot(beyond, at),     slot(beyond, at + 1)};
+    return {node(here, before), node(beyond, before), node(here, at),
+            node(here, at + 1), node(beyond, at),     node(beyond, at + 1)};
   }
 };
 
@@ -140,43 +141,43 @@ __device__ Border border_of(const Tiles& tiles, const Place& place, bool is_sout
           1};
 }
 
-/// The segments of a window around the tile's pixel `i`. In a binary frame slots tell them; those of values
-/// are read from the frame.
+/// The segments of the window at the tile's pixel `i`. In a binary frame a pixel is foreground if it has a
+/// node; values are read from the frame.
 template <typename Tile>
 __device__ Window segments_of(const Tiles& tiles, const Place& place, const Border& border, uint32_t i,
-                              const Window& slots) {
+                              const Window& nodes) {
   if constexpr (Tile::kKind == RunKind::kValue) {
-    const auto segment = [&](uint32_t slot, int along, int across) -> uint32_t {
+    const auto segment = [&](uint32_t node, int along, int across) -> uint32_t {
       const uint32_t x = border.is_south ? i + along : Tile::kWidth - 1 + across;
       const uint32_t y = border.is_south ? tiles.rows - 1 + across : i + along;
-      return slot != kNoSlot ? tiles.frame.segment(place.x + x, place.y + y) : 0;
+      return node != kNoNode ? tiles.frame.segment(place.x + x, place.y + y) : 0;
     };
-    return {segment(slots.l, -1, 0), segment(slots.m, -1, 1), segment(slots.a, 0, 0),
-            segment(slots.b, 1, 0),  segment(slots.c, 0, 1),  segment(slots.d, 1, 1)};
+    return {segment(nodes.l, -1, 0), segment(nodes.m, -1, 1), segment(nodes.a, 0, 0),
+            segment(nodes.b, 1, 0),  segment(nodes.c, 0, 1),  segment(nodes.d, 1, 1)};
   } else {
-    return {slots.l != kNoSlot, slots.m != kNoSlot, slots.a != kNoSlot,
-            slots.b != kNoSlot, slots.c != kNoSlot, slots.d != kNoSlot};
+    return {nodes.l != kNoNode, nodes.m != kNoNode, nodes.a != kNoNode,
+            nodes.b != kNoNode, nodes.c != kNoNode, nodes.d != kNoNode};
   }
 }
 
-/// Links across a border what pixel `i` of the tile has there: itself and what is beyond it, or, if
-/// `is_anti_diagonal`, the next pixel and what is beyond this one. All lanes of the warp call it.
+/// Makes the links of pixel `i` across a border: straight or diagonal from the pixel itself or, if
+/// `is_anti_diagonal`, from the next pixel to the one beyond this pixel. All lanes of the warp must call it.
 template <typename Tile>
 __device__ void unite_across(const Tiles& tiles, Connectivity connectivity, const Place& place,
                              const Border& border, uint32_t i, bool is_anti_diagonal) {
-  const Window slots = border.window(i);
-  const Links links = links_of(connectivity, segments_of<Tile>(tiles, place, border, i, slots));
+  const Window nodes = border.window(i);
+  const Links links = links_of(connectivity, segments_of<Tile>(tiles, place, border, i, nodes));
   const bool is_diagonal = !is_anti_diagonal && links.diagonal;
   const bool is_linked = is_anti_diagonal ? links.anti_diagonal : links.straight || links.diagonal;
   const uint32_t next = i + 1 < border.n ? place.index : place.index + border.next_along;
   const uint32_t here = is_anti_diagonal ? next : place.index;
   const uint32_t beyond = border.next_across + (is_diagonal ? next : place.index);
-  unite_lanes(tiles, is_linked, here * tiles.max_slots + (is_anti_diagonal ? slots.b : slots.a),
-              beyond * tiles.max_slots + (is_diagonal ? slots.d : slots.c));
+  unite_lanes(tiles, is_linked, here * tiles.max_nodes + (is_anti_diagonal ? nodes.b : nodes.a),
+              beyond * tiles.max_nodes + (is_diagonal ? nodes.d : nodes.c));
 }
 
-/// Joins the block's tile with the tiles below and to the right: a thread to a pixel of the borders, and
-/// another to its anti-diagonal; whole warps to each border.
+/// Joins the block's tile with the tiles below and to the right. Each border pixel has a thread, and another
+/// one for its anti-diagonal; a warp works on one border.
 template <typename Tile>
 __device__ void merge_borders(const Tiles& tiles, Connectivity connectivity, const Place& place) {
   const uint32_t n = Tile::kWidth + tiles.rows;

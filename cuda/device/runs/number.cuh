@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Canonical labels of the components that begin in a tile.
+/// Step 5: canonical labels of the components that begin in a tile.
 ///
-/// A label is 1 + the number of components that begin before: in strips above, in rows above of this strip,
-/// in the same row of tiles to the left, and in the same row of the tile. All but the last were counted
-/// before; that one is made here, from a bit per run.
+/// A label is 1 + the number of components that begin before it: in the strips above, in the rows above of
+/// this strip, in the same row of the tiles to the left, and in the same row of this tile. The first three
+/// follow from published counts; the last one is counted here, from a bit per run.
 #pragma once
 
+#include "device/runs/emission.h"
+#include "device/runs/forest.cuh"
 #include "device/runs/tile.cuh"
 #include "device/warp.cuh"
 
@@ -13,7 +15,7 @@ namespace ccl::device::runs {
 
 inline constexpr uint32_t kRowsPerWord = 4;  // of row counts
 
-/// Makes ready what is counted in and marked off later.
+/// Initializes the counters, and the bits from which find_node_roots() removes nodes that are not root nodes.
 template <typename Tile>
 __device__ void prepare_numbers(Tile& tile) {
   auto& tables = tile.tables;
@@ -30,9 +32,9 @@ __device__ void prepare_numbers(Tile& tile) {
   }
 }
 
-/// Adds up the row counts of the strip's tiles, a thread the same word of some of them. A word's four bytes
-/// become two words of two halves, which hold the sum over any row of tiles. This is thread `thread` of
-/// `n_threads`, a multiple of a tile's words.
+/// Adds up the row counts of the strip's tiles; a thread adds the same word of some of the tiles. The four
+/// bytes of a word become two words of two 16-bit sums, which the sum over any row of tiles fits. This is
+/// thread `thread` of `n_threads`, a multiple of the words of a tile.
 template <typename Tables>
 __device__ void add_row_counts(const Tiles& tiles, const Place& place, uint32_t thread, uint32_t n_threads,
                                Tables& tables) {
@@ -79,18 +81,18 @@ __device__ inline void add_tile_counts(const Tiles& tiles, uint32_t n_tiles, uin
   }
 }
 
-/// How many components the frame has.
-__device__ inline void tell_counts(const Emitter& emitter, uint32_t n_labels) {
-  if (threadIdx.x == 0 && emitter.emission != Emission::kNone) {
+/// Writes how many components the frame has.
+__device__ inline void write_counts(const Emitter& emitter, uint32_t n_labels) {
+  if (threadIdx.x == 0 && counts_labels(emitter.emission)) {
     emitter.counts->n_labels = n_labels;
-    if (emitter.emission == Emission::kByLabel) {
+    if (counts_all_as_kept(emitter.emission)) {
       emitter.counts->n_components = n_labels;
     }
   }
 }
 
-/// One warp, some rows to a lane: what a row's labels begin with. The tile's own components are left out,
-/// because its runs are counted from the tile's first one on.
+/// One warp, some rows to a lane: how many components come before each row. Those of the tile itself are not
+/// counted, because rank_first_runs() counts from the first run of the tile on.
 template <typename Tables>
 __device__ void number_rows(uint32_t n_rows, Tables& tables) {
   constexpr uint32_t kShare = kMaxRows / kWarpSize;
@@ -110,7 +112,7 @@ __device__ void number_rows(uint32_t n_rows, Tables& tables) {
   }
 }
 
-/// One warp: the sums, before each word, of runs that begin a component of the frame.
+/// One warp: how many runs before each word begin a component of the frame.
 template <typename Tile>
 __device__ void rank_first_runs(Tile& tile) {
   static_assert(Tile::kMaxRunWords % kWarpSize == 0);
@@ -130,6 +132,42 @@ __device__ uint32_t label_of(const Tables& tables, uint32_t run, uint32_t row) {
   const uint32_t word = run / kWordBits;
   return tables.row_base[row] + tables.first_base[word] +
          __popc(tables.is_first[word] & bits_up_to(run % kWordBits));
+}
+
+/// An empty tile numbers nothing; but the first tile counts the components of the frame.
+template <typename Tile>
+__device__ bool has_nothing_to_count(const Place& place, const Tile& tile) {
+  return tile.n_runs == 0 && place.index != 0;
+}
+
+/// Numbers the components that begin in the tile and, if `publishes_labels`, publishes the labels of its root
+/// nodes to the other blocks.
+template <typename Tile>
+__device__ void number_tile(const Tiles& tiles, const Emitter& emitter, const Place& place,
+                            bool publishes_labels, Tile& tile) {
+  if (has_nothing_to_count(place, tile)) {
+    return;
+  }
+  auto& tables = tile.tables;
+  if (threadIdx.x < kWarpSize) {
+    number_rows(tiles.rows, tables);
+  } else if (threadIdx.x < 2 * kWarpSize) {
+    rank_first_runs(tile);
+  }
+  if (place.index == 0) {
+    write_counts(emitter, tables.n_labels);
+  }
+  __syncthreads();
+  if (!publishes_labels) {
+    return;
+  }
+  for (uint32_t i = first_node_of_thread(); i < tile.n_nodes; i += blockDim.x) {
+    const uint32_t node = place.index * tiles.max_nodes + i;
+    if (tables.node_root[i] == node) {
+      const uint32_t run = tables.node_run[i];
+      publish_label(tiles.node_label + node, label_of(tables, run, tile.run[run].row()));
+    }
+  }
 }
 
 }  // namespace ccl::device::runs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// A record's place is the number of bits before its label's.
+/// The index of a record is the number of bits before its label's bit.
 #include "device/runs/order.h"
 
 #include "device/check.h"
@@ -13,9 +13,10 @@ namespace {
 constexpr uint32_t kThreads = 512;
 constexpr uint32_t kBlocks = 64;
 
-/// The bits before each word. A block numbers its share of the words, and adds up those before it.
+/// Counts the bits before each word. A block counts its share of the words, and adds the words before its
+/// share.
 __global__ void __launch_bounds__(kThreads)
-    count_left(const FrameCounts* counts, const uint32_t* is_left, uint32_t* left_before) {
+    count_kept(const FrameCounts* counts, const uint32_t* is_kept, uint32_t* kept_before) {
   __shared__ uint32_t warp_sums[kWarpSize];
   const uint32_t n_words = counts->n_labels / kWordBits + 1;
   const uint32_t share = (n_words + kBlocks - 1) / kBlocks;
@@ -23,7 +24,7 @@ __global__ void __launch_bounds__(kThreads)
   const uint32_t end = min(begin + share, n_words);
   uint32_t n = 0;
   for (uint32_t word = threadIdx.x; word < begin; word += kThreads) {
-    n += __popc(is_left[word]);
+    n += __popc(is_kept[word]);
   }
   uint32_t before = 0;
   block_exclusive_sum(n, warp_sums, &before);
@@ -31,9 +32,9 @@ __global__ void __launch_bounds__(kThreads)
     __syncthreads();
     const uint32_t word = first + threadIdx.x;
     uint32_t total = 0;
-    const uint32_t sum = block_exclusive_sum(word < end ? __popc(is_left[word]) : 0, warp_sums, &total);
+    const uint32_t sum = block_exclusive_sum(word < end ? __popc(is_kept[word]) : 0, warp_sums, &total);
     if (word < end) {
-      left_before[word] = before + sum;
+      kept_before[word] = before + sum;
     }
     before += total;
   }
@@ -41,7 +42,7 @@ __global__ void __launch_bounds__(kThreads)
 
 __global__ void __launch_bounds__(kThreads)
     place_records(const FrameCounts* counts, uint32_t max_components, const CclComponent* appended,
-                  const uint32_t* is_left, const uint32_t* left_before, CclComponent* records) {
+                  const uint32_t* is_kept, const uint32_t* kept_before, CclComponent* records) {
   const uint32_t n = counts->n_components;
   if (n > max_components) {
     return;
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(kThreads)
   for (uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < n; i += kBlocks * kThreads) {
     const uint32_t label = appended[i].label;
     const uint32_t word = label / kWordBits;
-    records[left_before[word] + __popc(is_left[word] & bits_below(label % kWordBits))] = appended[i];
+    records[kept_before[word] + __popc(is_kept[word] & bits_below(label % kWordBits))] = appended[i];
   }
 }
 
@@ -59,15 +60,15 @@ Status RecordOrder::configure(uint32_t max_components, uint32_t max_labels) {
   max_components_ = max_components;
   const uint32_t n_words = max_labels / kWordBits + 1;
   CCL_RETURN_IF_ERROR(appended_.allocate(max_components));
-  CCL_RETURN_IF_ERROR(is_left_.allocate(n_words));
-  return left_before_.allocate(n_words);
+  CCL_RETURN_IF_ERROR(is_kept_.allocate(n_words));
+  return kept_before_.allocate(n_words);
 }
 
 Status RecordOrder::run(const FrameCounts* counts, CclComponent* records, cudaStream_t stream) const {
-  count_left<<<kBlocks, kThreads, 0, stream>>>(counts, is_left_.data(), left_before_.data());
-  CCL_RETURN_IF_ERROR(check_launch("count_left"));
-  place_records<<<kBlocks, kThreads, 0, stream>>>(counts, max_components_, appended_.data(), is_left_.data(),
-                                                  left_before_.data(), records);
+  count_kept<<<kBlocks, kThreads, 0, stream>>>(counts, is_kept_.data(), kept_before_.data());
+  CCL_RETURN_IF_ERROR(check_launch("count_kept"));
+  place_records<<<kBlocks, kThreads, 0, stream>>>(counts, max_components_, appended_.data(), is_kept_.data(),
+                                                  kept_before_.data(), records);
   return check_launch("place_records");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// From pixels to bits, kChunk pixels to a thread.
+/// Packs pixels to bits; a thread packs kChunk pixels.
 #pragma once
 
 #include "device/runs/tile.cuh"
@@ -7,31 +7,31 @@
 
 namespace ccl::device::runs {
 
-/// A bit per byte of eight, the first byte's lowest, from bytes that are 0 or 255.
+/// One bit for each of eight bytes, which are 0 or 255; the first byte's bit is the lowest.
 __device__ inline uint32_t gather_bytes(uint32_t low, uint32_t high) {
   constexpr uint32_t kOnes = 0x01010101;
   return __dp4a(high & kOnes, 0x80402010u, __dp4a(low & kOnes, 0x08040201u, 0u));
 }
 
-/// A bit per byte that is the same in both.
+/// One bit for each byte that is the same in both.
 __device__ inline uint32_t equal_bytes(const uint4& a, const uint4& b) {
   return gather_bytes(__vcmpeq4(a.x, b.x), __vcmpeq4(a.y, b.y)) |
          gather_bytes(__vcmpeq4(a.z, b.z), __vcmpeq4(a.w, b.w)) << 8;
 }
 
-/// The bytes, each one later; the first one is `before`.
+/// The bytes shifted by one to later places; `before` becomes the first byte.
 __device__ inline uint4 shift_up(const uint4& v, uint32_t before) {
   return make_uint4(v.x << 8 | before, __funnelshift_l(v.x, v.y, 8), __funnelshift_l(v.y, v.z, 8),
                     __funnelshift_l(v.z, v.w, 8));
 }
 
-/// The bytes, each one earlier; the last one is `after`.
+/// The bytes shifted by one to earlier places; `after` becomes the last byte.
 __device__ inline uint4 shift_down(const uint4& v, uint32_t after) {
   return make_uint4(__funnelshift_r(v.x, v.y, 8), __funnelshift_r(v.y, v.z, 8), __funnelshift_r(v.z, v.w, 8),
                     v.w >> 8 | after << 24);
 }
 
-/// kChunk pixels from (x, y) on, as they are; 0 outside the frame.
+/// kChunk pixels from (x, y) on; 0 outside the frame.
 __device__ inline uint4 load_pixels(const Tiles& tiles, uint32_t x, uint32_t y) {
   const SegmentSource& frame = tiles.frame;
   uint4 pixels = make_uint4(0, 0, 0, 0);
@@ -49,15 +49,15 @@ __device__ inline uint4 load_pixels(const Tiles& tiles, uint32_t x, uint32_t y) 
   return pixels;
 }
 
-/// A chunk's foreground, and those of its pixels that go on a run of the pixel before them; the latter not
-/// for runs of pairs of rows.
+/// A chunk's foreground, and the pixels that continue the run of the pixel before them (not for runs of
+/// pairs).
 struct Chunk {
   uint32_t bits;
   uint32_t joins;
 };
 
-/// The chunk that begins at (x, y). All lanes of the warp must call it; chunks of a row are neighbouring
-/// lanes.
+/// The chunk that begins at (x, y). All lanes of the warp must call it; neighbouring lanes have neighbouring
+/// chunks of a row.
 template <typename Tile>
 __device__ Chunk pack_chunk(const Tiles& tiles, uint32_t x, uint32_t y) {
   const uint4 v = load_pixels(tiles, x, y);
@@ -83,7 +83,7 @@ __device__ Chunk pack_chunk(const Tiles& tiles, uint32_t x, uint32_t y) {
   return chunk;
 }
 
-/// Whole warps call it.
+/// Packs the pixels around the tile. Whole warps must call it.
 template <typename Tile>
 __device__ void pack_halo(const Tiles& tiles, const Place& place, Tile& tile) {
   auto& halo = tile.halo;

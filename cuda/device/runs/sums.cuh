@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Sums over the runs of a tile, in its coordinates, where each fits 32 bits; and those in the frame's.
+/// Sums over the runs of a tile, in the tile's coordinates, in which each sum fits 32 bits; and in the
+/// frame's.
 #pragma once
 
+#include "ccl/filter.h"
 #include "ccl/sums.h"
 #include "device/runs/tile.cuh"
 #include "device/warp.cuh"
 
 namespace ccl::device::runs {
 
-/// The words of such sums; the last holds two.
+/// The words of the sums of a component; the last word holds two sums.
 struct TileSums {
   enum Word : uint32_t {
     kArea,
@@ -29,8 +31,8 @@ struct TileSums {
   /// Each edge between pixels counts once at most.
   static constexpr uint32_t kPerimeterBits = 17;
   static_assert(kWide * (kMaxRows + 1) + (kWide + 1) * kMaxRows < 1u << kPerimeterBits);
-  /// Much more than the greatest Euler number, which is one a slot; the smallest is about minus half the
-  /// pixels, and one less than the other bits could hold.
+  /// Much more than the greatest Euler number, which is one per node. The smallest is about minus half the
+  /// pixels, one less than the upper bits could hold without the bias.
   static constexpr uint32_t kEulerBias = 1u << 13;
 
   static __device__ uint32_t pack(const PixelShape& shape) {
@@ -53,14 +55,14 @@ struct BitSums {
   uint32_t n, x, xx;
 };
 
-/// Those of bits `first` .. `first` + n − 1.
+/// The sums of bits `first` .. `first` + n − 1.
 __device__ inline BitSums sums_of_consecutive(uint32_t first, uint32_t n) {
   const uint32_t steps = n * (n - 1) / 2;                  // Σ k for k < n
   const uint32_t squares = n * (n - 1) * (2 * n - 1) / 6;  // Σ k² for k < n
   return {n, n * first + steps, first * (n * first + 2 * steps) + squares};
 }
 
-/// The sums of a stretch of a row but for its perimeter and Euler number.
+/// The sums of a stretch of a row, without its perimeter and Euler number.
 template <uint32_t kWords>
 __device__ void sums_of_stretch(uint32_t x, uint32_t last, uint32_t y, uint32_t (&words)[kWords]) {
   const BitSums columns = sums_of_consecutive(x, last - x + 1);
@@ -77,7 +79,7 @@ __device__ void sums_of_stretch(uint32_t x, uint32_t last, uint32_t y, uint32_t 
   }
 }
 
-/// A word of a row in or next to a tile, and for each of its pixels those to its left and right.
+/// A word of a row in or next to a tile, with the left and the right neighbour of each pixel.
 struct WordNeighbors {
   uint32_t own, left, right;
 
@@ -88,8 +90,8 @@ struct WordNeighbors {
         right(own >> 1 | tile.word_around(row, word + 1) << (kWordBits - 1)) {}
 };
 
-/// Perimeter and Euler number of some pixels of a word, whose row is `row`, all foreground of a binary frame:
-/// what pixel_shape() sums up to.
+/// Perimeter and Euler number of some foreground pixels of a word of `row`, in a binary frame: the sum of
+/// pixel_shape() over these pixels.
 __device__ inline PixelShape shape_of_word(Connectivity connectivity, uint32_t pixels,
                                            const WordNeighbors& row, const WordNeighbors& above) {
   const uint32_t first = pixels & ~row.left;
@@ -110,7 +112,7 @@ __device__ inline void add(const PixelShape& shape, PixelShape* sum) {
   sum->euler += shape.euler;
 }
 
-/// The same for columns x .. last of a frame's row, all of one segment, a pixel at a time.
+/// The same for columns x .. last of a frame's row, all of one segment, one pixel at a time.
 __device__ inline PixelShape shape_of_stretch(const SegmentSource& frame, Connectivity connectivity,
                                               uint32_t x, uint32_t last, uint32_t y) {
   const uint8_t own = frame.segment(x, y);
@@ -129,7 +131,7 @@ __device__ inline PixelShape shape_of_stretch(const SegmentSource& frame, Connec
   return sum;
 }
 
-/// Σ of the numbers of a word's bits that are set.
+/// Σ of the numbers of the bits of a word that are set.
 __device__ inline uint32_t sum_of_bits(uint32_t bits) {
   return __popc(bits & 0xaaaaaaaa) + 2 * __popc(bits & 0xcccccccc) + 4 * __popc(bits & 0xf0f0f0f0) +
          8 * __popc(bits & 0xff00ff00) + 16 * __popc(bits & 0xffff0000);
@@ -145,7 +147,7 @@ __device__ inline BitSums sums_of_byte(uint32_t bits) {
           __dp4a(low, 0x09040100u, __dp4a(high, 0x31241910u, 0u))};
 }
 
-/// The sums of a word's bits, which mostly are a stretch.
+/// The sums of a word's bits, which are mostly one stretch.
 __device__ inline BitSums sums_of_word(uint32_t bits) {
   const uint32_t first = __ffs(static_cast<int>(bits)) - 1;
   const uint32_t from_first = bits >> first % kWordBits;
@@ -163,8 +165,8 @@ __device__ inline BitSums sums_of_word(uint32_t bits) {
   return sum;
 }
 
-/// What a run has in one word: columns `first` .. `last` of a band.
-struct Piece {
+/// The part of a run that lies in one word: columns `first` .. `last` of a band.
+struct WordSpan {
   uint32_t band, first, last;
 
   __device__ uint32_t word() const { return first / kWordBits; }
@@ -174,28 +176,28 @@ struct Piece {
   }
 };
 
-/// The piece that begins at a column of a run.
+/// The span that begins at a column of a run.
 template <typename Tile>
-__device__ Piece piece_from(const Tile& tile, uint32_t band, uint32_t first) {
+__device__ WordSpan span_from(const Tile& tile, uint32_t band, uint32_t first) {
   const uint32_t stops = tile.stops_in(band, first / kWordBits) & ~bits_up_to(first % kWordBits);
   const uint32_t n_before = stops != 0 ? __ffs(static_cast<int>(stops)) - 1 : kWordBits;
   return {band, first, first / kWordBits * kWordBits + n_before - 1};
 }
 
-/// The sums of a piece of a run of two rows.
+/// The sums of a span of a run of two rows.
 template <typename Tile, uint32_t kWords>
-__device__ void sums_of_pair(const Tile& tile, const Piece& piece, uint32_t (&words)[kWords]) {
-  const uint32_t y = piece.band * Tile::kBandRows;
-  const uint32_t word = piece.word();
+__device__ void sums_of_pair(const Tile& tile, const WordSpan& span, uint32_t (&words)[kWords]) {
+  const uint32_t y = span.band * Tile::kBandRows;
+  const uint32_t word = span.word();
   const uint32_t begin = word * kWordBits;
-  const uint32_t upper = tile.bits[y * Tile::kRowWords + word] & piece.columns();
-  const uint32_t lower = tile.bits[(y + 1) * Tile::kRowWords + word] & piece.columns();
+  const uint32_t upper = tile.bits[y * Tile::kRowWords + word] & span.columns();
+  const uint32_t lower = tile.bits[(y + 1) * Tile::kRowWords + word] & span.columns();
   const uint32_t n_lower = __popc(lower);
   const uint32_t n = __popc(upper) + n_lower;
   words[TileSums::kArea] = n;
   words[TileSums::kY] = n * y + n_lower;
-  words[TileSums::kXMin] = piece.first;
-  words[TileSums::kXMax] = piece.last;
+  words[TileSums::kXMin] = span.first;
+  words[TileSums::kXMax] = span.last;
   words[TileSums::kYMax] = n_lower != 0 ? y + 1 : y;
   if constexpr (kWords == TileSums::kBasicWords) {
     words[TileSums::kX] = n * begin + sum_of_bits(upper) + sum_of_bits(lower);
@@ -215,24 +217,24 @@ __device__ void sums_of_pair(const Tile& tile, const Piece& piece, uint32_t (&wo
   }
 }
 
-/// The sums of a piece of a run.
+/// The sums of a span of a run.
 template <typename Tile, uint32_t kWords>
-__device__ void sums_of_piece(const Tiles& tiles, Connectivity connectivity, const Place& place,
-                              const Tile& tile, const Piece& piece, uint32_t (&words)[kWords]) {
+__device__ void sums_of_span(const Tiles& tiles, Connectivity connectivity, const Place& place,
+                             const Tile& tile, const WordSpan& span, uint32_t (&words)[kWords]) {
   if constexpr (Tile::kKind == RunKind::kPair) {
-    sums_of_pair(tile, piece, words);
+    sums_of_pair(tile, span, words);
     return;
   }
-  const uint32_t row = piece.band;
-  sums_of_stretch(piece.first, piece.last, row, words);
+  const uint32_t row = span.band;
+  sums_of_stretch(span.first, span.last, row, words);
   if constexpr (kWords == TileSums::kAllWords) {
     PixelShape shape{};
     if constexpr (Tile::kKind == RunKind::kValue) {
-      shape = shape_of_stretch(tiles.frame, connectivity, place.x + piece.first, place.x + piece.last,
+      shape = shape_of_stretch(tiles.frame, connectivity, place.x + span.first, place.x + span.last,
                                place.y + row);
     } else {
-      shape = shape_of_word(connectivity, piece.columns(), WordNeighbors(tile, row, piece.word()),
-                            WordNeighbors(tile, row - 1, piece.word()));
+      shape = shape_of_word(connectivity, span.columns(), WordNeighbors(tile, row, span.word()),
+                            WordNeighbors(tile, row - 1, span.word()));
     }
     words[TileSums::kPerimeterAndEuler] = TileSums::pack(shape);
   }
@@ -248,8 +250,8 @@ __device__ void reduce(uint32_t lanes, uint32_t (&words)[kWords]) {
   }
 }
 
-/// Adds up the words of those of `lanes` that have the value of the first of them, if they are `n_least` or
-/// more. Returns whether the lane's words are to be added on: no other lane's have them.
+/// Adds up the words of those of `lanes` that have the same value as the first of them, if they are at least
+/// `n_least`. Returns whether the caller must add the lane's words: no other lane's words contain them.
 template <uint32_t kWords>
 __device__ bool reduce_alike(uint32_t lanes, uint32_t value, uint32_t n_least, uint32_t (&words)[kWords]) {
   const uint32_t lane = threadIdx.x % kWarpSize;
@@ -280,6 +282,17 @@ __device__ void add(const uint32_t (&words)[kWords], uint32_t* sums) {
 template <uint32_t kWords>
 using FrameSums = uint64_t[kWords];
 
+/// What the filter looks at; the other sums of a component follow from its record.
+template <uint32_t kWords>
+__device__ FilterSums filter_sums(const FrameSums<kWords>& sums) {
+  return {.area = static_cast<uint32_t>(sums[TileSums::kArea])};
+}
+
+/// The same of a root node whose sums are complete.
+__device__ inline FilterSums filter_sums_of_node(const Tiles& tiles, uint32_t node) {
+  return {.area = static_cast<uint32_t>(*tiles.node_sum(TileSums::kArea, node))};
+}
+
 /// From the tile's coordinates to the frame's.
 template <uint32_t kWords>
 __device__ void to_frame(const Place& place, const uint32_t (&words)[kWords], FrameSums<kWords>& sums) {
@@ -304,7 +317,7 @@ __device__ void to_frame(const Place& place, const uint32_t (&words)[kWords], Fr
   }
 }
 
-/// `y_min` is where the component begins.
+/// `y_min` is the row of the component's first pixel.
 template <uint32_t kWords>
 __device__ Sums as_sums(const FrameSums<kWords>& words, uint32_t y_min) {
   Sums sums;

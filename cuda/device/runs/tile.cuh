@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What a block knows of its tile: it stays in shared memory from the first step to the last.
+/// A tile in the shared memory of its block, and where it lies in the frame.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,9 @@ __device__ inline Place place_of(const Tiles& tiles, uint32_t index) {
   return {index, column, strip, column * tiles.tile_width, strip * tiles.rows};
 }
 
-/// Calls visit(row, column, slot) for the tile's pixels along borders that it shares with others; `slot` is
-/// where theirs goes. A thread has the same kMostBorderPixels or fewer each time, in the same order.
+/// Calls visit(row, column, node) for the pixels of the tile along borders that it shares with other tiles;
+/// `node` is where the pixel's node is stored. A thread visits the same pixels in each call, at most
+/// kMostBorderPixels, in the same order.
 template <typename Tile, typename Visit>
 __device__ void for_each_border_pixel(const Tiles& tiles, const Place& place, Visit visit) {
   const size_t along_strip = size_t{place.strip} * tiles.columns * Tile::kWidth + place.x;
@@ -52,7 +53,7 @@ inline constexpr uint32_t kMostBorderPixels = (2 * (Tile::kWidth + kMaxRows) + t
                                                1) /
                                               threads_for(Tile::kWidth);
 
-/// The roots of the components that a thread's border pixels belong to, kNoRoot for those of the background.
+/// The root of the component of each border pixel that a thread visits; kNoRoot for background.
 template <typename Tile>
 using BorderRoots = uint32_t[kMostBorderPixels<Tile>];
 inline constexpr uint32_t kNoRoot = 0xffff;
@@ -64,7 +65,7 @@ struct TileRun {
   static constexpr uint32_t kBeginBits = 15;
   static_assert(kWide * kMaxRows == 1u << kBeginBits);
 
-  /// `row` is that of the run's first pixel, `first` the first of its columns.
+  /// `row` is the row of the run's first pixel, `first` its first column.
   static constexpr TileRun make(uint32_t row, uint32_t first, uint32_t root) {
     return {root << kBeginBits | row * kWide | first};
   }
@@ -73,14 +74,14 @@ struct TileRun {
   constexpr uint32_t first() const { return word % kWide; }
 };
 
-/// The first slot that a thread takes from number_tile() on. One thread does all with a slot: it tells the
-/// label, turns the root into an ink and emits the record, so that these need no barrier between them. The
-/// last threads come first, because the tile's other components go to the first ones.
-__device__ inline uint32_t first_slot_of_thread() {
+/// The first node that a thread handles, from number_tile() on. One thread does everything with a node: it
+/// publishes the label, sets the paint value and writes the record, so that no barrier is needed between
+/// these. The last threads take the first nodes, because the first threads take the tile's other components.
+__device__ inline uint32_t first_node_of_thread() {
   return blockDim.x - 1 - threadIdx.x;
 }
 
-/// Row counts of a strip, two rows to a word: [0] even and [1] odd ones of each word of four.
+/// Counts of rows, two 16-bit counts in a word: [0] even rows and [1] odd rows of each group of four.
 using RowCounts = uint32_t[2][kMaxRows / 4];
 
 template <RunKind kKindOf, uint32_t kWidthOf>
@@ -97,51 +98,51 @@ struct alignas(16) TileOf {
   static constexpr uint32_t kMaxRunWords = kMaxRuns / kWordBits;
   static constexpr uint32_t kAfterRunsWords = kMaxRuns / 2;
   /// The pixels around a tile can all differ in value, or every other one be foreground.
-  static constexpr uint32_t kMaxSlots = 2 * (kWidth + kMaxValueRows);
-  static_assert(kWidth + kMaxRows <= kMaxSlots);
+  static constexpr uint32_t kMaxNodes = 2 * (kWidth + kMaxValueRows);
+  static_assert(kWidth + kMaxRows <= kMaxNodes);
 
-  /// What is known once the tile's own components are found.
+  /// Written once the components of the tile are found.
   struct Tables {
-    uint16_t slot_base[kMaxRunWords];   ///< slots whose roots come before the word
-    uint16_t slot_run[kMaxSlots];       ///< per slot: its component's root
-    uint32_t slot_root[kMaxSlots];      ///< per slot: the root of its tree of slots
+    uint16_t node_base[kMaxRunWords];   ///< per word of runs: nodes whose roots come before it
+    uint16_t node_run[kMaxNodes];       ///< per node: its component's root
+    uint32_t node_root[kMaxNodes];      ///< per node: the root node of its tree, or an ancestor on the way
     uint32_t is_first[kMaxRunWords];    ///< a bit per run that begins one of the frame's components
-    uint16_t first_base[kMaxRunWords];  ///< bits before the word
+    uint16_t first_base[kMaxRunWords];  ///< per word of is_first: set bits before it
     RowCounts in_strip, to_the_left, in_tile;
     uint32_t strip_base;          ///< components that begin in the strips above
     uint32_t n_labels;            ///< in the frame; in its first tile only
     uint32_t row_base[kMaxRows];  ///< a label is row_base + the tile's components up to this one
   };
 
-  /// The foreground around a tile, above it and beside it.
+  /// The foreground above the tile and beside it.
   struct Halo {
     uint32_t above[kRowWords];
-    uint32_t left[kMaxRows / kWordBits + 1];  ///< a bit per row, from the one above the tile on
+    uint32_t left[kMaxRows / kWordBits + 1];  ///< a bit per row, beginning with the row above the tile
     uint32_t right[kMaxRows / kWordBits + 1];
   };
 
   uint32_t n_runs;
-  uint32_t n_links;  ///< between runs of neighbouring rows, but for the first of each run
+  uint32_t n_links;  ///< between runs of neighbouring rows, except the first link of each run
   uint32_t n_components;
-  uint32_t n_slots;
-  Halo halo;  ///< where features ask for it
+  uint32_t n_nodes;
+  Halo halo;  ///< if a feature needs it
 
   uint32_t bits[kMaxWords];        ///< a bit per foreground pixel, the first one lowest
   uint32_t starts[kMaxBandWords];  ///< per band: the columns that begin a run
-  uint16_t base[kMaxBandWords];    ///< runs of the upper row, if there are two, that have smaller ids than
-                                   ///< those that begin in the word
+  uint16_t base[kMaxBandWords];    ///< per band word: the id of the first run that begins in it; of a pair,
+                                   ///< of runs with a pixel in the upper row
   uint32_t tops[kHasTops ? kMaxBandWords : 1];        ///< the columns of runs with a pixel in the upper row
-  uint16_t lower_base[kHasTops ? kMaxBandWords : 1];  ///< as base, of runs without one
+  uint16_t lower_base[kHasTops ? kMaxBandWords : 1];  ///< as base, of runs without such a pixel
   uint32_t is_root[kMaxRunWords];                     ///< a bit per run
   uint16_t root_base[kMaxRunWords];                   ///< roots before the word
-  uint32_t is_shared[kMaxRunWords];                   ///< a bit per root of a component that has a slot
+  uint32_t is_shared[kMaxRunWords];                   ///< a bit per root of a component that has a node
   uint32_t warp_sums[kWarpSize];
-  /// First the parents of runs. Then, when measured, the roots of components that have no slot turn into
-  /// inks, at last those of all, and then all runs.
+  /// At first the parents of runs. Once records are written, the roots of components without a node become
+  /// paint values, then the other roots, and then all runs.
   alignas(16) TileRun run[kMaxRuns];
   union {
-    uint32_t after_runs[kAfterRunsWords];  ///< at first further links, from where the runs end
-    struct {                               ///< then tables, behind room for sums, which begins there as well
+    uint32_t after_runs[kAfterRunsWords];  ///< at first the list of further links, behind the last run
+    struct {  ///< then tables, and before them room for sums, behind the last run
       uint32_t room[kAfterRunsWords - sizeof(Tables) / sizeof(uint32_t)];
       Tables tables;
     };
@@ -164,7 +165,7 @@ struct alignas(16) TileOf {
   __device__ uint32_t root_at(uint32_t row, uint32_t column) const {
     return run[run_at(row / kBandRows, column)].root();
   }
-  /// The first run whose first pixel is in this row of the tile or a later one.
+  /// The first run whose first pixel lies in this row of the tile or a later one.
   __device__ uint32_t first_run(uint32_t row) const {
     const uint32_t word = row / kBandRows * kRowWords;
     return kHasTops && row % 2 != 0 ? lower_base[word] : base[word];
@@ -177,8 +178,8 @@ struct alignas(16) TileOf {
   __device__ bool is_foreground(uint32_t row, uint32_t column) const {
     return (bits[row * kRowWords + column / kWordBits] >> column % kWordBits & 1) != 0;
   }
-  /// The bits of a word, or next to the tile's where the row or the word is one before or after it; −1 wraps
-  /// around.
+  /// The bits of a word of the tile, or of the halo if the row or the word lies one outside the tile; −1
+  /// wraps around.
   __device__ uint32_t word_around(uint32_t row, uint32_t word) const {
     const uint32_t side = row + 1;
     if (word > kRowWords) {
@@ -189,14 +190,14 @@ struct alignas(16) TileOf {
     }
     return side == 0 ? halo.above[word] : bits[row * kRowWords + word];
   }
-  /// Whether the pixel, of the foreground, goes on what the pixel before it has.
+  /// Whether a foreground pixel continues the run of the pixel before it.
   __device__ bool joins_before(uint32_t row, uint32_t column) const {
     if constexpr (kKind == RunKind::kValue) {
       return (starts[row * kRowWords + column / kWordBits] >> column % kWordBits & 1) == 0;
     }
     return column > 0 && is_foreground(row, column - 1);
   }
-  /// The columns that no run before them goes on to. Runs of a binary frame have gaps between them.
+  /// The columns that do not continue the run of the column before.
   __device__ uint32_t stops_in(uint32_t band, uint32_t word) const {
     const uint32_t stops = ~columns_of(band, word);
     return kKind == RunKind::kValue ? stops | starts[band * kRowWords + word] : stops;
@@ -218,48 +219,19 @@ struct alignas(16) TileOf {
   __device__ bool is_root_shared(uint32_t root) const {
     return (is_shared[root / kWordBits] >> root % kWordBits & 1) != 0;
   }
-  /// The root of a run, whether or not roots have turned into inks.
+  /// The root of a run, also after roots became paint values.
   __device__ uint32_t root_of(uint32_t i) const { return is_root_run(i) ? i : run[i].root(); }
   /// Components whose roots come before `i`.
   __device__ uint32_t components_before(uint32_t i) const {
     const uint32_t word = i / kWordBits;
     return i < n_runs ? root_base[word] + __popc(is_root[word] & bits_below(i % kWordBits)) : n_components;
   }
-  __device__ uint32_t slot_of_root(uint32_t root) const {
+  __device__ uint32_t node_of_root(uint32_t root) const {
     const uint32_t word = root / kWordBits;
-    return tables.slot_base[word] + __popc(is_shared[word] & bits_below(root % kWordBits));
+    return tables.node_base[word] + __popc(is_shared[word] & bits_below(root % kWordBits));
   }
 };
 
 static_assert(sizeof(TileOf<RunKind::kRow, kWide>) <= 113 * 1024, "a multiprocessor of 228 KiB holds two");
-
-/// What a tile is after its components were found, and what is not needed any more when its block leaves it
-/// for another: everything up to its last run.
-template <typename Tile>
-constexpr uint32_t pieces_of(uint32_t n_runs) {
-  return (offsetof(Tile, run) + n_runs * sizeof(TileRun) + sizeof(uint4) - 1) / sizeof(uint4);
-}
-
-template <typename Tile>
-__device__ void park(const Tiles& tiles, uint32_t index, const Tile& tile) {
-  __syncthreads();
-  uint4* to = tiles.parked + size_t{index} * tiles.parked_pieces;
-  const uint32_t n = pieces_of<Tile>(tile.n_runs);
-  for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
-    to[i] = reinterpret_cast<const uint4*>(&tile)[i];
-  }
-  __syncthreads();
-}
-
-template <typename Tile>
-__device__ void fetch(const Tiles& tiles, uint32_t index, Tile& tile) {
-  __syncthreads();
-  const uint4* from = tiles.parked + size_t{index} * tiles.parked_pieces;
-  const uint32_t n = pieces_of<Tile>(from[0].x);
-  for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
-    reinterpret_cast<uint4*>(&tile)[i] = from[i];
-  }
-  __syncthreads();
-}
 
 }  // namespace ccl::device::runs

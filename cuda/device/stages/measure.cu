@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// A run of equal labels among 32 pixels adds its sums in closed form, to its component's entry in the tile's
-/// table. All sums are integers, so that the order of additions does not show in the result. Moments are
-/// summed in tile coordinates and moved to those of the frame once per tile and component.
+/// A run of equal labels among 32 pixels adds its sums, in closed form, to its component's entry in the
+/// tile's table. All sums are integers, so the order of additions does not change the result. Moments are
+/// summed in the tile's coordinates and converted to the frame's once per tile and component.
 #include "device/stages/measure.h"
 
 #include "device/check.h"
@@ -22,7 +22,7 @@ struct TileSums {
   int32_t euler;
 };
 
-/// A tile's place in the frame.
+/// The first pixel of a tile.
 struct Origin {
   uint32_t x, y;
 };
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// The pixel's component's record, or kNoRecord.
+/// The record index of the pixel's component, or kNoRecord.
 __device__ uint32_t record_at(const MeasureInput& input, uint32_t x, uint32_t y) {
   if (x >= input.frame.width || y >= input.frame.height) {
     return kNoRecord;
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
     const Run run = find_run(record);
     TileSums run_sums = sums_of_run(tile_x, tile_y, run.length);
     if (features & (kFeaturePerimeter | kFeatureEuler)) {
-      constexpr int32_t kLeastEuler = -1;  // of a pixel; what is summed by bits is not negative then
+      constexpr int32_t kLeastEuler = -1;  // of a pixel; sum_over() takes no negative values
       const PixelShape shape = shape_at(input.frame, x, y, connectivity);
       run_sums.perimeter = sum_over(run.lanes, shape.perimeter);
       run_sums.euler = static_cast<int32_t>(sum_over(run.lanes, shape.euler - kLeastEuler)) +
@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(kThreads)
     return;
   }
   const uint32_t record = input.record_index[i];
-  records[record] = make_component(i + 1, input.areas[i], values[record], sums[record], features,
+  records[record] = make_component(i + 1, input.marks[i], values[record], sums[record], features,
                                    input.frame.width, input.frame.height);
 }
 

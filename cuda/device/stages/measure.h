@@ -8,24 +8,24 @@
 #include "ccl/config.h"
 #include "ccl/status.h"
 #include "ccl/sums.h"
-#include "device/labelers/labeler.h"
 #include "device/memory.h"
+#include "device/segment_source.h"
 #include "device/stages/select.h"
 
 namespace ccl::device {
 
-/// What records are made from. All pointers are to device memory.
+/// What records are made from. All pointers point to device memory.
 struct MeasureInput {
   SegmentSource frame;
   const uint32_t* labels;        ///< per pixel, canonical
-  const uint32_t* areas;         ///< areas[label − 1]
+  const uint32_t* marks;         ///< marks[label − 1], see Filter: the area of a kept component
   const uint32_t* record_index;  ///< record_index[label − 1], or kNoRecord
   const FrameCounts* counts;
 };
 
 class Measurement {
  public:
-  /// Takes memory for `max_components` records.
+  /// Allocates memory for `max_components` records.
   Status configure(uint32_t max_components);
 
   /// Enqueues the writing of areas[label − 1] from the labels of width × height pixels; both are device

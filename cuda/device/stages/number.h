@@ -10,12 +10,12 @@
 
 namespace ccl::device {
 
-/// FrameCounts roots by a prefix sum: V. M. A. Oliveira, R. A. Lotufo, "A study on connected components
+/// Counts roots by a prefix sum: V. M. A. Oliveira, R. A. Lotufo, "A study on connected components
 /// labeling algorithms using GPUs", SIBGRAPI 2010, section VII, algorithm 4. Roots are the first pixels of
 /// their components, so a root's rank in raster order is its canonical label.
 class Numbering {
  public:
-  /// Takes memory for frames of `n_pixels`.
+  /// Allocates memory for frames of `n_pixels`.
   Status configure(uint32_t n_pixels);
 
   /// Enqueues the writing of `labels` (n_pixels, 0 for background, else 1..n) and of n to `n_labels`. All

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// A table says what the pixels of each component become, so that painting is one look-up per pixel. Channels
-/// are independent of each other in blend(), so colours are brought into the output's layout in the table,
-/// and blending gives the same bytes as if it came first.
+/// A table has the paint value of each component, so that painting is one look-up per pixel. blend() works on
+/// each channel alone, so the table has colours in the output's layout already, and the order of blending and
+/// packing does not change the bytes.
 #include "ccl/colors.h"
 #include "device/check.h"
 #include "device/stages/paint.h"
@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kThreads = 256;
 constexpr uint32_t kBoxBlocks = 256;
 
-/// In the table of overlay: no component is left here. Palette colours are opaque, hence never 0.
+/// In the table of an overlay: the component is not kept. Palette colours are opaque, so none of them is 0.
 constexpr uint32_t kNotPainted = 0;
 
 template <Output kOutput>
@@ -36,7 +36,7 @@ struct PixelOf<Output::kMask> {
   using Type = uint8_t;
 };
 
-/// What pixels become where no component is left.
+/// The value of pixels that belong to no kept component.
 template <Output kOutput>
 __device__ uint32_t background_value(const Settings& settings, const PixelLayout& layout) {
   return kOutput == Output::kColorized ? pack(settings.background_color, layout) : 0;
@@ -45,20 +45,20 @@ __device__ uint32_t background_value(const Settings& settings, const PixelLayout
 template <Output kOutput>
 __global__ void __launch_bounds__(kThreads)
     fill_table(Settings settings, PixelLayout layout, uint32_t n_pixels, const uint32_t* palettes,
-               const uint32_t* areas, const FrameCounts* counts, uint32_t* values) {
+               const uint32_t* marks, const FrameCounts* counts, uint32_t* values) {
   const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= counts->n_labels) {
     return;
   }
   const uint32_t label = i + 1;
   uint32_t value = background_value<kOutput>(settings, layout);
-  if (settings.filter.keeps({areas[i]})) {
+  if (const uint32_t area = marks[i]; area != 0) {
     if constexpr (kOutput == Output::kLabels) {
       value = min(label, kMaxPaintedLabel);
     } else if constexpr (kOutput == Output::kMask) {
       value = 255;
     } else {
-      value = pack(palettes[color_index(settings, label, areas[i], n_pixels)], layout);
+      value = pack(palettes[color_index(settings, label, area, n_pixels)], layout);
     }
   }
   values[i] = value;
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kThreads)
   output[pixel] = static_cast<typename PixelOf<kOutput>::Type>(value);
 }
 
-/// One warp to a box. Boxes that meet have one colour, so their order does not matter.
+/// One warp draws a box. All boxes have one colour, so their order does not matter.
 __global__ void __launch_bounds__(kThreads)
     outline(const CclComponent* records, const FrameCounts* counts, uint32_t max_components,
             bool skips_overflow, uint32_t width, uint32_t* output) {
@@ -145,7 +145,7 @@ Status Painting::paint(const Settings& settings, const PaintInput& input, void* 
   const uint32_t n_pixels = config_.width * config_.height;
   const uint32_t blocks = blocks_for(n_pixels, kThreads);
   fill_table<kOutput><<<blocks, kThreads, 0, stream>>>(settings, config_.layout, n_pixels, palettes_.data(),
-                                                       input.areas, input.counts, values_.data());
+                                                       input.marks, input.counts, values_.data());
   CCL_RETURN_IF_ERROR(check_launch("fill_table"));
   paint_pixels<kOutput>
       <<<blocks, kThreads, 0, stream>>>(settings, config_.layout, input.frame, input.labels, values_.data(),

@@ -7,31 +7,32 @@
 #include "ccl/component.h"
 #include "ccl/config.h"
 #include "ccl/status.h"
-#include "device/labelers/labeler.h"
 #include "device/memory.h"
+#include "device/pipeline.h"
+#include "device/segment_source.h"
 #include "device/stages/select.h"
 
 namespace ccl::device {
 
-/// What pixels are painted from. All pointers are to device memory.
+/// What pixels are painted from. All pointers point to device memory.
 struct PaintInput {
   SegmentSource frame;
   const uint32_t* labels;  ///< per pixel, canonical
-  const uint32_t* areas;   ///< areas[label − 1]
+  const uint32_t* marks;   ///< marks[label − 1], see Filter
   const FrameCounts* counts;
 };
 
-/// Takes memory for palette_colors(), enqueues their upload, and waits for it.
+/// Allocates memory for palette_colors(), enqueues their upload, and waits for it.
 Status upload_palettes(const Stream& stream, DeviceArray<uint32_t>* palettes);
 
-/// Enqueues the drawing of the records' boxes into 4-byte output pixels; nothing with other outputs.
-/// `skips_overflow` draws none where there are more components than records.
+/// Enqueues the drawing of the records' boxes into 4-byte output pixels; does nothing with other outputs.
+/// With `skips_overflow` no box is drawn if there are more components than records.
 Status outline_boxes(const Config& config, const FrameBuffers& frame, bool skips_overflow,
                      cudaStream_t stream);
 
 class Painting {
  public:
-  /// Takes memory and copies the palettes to the device. Must not be called with frames in flight.
+  /// Allocates memory and copies the palettes to the device. Must not be called with frames in flight.
   Status configure(const Config& config);
 
   /// Enqueues the writing of width × height dense pixels of bytes_per_pixel(Config::output) to `output`.
@@ -44,7 +45,7 @@ class Painting {
 
   Config config_;
   DeviceArray<uint32_t> palettes_;  ///< palette_colors()
-  DeviceArray<uint32_t> values_;    ///< per label: its output pixel, see paint.cu
+  DeviceArray<uint32_t> values_;    ///< per label: its paint value, see paint.cu
 };
 
 }  // namespace ccl::device

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// A component has a record if it is left after filtering and its area is above a threshold, or equal to it
-/// and among the first so many of that area. Labels are tallied in chunks, one block chooses the threshold
-/// and turns tallies into each chunk's first index, and every chunk then numbers its own. The threshold is 0
-/// unless the table overflows; only then the one block looks at the areas, by a radix select from the top
-/// digit down.
+/// A component has a record if the filter keeps it and its area is above a threshold, or equal to the
+/// threshold and among the first components of that area. Labels are tallied in chunks; one block chooses the
+/// threshold and replaces tallies by the first index of each chunk; then each chunk numbers its components.
+/// The threshold is 0 unless the table overflows. Only then the one block reads the marks, by a radix select
+/// from the top digit down.
 #include "device/stages/select.h"
 
 #include <cub/block/block_reduce.cuh>
@@ -16,7 +16,7 @@ namespace ccl::device {
 
 struct Threshold {
   uint32_t area;         ///< components of a larger area have a record
-  uint32_t n_with_area;  ///< so many of exactly this area have one, too
+  uint32_t n_with_area;  ///< how many components of exactly this area have one, too
 };
 
 namespace {
@@ -41,27 +41,35 @@ __device__ uint32_t at_threshold(Tally tally) {
   return static_cast<uint32_t>(tally);
 }
 
-__device__ Tally tally_of(const Settings& settings, uint32_t area, uint32_t threshold) {
-  if (!settings.filter.keeps({area}) || area < threshold) {
+__device__ Tally tally_of(uint32_t mark, uint32_t threshold) {
+  if (mark == 0 || mark < threshold) {
     return 0;
   }
-  return area > threshold ? kAbove : kAtThreshold;
+  return mark > threshold ? kAbove : kAtThreshold;
 }
 
 __global__ void __launch_bounds__(kChunk)
-    tally_chunks(Settings settings, const uint32_t* areas, const FrameCounts* counts, Tally* tallies) {
+    mark_areas(Filter filter, const FrameCounts* counts, uint32_t* areas) {
   const uint32_t i = blockIdx.x * kChunk + threadIdx.x;
-  const bool is_left = i < counts->n_labels && settings.filter.keeps({areas[i]});
-  const int n = __syncthreads_count(is_left);
+  if (i < counts->n_labels) {
+    areas[i] = filter.mark({.area = areas[i]});
+  }
+}
+
+__global__ void __launch_bounds__(kChunk)
+    tally_chunks(const uint32_t* marks, const FrameCounts* counts, Tally* tallies) {
+  const uint32_t i = blockIdx.x * kChunk + threadIdx.x;
+  const bool is_kept = i < counts->n_labels && marks[i] != 0;
+  const int n = __syncthreads_count(is_kept);
   if (threadIdx.x == 0) {
     tallies[blockIdx.x] = kAbove * n;
   }
 }
 
-/// Radix select: the area such that fewer than `n_wanted` components are larger, and at least so many are as
-/// large. The whole block calls it; `histogram` has kDigits counters in shared memory.
-__device__ Threshold select_threshold(const Settings& settings, const uint32_t* areas, uint32_t n_labels,
-                                      uint32_t n_wanted, uint32_t* histogram) {
+/// Radix select: the area such that fewer than `n_wanted` components are larger, and at least `n_wanted` are
+/// as large or larger. The whole block calls it; `histogram` has kDigits counters in shared memory.
+__device__ Threshold select_threshold(const uint32_t* marks, uint32_t n_labels, uint32_t n_wanted,
+                                      uint32_t* histogram) {
   __shared__ Threshold found;
   if (threadIdx.x == 0) {
     found = {0, n_wanted};
@@ -74,9 +82,9 @@ __device__ Threshold select_threshold(const Settings& settings, const uint32_t* 
     __syncthreads();
     const uint64_t prefix = uint64_t{found.area} >> (shift + kDigitBits);
     for (uint32_t i = threadIdx.x; i < n_labels; i += kChooseThreads) {
-      const uint32_t area = areas[i];
-      if (settings.filter.keeps({area}) && uint64_t{area} >> (shift + kDigitBits) == prefix) {
-        atomicAdd(histogram + (area >> shift) % kDigits, 1);
+      const uint32_t mark = marks[i];
+      if (mark != 0 && uint64_t{mark} >> (shift + kDigitBits) == prefix) {
+        atomicAdd(histogram + (mark >> shift) % kDigits, 1);
       }
     }
     __syncthreads();
@@ -92,15 +100,14 @@ __device__ Threshold select_threshold(const Settings& settings, const uint32_t* 
   return found;
 }
 
-/// Tallies again, now that there is a threshold; one warp to a chunk.
-__device__ void tally_again(const Settings& settings, const uint32_t* areas, uint32_t n_labels,
-                            uint32_t threshold, Tally* tallies) {
+/// Tallies again, with the threshold; one warp per chunk.
+__device__ void tally_again(const uint32_t* marks, uint32_t n_labels, uint32_t threshold, Tally* tallies) {
   const uint32_t lane = threadIdx.x % kWarpSize;
   for (uint32_t chunk = threadIdx.x / kWarpSize; chunk * kChunk < n_labels;
        chunk += kChooseThreads / kWarpSize) {
     Tally tally = 0;
     for (uint32_t i = chunk * kChunk + lane; i < min((chunk + 1) * kChunk, n_labels); i += kWarpSize) {
-      tally += tally_of(settings, areas[i], threshold);
+      tally += tally_of(marks[i], threshold);
     }
     for (uint32_t step = kWarpSize / 2; step > 0; step /= 2) {
       tally += __shfl_xor_sync(kAllLanes, tally, step);
@@ -131,8 +138,8 @@ __device__ void scan_tallies(Tally* tallies, uint32_t n) {
 
 /// One block.
 __global__ void __launch_bounds__(kChooseThreads)
-    choose_threshold(Settings settings, const uint32_t* areas, uint32_t max_components, Tally* tallies,
-                     FrameCounts* counts, Threshold* threshold) {
+    choose_threshold(const uint32_t* marks, uint32_t max_components, Tally* tallies, FrameCounts* counts,
+                     Threshold* threshold) {
   using Reduce = cub::BlockReduce<uint32_t, kChooseThreads>;
   __shared__ typename Reduce::TempStorage memory;
   __shared__ uint32_t n_components;
@@ -151,8 +158,8 @@ __global__ void __launch_bounds__(kChooseThreads)
   __syncthreads();
   Threshold chosen{0, 0};
   if (n_components > max_components) {
-    chosen = select_threshold(settings, areas, n_labels, max_components, histogram);
-    tally_again(settings, areas, n_labels, chosen.area, tallies);
+    chosen = select_threshold(marks, n_labels, max_components, histogram);
+    tally_again(marks, n_labels, chosen.area, tallies);
     __syncthreads();
   }
   if (threadIdx.x == 0) {
@@ -162,7 +169,7 @@ __global__ void __launch_bounds__(kChooseThreads)
 }
 
 __global__ void __launch_bounds__(kChunk)
-    assign_records(Settings settings, const uint32_t* areas, const FrameCounts* counts, const Tally* tallies,
+    assign_records(const uint32_t* marks, const FrameCounts* counts, const Tally* tallies,
                    const Threshold* threshold, uint32_t* record_index) {
   using Scan = cub::BlockScan<Tally, kChunk>;
   __shared__ typename Scan::TempStorage memory;
@@ -171,7 +178,7 @@ __global__ void __launch_bounds__(kChunk)
     return;  // the whole block
   }
   const uint32_t i = blockIdx.x * kChunk + threadIdx.x;
-  const Tally own = i < n_labels ? tally_of(settings, areas[i], threshold->area) : 0;
+  const Tally own = i < n_labels ? tally_of(marks[i], threshold->area) : 0;
   Tally before = 0;
   Scan(memory).ExclusiveSum(own, before);
   if (i >= n_labels) {
@@ -192,17 +199,22 @@ Status Selection::configure(uint32_t max_labels, uint32_t max_components) {
   return threshold_.allocate(1);
 }
 
-Status Selection::run(const Settings& settings, const uint32_t* areas, FrameCounts* counts,
-                      uint32_t* record_index, cudaStream_t stream) {
+Status Selection::mark(const Filter& filter, const FrameCounts* counts, uint32_t* areas,
+                       cudaStream_t stream) const {
+  mark_areas<<<blocks_for(max_labels_, kChunk), kChunk, 0, stream>>>(filter, counts, areas);
+  return check_launch("mark_areas");
+}
+
+Status Selection::run(const uint32_t* marks, FrameCounts* counts, uint32_t* record_index,
+                      cudaStream_t stream) {
   const uint32_t n_chunks = blocks_for(max_labels_, kChunk);
   Tally* tallies = reinterpret_cast<Tally*>(tallies_.data());
   Threshold* threshold = threshold_.data();
-  tally_chunks<<<n_chunks, kChunk, 0, stream>>>(settings, areas, counts, tallies);
+  tally_chunks<<<n_chunks, kChunk, 0, stream>>>(marks, counts, tallies);
   CCL_RETURN_IF_ERROR(check_launch("tally_chunks"));
-  choose_threshold<<<1, kChooseThreads, 0, stream>>>(settings, areas, max_components_, tallies, counts,
-                                                     threshold);
+  choose_threshold<<<1, kChooseThreads, 0, stream>>>(marks, max_components_, tallies, counts, threshold);
   CCL_RETURN_IF_ERROR(check_launch("choose_threshold"));
-  assign_records<<<n_chunks, kChunk, 0, stream>>>(settings, areas, counts, tallies, threshold, record_index);
+  assign_records<<<n_chunks, kChunk, 0, stream>>>(marks, counts, tallies, threshold, record_index);
   return check_launch("assign_records");
 }
 

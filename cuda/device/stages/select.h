@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Which components are left after filtering, and which of them get a record.
+/// The selecting stage: which components the filter keeps, and which of them get a record.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "ccl/config.h"
+#include "ccl/counts.h"
+#include "ccl/filter.h"
 #include "ccl/status.h"
 #include "ccl/sums.h"
 #include "device/memory.h"
-#include "device/pipeline.h"
 
 namespace ccl::device {
 
-/// Which areas have a record, see select.cu.
+/// Which marks have a record, see select.cu.
 struct Threshold;
 
 class Selection {
  public:
-  /// Takes memory for frames of at most `max_labels` components.
+  /// Allocates memory for frames of at most `max_labels` components.
   Status configure(uint32_t max_labels, uint32_t max_components);
 
-  /// Enqueues, from counts->n_labels and areas[label − 1], the writing of counts->n_components and of
-  /// record_index[label − 1]: ascending from 0, or kNoRecord for those filtered out and, where more than
-  /// max_components are left, for all but the largest (ties: the smaller label). All pointers are to device
-  /// memory.
-  Status run(const Settings& settings, const uint32_t* areas, FrameCounts* counts, uint32_t* record_index,
-             cudaStream_t stream);
+  /// Enqueues the replacement of each area, areas[label − 1], by its mark. Device memory. Not needed if the
+  /// filter is not active: areas are marks then.
+  Status mark(const Filter& filter, const FrameCounts* counts, uint32_t* areas, cudaStream_t stream) const;
+
+  /// Enqueues, from counts->n_labels and marks[label − 1], the writing of counts->n_components and of
+  /// record_index[label − 1]: ascending from 0, or kNoRecord for components that are not kept and, if more
+  /// than max_components are kept, for all but the largest (ties: the smaller label). `record_index` may be
+  /// `marks`. All pointers point to device memory.
+  Status run(const uint32_t* marks, FrameCounts* counts, uint32_t* record_index, cudaStream_t stream);
 
  private:
   uint32_t max_labels_ = 0;

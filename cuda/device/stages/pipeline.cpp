@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The plain pipeline: label → number → measure → paint, a stage at a time, every one of them over pixels.
+/// The pipeline of labelers: label → number → measure → select → paint, each stage a pass over pixels or
+/// labels.
 #include <utility>
 
 #include "device/check.h"
@@ -39,11 +40,11 @@ class StagedPipeline final : public Pipeline {
   Config config_;
   std::unique_ptr<Labeler> labeler_;
 
-  // Per pixel unless told otherwise. A frame may have as many components as pixels.
+  // Per pixel unless noted otherwise. A frame may have as many components as pixels.
   DeviceArray<uint32_t> root_map_;
   DeviceArray<uint8_t> workspace_;  ///< Labeler::workspace_bytes()
   DeviceArray<uint32_t> labels_;
-  DeviceArray<uint32_t> areas_;         ///< per label
+  DeviceArray<uint32_t> marks_;         ///< per label; areas at first
   DeviceArray<uint32_t> record_index_;  ///< per label
 
   Numbering numbering_;
@@ -56,7 +57,7 @@ Status StagedPipeline::allocate() {
   CCL_RETURN_IF_ERROR(root_map_.allocate(n_pixels()));
   CCL_RETURN_IF_ERROR(workspace_.allocate(labeler_->workspace_bytes(config_.width, config_.height)));
   CCL_RETURN_IF_ERROR(labels_.allocate(n_pixels()));
-  CCL_RETURN_IF_ERROR(areas_.allocate(n_pixels()));
+  CCL_RETURN_IF_ERROR(marks_.allocate(n_pixels()));
   CCL_RETURN_IF_ERROR(record_index_.allocate(n_pixels()));
   CCL_RETURN_IF_ERROR(numbering_.configure(n_pixels()));
   CCL_RETURN_IF_ERROR(selection_.configure(n_pixels(), config_.max_components));
@@ -90,11 +91,14 @@ Status StagedPipeline::enqueue(const Settings& settings, const FrameBuffers& fra
 
 Status StagedPipeline::measure(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) {
   CCL_RETURN_IF_ERROR(
-      Measurement::measure_areas(labels_.data(), config_.width, config_.height, areas_.data(), stream));
-  CCL_RETURN_IF_ERROR(selection_.run(settings, areas_.data(), frame.counts, record_index_.data(), stream));
+      Measurement::measure_areas(labels_.data(), config_.width, config_.height, marks_.data(), stream));
+  if (settings.filter.is_active(n_pixels())) {
+    CCL_RETURN_IF_ERROR(selection_.mark(settings.filter, frame.counts, marks_.data(), stream));
+  }
+  CCL_RETURN_IF_ERROR(selection_.run(marks_.data(), frame.counts, record_index_.data(), stream));
   const MeasureInput input{.frame = source(settings, frame),
                            .labels = labels_.data(),
-                           .areas = areas_.data(),
+                           .marks = marks_.data(),
                            .record_index = record_index_.data(),
                            .counts = frame.counts};
   return measurement_.measure_records(settings, input, frame.records, stream);
@@ -103,7 +107,7 @@ Status StagedPipeline::measure(const Settings& settings, const FrameBuffers& fra
 Status StagedPipeline::paint(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) {
   const PaintInput input{.frame = source(settings, frame),
                          .labels = labels_.data(),
-                         .areas = areas_.data(),
+                         .marks = marks_.data(),
                          .counts = frame.counts};
   CCL_RETURN_IF_ERROR(painting_.run(settings, input, frame.output, stream));
   return settings.draw_boxes ? outline_boxes(config_, frame, /*skips_overflow=*/false, stream) : Status();

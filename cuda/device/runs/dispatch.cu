@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "device/runs/dispatch.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "device/check.h"
+#include "device/runs/kernel.cuh"
+
+namespace ccl::device::runs {
+
+namespace {
+
+/// A kernel, and the shared memory that its blocks use.
+struct Kernel {
+  void (*process)(Tiles, Emitter, PaintRule, uint8_t*);
+  size_t tile_bytes;
+};
+
+/// What a kernel is compiled for, apart from the width of tiles.
+struct Purpose {
+  bool has_values;
+  Connectivity connectivity;
+  bool has_features;
+  Specialization specialization;
+};
+
+template <typename Tile, bool kHasFeatures>
+Kernel kernel_of(Specialization specialization) {
+  switch (specialization) {
+    case Specialization::kParked:
+      return {process<Tile, kHasFeatures, Specialization::kParked>, sizeof(Tile)};
+    case Specialization::kRecords:
+      return {process<Tile, kHasFeatures, Specialization::kRecords>, sizeof(Tile)};
+    case Specialization::kColors:
+      return {process<Tile, kHasFeatures, Specialization::kColors>, sizeof(Tile)};
+    case Specialization::kGeneral:
+      break;
+  }
+  return {process<Tile, kHasFeatures, Specialization::kGeneral>, sizeof(Tile)};
+}
+
+template <RunKind kKind, uint32_t kWidth>
+Kernel kernel_of(const Purpose& purpose) {
+  using Tile = TileOf<kKind, kWidth>;
+  return purpose.has_features ? kernel_of<Tile, true>(purpose.specialization)
+                              : kernel_of<Tile, false>(purpose.specialization);
+}
+
+/// Where corners connect, runs of pairs of rows are fewer.
+Kernel kernel_for(const Purpose& purpose, uint32_t tile_width) {
+  if (purpose.has_values) {
+    return kernel_of<RunKind::kValue, kNarrow>(purpose);
+  }
+  if (purpose.connectivity == Connectivity::k4) {
+    return tile_width == kWide ? kernel_of<RunKind::kRow, kWide>(purpose)
+                               : kernel_of<RunKind::kRow, kNarrow>(purpose);
+  }
+  return tile_width == kWide ? kernel_of<RunKind::kPair, kWide>(purpose)
+                             : kernel_of<RunKind::kPair, kNarrow>(purpose);
+}
+
+Status get_attribute(cudaDeviceAttr attribute, int* value) {
+  int device = 0;
+  CCL_RETURN_IF_ERROR(check(cudaGetDevice(&device), "cudaGetDevice"));
+  return check(cudaDeviceGetAttribute(value, attribute, device), "cudaDeviceGetAttribute");
+}
+
+/// The shared memory that blocks of a kernel ask for: so much that a multiprocessor holds no more than
+/// kBlocksPerMultiprocessor. Three blocks on some and one or none on others would delay all.
+Status find_shared_bytes(const Kernel& kernel, size_t* bytes) {
+  int of_multiprocessor = 0;
+  CCL_RETURN_IF_ERROR(get_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, &of_multiprocessor));
+  *bytes = std::max(kernel.tile_bytes, size_t(of_multiprocessor) / (kBlocksPerMultiprocessor + 1) + 1);
+  return {};
+}
+
+/// Writes how many blocks of a kernel a multiprocessor holds; 0 if its tile does not fit.
+Status find_occupancy(const Kernel& kernel, uint32_t tile_width, int* n_blocks) {
+  int most_bytes = 0;
+  CCL_RETURN_IF_ERROR(get_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most_bytes));
+  size_t bytes = 0;
+  CCL_RETURN_IF_ERROR(find_shared_bytes(kernel, &bytes));
+  if (bytes > static_cast<size_t>(most_bytes)) {
+    *n_blocks = 0;
+    return {};
+  }
+  CCL_RETURN_IF_ERROR(check(cudaFuncSetAttribute(kernel.process, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                 static_cast<int>(bytes)),
+                            "cudaFuncSetAttribute of runs"));
+  return check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                   n_blocks, kernel.process, static_cast<int>(threads_for(tile_width)), bytes),
+               "cudaOccupancyMaxActiveBlocksPerMultiprocessor of runs");
+}
+
+template <uint32_t kWidth>
+uint32_t most_vectors(uint32_t max_runs) {
+  // Pairs of rows have fewer runs.
+  static_assert(vectors_of<TileOf<RunKind::kPair, kWidth>>(0) <=
+                vectors_of<TileOf<RunKind::kRow, kWidth>>(0));
+  return vectors_of<TileOf<RunKind::kRow, kWidth>>(max_runs);
+}
+
+}  // namespace
+
+Status find_resident_blocks(bool has_values, uint32_t tile_width, uint32_t* n_blocks) {
+  int n_multiprocessors = 0;
+  CCL_RETURN_IF_ERROR(get_attribute(cudaDevAttrMultiProcessorCount, &n_multiprocessors));
+  int least = std::numeric_limits<int>::max();
+  for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
+    for (const bool has_features : {false, true}) {
+      for (const Specialization specialization : kSpecializations) {
+        int n = 0;
+        CCL_RETURN_IF_ERROR(
+            find_occupancy(kernel_for({has_values, connectivity, has_features, specialization}, tile_width),
+                           tile_width, &n));
+        least = std::min(least, n);
+      }
+    }
+  }
+  *n_blocks = static_cast<uint32_t>(least * n_multiprocessors);
+  return {};
+}
+
+size_t parked_bytes(bool has_values, uint32_t tile_width, uint32_t max_runs) {
+  return sizeof(uint4) * (has_values            ? vectors_of<TileOf<RunKind::kValue, kNarrow>>(max_runs)
+                          : tile_width == kWide ? most_vectors<kWide>(max_runs)
+                                                : most_vectors<kNarrow>(max_runs));
+}
+
+Status process_tiles(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitter, const PaintRule& rule,
+                     uint8_t* pixels, cudaStream_t stream) {
+  const Kernel kernel =
+      kernel_for({.has_values = tiles.frame.rule.foreground == Foreground::kValues,
+                  .connectivity = emitter.settings.connectivity,
+                  .has_features = emitter.settings.features != 0 && emitter.emission != Emission::kNone,
+                  .specialization = specialization_of(tiles, n_blocks, emitter, rule)},
+                 tiles.tile_width);
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(std::min(n_blocks, tiles.count()));
+  config.blockDim = dim3(threads_for(tiles.tile_width));
+  CCL_RETURN_IF_ERROR(find_shared_bytes(kernel, &config.dynamicSmemBytes));
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return check(cudaLaunchKernelEx(&config, kernel.process, tiles, emitter, rule, pixels),
+               "cudaLaunchKernelEx of runs");
+}
+
+}  // namespace ccl::device::runs

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Chooses and launches the kernel of a frame.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ccl/status.h"
+#include "device/runs/emission.h"
+#include "device/runs/paint_rule.h"
+#include "device/runs/tiles.h"
+
+namespace ccl::device::runs {
+
+/// Writes how many blocks of any kernel for tiles of this width the GPU holds at once, so that they may wait
+/// for one another; 0 if a tile does not fit into its shared memory.
+Status find_resident_blocks(bool has_values, uint32_t tile_width, uint32_t* n_blocks);
+
+/// How many bytes a parked tile of this kind takes.
+size_t parked_bytes(bool has_values, uint32_t tile_width, uint32_t max_runs);
+
+/// Enqueues all steps of a frame (kernel.cuh). `pixels` may be null if the mode is PaintMode::kNone.
+/// `n_blocks` is at most what find_resident_blocks() wrote.
+Status process_tiles(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitter, const PaintRule& rule,
+                     uint8_t* pixels, cudaStream_t stream);
+
+}  // namespace ccl::device::runs

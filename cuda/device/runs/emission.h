@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Where the records of a frame's components go.
+#pragma once
+
+#include <cstdint>
+
+#include "ccl/component.h"
+#include "ccl/config.h"
+#include "ccl/counts.h"
+
+namespace ccl::device::runs {
+
+/// Which record a component's sums go to. What each emission does with FrameCounts and its own arrays:
+///
+///     emission   resets before the frame   counts                                writes
+///     kNone                                                                      nothing
+///     kByLabel                             n_labels, and n_components = n_labels  record label − 1, if the
+///     table has it kAppended  n_components, is_kept     n_labels, n_components one at a time   the next
+///     record; its bit in is_kept kMarks                               n_labels its mark to
+///     index_or_mark[label − 1] kSelected                            n_labels record index_or_mark[label −
+///     1], if any
+enum class Emission : uint8_t {
+  kNone,      ///< maps only
+  kByLabel,   ///< no filter
+  kAppended,  ///< with a filter; RecordOrder sorts the records
+  kMarks,     ///< the first pass of a frame that overflows the table
+  kSelected,  ///< the second pass
+};
+
+constexpr bool counts_labels(Emission emission) {
+  return emission != Emission::kNone;
+}
+/// Whether all components are kept, so that n_components is n_labels.
+constexpr bool counts_all_as_kept(Emission emission) {
+  return emission == Emission::kByLabel;
+}
+constexpr bool appends(Emission emission) {
+  return emission == Emission::kAppended;
+}
+
+/// An emission with its settings and arrays.
+struct Emitter {
+  Emission emission;
+  Settings settings;
+  uint32_t max_components;
+  CclComponent* records;
+  FrameCounts* counts;
+  uint32_t max_labels;      ///< that a frame may have
+  uint32_t* is_kept;        ///< a bit per label
+  uint32_t* index_or_mark;  ///< per label
+};
+
+}  // namespace ccl::device::runs

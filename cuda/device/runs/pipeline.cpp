@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Our own method: runs as nodes, with all stages fused in one kernel (kernel.cuh). Labelling runs instead of
+/// pixels is the idea of Ronse and Devijver 1984 and He, Chao, Suzuki 2007; dividing the frame into tiles
+/// that of Šťava, Beneš 2011 and Cabaret, Lacassagne, Etiemble 2017.
+///
+/// Atomics on device memory are few: their number grows with the components at borders of tiles, not with
+/// pixels or runs. What is rarely asked for takes more kernels: a filter two that sort its records, a map of
+/// labels or roots another pass, and a table that overflows two more passes, because all areas must be known
+/// before any record.
+#include <utility>
+
+#include "ccl/colors.h"
+#include "device/check.h"
+#include "device/memory.h"
+#include "device/pipeline.h"
+#include "device/runs/dispatch.h"
+#include "device/runs/order.h"
+#include "device/runs/tile_memory.h"
+#include "device/stages/paint.h"
+#include "device/stages/select.h"
+
+namespace ccl::device {
+
+namespace {
+
+using namespace runs;
+
+class RunsPipeline final : public Pipeline {
+ public:
+  explicit RunsPipeline(const Config& config) : config_(config) {}
+
+  Status allocate();
+
+  Status prepare(const Settings& settings) override;
+  Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
+                 StageMarks* marks) override;
+  Status enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
+                      uint32_t* labels, cudaStream_t stream) override;
+  bool defers_overflow() const override { return true; }
+  Status enqueue_overflow(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) override;
+
+ private:
+  uint32_t n_pixels() const { return config_.width * config_.height; }
+  uint32_t max_labels() const { return memory_->has_values() ? n_pixels() : (n_pixels() + 1) / 2; }
+  bool has_filter(const Settings& settings) const { return settings.filter.is_active(n_pixels()); }
+  Emitter emitter(Emission emission, const Settings& settings, const FrameBuffers& frame) const;
+  PaintRule rule(PaintMode mode, const Settings& settings) const;
+  Status run(const FrameBuffers& frame, const Emitter& emitter, const PaintRule& rule, uint8_t* pixels,
+             cudaStream_t stream) const;
+  Status download_map(PaintMode mode, const Settings& settings, const FrameBuffers& frame, uint32_t* map,
+                      cudaStream_t stream);
+
+  Config config_;
+  Stream stream_;  ///< for memory that is initialized once
+  DeviceArray<uint32_t> palettes_;
+  std::unique_ptr<TileMemory> memory_;    ///< for the foreground rule in use
+  std::unique_ptr<RecordOrder> order_;    ///< once a filter was active
+  std::unique_ptr<Selection> selection_;  ///< once a table overflowed
+  DeviceArray<uint32_t> index_or_mark_;   ///< likewise, per label
+  DeviceArray<uint32_t> map_;             ///< once a map was asked for
+};
+
+Status RunsPipeline::allocate() {
+  CCL_RETURN_IF_ERROR(stream_.create());
+  CCL_RETURN_IF_ERROR(upload_palettes(stream_, &palettes_));
+  return prepare(Settings{});
+}
+
+Status RunsPipeline::prepare(const Settings& settings) {
+  const bool has_values = settings.rule.foreground == Foreground::kValues;
+  if (memory_ == nullptr || memory_->has_values() != has_values) {
+    memory_.reset();
+    order_.reset();
+    selection_.reset();
+    auto memory = std::make_unique<TileMemory>();
+    CCL_RETURN_IF_ERROR(memory->allocate(config_.width, config_.height, has_values, stream_.get()));
+    memory_ = std::move(memory);
+  }
+  if (has_filter(settings) && order_ == nullptr) {
+    auto order = std::make_unique<RecordOrder>();
+    CCL_RETURN_IF_ERROR(order->configure(config_.max_components, max_labels()));
+    order_ = std::move(order);
+  }
+  return {};
+}
+
+Emitter RunsPipeline::emitter(Emission emission, const Settings& settings, const FrameBuffers& frame) const {
+  const bool is_appended = emission == Emission::kAppended;
+  return {.emission = emission,
+          .settings = settings,
+          .max_components = config_.max_components,
+          .records = is_appended ? order_->appended() : frame.records,
+          .counts = frame.counts,
+          .max_labels = max_labels(),
+          .is_kept = is_appended ? order_->is_kept() : nullptr,
+          .index_or_mark = index_or_mark_.data()};
+}
+
+PaintRule RunsPipeline::rule(PaintMode mode, const Settings& settings) const {
+  return {.mode = mode,
+          .settings = settings,
+          .layout = config_.layout,
+          .n_pixels = n_pixels(),
+          .palettes = palettes_.data(),
+          .background = mode == PaintMode::kColor ? pack(settings.background_color, config_.layout) : 0,
+          .needs_areas = has_filter(settings) || settings.palette == Palette::kViridisByArea};
+}
+
+PaintMode paint_mode_for(Output output) {
+  switch (output) {
+    case Output::kNone:
+      return PaintMode::kNone;
+    case Output::kColorized:
+      return PaintMode::kColor;
+    case Output::kOverlay:
+      return PaintMode::kOverlay;
+    case Output::kLabels:
+      return PaintMode::kLabel;
+    case Output::kMask:
+      return PaintMode::kMask;
+  }
+  return PaintMode::kNone;
+}
+
+Status RunsPipeline::run(const FrameBuffers& frame, const Emitter& emitter, const PaintRule& rule,
+                         uint8_t* pixels, cudaStream_t stream) const {
+  return process_tiles(memory_->of(emitter.settings, frame), memory_->n_blocks(), emitter, rule, pixels,
+                       stream);
+}
+
+Status RunsPipeline::enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
+                             StageMarks* marks) {
+  const Emission emission = has_filter(settings) ? Emission::kAppended : Emission::kByLabel;
+  CCL_RETURN_IF_ERROR(run(frame, emitter(emission, settings, frame),
+                          rule(paint_mode_for(config_.output), settings), frame.output, stream));
+  if (emission == Emission::kAppended) {
+    CCL_RETURN_IF_ERROR(order_->run(frame.counts, frame.records, stream));
+  }
+  if (settings.draw_boxes) {
+    CCL_RETURN_IF_ERROR(outline_boxes(config_, frame, /*skips_overflow=*/true, stream));
+  }
+  return marks != nullptr ? marks->mark(StageMarks::kLabel, stream) : Status();
+}
+
+Status RunsPipeline::download_map(PaintMode mode, const Settings& settings, const FrameBuffers& frame,
+                                  uint32_t* map, cudaStream_t stream) {
+  if (map_.data() == nullptr) {
+    CCL_RETURN_IF_ERROR(map_.allocate(n_pixels()));
+  }
+  CCL_RETURN_IF_ERROR(run(frame, emitter(Emission::kNone, settings, frame), rule(mode, settings),
+                          reinterpret_cast<uint8_t*>(map_.data()), stream));
+  return check(cudaMemcpyAsync(map, map_.data(), size_t{n_pixels()} * sizeof(uint32_t),
+                               cudaMemcpyDeviceToHost, stream),
+               "cudaMemcpyAsync of a map");
+}
+
+Status RunsPipeline::enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
+                                  uint32_t* labels, cudaStream_t stream) {
+  if (root_map != nullptr) {
+    CCL_RETURN_IF_ERROR(download_map(PaintMode::kRootMap, settings, frame, root_map, stream));
+  }
+  return labels != nullptr ? download_map(PaintMode::kLabelMap, settings, frame, labels, stream) : Status();
+}
+
+/// Enqueues a pass for all marks, the selection among them, and a pass for the selected records.
+Status RunsPipeline::enqueue_overflow(const Settings& settings, const FrameBuffers& frame,
+                                      cudaStream_t stream) {
+  if (selection_ == nullptr) {
+    auto selection = std::make_unique<Selection>();
+    CCL_RETURN_IF_ERROR(selection->configure(max_labels(), config_.max_components));
+    DeviceArray<uint32_t> index_or_mark;
+    CCL_RETURN_IF_ERROR(index_or_mark.allocate(max_labels()));
+    index_or_mark_ = std::move(index_or_mark);
+    selection_ = std::move(selection);
+  }
+  const PaintRule no_paint = rule(PaintMode::kNone, settings);
+  CCL_RETURN_IF_ERROR(run(frame, emitter(Emission::kMarks, settings, frame), no_paint, nullptr, stream));
+  CCL_RETURN_IF_ERROR(selection_->run(index_or_mark_.data(), frame.counts, index_or_mark_.data(), stream));
+  CCL_RETURN_IF_ERROR(run(frame, emitter(Emission::kSelected, settings, frame), no_paint, nullptr, stream));
+  return settings.draw_boxes ? outline_boxes(config_, frame, /*skips_overflow=*/false, stream) : Status();
+}
+
+}  // namespace
+
+Status make_runs_pipeline(const Config& config, std::unique_ptr<Pipeline>* pipeline) {
+  auto runs = std::make_unique<RunsPipeline>(config);
+  CCL_RETURN_IF_ERROR(runs->allocate());
+  *pipeline = std::move(runs);
+  return {};
+}
+
+}  // namespace ccl::device

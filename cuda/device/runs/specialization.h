@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What kernels assume of a frame. A block runs through a kernel once and waits for many of its instructions,
+/// so the frequent cases have kernels without the instructions that they do not need.
+#pragma once
+
+#include "device/runs/emission.h"
+#include "device/runs/paint_rule.h"
+#include "device/runs/tiles.h"
+
+namespace ccl::device::runs {
+
+enum class Specialization : uint8_t {
+  kParked,   ///< more tiles than blocks: a block parks a tile in device memory while it processes another
+  kGeneral,  ///< a block for each tile, as for all that follow
+  kRecords,  ///< records of all components, no pixels
+  kColors,   ///< records of all components, and their colours
+};
+
+inline constexpr Specialization kSpecializations[] = {Specialization::kParked, Specialization::kGeneral,
+                                                      Specialization::kRecords, Specialization::kColors};
+
+constexpr bool has_resident_tiles(Specialization specialization) {
+  return specialization != Specialization::kParked;
+}
+
+/// Whether a kernel assumes, besides resident tiles: aligned rows of whole chunks, a filter that keeps all
+/// components, and one paint mode whose values do not depend on areas.
+constexpr bool is_plain(Specialization specialization) {
+  return specialization == Specialization::kRecords || specialization == Specialization::kColors;
+}
+
+constexpr PaintMode paint_mode_of(Specialization plain) {
+  return plain == Specialization::kRecords ? PaintMode::kNone : PaintMode::kColor;
+}
+
+/// The kernel for a frame.
+constexpr Specialization specialization_of(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitter,
+                                           const PaintRule& rule) {
+  if (tiles.count() > n_blocks) {
+    return Specialization::kParked;
+  }
+  if (!tiles.is_aligned || !tiles.has_whole_chunks || emitter.emission != Emission::kByLabel ||
+      rule.needs_areas) {
+    return Specialization::kGeneral;
+  }
+  for (const Specialization plain : {Specialization::kRecords, Specialization::kColors}) {
+    if (rule.mode == paint_mode_of(plain)) {
+      return plain;
+    }
+  }
+  return Specialization::kGeneral;
+}
+
+/// Makes the assumptions of specialization_of() constants for the compiler.
+template <Specialization kSpecialization>
+constexpr void assume(Tiles& tiles, Emitter& emitter, PaintRule& rule) {
+  if constexpr (is_plain(kSpecialization)) {
+    tiles.is_aligned = true;
+    tiles.has_whole_chunks = true;
+    emitter.emission = Emission::kByLabel;
+    emitter.settings.filter = Filter::neutral();
+    rule.settings = emitter.settings;
+    rule.needs_areas = false;
+    rule.mode = paint_mode_of(kSpecialization);
+  }
+}
+
+}  // namespace ccl::device::runs

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "device/transfers.h"
+
+#include "device/check.h"
+
+namespace ccl::device {
+
+namespace {
+
+// Rows of the input start where a memory transaction does.
+constexpr size_t kPitchAlignment = 128;
+
+// See FrameBuffers::output.
+constexpr size_t kOutputAlignment = 16;
+
+/// Whether copies between the GPU and this host memory do not block the host.
+bool is_page_locked(const void* memory) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
+    cudaGetLastError();
+    return false;
+  }
+  return attributes.type == cudaMemoryTypeHost;
+}
+
+}  // namespace
+
+Status Transfers::configure(const Config& config, const Stream& kernels, const CopyStreams* copies) {
+  config_ = config;
+  kernels_ = &kernels;
+  up_ = copies != nullptr ? &copies->up : &kernels;
+  down_ = copies != nullptr ? &copies->down : &kernels;
+  input_pitch_ = (config.width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+  if (config.input_memory == Memory::kHost) {
+    CCL_RETURN_IF_ERROR(allocate_input());
+  }
+  return config.output_memory == Memory::kHost ? allocate_output() : Status();
+}
+
+Status Transfers::allocate_input() {
+  return input_.data() != nullptr ? Status() : input_.allocate(input_pitch_ * config_.height);
+}
+
+Status Transfers::allocate_output() {
+  const size_t bytes = size_t{config_.width} * config_.height * bytes_per_pixel(config_.output);
+  return output_.data() != nullptr ? Status() : output_.allocate(bytes);
+}
+
+Status Transfers::place(const FrameJob& job, FrameBuffers* frame) {
+  if (job.input.memory == Memory::kDevice) {
+    frame->input = job.input.pixels;
+    frame->input_pitch = job.input.stride;
+  } else {
+    CCL_RETURN_IF_ERROR(allocate_input());
+    frame->input = input_.data();
+    frame->input_pitch = input_pitch_;
+  }
+  const bool is_on_device = config_.output != Output::kNone && job.output.memory == Memory::kDevice;
+  const size_t row = size_t{config_.width} * bytes_per_pixel(config_.output);
+  const bool is_dense = job.output.stride == row || config_.height == 1;
+  const bool is_aligned = reinterpret_cast<uintptr_t>(job.output.pixels) % kOutputAlignment == 0;
+  if (is_on_device && is_dense && is_aligned) {
+    frame->output = job.output.pixels;
+  } else {
+    CCL_RETURN_IF_ERROR(allocate_output());
+    frame->output = output_.data();
+  }
+  downloads_late_ = config_.output != Output::kNone && !is_on_device && !is_page_locked(job.output.pixels);
+  return {};
+}
+
+Status Transfers::upload(const FrameJob& job, const Timeline& timeline) const {
+  const bool is_there = job.input.memory == Memory::kDevice;
+  const Stream& stream = is_there ? *kernels_ : *up_;
+  CCL_RETURN_IF_ERROR(timeline.follow_input(stream, job.input.stream));
+  CCL_RETURN_IF_ERROR(timeline.record(Timeline::kStarted, stream));
+  if (!is_there) {
+    CCL_RETURN_IF_ERROR(
+        check(cudaMemcpy2DAsync(input_.data(), input_pitch_, job.input.pixels, job.input.stride,
+                                config_.width, config_.height, cudaMemcpyHostToDevice, stream.get()),
+              "cudaMemcpy2DAsync of the input"));
+  }
+  CCL_RETURN_IF_ERROR(timeline.follow(*kernels_, Timeline::kUploaded, stream));
+  return timeline.follow_output(*kernels_, job.output.stream);
+}
+
+bool Transfers::has_download(const FrameJob& job, const FrameBuffers& frame) const {
+  return config_.output != Output::kNone && frame.output != job.output.pixels;
+}
+
+Status Transfers::copy_output(const FrameJob& job, const FrameBuffers& frame) const {
+  const size_t row = size_t{config_.width} * bytes_per_pixel(config_.output);
+  const cudaMemcpyKind kind =
+      job.output.memory == Memory::kDevice ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost;
+  return check(cudaMemcpy2DAsync(job.output.pixels, job.output.stride, frame.output, row, row, config_.height,
+                                 kind, down_->get()),
+               "cudaMemcpy2DAsync of the output");
+}
+
+Status Transfers::download(const FrameJob& job, const FrameBuffers& frame, const Timeline& timeline) const {
+  if (!has_download(job, frame)) {
+    return timeline.record(Timeline::kDownloaded, *kernels_);
+  }
+  CCL_RETURN_IF_ERROR(timeline.follow(*down_, Timeline::kProcessed, *kernels_));
+  CCL_RETURN_IF_ERROR(copy_output(job, frame));
+  return timeline.record(Timeline::kDownloaded, *down_);
+}
+
+Status Transfers::download_again(const FrameJob& job, const FrameBuffers& frame) const {
+  CCL_RETURN_IF_ERROR(copy_output(job, frame));
+  return down_->synchronize();
+}
+
+void Transfers::wait() const {
+  for (const Stream* stream : {up_, kernels_, down_}) {
+    if (stream != nullptr && stream->get() != nullptr) {
+      static_cast<void>(stream->synchronize());
+    }
+  }
+}
+
+}  // namespace ccl::device
