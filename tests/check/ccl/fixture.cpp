@@ -95,7 +95,9 @@ testing::AssertionResult same_bytes(const Outcome& got, const Outcome& want) {
   compare(same(got.labels, want.labels), "labels");
   compare(same(got.pixels, want.pixels), "output");
   compare(same(got.records, want.records), "records");
-  compare(got.counts == want.counts, "counts");
+  FrameCounts want_counts = want.counts;
+  want_counts.n_iterations = got.counts.n_iterations;  // of label equivalence they vary from run to run
+  compare(got.counts == want_counts, "counts");
   compare(got.overflow == want.overflow, "overflow");
   compare(got.labels_saturated == want.labels_saturated, "labels_saturated");
   if (different.empty()) {
