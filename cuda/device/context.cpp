@@ -8,7 +8,7 @@
 
 namespace ccl::device {
 
-/// The driver's functions that the runtime has no counterpart for.
+/// The driver's functions that have no counterpart in the runtime.
 struct Driver {
   decltype(&cuInit) init = nullptr;
   decltype(&cuGetErrorString) error_string = nullptr;
@@ -22,7 +22,7 @@ struct Driver {
   decltype(&cuCtxPopCurrent) pop_current = nullptr;
   decltype(&cuCtxGetDevice) context_device = nullptr;
 
-  /// kNoDevice where no driver, or one too old, is installed.
+  /// Looks up the functions. Returns kNoDevice if no driver is installed, or one that is too old.
   Status load();
 
   Status check(CUresult result, const char* call, StatusCode code = StatusCode::kDeviceError) const;
@@ -35,7 +35,7 @@ Status entry_point(const char* name, Function* function) {
   void* address = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
 #if CUDART_VERSION >= 12050
-  // The interface whose declarations <cuda.h> gives to the functions above.
+  // The version of the driver's interface whose declarations in <cuda.h> the types above use.
   constexpr unsigned int kDriverInterface = 12000;
   const cudaError_t error =
       cudaGetDriverEntryPointByVersion(name, &address, kDriverInterface, cudaEnableDefault, &found);
@@ -97,7 +97,7 @@ Status Context::create(const DeviceOptions& options, std::shared_ptr<Context>* c
   const Driver& driver = *made->driver_;
   CCL_RETURN_IF_ERROR(made->driver_->load());
   if (options.context != nullptr) {
-    made->callers_ = options.context;
+    made->caller_context_ = options.context;
     made->handle_ = options.context.get();
     const CurrentContext current(*made);
     CCL_RETURN_IF_ERROR(current.status());
@@ -118,14 +118,14 @@ Status Context::create(const DeviceOptions& options, std::shared_ptr<Context>* c
 Status Context::find_device(int device_id) {
   int count = 0;
   CCL_RETURN_IF_ERROR(driver_->check(driver_->device_count(&count), "cuDeviceGetCount"));
-  const int wanted = device_id == -1 ? 0 : device_id;
-  if (wanted < 0 || wanted >= count) {
-    const std::string seen =
+  const int requested = device_id == -1 ? 0 : device_id;
+  if (requested < 0 || requested >= count) {
+    const std::string available =
         count == 0 ? "no CUDA device was found"
                    : "there are " + std::to_string(count) + ", from 0 to " + std::to_string(count - 1);
-    return {StatusCode::kNoDevice, "no CUDA device with id " + std::to_string(wanted) + ": " + seen};
+    return {StatusCode::kNoDevice, "no CUDA device with id " + std::to_string(requested) + ": " + available};
   }
-  return driver_->check(driver_->device_get(&device_, wanted), "cuDeviceGet");
+  return driver_->check(driver_->device_get(&device_, requested), "cuDeviceGet");
 }
 
 Status Context::describe() {
@@ -153,7 +153,7 @@ Status Context::allocate_host(size_t bytes, std::shared_ptr<uint8_t>* memory) {
   return catch_bad_alloc([&]() -> Status {
     memory->reset(static_cast<uint8_t*>(allocated), [context = shared_from_this()](uint8_t* pixels) {
       const CurrentContext owner(*context);
-      if (owner.status().ok()) {  // else the memory went with its context
+      if (owner.status().ok()) {  // else the memory was released with its context
         PinnedAllocator::release(pixels);
       }
     });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The CUDA context an engine works in.
+/// The CUDA context that an engine uses.
 ///
-/// The driver is reached through the statically linked runtime, so that the library loads where there is
-/// no driver, and the context is pushed and popped around every use, so that the caller's thread keeps the
-/// context it had.
+/// The driver's functions are looked up through the statically linked runtime, so that the library loads on
+/// machines without a driver. The context is pushed before and popped after every use, so that the current
+/// context of the caller's thread does not change.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,13 @@ struct Driver;
 
 class Context final : public Device, public std::enable_shared_from_this<Context> {
  public:
-  /// The context that `options` ask for. kNoDevice where there is no driver, no GPU, or none with this id.
+  /// Creates the context that `options` describe. Returns kNoDevice if there is no driver, no GPU, or no GPU
+  /// with this id.
   static Status create(const DeviceOptions& options, std::shared_ptr<Context>* context);
 
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
-  /// Releases the primary context if create() retained it, else the caller's.
+  /// Releases the primary context if create() retained it, else the caller's context.
   ~Context() override;
 
   int id() const override { return device_; }
@@ -42,14 +43,14 @@ class Context final : public Device, public std::enable_shared_from_this<Context
   Status describe();
 
   std::unique_ptr<Driver> driver_;
-  std::shared_ptr<void> callers_;  ///< the context that the caller gave, if any
-  void* handle_ = nullptr;         ///< CUcontext
-  int device_ = 0;                 ///< CUdevice, which is the ordinal
+  std::shared_ptr<void> caller_context_;  ///< the context that the caller passed, if any
+  void* handle_ = nullptr;                ///< CUcontext
+  int device_ = 0;                        ///< CUdevice, which is the device id
   bool is_retained_ = false;
   std::string description_;
 };
 
-/// Makes a context the thread's current one as long as the guard lives.
+/// Guard: a context is the thread's current one while the guard exists.
 class CurrentContext {
  public:
   explicit CurrentContext(const Context& context);
@@ -57,7 +58,7 @@ class CurrentContext {
   CurrentContext& operator=(const CurrentContext&) = delete;
   ~CurrentContext();
 
-  /// Whether the context could be made current; nothing may be done in it otherwise.
+  /// The result of making the context current. Unless it is ok, the context must not be used.
   const Status& status() const { return status_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Owner of a CUDA graph: work captured once from a stream and launched as a whole for each frame.
+/// Owner of a CUDA graph: work that is captured from a stream once and launched as a whole for each frame.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,7 +16,7 @@ class Graph {
   Graph& operator=(const Graph&) = delete;
   ~Graph() { reset(); }
 
-  /// Replaces the graph by what `enqueue()` puts on `stream`; nothing of it runs yet.
+  /// Replaces the graph by the work that `enqueue()` enqueues on `stream`. The work does not run yet.
   template <typename Enqueue>
   Status capture(const Stream& stream, Enqueue enqueue) {
     CCL_RETURN_IF_ERROR(check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
@@ -33,7 +33,7 @@ class Graph {
 
   bool is_captured() const { return executable_ != nullptr; }
 
-  /// Forgets the graph.
+  /// Destroys the graph.
   void reset() {
     if (executable_ != nullptr) {
       cudaGraphExecDestroy(executable_);
@@ -46,7 +46,7 @@ class Graph {
   }
 
  private:
-  /// A graph that differs from the last one only in arguments takes its place without being made anew.
+  /// Updates the executable graph if the new graph differs in arguments only; else instantiates a new one.
   Status instantiate(cudaGraph_t graph) {
     if (executable_ != nullptr) {
       cudaGraphExecUpdateResultInfo info{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Owners of CUDA memory, streams and events. All are made empty, filled by allocate() or create(), and
-/// must be filled, emptied and destroyed with the context current that they were filled in.
+/// Owners of CUDA memory, streams and events. They are constructed empty; allocate() or create() acquires the
+/// resource. The context in which it was acquired must be current whenever it is used or released.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,7 +15,7 @@
 
 namespace ccl::device {
 
-/// An array of `T` whose kind of memory `Allocator` knows. Elements are not initialised.
+/// An array of `T` in the kind of memory that `Allocator` acquires. Elements are not initialised.
 template <typename T, typename Allocator>
 class Array {
  public:
@@ -31,7 +31,7 @@ class Array {
     }
   }
 
-  /// Only on an empty array. `count` may be 0.
+  /// The array must be empty. `count` may be 0.
   Status allocate(size_t count) {
     void* memory = nullptr;
     CCL_RETURN_IF_ERROR(Allocator::acquire(&memory, (count > 0 ? count : 1) * sizeof(T)));
@@ -54,7 +54,7 @@ struct DeviceAllocator {
 
 struct PinnedAllocator {
   static Status acquire(void** memory, size_t bytes) {
-    // Portable: whatever context the reader works in, it knows the memory as page-locked.
+    // Portable: every context treats the memory as page-locked.
     return check(cudaHostAlloc(memory, bytes, cudaHostAllocPortable), "cudaHostAlloc");
   }
   static void release(void* memory) { cudaFreeHost(memory); }
@@ -63,7 +63,7 @@ struct PinnedAllocator {
 template <typename T>
 using DeviceArray = Array<T, DeviceAllocator>;
 
-/// Page-locked host memory, which copies run to and from at full speed and asynchronously.
+/// Page-locked host memory: copies from and to it are asynchronous and run at full speed.
 template <typename T>
 using PinnedArray = Array<T, PinnedAllocator>;
 
@@ -93,7 +93,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// A point on a stream, with its time.
+/// A point in the work of a stream, and the time when the work reached it.
 class Event {
  public:
   Event() = default;
@@ -108,20 +108,20 @@ class Event {
     }
   }
 
-  /// Who waits for long sleeps rather than spins: with many cameras the cores have other work.
+  /// A long wait yields the processor instead of spinning: with many cameras the cores have other work.
   Status create() {
     return check(cudaEventCreateWithFlags(&event_, cudaEventBlockingSync), "cudaEventCreateWithFlags");
   }
   Status record(const Stream& stream) const {
     return check(cudaEventRecord(event_, stream.get()), "cudaEventRecord");
   }
-  /// Waits for it. A sleeper is woken tens of microseconds late, which is much beside a frame of two hundred,
-  /// so the first of the time is spent asking.
+  /// Waits for the event. It polls at first: a sleeping thread wakes tens of microseconds late, and a frame
+  /// may take only two hundred.
   Status synchronize() const {
-    constexpr std::chrono::microseconds kPatience{300};
+    constexpr std::chrono::microseconds kSpinTime{300};
     const auto start = std::chrono::steady_clock::now();
     cudaError_t state = cudaEventQuery(event_);
-    while (state == cudaErrorNotReady && std::chrono::steady_clock::now() - start < kPatience) {
+    while (state == cudaErrorNotReady && std::chrono::steady_clock::now() - start < kSpinTime) {
       std::this_thread::yield();
       state = cudaEventQuery(event_);
     }
@@ -129,7 +129,7 @@ class Event {
                                       : check(cudaEventSynchronize(event_), "cudaEventSynchronize");
   }
   cudaEvent_t get() const { return event_; }
-  /// Microseconds from `earlier` to this; both must have come to pass.
+  /// Returns the microseconds from `earlier` to this event; both must have occurred.
   Status elapsed_since(const Event& earlier, float* microseconds) const {
     float milliseconds = 0;
     CCL_RETURN_IF_ERROR(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// A frame as labelers and stages on the GPU see it.
+/// The view of a frame that labelers and stages on the GPU read.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 namespace ccl::device {
 
-/// A frame in device memory, seen through its ForegroundRule: one segment per pixel, 0 for background.
-/// Two pixels connect iff they are adjacent and their segments are equal and not 0, which covers both
+/// A frame in device memory, read through its ForegroundRule: one segment per pixel, 0 for background. Two
+/// pixels connect if and only if they are adjacent and their segments are equal and not 0; this covers both
 /// foreground rules. The caller owns the pixels.
 struct SegmentSource {
   const uint8_t* pixels;  ///< device memory
-  size_t pitch;           ///< bytes from one row's start to the next one's, at least width
+  size_t pitch;           ///< bytes between the starts of two rows, at least width
   uint32_t width;
   uint32_t height;
   ForegroundRule rule;
 
   constexpr uint8_t segment(uint32_t x, uint32_t y) const { return rule.segment(pixels[y * pitch + x]); }
-  /// The same, and background outside the frame.
+  /// The same; background outside the frame.
   constexpr uint8_t segment_or_background(uint32_t x, uint32_t y) const {
     return x < width && y < height ? segment(x, y) : 0;
   }
