@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What all labelers end with: launching kernels, and choosing them by connectivity.
+/// Launching kernels: one after the other, overlapped, or with all blocks resident.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,12 +9,11 @@
 #include <type_traits>
 
 #include "device/check.h"
-#include "device/labelers/labeler.h"
 
 namespace ccl::device {
 
-/// The threads that a multiprocessor of the architecture that is compiled for holds. ptxas does not take
-/// launch bounds that ask for more.
+/// The most threads that are resident on a multiprocessor of the compiled architecture. ptxas rejects launch
+/// bounds that need more.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 inline constexpr uint32_t kMultiprocessorThreads = 1024;
 #elif defined(__CUDA_ARCH__) && \
@@ -24,8 +23,8 @@ inline constexpr uint32_t kMultiprocessorThreads = 1536;
 inline constexpr uint32_t kMultiprocessorThreads = 2048;
 #endif
 
-/// Enqueues a kernel without dynamic shared memory; nothing where there are no blocks. `name` is for
-/// messages.
+/// Enqueues a kernel without dynamic shared memory; does nothing if there are no blocks. Messages contain
+/// `name`.
 template <typename... Parameters, typename... Arguments>
 Status launch(const char* name, void (*kernel)(Parameters...), dim3 blocks, uint32_t threads,
               cudaStream_t stream, Arguments... arguments) {
@@ -36,30 +35,30 @@ Status launch(const char* name, void (*kernel)(Parameters...), dim3 blocks, uint
   return check_launch(name);
 }
 
-/// Lets the next kernel, if it is enqueued by launch_early(), begin once all blocks of this one have called
-/// it or ended. For the first of a chain of kernels.
-__device__ inline void let_next_come() {
+/// Allows the next kernel, if launch_overlapped() enqueued it, to start when all blocks of this kernel have
+/// called this function or ended. The first of a chain of kernels calls it.
+__device__ inline void allow_next_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/// Waits until the kernel enqueued before has ended, and what it and earlier ones wrote can be seen. Then
-/// lets the next one come, so that there are never three: what one has in a first-level cache is not there
-/// any more for the next but one.
-__device__ inline void wait_for_previous() {
+/// Waits until the previous kernel has ended and its writes, and those of the kernels before it, are visible.
+/// Then allows the next kernel to start. At most two kernels of a chain run at a time, so that a kernel never
+/// reads what the kernel before the previous one left in a first-level cache.
+__device__ inline void wait_for_previous_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
-  let_next_come();
+  allow_next_kernel();
 }
 
-/// Enqueues a kernel whose blocks may come before the one enqueued before has ended (programmatic dependent
-/// launch), so that it does not begin from nothing. A thread must call wait_for_previous() before it touches
-/// what earlier ones read or write; in each block some must.
+/// Enqueues a kernel whose blocks may start before the previous kernel has ended (programmatic dependent
+/// launch), which hides the latency of its launch. A thread must call wait_for_previous_kernel() before it
+/// accesses memory that earlier kernels read or write. At least one thread of each block must call it.
 template <typename... Parameters, typename... Arguments>
-Status launch_early(const char* name, void (*kernel)(Parameters...), dim3 blocks, uint32_t threads,
-                    cudaStream_t stream, Arguments... arguments) {
+Status launch_overlapped(const char* name, void (*kernel)(Parameters...), dim3 blocks, uint32_t threads,
+                         cudaStream_t stream, Arguments... arguments) {
   if (blocks.x == 0 || blocks.y == 0) {
     return {};
   }
@@ -73,14 +72,14 @@ Status launch_early(const char* name, void (*kernel)(Parameters...), dim3 blocks
   config.blockDim = dim3(threads);
   config.stream = stream;
   config.attrs = &attribute;
-  // Code compiled for less than 9.0, or from such PTX, does not wait; and not all graphs of CUDA 12 can hold
-  // such a launch.
+  // Code that was compiled for an architecture before 9.0, or from PTX for one, does not wait. Graphs of some
+  // CUDA 12 versions cannot contain such a launch.
   config.numAttrs = compiled.ptxVersion >= 90 && CUDART_VERSION >= 13000 ? 1 : 0;
   return check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), name);
 }
 
-/// Enqueues a kernel whose blocks are all resident at once, so that they may wait for one another: no
-/// more than `most_blocks`, and no more than the GPU holds.
+/// Enqueues a kernel whose blocks are all resident at the same time, so that they may wait for each other:
+/// as many as the GPU holds, at most `most_blocks`.
 template <typename... Parameters>
 Status launch_resident(const char* name, void (*kernel)(Parameters...), uint32_t most_blocks,
                        uint32_t threads, cudaStream_t stream, std::type_identity_t<Parameters>... arguments) {
@@ -100,18 +99,5 @@ Status launch_resident(const char* name, void (*kernel)(Parameters...), uint32_t
                                            pointers, 0, stream),
                name);
 }
-
-/// The labeler whose two forms are Steps<Connectivity::k4> and Steps<Connectivity::k8>: each has a
-/// static member run(frame, root_map, stream) with the contract of Labeler::label(), no workspace and no
-/// iterations.
-template <template <Connectivity> typename Steps>
-class LabelerOf final : public Labeler {
- public:
-  Status label(const SegmentSource& frame, Connectivity connectivity, uint32_t* root_map, void* /*workspace*/,
-               uint32_t* /*n_iterations*/, cudaStream_t stream) override {
-    return connectivity == Connectivity::k8 ? Steps<Connectivity::k8>::run(frame, root_map, stream)
-                                            : Steps<Connectivity::k4>::run(frame, root_map, stream);
-  }
-};
 
 }  // namespace ccl::device

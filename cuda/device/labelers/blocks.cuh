@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Blocks of pixels that block_equivalence.cu labels as one, and how neighbouring ones are linked.
+/// The blocks of pixels that share a label in block_equivalence.cu, and the links between them.
 #pragma once
 
 #include <cstdint>
 
-#include "device/labelers/labeler.h"
+#include "ccl/rule.h"
+#include "device/segment_source.h"
 
 namespace ccl::device {
 
-/// The contents of a block and its neighbours, as a block has them; 0: no foreground, or outside the
-/// tile.
+/// The contents of a block and of its neighbours, in the form that the block's class defines; 0: no
+/// foreground, or outside the tile.
 struct Neighbourhood {
   uint32_t own;
   uint32_t left;
@@ -19,9 +20,8 @@ struct Neighbourhood {
   uint32_t up_right;
 };
 
-/// To which of the neighbours scanned before a block is linked. Diagonal links are left out where the
-/// window of pixels that they cross has another foreground pixel, through which straight ones go
-/// around.
+/// Which of the neighbours earlier in raster order a block is linked to. A diagonal link is left out if the
+/// window of pixels that it crosses has a third foreground pixel: straight links join its ends then.
 struct BlockLinks {
   bool left;
   bool up_left;
@@ -29,15 +29,14 @@ struct BlockLinks {
   bool up_right;
 };
 
-/// 2×2 pixels of binary foreground, 8-connected. Its contents have a bit for each pixel, in raster
-/// order.
+/// 2×2 pixels of binary foreground, 8-connected. Its contents are one bit per pixel, in raster order.
 struct SquareBlock {
   static constexpr uint32_t kSize = 2;
 
   static constexpr uint32_t kA = 1, kB = 2, kC = 4, kD = 8;  // a b / c d
   static constexpr uint32_t kTop = kA | kB, kBottom = kC | kD, kLeft = kA | kC, kRight = kB | kD;
 
-  /// A row of the block, in bits kA and kB.
+  /// A row of the block, as bits kA and kB.
   __device__ static uint32_t row(const SegmentSource& frame, uint32_t x, uint32_t y) {
     if (x >= frame.width || y >= frame.height) {
       return 0;
@@ -84,7 +83,7 @@ struct SquareBlock {
   }
 };
 
-/// One pixel. Its contents are its segment.
+/// One pixel, for 4-connectivity and for many values. Its contents are its segment.
 template <Connectivity kPixelConnectivity>
 struct PixelBlock {
   static constexpr uint32_t kSize = 1;

@@ -2,28 +2,29 @@
 /// DLP-GPU, distanceless label propagation: L. Cabaret, L. Lacassagne, D. Etiemble, "Distanceless label
 /// propagation: an efficient direct connected component labeling algorithm for GPUs", IPTA 2017.
 ///
-/// Every foreground pixel starts with a label of its own, so that the image of labels E is at the same
-/// time the equivalence table (II.A). In a tile, a gather-scatter of minima over 2×2 windows (SR) and a
-/// relabelling (R) make most of the equivalences cheaply, and a recursive union-find (RUF) finds those
-/// that SR lost. Tile borders are then united by RUF in the whole image, and a last R makes every pixel
-/// point to its root.
+/// Every foreground pixel starts with a label of its own (DLP-I), so that the image of labels E is also the
+/// equivalence table. In a tile, a gather and scatter of minima over 2×2 windows (DLP-SR) and a relabelling
+/// (DLP-R) resolve most equivalences at low cost, and a recursive union-find (DLP-RUF) resolves the rest.
+/// DLP-RUF then unites the borders of tiles in the whole image, and a last DLP-R changes every label to its
+/// root.
 ///
-/// The steps are those of III.B, algorithm 5. Where we differ:
-/// - Windows link equal segments rather than foreground, which admits many values; leaving out the
-///   diagonals gives 4-connectivity. A diagonal whose ends straight links join anyway is left to those.
-/// - Right after DLP-I all labels are known, so that SR needs no scatter: each pixel gathers what the
-///   windows that it is in would give it. Between reading labels and lowering them there is always a
-///   barrier, so that no thread's outcome hangs on another's pace.
-/// - RUF leaves out windows that unite the same two labels as the one beside or above them and, on
-///   borders, links beside an equal one, whose pixels are united inside the tiles. Of a warp's links there
-///   that join the same two trees one is united.
-/// - The recursion of atomicRUF (algorithm 4) is a tail call; unite() is the loop it amounts to, as a
-///   chain of labels can be as long as a spiral and must not be a stack as deep.
+/// Where we differ (the steps are those of section III.B, algorithm 5):
+/// - Windows link equal segments instead of foreground, which allows many values; without diagonals they give
+///   4-connectivity. A diagonal is left out if straight links join its ends.
+/// - Immediately after DLP-I all labels are known, so DLP-SR needs no scatter: each pixel gathers the label
+///   that its windows would scatter to it. There is a barrier between reading labels and lowering them, so
+///   that the result of a thread does not depend on the speed of another one.
+/// - DLP-RUF leaves out a window that unites the same two labels as the window beside or above it. On borders
+///   it leaves out a link beside an equal one, because their pixels are united inside the tiles. If several
+///   links of a warp join the same two trees there, one of them is united.
+/// - The recursion of atomicRUF (algorithm 4) is a tail call, which is a loop here: a chain of
+///   labels can be as long as a spiral, and a stack must not be as deep.
 #include <memory>
 
 #include "device/labelers/compress.cuh"
 #include "device/labelers/equivalence.cuh"
 #include "device/labelers/forms.h"
+#include "device/labelers/labeler_of.h"
 #include "device/labelers/links.cuh"
 #include "device/launch.cuh"
 
@@ -31,7 +32,8 @@ namespace ccl::device {
 
 namespace {
 
-// Wide, because east borders are the dear ones; 5 KiB of shared memory, which never limits occupancy.
+// Tiles are wide because east borders are the expensive ones. Their 5 KiB of shared memory never limit
+// occupancy.
 constexpr uint32_t kTileWidth = 64;
 constexpr uint32_t kTileHeight = 16;
 constexpr uint32_t kTilePixels = kTileWidth * kTileHeight;
@@ -40,8 +42,25 @@ constexpr uint32_t kTilePixels = kTileWidth * kTileHeight;
 constexpr uint32_t kTileThreads = 512;
 constexpr uint32_t kPixelsPerThread = kTilePixels / kTileThreads;
 
-/// What one block works on: E and the segments in shared memory, indices by tile rows. Each function is
-/// a step for this thread's pixels; the kernel puts the barriers between them.
+/// atomicRUF (algorithm 4): unites the trees of labels a and b of a tile while other threads unite too. The
+/// entry that atomicMin() replaces is united next, so no equivalence is lost; the larger label shrinks with
+/// every pass, so the loop ends. No thread may change entries without atomics meanwhile. It is made for
+/// shared memory and short paths.
+__device__ inline void atomic_ruf(uint32_t* table, uint32_t a, uint32_t b) {
+  while (a != b) {
+    const uint32_t larger = max(a, b);
+    const uint32_t smaller = min(a, b);
+    const uint32_t old = atomicMin(table + larger - 1, smaller);
+    if (old == larger) {
+      return;  // it was a root
+    }
+    a = old;
+    b = smaller;
+  }
+}
+
+/// The tile of a block: the segments and E in shared memory, in raster order. Each function is a step for
+/// this thread's pixels or for one of them. Barriers between the steps are in the kernel.
 template <Connectivity kConnectivity>
 struct Tile {
   const uint8_t* segments;
@@ -55,14 +74,14 @@ struct Tile {
     }
   }
 
-  /// A segment of the tile, background outside it; x and y may be off by one to either side.
+  /// A segment of the tile; background outside it, where x and y may be by one.
   __device__ uint8_t segment(uint32_t x, uint32_t y) const {
     return x < kTileWidth && y < kTileHeight ? segments[y * kTileWidth + x] : 0;
   }
 
-  /// DLP-I and, right after it, DLP-SR: the label that pixel i is left with. Every pixel's label is 1 +
-  /// its index still, so the windows that i is in are known to scatter their first linked pixel's, and
-  /// the least of these is that of the first pixel in raster order that a window links to i.
+  /// DLP-I and DLP-SR: the label of pixel i after both. After DLP-I every label is 1 + the pixel's index, so
+  /// each window of pixel i scatters the label of its first linked pixel. The minimum of these is the label
+  /// of the first pixel in raster order that a window links to i.
   __device__ uint32_t gather(uint32_t i) const {
     const uint32_t x = i % kTileWidth;
     const uint32_t y = i / kTileWidth;
@@ -84,15 +103,15 @@ struct Tile {
     return left == own ? i : i + 1;
   }
 
-  /// DLP-R. A full tile's labels, which SR leaves in chains as long as the tile is wide, take seven rounds of
-  /// flatten() and not as many steps. The whole block calls it; it begins and ends with a barrier.
+  /// DLP-R. In a full tile, DLP-SR leaves chains as long as the tile's width; flatten() needs seven rounds
+  /// for them. The whole block calls this function; it begins and ends with a barrier.
   __device__ void relabel() const {
     uint32_t roots[kPixelsPerThread];
     __syncthreads();
     flatten(labels, threadIdx.x, kTileThreads, roots);
   }
 
-  /// E of the pixels of a window; 0 where the window leaves the tile, where it has no links.
+  /// The labels of a window's pixels; 0 outside the tile, where the window has no links.
   __device__ uint4 window_labels(uint32_t i) const {
     const bool in_x = i % kTileWidth + 1 < kTileWidth;
     const bool in_y = i / kTileWidth + 1 < kTileHeight;
@@ -100,8 +119,8 @@ struct Tile {
             in_x && in_y ? labels[i + kTileWidth + 1] : 0};
   }
 
-  /// The links of a window that DLP-RUF has to unite: with different labels, and not the same two
-  /// labels as in the window above or to the left, which has them united then.
+  /// The links of a window that DLP-RUF has to unite: their labels `e` are different, and the window above or
+  /// to the left does not unite the same two labels.
   __device__ Window unions(uint32_t i, const uint4& e) const {
     const uint32_t x = i % kTileWidth;
     const uint32_t y = i / kTileWidth;
@@ -116,24 +135,24 @@ struct Tile {
     return links;
   }
 
-  /// DLP-RUF of one window, by the labels it had before anyone began.
+  /// DLP-RUF of one window. `e` are the labels that its pixels had before any thread began to unite.
   __device__ void unite_window(const Window& links, const uint4& e) const {
     if (links.right) {
-      unite(labels, e.x, e.y);
+      atomic_ruf(labels, e.x, e.y);
     }
     if (links.down) {
-      unite(labels, e.x, e.z);
+      atomic_ruf(labels, e.x, e.z);
     }
     if (links.diagonal) {
-      unite(labels, e.x, e.w);
+      atomic_ruf(labels, e.x, e.w);
     }
     if (links.anti_diagonal) {
-      unite(labels, e.y, e.z);
+      atomic_ruf(labels, e.y, e.z);
     }
   }
 };
 
-/// Step 1: labels a tile, and writes its labels as those of the frame.
+/// Step 1: labels a tile and writes the labels as labels of the frame.
 template <Connectivity kConnectivity, DlpForm kForm>
 __global__ void __launch_bounds__(kTileThreads) label_tiles(SegmentSource frame, uint32_t* root_map) {
   __shared__ uint8_t segments[kTilePixels];
@@ -146,7 +165,7 @@ __global__ void __launch_bounds__(kTileThreads) label_tiles(SegmentSource frame,
   Window unions[kPixelsPerThread];
   bool remains = false;
 
-  let_next_come();
+  allow_next_kernel();
   TileSteps::for_each_pixel([&](uint32_t, uint32_t i) {
     segments[i] = frame.segment_or_background(x0 + i % kTileWidth, y0 + i / kTileWidth);
   });
@@ -178,58 +197,52 @@ __global__ void __launch_bounds__(kTileThreads) label_tiles(SegmentSource frame,
   });
 }
 
-/// Step 2a: DLP-RUF on the last rows of tiles; blockIdx.y counts the borders.
+/// Step 2a: DLP-RUF on the south borders of tiles; blockIdx.y is the border.
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads) merge_south_borders(SegmentSource frame, uint32_t* labels) {
   const uint32_t x = blockIdx.x * kBorderThreads + threadIdx.x;
   const uint32_t y = (blockIdx.y + 1) * kTileHeight - 1;
   const BorderLinks links =
       x < frame.width ? links_south<kConnectivity>(frame, kTileWidth, x, y) : BorderLinks{};
-  wait_for_previous();
+  wait_for_previous_kernel();
   unite_links(labels, links);
 }
 
-/// Step 2b: DLP-RUF on the last columns of tiles; blockIdx.y counts the borders.
+/// Step 2b: DLP-RUF on the east borders of tiles; blockIdx.y is the border.
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads) merge_east_borders(SegmentSource frame, uint32_t* labels) {
   const uint32_t x = (blockIdx.y + 1) * kTileWidth - 1;
   const uint32_t y = blockIdx.x * kBorderThreads + threadIdx.x;
   const BorderLinks links =
       y < frame.height ? links_east<kConnectivity>(frame, kTileHeight, x, y) : BorderLinks{};
-  wait_for_previous();
+  wait_for_previous_kernel();
   unite_links(labels, links);
 }
 
-/// Algorithm 5.
-template <Connectivity kConnectivity, DlpForm kForm>
+/// Launches the three steps (algorithm 5).
+template <Connectivity kConnectivity>
 struct Dlp {
-  static Status run(const SegmentSource& frame, uint32_t* root_map, cudaStream_t stream) {
+  DlpForm form;
+
+  Status run(const SegmentSource& frame, uint32_t* root_map, cudaStream_t stream) const {
+    const auto label = form == DlpForm::kWhole ? label_tiles<kConnectivity, DlpForm::kWhole>
+                                               : label_tiles<kConnectivity, DlpForm::kWithoutScatter>;
     const dim3 tiles(blocks_for(frame.width, kTileWidth), blocks_for(frame.height, kTileHeight));
     const dim3 south(blocks_for(frame.width, kBorderThreads), tiles.y - 1);
     const dim3 east(blocks_for(frame.height, kBorderThreads), tiles.x - 1);
-    CCL_RETURN_IF_ERROR(launch("dlp label_tiles", label_tiles<kConnectivity, kForm>, tiles, kTileThreads,
-                               stream, frame, root_map));
-    CCL_RETURN_IF_ERROR(launch_early("dlp merge_south_borders", merge_south_borders<kConnectivity>, south,
-                                     kBorderThreads, stream, frame, root_map));
-    CCL_RETURN_IF_ERROR(launch_early("dlp merge_east_borders", merge_east_borders<kConnectivity>, east,
-                                     kBorderThreads, stream, frame, root_map));
-    return launch_compress_all("dlp compress_all", frame, root_map,
-                               stream);  // step 3, DLP-R on the whole image
+    CCL_RETURN_IF_ERROR(launch("dlp label_tiles", label, tiles, kTileThreads, stream, frame, root_map));
+    CCL_RETURN_IF_ERROR(launch_overlapped("dlp merge_south_borders", merge_south_borders<kConnectivity>,
+                                          south, kBorderThreads, stream, frame, root_map));
+    CCL_RETURN_IF_ERROR(launch_overlapped("dlp merge_east_borders", merge_east_borders<kConnectivity>, east,
+                                          kBorderThreads, stream, frame, root_map));
+    return launch_compress_all("dlp compress_all", frame, root_map, stream);  // step 3
   }
 };
-
-template <Connectivity kConnectivity>
-using WholeDlp = Dlp<kConnectivity, DlpForm::kWhole>;
-template <Connectivity kConnectivity>
-using DlpWithoutScatter = Dlp<kConnectivity, DlpForm::kWithoutScatter>;
 
 }  // namespace
 
 std::unique_ptr<Labeler> make_dlp(DlpForm form) {
-  if (form == DlpForm::kWithoutScatter) {
-    return std::make_unique<LabelerOf<DlpWithoutScatter>>();
-  }
-  return std::make_unique<LabelerOf<WholeDlp>>();
+  return std::make_unique<LabelerOf<Dlp, DlpForm>>(form);
 }
 
 std::unique_ptr<Labeler> make_dlp() {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Device code that the labelers share: the table of label equivalences.
+/// The table of label equivalences that all labelers use: find, unite, flatten, compress.
 ///
-/// Labels are 1 + a raster index, in a tile or in the frame, so that the image of labels is its own
-/// equivalence table: label e's entry is table[e − 1]. An entry is never larger than its label and
-/// belongs to the same component; a root is a label that equals its entry, and once it has a smaller
-/// one it is no root again. Whoever replaces an entry that is not a root's either unites the old one
-/// with the new one or takes the new one from further along the old one's path. Any entry that was ever
-/// there therefore leads to the root in the end, which is why these functions need no order among
-/// threads, only that a word is read and written whole.
+/// A label is 1 + a raster index, in a tile or in the frame, so that the image of labels is also the
+/// equivalence table: the entry of label e is table[e − 1]. An entry is never larger than its label and
+/// belongs to the same component. A root is a label that equals its entry; when its entry becomes smaller, it
+/// is never a root again.
+///
+/// These functions need no order among threads, only that words are read and written as a whole: a thread
+/// that replaces the entry of a label which is not a root either unites the old entry with the new one, or
+/// takes the new one from further along the path of the old one. Therefore every entry that was ever in the
+/// table leads to the root in the end.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +18,18 @@
 
 namespace ccl::device {
 
-/// An entry that other threads may be lowering: volatile, so that each turn of a loop reads it anew.
+/// Reads an entry that other threads may replace. The read is volatile, so that each pass of a loop repeats
+/// it.
 __device__ inline uint32_t load(const uint32_t* entry) {
   return *static_cast<const volatile uint32_t*>(entry);
 }
 
-/// Replaces an entry that other threads may be reading or replacing.
+/// Replaces an entry that other threads may read or replace.
 __device__ inline void store(uint32_t* entry, uint32_t label) {
   *static_cast<volatile uint32_t*>(entry) = label;
 }
 
-/// The root of a label in a table that nobody changes.
+/// Returns the root of a label in a table that no thread changes.
 __device__ inline uint32_t find(const uint32_t* table, uint32_t label) {
   for (uint32_t next = load(table + label - 1); next != label; next = load(table + label - 1)) {
     label = next;
@@ -34,33 +37,16 @@ __device__ inline uint32_t find(const uint32_t* table, uint32_t label) {
   return label;
 }
 
-/// Unites the trees of labels a and b while other threads do so too. Whatever label another thread put
-/// into the larger one's entry is either kept there or united next, so no equivalence is lost; the
-/// larger of both shrinks with every turn, so it ends. It reads by atomicMin alone: nothing else may
-/// see an entry half way. This is for shared memory, where paths are short.
-__device__ inline void unite(uint32_t* table, uint32_t a, uint32_t b) {
-  while (a != b) {
-    const uint32_t larger = max(a, b);
-    const uint32_t smaller = min(a, b);
-    const uint32_t old = atomicMin(table + larger - 1, smaller);
-    if (old == larger) {
-      return;  // it was a root
-    }
-    a = old;
-    b = smaller;
-  }
-}
-
-/// Two labels to be united; 0: none.
+/// Two labels of the same component, to be united. Both are 0 if there is nothing to unite.
 struct Equivalence {
   uint32_t a = 0;
   uint32_t b = 0;
 };
 
-/// The roots of two labels, or labels they had in the past, while other threads are uniting. Both climb at
-/// once, so that one does not wait for the other. It splits the paths it walks: every label on them comes to
-/// point two further, so that threads which walk together along a chain of tiles, as a spiral makes, halve it
-/// with every passage.
+/// Replaces two labels by their roots while other threads unite; a root that is found may have stopped being
+/// one since. Both walks advance at the same time, so that their reads overlap. Every label on the two paths
+/// is changed to point two steps further (path splitting): threads that walk together along a chain of tiles,
+/// as in a spiral, halve its length with every walk.
 __device__ inline void find_and_split(uint32_t* table, Equivalence* labels) {
   uint32_t next_a = load(table + labels->a - 1);
   uint32_t next_b = load(table + labels->b - 1);
@@ -79,9 +65,11 @@ __device__ inline void find_and_split(uint32_t* table, Equivalence* labels) {
   }
 }
 
-/// unite() for the whole frame, where paths are long, and atomics on the root of a large component
-/// stand in line: it takes to them only where reading shows two roots.
-__device__ inline void unite_roots(uint32_t* table, Equivalence labels) {
+/// Unites the trees of two labels of the frame while other threads unite too. The entry that atomicMin()
+/// replaces is united next, so no equivalence is lost; the larger label shrinks with every pass, so the loop
+/// ends. Atomics on the root of a large component are executed one after the other, so they are used only
+/// after plain reads have found two roots.
+__device__ inline void unite(uint32_t* table, Equivalence labels) {
   uint32_t larger = 0;
   uint32_t old = 0;
   do {
@@ -96,23 +84,24 @@ __device__ inline void unite_roots(uint32_t* table, Equivalence labels) {
   } while (old != larger);
 }
 
-/// Unites what a link of each of a warp's threads makes equivalent, in the whole frame. Many of them join the
-/// same two trees; one of those does it. All lanes must call it.
-__device__ inline void unite_link(uint32_t* table, Equivalence link) {
-  if (link.a != 0) {
-    find_and_split(table, &link);
+/// Unites one equivalence for each lane of a warp. Neighbouring lanes often join the same two trees, and then
+/// only one of them unites. All lanes must call this function.
+__device__ inline void unite_once_per_warp(uint32_t* table, Equivalence labels) {
+  if (labels.a != 0) {
+    find_and_split(table, &labels);
   }
-  const uint64_t trees = link.a != link.b ? uint64_t{max(link.a, link.b)} << 32 | min(link.a, link.b) : 0;
+  const uint64_t trees =
+      labels.a != labels.b ? uint64_t{max(labels.a, labels.b)} << 32 | min(labels.a, labels.b) : 0;
   const uint32_t peers = __match_any_sync(kAllLanes, trees);
-  if (trees != 0 && threadIdx.x % kWarpSize == static_cast<uint32_t>(__ffs(static_cast<int>(peers)) - 1)) {
-    unite_roots(table, link);
+  if (trees != 0 && threadIdx.x % kWarpSize == first_lane_of(peers)) {
+    unite(table, labels);
   }
 }
 
-/// Points the entries of a tile's pixels at their roots: this thread's are `first` and those `stride`
-/// apart from there on, and `labels` gets them. Each round doubles the distance that an entry leads, so
-/// that all are done in as many rounds as a walk along the longest path has binary digits. The whole
-/// block calls it, after a barrier; it ends with one.
+/// Changes the entries of a tile's pixels to their roots. The thread's own pixels are `first` and those at
+/// distances of `stride` after it; `labels` receives their entries. Each round doubles the number of steps
+/// that an entry covers, so the number of rounds is the number of binary digits of the longest path. The
+/// whole block calls this function, after a barrier; it ends with a barrier.
 template <uint32_t kCount>
 __device__ inline void flatten(uint32_t* table, uint32_t first, uint32_t stride, uint32_t (&labels)[kCount]) {
 #pragma unroll
@@ -140,12 +129,12 @@ __device__ inline void flatten(uint32_t* table, uint32_t first, uint32_t stride,
   }
 }
 
-/// Points the entry of a foreground pixel, which was `label` just now, at its root, which it returns,
-/// while other threads do so too and none unites.
-/// - It writes every step forward, so that threads on one path double each other's steps.
-/// - It asks the first-level cache whether a label is a root: what was one when uniting ended stays
-///   one, and all pixels of a large component would stand in line for that one word of the second
-///   level. Only the way on from other labels, which their threads are shortening, is read anew.
+/// Changes the entry of a foreground pixel to its root while other threads compress and none unites. `label`
+/// is the entry that was read before. Returns the root.
+/// - It writes every step, so that threads on the same path double each other's steps.
+/// - It reads through the first-level cache whether a label is a root: a label that was a root when uniting
+///   ended is still one, and the pixels of a large component all ask for the same word. Only the next step
+///   from other labels, whose entries other threads are changing, is read from the second-level cache.
 __device__ inline uint32_t compress(uint32_t* table, uint32_t pixel, uint32_t label) {
   while (__ldca(table + label - 1) != label) {
     label = load(table + label - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Forms of labelers that experiments compare; the element uses the default ones.
+/// Forms of labelers that experiments compare. The element uses the default forms.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace ccl::device {
 
 enum class DlpForm {
   kWhole,           ///< the default
-  kWithoutScatter,  ///< without SR and the first R, which are optional; slower, for comparison
+  kWithoutScatter,  ///< without the optional steps DLP-SR and the first DLP-R; slower
 };
 
 /// Distanceless label propagation (dlp.cu).
@@ -20,15 +20,16 @@ std::unique_ptr<Labeler> make_dlp(DlpForm form);
 struct LabelEquivalenceForm {
   static constexpr uint32_t kMostThreads = 512;
 
-  uint32_t threads = 256;   ///< of a block, at most kMostThreads
-  bool with_sizes = false;  ///< counts the pixels of each component besides
+  uint32_t threads = 256;   ///< per block, at most kMostThreads
+  bool with_sizes = false;  ///< also counts the pixels of each component
 };
 
-/// Label equivalence, iterated on the device (label_equivalence.cu).
+/// Label equivalence (label_equivalence.cu).
 std::unique_ptr<Labeler> make_label_equivalence(const LabelEquivalenceForm& form);
 
-/// Where label equivalence with sizes leaves them in its workspace: (height + 2) rows of width + 2
-/// values, the frame's pixels inside; a component's size at its first pixel, 0 elsewhere.
+/// The component sizes in the workspace of label equivalence with sizes: (height + 2) rows of width + 2
+/// values, which include a border of one pixel around the frame. A component's size is at its first pixel;
+/// all other values are 0.
 const uint32_t* label_equivalence_sizes(const void* workspace, uint32_t width, uint32_t height);
 
 }  // namespace ccl::device

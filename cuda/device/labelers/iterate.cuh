@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Iteration on the device, for labelers that repeat their steps until nothing changes.
 ///
-/// The papers' hosts launch a turn, read an indicator back and decide. Here all turns are one kernel
-/// whose blocks are resident together and wait for each other, so that a frame is enqueued at once and
-/// a CUDA graph can hold it.
+/// In the papers, the host launches one iteration, reads an indicator back and decides whether to launch
+/// another one. Here all iterations are one kernel whose blocks are resident at the same time and wait for
+/// each other, so that the host enqueues a frame without waiting and a CUDA graph can contain it.
 #pragma once
 
 #include <cooperative_groups.h>
 
-#include <cstddef>
 #include <cstdint>
 
+#include "ccl/rule.h"
 #include "device/labelers/equivalence.cuh"
-#include "device/labelers/labeler.h"
-#include "device/launch.cuh"
+#include "device/segment_source.h"
 
 namespace ccl::device {
 
-/// The indicator, at the start of a labeler's workspace: whether a turn changed anything. Turns use its
-/// words by rotation: one is cleared while another is set, and a third may still be looked at.
+/// The papers' indicator, at the start of a labeler's workspace: whether an iteration changed anything. Three
+/// words are used in rotation: while one is set, the next one is cleared, and other blocks may still read the
+/// previous one.
 struct alignas(128) Indicator {
   static constexpr uint32_t kWords = 3;
   uint32_t is_changed[kWords];
 };
 
-/// Calls init(), then turn(n) for n = 0, 1, ... until it returns false in all threads of the grid,
-/// which all must call this. The blocks wait for each other after every call. Writes to `n_turns` how
-/// often.
-template <typename Init, typename Turn>
-__device__ inline void iterate(Indicator* indicator, uint32_t* n_turns, Init init, Turn turn) {
+/// Calls init(), then iteration(n) for n = 0, 1, ... until it returns false in all threads of the grid.
+/// Writes the number of iterations to `n_iterations`. The blocks wait for each other after every call. All
+/// threads of the grid must call this function.
+template <typename Init, typename Iteration>
+__device__ inline void iterate(Indicator* indicator, uint32_t* n_iterations, Init init, Iteration iteration) {
   const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
   const bool is_first_thread = blockIdx.x == 0 && threadIdx.x == 0;
   if (is_first_thread) {
@@ -42,9 +42,9 @@ __device__ inline void iterate(Indicator* indicator, uint32_t* n_turns, Init ini
     uint32_t* is_changed = &indicator->is_changed[n % Indicator::kWords];
     if (is_first_thread) {
       store(&indicator->is_changed[(n + 1) % Indicator::kWords], 0);
-      *n_turns = n + 1;
+      *n_iterations = n + 1;
     }
-    if (__syncthreads_or(turn(n)) && threadIdx.x == 0) {
+    if (__syncthreads_or(iteration(n)) && threadIdx.x == 0) {
       store(is_changed, 1);
     }
     grid.sync();
@@ -52,8 +52,8 @@ __device__ inline void iterate(Indicator* indicator, uint32_t* n_turns, Init ini
   }
 }
 
-/// Calls visit(x, y) for this thread's share of a grid of width × height pixels: neighbouring threads
-/// have neighbouring pixels of a row. There is a division for each thread only, none for each pixel.
+/// Calls visit(x, y) for this thread's share of width × height pixels. Neighbouring threads have neighbouring
+/// pixels of a row. It divides once per thread, not once per pixel.
 template <typename Visit>
 __device__ inline void for_each_pixel(uint32_t width, uint32_t height, Visit visit) {
   const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
@@ -73,45 +73,54 @@ __device__ inline void for_each_pixel(uint32_t width, uint32_t height, Visit vis
   }
 }
 
-/// Calls visit(i, look(i)) for this thread's share of the indices below n: neighbouring threads have
-/// neighbouring ones. Some are looked at, which must only read, before any of them is visited, so that what
-/// is read of them is on the way together.
-template <typename Look, typename Visit>
-__device__ inline void for_each_index(uint32_t n, Look look, Visit visit) {
-  constexpr uint32_t kAtOnce = 2;  // for more there are too few registers
+/// Calls visit(i, read(i)) for this thread's share of the indices below n. Neighbouring threads have
+/// neighbouring indices. Several are read before the first of them is visited, so that the reads overlap;
+/// read() must not write.
+template <typename Read, typename Visit>
+__device__ inline void for_each_index(uint32_t n, Read read, Visit visit) {
+  constexpr uint32_t kAtOnce = 2;  // there are too few registers for more
   const uint32_t n_threads = gridDim.x * blockDim.x;
   for (uint32_t first = blockIdx.x * blockDim.x + threadIdx.x; first < n; first += kAtOnce * n_threads) {
-    decltype(look(0)) seen[kAtOnce];
+    decltype(read(0)) values[kAtOnce];
 #pragma unroll
     for (uint32_t k = 0; k < kAtOnce; ++k) {
       if (const uint32_t i = first + k * n_threads; i < n) {
-        seen[k] = look(i);
+        values[k] = read(i);
       }
     }
 #pragma unroll
     for (uint32_t k = 0; k < kAtOnce; ++k) {
       if (const uint32_t i = first + k * n_threads; i < n) {
-        visit(i, seen[k]);
+        visit(i, values[k]);
       }
     }
   }
 }
 
-/// The labeler whose two forms are Steps<Connectivity::k4> and Steps<Connectivity::k8>. Each has static
-/// members workspace_bytes(width, height) and run(), with the contracts of Labeler's.
-template <template <Connectivity> typename Steps>
-class IteratingLabelerOf final : public Labeler {
- public:
-  size_t workspace_bytes(uint32_t width, uint32_t height) const override {
-    return Steps<Connectivity::k8>::workspace_bytes(width, height);
+/// The smallest of `own` and the labels of the neighbours that pixel (x0, y0) of the foreground is linked to.
+/// label_at(x, y) returns a neighbour's label, 0 for background and outside the frame.
+template <Connectivity kConnectivity, typename LabelAt>
+__device__ inline uint32_t smallest_label_around(const SegmentSource& frame, uint32_t x0, uint32_t y0,
+                                                 uint32_t own, LabelAt label_at) {
+  const bool is_binary = frame.rule.foreground == Foreground::kBinary;
+  const uint8_t segment = is_binary ? 0 : frame.segment(x0, y0);
+  uint32_t smallest = own;
+#pragma unroll
+  for (int32_t dy = -1; dy <= 1; ++dy) {
+#pragma unroll
+    for (int32_t dx = -1; dx <= 1; ++dx) {
+      if ((dx == 0 && dy == 0) || (kConnectivity == Connectivity::k4 && dx != 0 && dy != 0)) {
+        continue;
+      }
+      const uint32_t x = x0 + dx;
+      const uint32_t y = y0 + dy;
+      const uint32_t label = label_at(x, y);
+      if (label != 0 && label < smallest && (is_binary || frame.segment(x, y) == segment)) {
+        smallest = label;
+      }
+    }
   }
-
-  Status label(const SegmentSource& frame, Connectivity connectivity, uint32_t* root_map, void* workspace,
-               uint32_t* n_iterations, cudaStream_t stream) override {
-    return connectivity == Connectivity::k8
-               ? Steps<Connectivity::k8>::run(frame, root_map, workspace, n_iterations, stream)
-               : Steps<Connectivity::k4>::run(frame, root_map, workspace, n_iterations, stream);
-  }
-};
+  return smallest;
+}
 
 }  // namespace ccl::device

@@ -3,54 +3,56 @@
 /// 2D grid using CUDA", Journal of Parallel and Distributed Computing 71(4), 2011, section 2.2 and
 /// appendix A.
 ///
-/// Every foreground pixel begins with its own address as label, so that labels are references into the
-/// image of labels. Scanning gives the pixel that a label refers to the smallest label around, analysis
-/// follows the references to their end, and both take turns until scanning changes nothing. Padding
-/// spares scanning all tests for edges, and it needs no atomics: what one thread overwrites of
-/// another's, the next turn finds again, as entries only ever get smaller.
+/// Every foreground pixel starts with its own address as label, so that labels are references into the image
+/// of labels. Scanning lowers the label of the pixel that a label refers to, to the smallest label around;
+/// analysis replaces each label by the end of its references; both are repeated until scanning changes
+/// nothing. A border of background pixels (padding) saves scanning all tests for edges, and scanning needs no
+/// atomics: if one thread overwrites the label of another, the next iteration finds the link again.
 ///
 /// Where we differ:
-/// - All turns are one kernel, see iterate.cuh, and a block sets the indicator IsNotDone once for all its
-///   pixels. Scanning stores a label only where it is smaller than the one it would replace: all pixels
-///   of a large component would stand in line for the word of its root.
-/// - The padded image is the labeler's workspace, and a last step copies labels without padding to the
-///   root map. The paper's image comes in the label array; ours is read where segments are needed.
-/// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
+/// - All iterations are one kernel, see iterate.cuh, and a block sets the indicator IsNotDone once for all
+/// its
+///   pixels. Scanning writes a label only if it is smaller than the label that it replaces, because the
+///   pixels of a large component would all write to the entry of its root.
+/// - The padded image is the labeler's workspace, and a last step writes the labels without padding to the
+///   root map. The paper's label array contains the image at first; ours is initialised from the frame.
+/// - 8-connectivity and any number of segments, in addition to the paper's 4-connected binary images.
 #include <memory>
 
 #include "device/labelers/equivalence.cuh"
 #include "device/labelers/forms.h"
 #include "device/labelers/iterate.cuh"
+#include "device/labelers/labeler_of.h"
 #include "device/launch.cuh"
 
 namespace ccl::device {
 
 namespace {
 
-/// Blocks of the largest size on a multiprocessor, which they fill.
+// Blocks of the largest size that fill a multiprocessor.
 constexpr uint32_t kResidentBlocks = kMultiprocessorThreads / LabelEquivalenceForm::kMostThreads;
 
-/// The image of labels with a background pixel on every side. A label is the address of a pixel in it;
-/// the first pixel is padding, so that 0 can be background.
+/// The image of labels with one background pixel of padding on every side. A label is the address of a pixel
+/// in it; address 0 is padding, so that label 0 is background.
 struct PaddedLabels {
   SegmentSource frame;
   uint32_t* labels;
-  uint32_t* sizes;  ///< pixels that a label stands for; of the form with sizes
+  uint32_t* sizes;  ///< per address: the number of pixels that it counts for; only with sizes
 
   __host__ __device__ static size_t count(uint32_t width, uint32_t height) {
     return size_t{width + 2} * (height + 2);
   }
   __device__ uint32_t pitch() const { return frame.width + 2; }
   __device__ uint32_t address(uint32_t x, uint32_t y) const { return (y + 1) * pitch() + x + 1; }
-  /// As the shared functions want it: label e's entry is table()[e − 1].
+  /// The labels as equivalence.cuh uses them: the entry of label e is table()[e − 1].
   __device__ uint32_t* table() const { return labels + 1; }
 
-  /// Listing 1, padding included.
+  /// InitLabels (listing 1), which also initialises the padding.
   template <bool kWithSizes>
   __device__ void init() const {
     for_each_pixel(frame.width + 2, frame.height + 2, [this](uint32_t column, uint32_t row) {
       const uint32_t at = row * pitch() + column;
-      // Left of and above the frame, these wrap around and are outside as well.
+      // Left of the frame and above it, the coordinates wrap around and are outside too.
       labels[at] = frame.segment_or_background(column - 1, row - 1) != 0 ? at : 0;
       if constexpr (kWithSizes) {
         sizes[at] = labels[at] != 0 ? 1 : 0;
@@ -58,31 +60,9 @@ struct PaddedLabels {
     });
   }
 
-  /// The smallest label among those of a pixel's neighbours that it is linked to, and its own. The
-  /// first-level cache, which the barrier before emptied, may answer: a label that has changed since
-  /// was as good, and the change is an indication that there is another turn.
-  template <Connectivity kConnectivity>
-  __device__ uint32_t least_around(uint32_t x, uint32_t y, uint32_t own) const {
-    const bool is_binary = frame.rule.foreground == Foreground::kBinary;
-    const uint8_t segment = is_binary ? 0 : frame.segment(x, y);
-    uint32_t least = own;
-#pragma unroll
-    for (int32_t dy = -1; dy <= 1; ++dy) {
-#pragma unroll
-      for (int32_t dx = -1; dx <= 1; ++dx) {
-        if ((dx == 0 && dy == 0) || (kConnectivity == Connectivity::k4 && dx != 0 && dy != 0)) {
-          continue;
-        }
-        const uint32_t label = __ldca(labels + address(x + dx, y + dy));
-        if (label != 0 && label < least && (is_binary || frame.segment(x + dx, y + dy) == segment)) {
-          least = label;
-        }
-      }
-    }
-    return least;
-  }
-
-  /// Listing 3; whether anything changed.
+  /// Scanning (listing 3). Returns whether anything changed. Neighbours are read through the first-level
+  /// cache, which the barrier before has invalidated: a label that has changed since is still correct, and
+  /// its change causes another iteration.
   template <Connectivity kConnectivity>
   __device__ bool scan() const {
     bool changed = false;
@@ -91,9 +71,11 @@ struct PaddedLabels {
       if (own == 0) {
         return;
       }
-      if (const uint32_t least = least_around<kConnectivity>(x, y, own); least < own) {
-        if (least < load(labels + own)) {
-          store(labels + own, least);
+      const uint32_t smallest = smallest_label_around<kConnectivity>(
+          frame, x, y, own, [this](uint32_t nx, uint32_t ny) { return __ldca(labels + address(nx, ny)); });
+      if (smallest < own) {
+        if (smallest < load(labels + own)) {
+          store(labels + own, smallest);
         }
         changed = true;
       }
@@ -101,8 +83,8 @@ struct PaddedLabels {
     return changed;
   }
 
-  /// Listing 2, and listing 4 with sizes: what a label stood for goes to the root it is hung under, which
-  /// gives away nothing itself before the next turn.
+  /// Analysis (listing 2), with sizes also the size calculation (listing 4): an address that is not a
+  /// root adds its count to its root's. A root keeps its count until the next iteration.
   template <bool kWithSizes>
   __device__ void analyse() const {
     const auto n = static_cast<uint32_t>(count(frame.width, frame.height));
@@ -122,7 +104,7 @@ struct PaddedLabels {
         });
   }
 
-  /// Addresses become 1 + raster indices.
+  /// Writes the addresses as 1 + raster indices.
   __device__ void write(uint32_t* root_map) const {
     for_each_pixel(frame.width, frame.height, [&](uint32_t x, uint32_t y) {
       const uint32_t label = labels[address(x, y)];
@@ -135,11 +117,12 @@ struct PaddedLabels {
 /// All blocks must be resident.
 template <Connectivity kConnectivity, bool kWithSizes>
 __global__ void __launch_bounds__(LabelEquivalenceForm::kMostThreads, kResidentBlocks)
-    label_by_equivalence(PaddedLabels image, Indicator* indicator, uint32_t* n_turns, uint32_t* root_map) {
+    label_by_equivalence(PaddedLabels image, Indicator* indicator, uint32_t* n_iterations,
+                         uint32_t* root_map) {
   iterate(
-      indicator, n_turns, [&] { image.template init<kWithSizes>(); },
-      [&](uint32_t turn) {
-        if (turn > 0) {
+      indicator, n_iterations, [&] { image.template init<kWithSizes>(); },
+      [&](uint32_t n) {
+        if (n > 0) {
           image.template analyse<kWithSizes>();
           cooperative_groups::this_grid().sync();
         }
@@ -148,38 +131,33 @@ __global__ void __launch_bounds__(LabelEquivalenceForm::kMostThreads, kResidentB
   image.write(root_map);
 }
 
-class LabelEquivalence final : public Labeler {
- public:
-  explicit LabelEquivalence(const LabelEquivalenceForm& form) : form_(form) {}
+/// Launches the kernel of a form.
+template <Connectivity kConnectivity>
+struct LabelEquivalence {
+  LabelEquivalenceForm form;
 
-  size_t workspace_bytes(uint32_t width, uint32_t height) const override {
-    const size_t n_arrays = form_.with_sizes ? 2 : 1;
+  size_t workspace_bytes(uint32_t width, uint32_t height) const {
+    const size_t n_arrays = form.with_sizes ? 2 : 1;
     return sizeof(Indicator) + n_arrays * PaddedLabels::count(width, height) * sizeof(uint32_t);
   }
 
-  Status label(const SegmentSource& frame, Connectivity connectivity, uint32_t* root_map, void* workspace,
-               uint32_t* n_iterations, cudaStream_t stream) override {
-    const bool is_8 = connectivity == Connectivity::k8;
-    const auto kernel = form_.with_sizes ? (is_8 ? label_by_equivalence<Connectivity::k8, true>
-                                                 : label_by_equivalence<Connectivity::k4, true>)
-                                         : (is_8 ? label_by_equivalence<Connectivity::k8, false>
-                                                 : label_by_equivalence<Connectivity::k4, false>);
+  Status run(const SegmentSource& frame, uint32_t* root_map, void* workspace, uint32_t* n_iterations,
+             cudaStream_t stream) const {
+    const auto kernel = form.with_sizes ? label_by_equivalence<kConnectivity, true>
+                                        : label_by_equivalence<kConnectivity, false>;
     auto* indicator = static_cast<Indicator*>(workspace);
     auto* labels = reinterpret_cast<uint32_t*>(indicator + 1);
     const PaddedLabels image{frame, labels, labels + PaddedLabels::count(frame.width, frame.height)};
     return launch_resident("label-equivalence label_by_equivalence", kernel,
-                           blocks_for(frame.width * frame.height, form_.threads), form_.threads, stream,
-                           image, indicator, n_iterations, root_map);
+                           blocks_for(frame.width * frame.height, form.threads), form.threads, stream, image,
+                           indicator, n_iterations, root_map);
   }
-
- private:
-  LabelEquivalenceForm form_;
 };
 
 }  // namespace
 
 std::unique_ptr<Labeler> make_label_equivalence(const LabelEquivalenceForm& form) {
-  return std::make_unique<LabelEquivalence>(form);
+  return std::make_unique<IteratingLabelerOf<LabelEquivalence, LabelEquivalenceForm>>(form);
 }
 
 std::unique_ptr<Labeler> make_label_equivalence() {

@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Device code that the labelers share: which pixels are linked, and the links across borders of tiles.
+/// Which pixels are linked: along a row of a tile, in a 2×2 window, and across the borders of tiles.
 #pragma once
 
 #include <cstdint>
 
+#include "ccl/rule.h"
 #include "device/check.h"
 #include "device/labelers/equivalence.cuh"
-#include "device/labelers/labeler.h"
-#include "device/launch.cuh"
+#include "device/segment_source.h"
+#include "device/warp.cuh"
 
 namespace ccl::device {
 
-/// The links in a 2×2 window of segments a b / c d that no other window has, except those that follow
-/// from the straight links of this window and the next ones: a diagonal counts only when no third pixel
-/// of the window has its segment.
+/// The label in the tile of the first pixel of a run of equal segments; 0 for background. The tile is as wide
+/// as a warp, and each lane passes the segment and the index in the tile of its pixel in one row. All lanes
+/// must call this function.
+__device__ inline uint32_t run_label(uint32_t segment, uint32_t pixel) {
+  const uint32_t lane = pixel % kWarpSize;
+  const uint32_t left = __shfl_up_sync(kAllLanes, segment, 1);
+  const uint32_t starts = __ballot_sync(kAllLanes, lane == 0 || left != segment);
+  const uint32_t first_lane = last_lane_of(starts & bits_up_to(lane));
+  return segment != 0 ? pixel - lane + first_lane + 1 : 0;
+}
+
+/// The links in a 2×2 window of segments a b / c d. Every link between two pixels is in some window. A
+/// diagonal counts only if no third pixel of the window has its segment; else straight links join its ends.
 struct Window {
   bool right;          ///< a–b
   bool down;           ///< a–c
@@ -30,14 +41,15 @@ __device__ inline Window make_window(uint8_t a, uint8_t b, uint8_t c, uint8_t d)
           .anti_diagonal = kDiagonals && b != 0 && b == c && b != a && b != d};
 }
 
-/// The links of a window across a border of tiles, as labels of the frame: one, but for two segments that
-/// cross.
+/// The links of a window across a border of tiles, as labels of the frame. There are two only where two
+/// diagonals of different segments cross.
 struct BorderLinks {
   Equivalence link;
   Equivalence crossing;
 };
 
-/// Those of the window whose first pixel has raster index `a`. `straight` is its straight link, or none.
+/// The links of the window whose first pixel has raster index `a`. `straight` is the window's straight link
+/// across the border, or none.
 __device__ inline BorderLinks border_links(const Window& window, Equivalence straight, uint32_t a,
                                            uint32_t width) {
   const Equivalence diagonal{a + 1, a + width + 2};
@@ -49,8 +61,8 @@ __device__ inline BorderLinks border_links(const Window& window, Equivalence str
 }
 
 /// The links across the border below row y of the window whose first pixel is (x, y); y + 1 must be in the
-/// frame. Where the window to the left, in the same tiles, has the same four segments, its link stands for
-/// this one's.
+/// frame. If the window to the left is in the same tiles and has the same four segments, its straight link is
+/// sufficient and this window's is left out.
 template <Connectivity kConnectivity>
 __device__ inline BorderLinks links_south(const SegmentSource& frame, uint32_t tile_width, uint32_t x,
                                           uint32_t y) {
@@ -65,8 +77,8 @@ __device__ inline BorderLinks links_south(const SegmentSource& frame, uint32_t t
                       pixel, frame.width);
 }
 
-/// The same for the border right of column x; x + 1 must be in the frame. Corners are linked here and by
-/// links_south(), which does no harm.
+/// The same for the border right of column x; x + 1 must be in the frame. The windows at corners of tiles are
+/// linked by both functions, which is redundant but correct.
 template <Connectivity kConnectivity>
 __device__ inline BorderLinks links_east(const SegmentSource& frame, uint32_t tile_height, uint32_t x,
                                          uint32_t y) {
@@ -81,44 +93,22 @@ __device__ inline BorderLinks links_east(const SegmentSource& frame, uint32_t ti
                       frame.width);
 }
 
-/// Unites what the links of a warp's threads make equivalent. All lanes must call it.
+/// Unites the links of one window for each lane of a warp. All lanes must call this function.
 __device__ inline void unite_links(uint32_t* table, const BorderLinks& links) {
-  unite_link(table, links.link);
+  unite_once_per_warp(table, links.link);
   if (__any_sync(kAllLanes, links.crossing.a != 0) != 0) {
-    unite_link(table, links.crossing);
+    unite_once_per_warp(table, links.crossing);
   }
 }
 
+/// The threads of a block that works along a border. A thread handles one pixel on the border's near side.
 inline constexpr uint32_t kBorderThreads = 128;
 
-/// The blocks of kBorderThreads that call unite_borders(): blockIdx.y counts the south borders, then
-/// the east borders, and a thread stands at a pixel along one. None in y where one tile is the whole
-/// frame.
-inline dim3 border_blocks(const SegmentSource& frame, uint32_t tile_width, uint32_t tile_height) {
-  const uint32_t n_south = blocks_for(frame.height, tile_height) - 1;
-  const uint32_t n_east = blocks_for(frame.width, tile_width) - 1;
+/// The grid for `n_borders` borders in both directions: blockIdx.y is the border, blockIdx.x the position
+/// along it. Borders shorter than the frame's longer side leave blocks without work.
+inline dim3 border_blocks(const SegmentSource& frame, uint32_t n_borders) {
   const uint32_t longest = frame.width > frame.height ? frame.width : frame.height;
-  return {blocks_for(longest, kBorderThreads), n_south + n_east};
-}
-
-/// Unites across all borders between tiles, this thread's share of them. Finds the links before it waits for
-/// the previous kernel.
-template <Connectivity kConnectivity>
-__device__ inline void unite_borders(const SegmentSource& frame, uint32_t tile_width, uint32_t tile_height,
-                                     uint32_t* table) {
-  const uint32_t n_south = (frame.height - 1) / tile_height;
-  const uint32_t along = blockIdx.x * kBorderThreads + threadIdx.x;
-  BorderLinks links{};
-  if (blockIdx.y < n_south) {
-    if (along < frame.width) {
-      links = links_south<kConnectivity>(frame, tile_width, along, (blockIdx.y + 1) * tile_height - 1);
-    }
-  } else if (along < frame.height) {
-    const uint32_t border = blockIdx.y - n_south;
-    links = links_east<kConnectivity>(frame, tile_height, (border + 1) * tile_width - 1, along);
-  }
-  wait_for_previous();
-  unite_links(table, links);
+  return {blocks_for(longest, kBorderThreads), n_borders};
 }
 
 }  // namespace ccl::device

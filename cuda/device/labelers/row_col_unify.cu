@@ -2,25 +2,27 @@
 /// Row-Col Unify: O. Kalentev, A. Rai, S. Kemnitz, R. Schneider, "Connected component labeling on a 2D
 /// grid using CUDA", Journal of Parallel and Distributed Computing 71(4), 2011, section 2.1.
 ///
-/// Every foreground pixel begins with its own address as label. The smallest label spreads along all
-/// rows, then along all columns, in turn until nothing changes. A block unifies a line by reduction in
-/// shared memory: groups of neighbouring elements are joined to groups twice as large, and each element
-/// has a reference to the first element of its run in the group, so that a joint is told to one element
-/// only and an update after each step lets the others see it.
+/// Every foreground pixel starts with its own address as label, and the smallest labels spread along all
+/// rows, then along all columns, until nothing changes. A block unifies a line by reduction in shared memory,
+/// which joins groups of neighbouring elements to groups twice as large. Each element has a reference to the
+/// first element of its run in the group: where two groups join, only that element receives the new label,
+/// and an update after each step copies it to the others.
 ///
 /// Where we differ:
-/// - All turns are one kernel, see iterate.cuh.
-/// - Lines may have any length: a block goes through a long one in stretches that share an element,
-///   which carries the smallest label on. What has to spread the other way does so in the next turn.
-/// - A line whose linked neighbours have the same labels already is left alone. The paper's indicator
-///   ContinueInd asks just that, of every other pair; here it is asked of all, before the cascade.
-/// - 8-connectivity, which unifies diagonals and anti-diagonals after rows and columns, and any number
-///   of segments, besides the paper's 4-connected binary images of 1024×1024.
+/// - All iterations are one kernel, see iterate.cuh.
+/// - Lines may have any length: a block unifies a long line in stretches that overlap by one element, which
+///   carries the smallest label to the next stretch. Labels that must spread to the stretch before do so in
+///   the next iteration.
+/// - A stretch whose linked neighbours already have equal labels is skipped. The paper's indicator
+/// ContinueInd
+///   tests this for every second pair of neighbours; here all pairs are tested, before the cascade.
+/// - 8-connectivity, which also unifies diagonals and anti-diagonals, and any number of segments, in addition
+///   to the paper's 4-connected binary images of 1024×1024.
 #include <memory>
 
 #include "device/labelers/equivalence.cuh"
 #include "device/labelers/iterate.cuh"
-#include "device/labelers/labeler.h"
+#include "device/labelers/labeler_of.h"
 #include "device/launch.cuh"
 #include "device/warp.cuh"
 
@@ -28,15 +30,15 @@ namespace ccl::device {
 
 namespace {
 
-// A stretch takes 12 KiB of shared memory: a multiprocessor has as many blocks as it has threads for.
+// A stretch uses 12 KiB of shared memory, so that threads, not memory, limit the blocks of a multiprocessor.
 constexpr uint32_t kStretchSize = 2048;
 constexpr uint32_t kThreads = 512;
 constexpr uint32_t kElementsPerThread = kStretchSize / kThreads;
 
 /// Pixels in a straight line.
 struct Line {
-  uint32_t x, y;  ///< of the first
-  int32_t dx;     ///< from one to the next; rows go on to the right, all others go down
+  uint32_t x, y;  ///< of the first pixel
+  int32_t dx;     ///< from each pixel to the next; rows lead to the right, all other lines down
   int32_t dy;
   uint32_t length;
 };
@@ -54,8 +56,8 @@ __device__ inline uint32_t line_count(Direction direction, uint32_t width, uint3
   }
 }
 
-/// The i-th line of a direction. Diagonals begin in the first row, then in the column that it leaves
-/// out.
+/// The i-th line of a direction. Diagonals start at the pixels of the first row, then at the other pixels of
+/// the first column; anti-diagonals at those of the last column.
 __device__ inline Line line_at(Direction direction, uint32_t width, uint32_t height, uint32_t i) {
   const uint32_t y = i < width ? 0 : i - width + 1;
   switch (direction) {
@@ -74,7 +76,7 @@ __device__ inline Line line_at(Direction direction, uint32_t width, uint32_t hei
   }
 }
 
-/// A stretch of a line, in shared memory. Each function is a step of the whole block.
+/// A stretch of a line, in shared memory. Each function is a step that the whole block executes.
 struct Stretch {
   uint32_t* labels;
   uint16_t* references;
@@ -83,7 +85,7 @@ struct Stretch {
 
   __device__ bool is_linked(uint32_t i) const { return (links[i / kWarpSize] >> i % kWarpSize & 1) != 0; }
 
-  /// The first step of reduction: groups of two, and the references (algorithm 3).
+  /// UnifyRowI (algorithm 3): initialises the references, and joins elements to groups of two.
   __device__ void unify_pairs() const {
     for (uint32_t i = 2 * threadIdx.x; i < size; i += 2 * kThreads) {
       references[i] = static_cast<uint16_t>(i);
@@ -98,22 +100,21 @@ struct Stretch {
     }
   }
 
-  /// A further step: joins groups of `group` elements to pairs, if their inner ends are linked
-  /// (algorithm 4). The right group's end is the first element of its run, so its reference is free to
-  /// lead to the left group.
+  /// UnifyRowL (algorithm 4): joins pairs of groups of `group` elements if their inner ends are linked. The
+  /// inner end of the right group is the first element of its run and refers to itself, so its reference can
+  /// be changed to the left group.
   __device__ void unify_groups(uint32_t group) const {
     for (uint32_t right = (2 * threadIdx.x + 1) * group; right < size; right += 2 * kThreads * group) {
       if (is_linked(right)) {
         const uint16_t reference = references[right - 1];
-        const uint32_t least = min(labels[right - 1], labels[right]);
-        labels[reference] = labels[right] = least;
+        const uint32_t smallest = min(labels[right - 1], labels[right]);
+        labels[reference] = labels[right] = smallest;
         references[right] = reference;
       }
     }
   }
 
-  /// Each element takes the label and the reference of the one that it refers to (algorithm 5). Those
-  /// that others refer to have nothing to change.
+  /// Update (algorithm 5): each element takes the label and the reference of the element that it refers to.
   __device__ void update() const {
     for (uint32_t i = threadIdx.x; i < size; i += kThreads) {
       const uint16_t reference = references[i];
@@ -128,7 +129,7 @@ struct Stretch {
     }
   }
 
-  /// The cascade of algorithm 2, between barriers of the caller's.
+  /// The cascade of algorithm 2. The caller adds the barriers before and after it.
   __device__ void unify() const {
     unify_pairs();
     __syncthreads();
@@ -141,7 +142,7 @@ struct Stretch {
   }
 };
 
-/// The frame's labels, which are those of the root map in the end.
+/// The frame and its labels, which are the root map in the end.
 template <Connectivity kConnectivity>
 struct Labels {
   SegmentSource frame;
@@ -163,13 +164,13 @@ struct Labels {
     return frame.segment(line.x + i * line.dx, line.y + i * line.dy);
   }
 
-  /// Whether two foreground pixels of a line have the same segment.
+  /// Whether two neighbouring foreground pixels of a line have the same segment.
   __device__ bool are_linked(const Line& line, uint32_t i, uint32_t j) const {
     return frame.rule.foreground == Foreground::kBinary || segment_of(line, i) == segment_of(line, j);
   }
 
-  /// Unifies the elements of a line from `begin` on, as many as the stretch has; whether there was
-  /// anything to unify.
+  /// The main routine (algorithm 2) for one stretch: unifies stretch.size elements of a line from `begin`.
+  /// Returns whether there was anything to unify.
   __device__ bool unify_stretch(const Line& line, uint32_t begin, const Stretch& stretch) const {
     uint32_t before[kElementsPerThread];
 #pragma unroll
@@ -208,7 +209,7 @@ struct Labels {
     return true;
   }
 
-  /// UnifyRow, or UnifyCol, or its like along the diagonals; whether there was anything to unify.
+  /// UnifyRow, UnifyCol, or the same along diagonals. Returns whether there was anything to unify.
   __device__ bool unify_lines(Direction direction, Stretch stretch) const {
     const uint32_t n_lines = line_count(direction, frame.width, frame.height);
     bool changed = false;
@@ -222,7 +223,7 @@ struct Labels {
     return changed;
   }
 
-  /// What algorithm 1 repeats.
+  /// The loop's body in algorithm 1. Returns whether there was anything to unify.
   __device__ bool unify(const Stretch& stretch) const {
     const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
     bool changed = unify_lines(Direction::kRow, stretch);
@@ -241,21 +242,22 @@ struct Labels {
 /// Algorithm 1. All blocks must be resident.
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kThreads)
-    unify_rows_and_columns(Labels<kConnectivity> image, Indicator* indicator, uint32_t* n_turns) {
+    unify_rows_and_columns(Labels<kConnectivity> image, Indicator* indicator, uint32_t* n_iterations) {
   __shared__ uint32_t labels[kStretchSize];
   __shared__ uint16_t references[kStretchSize];
   __shared__ uint32_t links[kStretchSize / kWarpSize];
   const Stretch stretch{labels, references, links, 0};
   iterate(
-      indicator, n_turns, [&] { image.init(); }, [&](uint32_t) { return image.unify(stretch); });
+      indicator, n_iterations, [&] { image.init(); }, [&](uint32_t) { return image.unify(stretch); });
 }
 
+/// Launches the kernel.
 template <Connectivity kConnectivity>
 struct RowColUnify {
-  static size_t workspace_bytes(uint32_t, uint32_t) { return sizeof(Indicator); }
+  size_t workspace_bytes(uint32_t, uint32_t) const { return sizeof(Indicator); }
 
-  static Status run(const SegmentSource& frame, uint32_t* root_map, void* workspace, uint32_t* n_iterations,
-                    cudaStream_t stream) {
+  Status run(const SegmentSource& frame, uint32_t* root_map, void* workspace, uint32_t* n_iterations,
+             cudaStream_t stream) const {
     const uint32_t most_lines = frame.width + frame.height;
     return launch_resident("row-col-unify unify_rows_and_columns", unify_rows_and_columns<kConnectivity>,
                            most_lines, kThreads, stream, Labels<kConnectivity>{frame, root_map},

@@ -2,27 +2,28 @@
 /// Union-find: V. M. A. Oliveira, R. A. Lotufo, "A study on connected components labeling algorithms
 /// using GPUs", SIBGRAPI 2010, section IV.
 ///
-/// A block merges the pixels of its piece of the image in shared memory (phase 1), the pieces are
-/// merged along their borders in global memory (phase 2), and path compression makes every pixel point
-/// to its root, the pixel of its component with the smallest raster index (phase 3).
+/// Every pixel starts with its raster index as label, and a block merges the pixels of its tile in shared
+/// memory (phase 1, local merge). The tiles are merged along their borders in global memory (phase 2, global
+/// merge). Path compression then changes every label to its root, the pixel of the component with the
+/// smallest raster index (phase 3).
 ///
 /// Where we differ:
-/// - Labels are 1 + the raster index, so that 0 can be background, which the paper labels too.
-/// - A piece is as wide as a warp, so that a ballot finds the runs of equal segments in its rows. Their
-///   pixels start with the label of their run's first pixel, and merging is left to links between rows,
-///   one for each pair of runs that touch. A run's first link needs no union: it is where the run
-///   points from the start.
-/// - In a piece, the merge procedure (algorithm 2) is repeated by all threads together: find is a
-///   flattening of all trees, which takes as many rounds as the digits of the longest path, and nobody
-///   walks the history of a root that many lower. In the whole image, atomicMin's result says at once
-///   whether the label was a root, and where to go on if not, and find shortens the paths it walks
-///   (path splitting). Of a warp's links across borders that join the same two trees one is merged.
-/// - 8-connectivity and any number of segments, besides the paper's 4-connected binary images.
+/// - Labels are 1 + the raster index, so that 0 is background; the paper also labels the background.
+/// - A tile is as wide as a warp, so that a ballot finds the runs of equal segments in its rows. A pixel
+///   starts with the label of its run's first pixel, and only links between rows are merged, one for each
+///   pair of runs that touch. The first link of a run needs no merging: it is the run's first entry.
+/// - In a tile, all threads repeat the merge procedure (algorithm 2) together. Its find is flatten(), which
+///   takes as many rounds as the longest path has binary digits, and no thread has to follow a root that many
+///   threads lower one after the other.
+/// - In the frame, the merge procedure is unite(): the result of atomicMin() shows at once whether the label
+///   was a root, and where to continue if not, and find shortens the paths that it walks. If several links
+///   of a warp join the same two trees, one of them is merged.
+/// - 8-connectivity and any number of segments, in addition to the paper's 4-connected binary images.
 #include <memory>
 
 #include "device/labelers/compress.cuh"
 #include "device/labelers/equivalence.cuh"
-#include "device/labelers/labeler.h"
+#include "device/labelers/labeler_of.h"
 #include "device/labelers/links.cuh"
 #include "device/launch.cuh"
 #include "device/warp.cuh"
@@ -31,8 +32,8 @@ namespace ccl::device {
 
 namespace {
 
-// A warp has four rows of 32 pixels, a thread four pixels one below the other. As many blocks as fill a
-// multiprocessor are resident, so that some work while others wait at a barrier.
+// A warp has four rows of 32 pixels; a thread has four pixels, one below the other. The resident blocks fill
+// a multiprocessor, so that some work while others wait at a barrier.
 constexpr uint32_t kTileWidth = kWarpSize;
 constexpr uint32_t kTileHeight = 32;
 constexpr uint32_t kTilePixels = kTileWidth * kTileHeight;
@@ -40,16 +41,22 @@ constexpr uint32_t kRowsPerThread = 4;
 constexpr uint32_t kTileThreads = kTilePixels / kRowsPerThread;
 constexpr uint32_t kResidentBlocks = kMultiprocessorThreads / kTileThreads;
 
-/// Labels of the runs in the row above that touch this thread's run and are linked by this thread; 0:
-/// none.
+/// The labels of the runs in the row above that a pixel links its own run to; 0: none.
 struct RowLinks {
   uint32_t first = 0;
   uint32_t second = 0;
 };
 
-/// The links of pixel i with the row above it. Where the pixels before both have their segments too,
-/// the link is that of the pixel before; a diagonal is left to the straight neighbour it could go
-/// through.
+/// A thread's pixels.
+struct Pixels {
+  uint32_t first;                  ///< index in the tile; the others are below it
+  uint32_t runs[kRowsPerThread];   ///< labels of their runs; 0: background
+  uint32_t roots[kRowsPerThread];  ///< the roots that find_roots() found last
+  RowLinks links[kRowsPerThread];  ///< the links that are not merged yet
+};
+
+/// The links of pixel i with the row above it. A straight link is left out if the pixels to the left have the
+/// same link. A diagonal is left out if straight links join its ends.
 template <Connectivity kConnectivity>
 __device__ RowLinks links_with_row_above(const uint8_t* segments, const uint32_t* labels, uint32_t i) {
   RowLinks links;
@@ -72,17 +79,8 @@ __device__ RowLinks links_with_row_above(const uint8_t* segments, const uint32_t
   return links;
 }
 
-/// The label of the run that pixel i is in. All lanes, which have a row of the tile, must call it.
-__device__ inline uint32_t run_of(uint32_t segment, uint32_t i) {
-  const uint32_t lane = i % kWarpSize;
-  const uint32_t before = __shfl_up_sync(kAllLanes, segment, 1);
-  const uint32_t starts = __ballot_sync(kAllLanes, lane == 0 || before != segment);
-  const uint32_t first_lane = kWarpSize - 1 - __clz(starts & (kAllLanes >> (kWarpSize - 1 - lane)));
-  return segment != 0 ? i - lane + first_lane + 1 : 0;
-}
-
-/// Takes a run's first link off its pixel's links and makes it the run's entry, which the run's pixels
-/// do not share with others. All lanes, which have a row of the tile, must call it.
+/// If a pixel has the first link of its run, removes the link from the pixel and makes it the run's entry.
+/// All lanes must call this function for the pixels of one row.
 __device__ inline void point_run_at_first_link(uint32_t run, RowLinks* links, uint32_t* labels) {
   if (links->first == 0) {
     links->first = links->second;
@@ -96,16 +94,9 @@ __device__ inline void point_run_at_first_link(uint32_t run, RowLinks* links, ui
   }
 }
 
-/// What a thread knows of its pixels.
-struct Pixels {
-  uint32_t first;                  ///< index in the tile; the others lie below it
-  uint32_t runs[kRowsPerThread];   ///< labels of their runs; 0: background
-  uint32_t roots[kRowsPerThread];  ///< those that find_roots() found last
-  RowLinks links[kRowsPerThread];  ///< those still to be merged
-};
-
-/// Finds the roots of the pixels, and of what they are still to be merged with; whether anything is.
-/// The whole block calls it, after a barrier; it ends with one.
+/// The find of the merge procedure: finds the roots of the pixels and of their links, and removes the links
+/// that are merged already. Returns whether any link of the tile is left. The whole block calls this
+/// function, after a barrier; it ends with a barrier.
 __device__ inline bool find_roots(uint32_t* labels, Pixels* pixels) {
   flatten(labels, pixels->first, kTileWidth, pixels->roots);
   bool remains = false;
@@ -121,14 +112,15 @@ __device__ inline bool find_roots(uint32_t* labels, Pixels* pixels) {
   return __syncthreads_or(remains) != 0;
 }
 
-/// Points the larger of two roots at the smaller, unless another thread has a smaller one still.
+/// The atomicMin of the merge procedure: lowers the entry of the larger of two roots to the smaller one. If
+/// another thread lowers it further, find_roots() finds the link again.
 __device__ inline void merge(uint32_t root, uint32_t other, uint32_t* labels) {
   if (other != 0) {
     atomicMin(labels + max(root, other) - 1, min(root, other));
   }
 }
 
-/// Writes the pixels' labels, which are their roots, as those of the frame.
+/// Writes the roots of the pixels as labels of the frame. The first pixel is at (x, y).
 __device__ inline void write_roots(const Pixels& pixels, uint32_t x, uint32_t y, const SegmentSource& frame,
                                    uint32_t* root_map) {
 #pragma unroll
@@ -143,7 +135,7 @@ __device__ inline void write_roots(const Pixels& pixels, uint32_t x, uint32_t y,
   }
 }
 
-/// Phase 1, algorithm 1. Between writing labels and reading them there is always a barrier.
+/// Phase 1, local merge (algorithm 1). There is a barrier between all writes and reads of labels.
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
     merge_locally(SegmentSource frame, uint32_t* root_map) {
@@ -154,13 +146,13 @@ __global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
   const uint32_t y = blockIdx.y * kTileHeight + first / kTileWidth;
   Pixels pixels;
   pixels.first = first;
-  let_next_come();
+  allow_next_kernel();
 
 #pragma unroll
   for (uint32_t k = 0; k < kRowsPerThread; ++k) {
     const uint32_t i = first + k * kTileWidth;
     const uint32_t segment = frame.segment_or_background(x, y + k);
-    pixels.runs[k] = run_of(segment, i);
+    pixels.runs[k] = run_label(segment, i);
     segments[i] = static_cast<uint8_t>(segment);
     labels[i] = pixels.runs[k];
   }
@@ -189,23 +181,37 @@ __global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
   write_roots(pixels, x, y, frame, root_map);
 }
 
-/// Phase 2.
+/// Phase 2, global merge: a thread merges the two pixels on either side of a border, with their diagonals.
+/// blockIdx.y counts the south borders of tiles, then the east borders. The links follow from the frame
+/// alone, so they are found before phase 1 has ended.
 template <Connectivity kConnectivity>
 __global__ void __launch_bounds__(kBorderThreads) merge_globally(SegmentSource frame, uint32_t* labels) {
-  unite_borders<kConnectivity>(frame, kTileWidth, kTileHeight, labels);
+  const uint32_t n_south = (frame.height - 1) / kTileHeight;
+  const uint32_t along = blockIdx.x * kBorderThreads + threadIdx.x;
+  BorderLinks links{};
+  if (blockIdx.y < n_south) {
+    if (along < frame.width) {
+      links = links_south<kConnectivity>(frame, kTileWidth, along, (blockIdx.y + 1) * kTileHeight - 1);
+    }
+  } else if (along < frame.height) {
+    const uint32_t border = blockIdx.y - n_south;
+    links = links_east<kConnectivity>(frame, kTileHeight, (border + 1) * kTileWidth - 1, along);
+  }
+  wait_for_previous_kernel();
+  unite_links(labels, links);
 }
 
-/// The three phases.
+/// Launches the three phases.
 template <Connectivity kConnectivity>
 struct UnionFind {
-  static Status run(const SegmentSource& frame, uint32_t* root_map, cudaStream_t stream) {
+  Status run(const SegmentSource& frame, uint32_t* root_map, cudaStream_t stream) const {
     const dim3 tiles(blocks_for(frame.width, kTileWidth), blocks_for(frame.height, kTileHeight));
-    const dim3 borders = border_blocks(frame, kTileWidth, kTileHeight);
+    const dim3 borders = border_blocks(frame, tiles.x - 1 + tiles.y - 1);
     CCL_RETURN_IF_ERROR(launch("union-find merge_locally", merge_locally<kConnectivity>, tiles, kTileThreads,
                                stream, frame, root_map));
-    CCL_RETURN_IF_ERROR(launch_early("union-find merge_globally", merge_globally<kConnectivity>, borders,
-                                     kBorderThreads, stream, frame, root_map));
-    return launch_compress_all("union-find compress_all", frame, root_map, stream);
+    CCL_RETURN_IF_ERROR(launch_overlapped("union-find merge_globally", merge_globally<kConnectivity>, borders,
+                                          kBorderThreads, stream, frame, root_map));
+    return launch_compress_all("union-find compress_all", frame, root_map, stream);  // phase 3
   }
 };
 
