@@ -4,8 +4,8 @@
 
     algorithms.py
 
-A number is a pixel's label and a colour belongs to a number. Labels are 1 + raster index as everywhere; the serial
-labelers have provisional ones, counted from 1. Every picture ends with the root map that all of them give.
+A number is the label of a pixel, and each number has one colour. Labels are 1 + raster index; the serial labelers have
+provisional labels, counted from 1. Every picture ends with the root map, which is the same for all of them.
 """
 
 from pathlib import Path
@@ -44,7 +44,7 @@ def own_labels():
 
 
 def components(is_linked=lambda a, b: True, connectivity=8):
-    """The smallest label of each pixel's component, by those links only that `is_linked` admits."""
+    """The smallest label of each pixel's component, where only links that `is_linked` accepts count."""
     labels = own_labels()
     changes = True
     while changes:
@@ -83,8 +83,8 @@ def final(title="the root map"):
     return title, components()
 
 
-def turns(step):
-    """Labels before the first turn and after each one that changes any."""
+def iterations(step):
+    """Labels before the first iteration and after each one that changes any."""
     states = [own_labels()]
     while (after := step(states[-1])) != states[-1]:
         states.append(after)
@@ -92,13 +92,13 @@ def turns(step):
 
 
 def neighbor_propagation():
-    states = turns(least_around)
+    states = iterations(least_around)
     return [("every pixel its own label", states[0]), ("after one iteration", states[1]),
             ("after three", states[3]), (f"after {len(states) - 1}", states[-1])]
 
 
 def scanned(labels):
-    """Listing 3 of Kalentev et al.: the entry that a label refers to takes the least label around."""
+    """Listing 3 of Kalentev et al.: the entry that a label refers to takes the smallest label around the pixel."""
     after = dict(labels)
     for pixel, least in least_around(labels).items():
         if least < labels[pixel]:
@@ -108,22 +108,22 @@ def scanned(labels):
 
 
 def label_equivalence():
-    states = turns(lambda labels: analysed(scanned(labels)))
+    states = iterations(lambda labels: analysed(scanned(labels)))
     return [("every pixel its own label", states[0]), ("first scanning", scanned(states[0])),
-            ("first analysis", states[1]), (f"after {len(states) - 1} turns", states[-1])]
+            ("first analysis", states[1]), (f"after {len(states) - 1} iterations", states[-1])]
 
 
 def label_equivalence_2():
     def second(labels):
-        """The other label image: roots take the least label around any pixel of theirs."""
+        """The other label image: a root takes the smallest label around any of its pixels."""
         lowest = dict(labels)
         for pixel, least in least_around(labels).items():
             lowest[labels[pixel] - 1] = min(lowest[labels[pixel] - 1], least)
         return lowest
 
-    states = turns(lambda labels: {p: follow(second(labels), label) for p, label in labels.items()})
-    return [("L1: every pixel its own label", states[0]), ("L2: the least label around", least_around(states[0])),
-            ("L1 by the roots in L2", states[1]), (f"after {len(states) - 1} turns", states[-1])]
+    states = iterations(lambda labels: {p: follow(second(labels), label) for p, label in labels.items()})
+    return [("L1: every pixel its own label", states[0]), ("L2: the smallest label around", least_around(states[0])),
+            ("L1: the roots found in L2", states[1]), (f"after {len(states) - 1} iterations", states[-1])]
 
 
 def row_col_unify():
@@ -149,14 +149,14 @@ def row_col_unify():
     def diagonals(labels):
         return spread(spread(labels, ((1, 1), (-1, -1))), ((1, -1), (-1, 1)))
 
-    states = turns(lambda labels: diagonals(columns(rows(labels))))
+    states = iterations(lambda labels: diagonals(columns(rows(labels))))
     first = rows(states[0])
     return [("every pixel its own label", states[0]), ("rows unified", first), ("columns unified", columns(first)),
-            (f"diagonals too, {len(states) - 1} turns", states[-1])]
+            (f"and diagonals, {len(states) - 1} iterations", states[-1])]
 
 
 def merged_roots(labels):
-    """Roots hung under each other across tiles, all other pixels as they were."""
+    """Roots become children of other roots across tiles; all other pixels keep their labels."""
     whole = components()
     return {pixel: whole[pixel] if labels[pixel] == pixel + 1 else labels[pixel] for pixel in PIXELS}
 
@@ -164,12 +164,12 @@ def merged_roots(labels):
 def union_find():
     local = components(in_one_tile())
     return [("every pixel its own label", own_labels()), ("local merge, in each tile", local),
-            ("global merge: roots", merged_roots(local)), final("path compression")]
+            ("global merge of roots", merged_roots(local)), final("path compression")]
 
 
 def dlp():
     def gathered(pixel):
-        """The least label of the 2 × 2 windows in the tile that hold the pixel."""
+        """The smallest label of the 2 × 2 windows of the tile that contain the pixel."""
         return min([pixel + 1] + [q + 1 for q in neighbors(pixel) if tile_of(q) == tile_of(pixel)])
 
     local = components(in_one_tile())
@@ -182,7 +182,7 @@ def tile_merge():
     large = components(in_one_tile(2 * TILE))
     border = {pixel: large[pixel] if any(tile_of(q) != tile_of(pixel) for q in neighbors(pixel)) else small[pixel]
               for pixel in PIXELS}
-    return [("tiles labelled", small), ("2 × 2 tiles merged, borders flat", border), ("roots of the next level", large),
+    return [("tiles labelled", small), ("2 × 2 tiles merged, borders flattened", border), ("roots of the next level", large),
             final("all flattened")]
 
 
@@ -200,7 +200,7 @@ def block_equivalence():
         return min([nodes[p] for p in members] + [nodes[q] for p in members for q in neighbors(p)])
 
     once = {pixel: linked(pixel) for pixel in PIXELS}
-    return [("blocks of 2 × 2 are nodes", nodes), ("linked to the least around", once),
+    return [("blocks of 2 × 2 are nodes", nodes), ("linked to the smallest neighbour", once),
             ("united in tiles", components(in_one_tile(2 * TILE))), final("united across tiles")]
 
 
@@ -214,7 +214,7 @@ def runs():
         return {p: min(labels[q] for r in PIXELS if starts[r] == starts[p] for q in (r, *neighbors(r)) if q <= r)
                 for p in PIXELS}
 
-    return [("runs of pixels are nodes", starts), ("linked to runs above", linked(starts)),
+    return [("runs are nodes", starts), ("linked to runs above", linked(starts)),
             ("united in tiles", components(in_one_tile(2 * TILE))), final("united across tiles")]
 
 
@@ -252,11 +252,11 @@ def serial(order, first, second):
 
 
 def stefano_bulgarelli():
-    return serial(PIXELS, "first scan", "their classes, kept in an array")
+    return serial(PIXELS, "first scan", "its classes, in an array")
 
 
 def sauf():
-    return serial(PIXELS, "first scan, by a decision tree", "the array of trees, flattened")
+    return serial(PIXELS, "first scan, with a decision tree", "the array of trees, flattened")
 
 
 def hcs2_aremsp():

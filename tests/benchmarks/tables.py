@@ -6,8 +6,10 @@
     <!-- end of table -->
 
 Tables: `labelers` (each labeler at each size), `clip` (the same on a clip's frames), `outputs` (what outputs and
-features cost), `label-stages` (the labelling stage alone), `stages` (kernels launched one by one), `transfers`
-(floors and copies), and from pipeline-bench's CSV `pipelines` (frames a second beside appsink and OpenCV),
+features cost), `label-stages` (the labelling stage alone), `published-code` (the same, of others), `stages` (kernels
+launched one by one), `transfers` (floors and copies), `peers` (what a user could choose instead, on some images),
+`at-a-glance` (a few of them beside this project, on a GPU and on a CPU), `npp-splits` (what NVIDIA NPP gets
+wrong), and from pipeline-bench's CSV `pipelines` (frames a second beside appsink and OpenCV),
 `gpu-pipelines` (beside the bus, by depth and memory), `streams` (live ones at the same time) and `decode`. From the CSV of `ccl-bench paper`: `claims` (which of the
 paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one line: the
 largest image that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
@@ -68,6 +70,10 @@ def caption(results, document, what):
     link = os.path.relpath(results.path, Path(document).resolve().parent)
     return (f"\n*{what}. {results.machine()}; commit {facts.get('commit', '?')}, {facts.get('date', '?')}: "
             f"[{results.path.name}]({link}).*\n")
+
+
+def link_to(results, document):
+    return f"[{results.path.name}]({os.path.relpath(results.path, Path(document).resolve().parent)})"
 
 
 def labelers(results, document, clip=False):
@@ -143,6 +149,89 @@ def label_stages(results, document):
     n_images = len(groups[sizes[0]][by_time[0]])
     return markdown(["µs, geometric mean (worst)", *map(size_name, sizes)], lines) + caption(
         results, document, f"The labelling stage alone in a CUDA graph, {n_images} images, 8-connected")
+
+
+PUBLISHED = {"BKE": "block-equivalence (Allegretti, Bolelli, Grana)", "UF": "union-find (Oliveira, Lotufo)",
+             "DLP": "distanceless label propagation (Cabaret, Lacassagne, Etiemble)",
+             "OLE": "label equivalence (Kalentev, Rai, Kemnitz, Schneider)", "STAVA": "tile merging (Šťava, Beneš)"}
+
+
+def published_code(results, document):
+    groups = by_algorithm(results.rows)
+    lines = [[PUBLISHED[name], rows[0].mode, mean_and_worst(rows)]
+             for name, rows in sorted(groups.items(), key=lambda item: mean(item[1]))]
+    n_images = len(next(iter(groups.values())))
+    return markdown(["published code", "kernels in a", "1080p, µs, geometric mean (worst)"], lines) + (
+        f"\n*Labels only, {n_images} images, 8-connected, labels compared with a reference. "
+        f"{results.machine()}; {results.facts['date']}: {link_to(results, document)}.*\n")
+
+
+# Of each image set, what most separates one method from another.
+GLANCE_IMAGES = {"blobs": "blobs", "g16_d50": "coarse noise", "g1_d50": "pixel noise", "spiral": "spiral"}
+FULL_HD = (1920, 1080)
+
+
+def beside(results, folder, name):
+    """Another CSV of the same set of results."""
+    return Results(results.path.parent / folder / name)
+
+
+def times_by_image(rows):
+    return {row.image: row.median_us for row in rows}
+
+
+def peer_times(results, peer):
+    return {(row.image, row.size): row.median_us for row in results.rows if row.peer == peer}
+
+
+def at_a_glance(results, document):
+    """Six rows: this project and what a user could choose instead, on a GPU and on a CPU."""
+    gpu, cpu = beside(results, ".", "labelers.csv"), beside(results, "../xeon", "labels.csv")
+
+    def gpu_peer(start):
+        peer = next(row.peer for row in results.rows if row.peer.startswith(start))
+        return {image: time for (image, size), time in peer_times(results, peer).items() if size == FULL_HD}
+
+    def cpu_rows(**columns):
+        return cpu.select(size=FULL_HD, threads="1", **columns)
+
+    opencv = [times_by_image(cpu_rows(method=f"opencv-{name}", kind="stats")) for name in ("sauf", "bbdt", "spaghetti")]
+    best_opencv = {image: min(times[image] for times in opencv) for image in GLANCE_IMAGES}
+    lines = [("GPU", "**cudaccl**", "labels, area, box, centroid, RGBA",
+              times_by_image(gpu.labelers(size=FULL_HD, algorithm="runs"))),
+             ("GPU", "CV-CUDA 0.19, 4-connected", "labels, area, box", gpu_peer("CV-CUDA 0.19 `label` with statistics")),
+             ("GPU", "cuCIM 26.10", "labels, area, box, centroid", gpu_peer("cuCIM 26.10 `label` +")),
+             ("GPU", "CuPy 14.2", "labels", times_by_image(gpu.peers(size=FULL_HD, algorithm="cupyx-label", connectivity=8))),
+             ("CPU", "**cudaccl**", "labels, all records, RGBA", times_by_image(cpu_rows(method="cudaccl", kind="rgba"))),
+             ("CPU", "OpenCV 4.6, its fastest algorithm", "labels, area, box, centroid", best_opencv)]
+    header = ["", "", "result", *GLANCE_IMAGES.values()]
+    return markdown(header, [[where, name, gives, *(microseconds(times[image]) for image in GLANCE_IMAGES)]
+                             for where, name, gives, times in lines]).replace("| ---: | ---: |", "| --- | --- |", 1) + (
+        f"\n*Microseconds for one 1080p frame, 8-connected unless the row says otherwise. GPU: {gpu.machine()}, frame already "
+        f"on the GPU; `cudaccl` in a CUDA graph, cuCIM with one synchronisation per frame. CPU: one thread, "
+        f"{cpu.comments[0].split(';')[0].split(',')[0]}. {link_to(gpu, document)}, {link_to(results, document)}, "
+        f"{link_to(cpu, document)}.*\n")
+
+
+def peers(results, document):
+    timed = [row for row in results.rows if row.median_us is not None]
+    columns = list(dict.fromkeys((row.image, row.size) for row in timed))
+    ours = {size: times_by_image(beside(results, ".", "labelers.csv").labelers(size=size, algorithm="runs"))
+            for _, size in columns}
+    lines = [["`cudaccl`, `runs`", "8", "labels, area, box, centroid, RGBA", "CUDA graph",
+              *(microseconds(ours[size].get(image)) for image, size in columns)]]
+    for row in {row.peer: row for row in timed}.values():
+        times = peer_times(results, row.peer)
+        lines.append([row.peer, str(row.connectivity), row.gives, row.clock, *(f"{times[column]:.0f}" for column in columns)])
+    header = ["µs", "connectivity", "result", "clock", *(f"{image}, {size_name(size)}" for image, size in columns)]
+    return markdown(header, lines) + (
+        f"\n*Arrays already on the GPU. {results.machine()}; {results.facts['date']}: {link_to(results, document)}.*\n")
+
+
+def npp_splits(results, document):
+    lines = [[row.image, row.components, row.found] for row in results.rows if row.found]
+    return markdown(["image, 1080p", "components", "labels of NVIDIA NPP"], lines) + (
+        f"\n*8-connected. {results.machine()}; {results.facts['date']}: {link_to(results, document)}.*\n")
 
 
 def stages(results, document):
@@ -260,10 +349,8 @@ def labeler_figure(results, document, name):
     if not rows:
         return "*Not measured.*\n"
     row = max(rows, key=lambda row: (row.ratio is not None, row.width * row.height))
-    gain = f", {digits(row.ratio)} times better than the {digits(row.paper)} {row.unit} of the paper" if row.ratio else ""
-    link = os.path.relpath(results.path, Path(document).resolve().parent)
-    return (f"*{row.image}, {row.width}×{row.height}: {with_unit(row.ours, row.unit)}{gain} "
-            f"([{row.table}]({link})).*\n")
+    return (f"*{row.image}, {row.width}×{row.height}: {with_unit(row.ours, row.unit)} for the labels alone, of the image "
+            f"of {row.table} of the paper ({link_to(results, document)}).*\n")
 
 
 def whole_figure(results, document, name):
@@ -296,7 +383,8 @@ def matrix(path, document):
 
 RESULT_TABLES = {"pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams, "decode": decode,
                  "labelers": labelers, "clip": clips, "outputs": outputs,
-                 "label-stages": label_stages, "stages": stages, "transfers": transfers}
+                 "label-stages": label_stages, "published-code": published_code, "stages": stages,
+                 "transfers": transfers, "at-a-glance": at_a_glance, "peers": peers, "npp-splits": npp_splits}
 PAPER_TABLES = {"paper": paper_table, "figure": labeler_figure}
 
 

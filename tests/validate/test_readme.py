@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The README keeps its word: every launch line runs, every property stands in its table."""
+"""README.md and docs/: every launch line runs, every snippet works, every property is in the table, no link is dead."""
 
 import os
 import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 try:
@@ -15,7 +16,15 @@ except ImportError as missing:
     sys.exit(77)
 
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text()
+DOCUMENTS = {path: path.read_text(encoding="utf-8") for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]}
+README = DOCUMENTS[ROOT / "README.md"]
+WHEN = {  # what the property table says about a change, and what gst-inspect-1.0 says
+    "next frame": "changeable in NULL, READY, PAUSED or PLAYING state",
+    "next frame, after negotiation": "changeable in NULL, READY, PAUSED or PLAYING state",
+    "next start from NULL": "changeable only in NULL or READY state",
+    "at once": "",  # a property of GstBaseTransform, without such a flag
+    "read only": "readable",
+}
 CLIPS = [
     ROOT / "build" / "clip" / "vtest.avi",  # where scripts/demo keeps it if documentation is not installed
     Path("/usr/share/doc/opencv-doc/examples/data/vtest.avi"),
@@ -24,11 +33,16 @@ CLIPS = [
 FRAMES = 20
 
 
+def snippets(document, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", document, re.DOTALL | re.MULTILINE)
+
+
 def launch_lines():
-    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
-    lines += re.findall(r"`(gst-launch-1\.0 [^`]*)`", README)
-    return [line for line in lines if line.startswith("gst-launch-1.0 ")]
+    """Each once, though the README repeats some of docs/launch-lines.md."""
+    lines = [line for document in DOCUMENTS.values() for block in snippets(document, "sh") for line in block.splitlines()]
+    lines += [line for document in DOCUMENTS.values() for line in re.findall(r"`(gst-launch-1\.0 [^`]*)`", document)]
+    commands = [line.split(" | ")[0] for line in lines if line.startswith("gst-launch-1.0 ")]
+    return list(dict.fromkeys(commands))
 
 
 def run(arguments, cwd):
@@ -46,8 +60,8 @@ def has_gpu(cwd, device=0):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with the README's clip.avi: the first frames of a real one, where one is installed."""
-    path = tmp_path_factory.mktemp("readme")
+    """A folder with the clip.avi of the launch lines: the first frames of a real clip, where one is installed."""
+    path = tmp_path_factory.mktemp("documents")
     clip = next((clip for clip in CLIPS if clip.exists()), None)
     # Documentation may be left out of an installation; the lines run on a test picture as well.
     source = f"filesrc location={clip} ! decodebin" if clip else "videotestsrc pattern=ball"
@@ -120,7 +134,12 @@ def test_launch_line_runs(line, folder, request):
 
 
 def test_there_are_launch_lines():
-    assert len(launch_lines()) >= 9
+    assert len([line for line in launch_lines() if line in README]) == 6
+    assert len(launch_lines()) >= 17
+
+
+def test_readme_is_short():
+    assert len(README.splitlines()) <= 250
 
 
 def test_labels_are_the_same_on_cpu_and_gpu(folder):
@@ -131,17 +150,89 @@ def test_labels_are_the_same_on_cpu_and_gpu(folder):
     assert cpu.read_bytes() == cuda.read_bytes()
 
 
+def property_table():
+    """{property: when a change takes effect}"""
+    table = README.split("## Properties")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (`[^|]*`) \|[^|]*\| ([^|]*) \|", table, re.MULTILINE)
+    return {name: when for names, when in rows for name in re.findall("`([a-z-]+)`", names)}
+
+
+def inspected_properties():
+    """{property: what gst-inspect-1.0 says of its flags}"""
+    text = run(["gst-inspect-1.0", "cudaccl"], ROOT).stdout.split("Element Properties:")[1]
+    return dict(re.findall(r"^  ([a-z-]+) +: .*\n +flags: (.*)$", text, re.MULTILINE))
+
+
 def test_property_table_is_complete():
-    inspected = run(["gst-inspect-1.0", "cudaccl"], ROOT).stdout
-    properties = set(re.findall(r"^  ([a-z-]+) +: ", inspected.split("Element Properties:")[1], re.MULTILINE))
-    table = README.split("## Properties")[1].split("## ")[0]
-    told = {name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall("`([a-z-]+)`", row)}
-    assert properties - {"name", "parent", "qos"} == told
+    assert set(inspected_properties()) - {"name", "parent"} == set(property_table())
 
 
-def test_files_it_links_to_exist():
-    for target in re.findall(r"\]\(([^)#:]+)\)", README):
-        assert (ROOT / target).exists(), target
+def test_property_table_says_when_a_change_takes_effect():
+    flags = inspected_properties()
+    for name, when in property_table().items():
+        assert when in WHEN, name
+        assert WHEN[when] in flags[name], name
+        assert (when == "read only") == ("writable" not in flags[name]), name
+
+
+def test_c_snippet_compiles(tmp_path):
+    flags = run(["pkg-config", "--cflags", "--libs", "gstreamer-1.0"], ROOT)
+    assert flags.returncode == 0, flags.stderr
+    include, body = snippets(README, "c")[0].split("\n", 1)
+    program = tmp_path / "snippet.c"
+    program.write_text(f"{include}\nint main (void)\n{{\ngst_init (NULL, NULL);\nGstBuffer *buffer = gst_buffer_new ();\n"
+                       f"{body}\ngst_buffer_unref (buffer);\nreturn 0;\n}}\n")
+    compiler = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", str(program), "-o", str(tmp_path / "snippet")]
+    made = run([*compiler, f"-I{ROOT / 'gst'}", f"-I{ROOT / 'cuda'}", *flags.stdout.split(), "-lm"], ROOT)
+    assert made.returncode == 0, made.stderr
+    assert run([str(tmp_path / "snippet")], ROOT).returncode == 0
+
+
+def test_python_snippet_reads_buffers_with_and_without_records(folder):
+    """The snippet in a program of its own, on a buffer of a ball, on one without a component, and on one without a meta."""
+    pytest.importorskip("gi")
+    pytest.importorskip("numpy")
+    program = """
+        import gi
+        gi.require_version("Gst", "1.0")
+        gi.require_version("GstApp", "1.0")
+        from gi.repository import Gst, GstApp
+
+        Gst.init(None)
+
+        def labelled(pattern, metadata="components"):
+            pipeline = Gst.parse_launch(f"videotestsrc num-buffers=1 pattern={pattern} ! video/x-raw,format=GRAY8"
+                                        f" ! cudaccl threshold=100 metadata={metadata} ! appsink name=sink")
+            pipeline.set_state(Gst.State.PLAYING)
+            buffer = pipeline.get_by_name("sink").pull_sample().get_buffer()
+            pipeline.set_state(Gst.State.NULL)
+            return buffer
+
+        for buffer in (labelled("ball"), labelled("black"), labelled("ball", "roi"), Gst.Buffer.new()):
+            print(len(records_of(buffer)))
+        print(records_of(labelled("ball"))["label"].tolist())
+        """
+    done = run([sys.executable, "-c", snippets(README, "python")[0] + textwrap.dedent(program)], folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["1", "0", "0", "0", "[1]"]
+
+
+def anchors(document):
+    """What GitHub makes of the headings: lower case, blanks as hyphens, no punctuation."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", document, flags=re.DOTALL | re.MULTILINE), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)\s]+)\)", DOCUMENTS[path]):
+        if "://" in target:
+            continue
+        file, _, anchor = target.partition("#")
+        linked = (path.parent / file).resolve() if file else path
+        assert linked.exists(), target
+        if anchor:
+            assert anchor in anchors(linked.read_text(encoding="utf-8")), target
 
 
 if __name__ == "__main__":
