@@ -207,7 +207,8 @@ def at_a_glance(results, document):
     header = ["", "", "result", *GLANCE_IMAGES.values()]
     return markdown(header, [[where, name, gives, *(microseconds(times[image]) for image in GLANCE_IMAGES)]
                              for where, name, gives, times in lines]).replace("| ---: | ---: |", "| --- | --- |", 1) + (
-        f"\n*Microseconds for one 1080p frame, 8-connected unless the row says otherwise. GPU: {gpu.machine()}, frame already "
+        f"\n*Microseconds for one 1080p frame, 8-connected unless the row says otherwise. Noise: half of all pixels, or half "
+        f"of all blocks of 16×16 pixels (coarse), are foreground. GPU: {gpu.machine()}, frame already "
         f"on the GPU; `cudaccl` in a CUDA graph, cuCIM with one synchronisation per frame. CPU: one thread, "
         f"{cpu.comments[0].split(';')[0].split(',')[0]}. {link_to(gpu, document)}, {link_to(results, document)}, "
         f"{link_to(cpu, document)}.*\n")
