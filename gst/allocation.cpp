@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "allocation.h"
 
-#include "cuda_memory.h"
+#include "caps.h"
 
 namespace cudaccl {
 
 namespace {
 
-/// What a pool is to give.
+/// What a pool must provide.
 struct PoolRequest {
   GstCaps* caps;  // borrowed from the query
   guint size;
@@ -18,7 +18,7 @@ struct PoolRequest {
   GstAllocationParams params;
 };
 
-/// Consumes the configuration, as gst_buffer_pool_set_config() does.
+/// False if the pool cannot provide it.
 bool configure_pool(GstBufferPool* pool, const PoolRequest& request) {
   GstStructure* config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_params(config, request.caps, request.size, request.min, request.max);
@@ -29,7 +29,7 @@ bool configure_pool(GstBufferPool* pool, const PoolRequest& request) {
   if (gst_buffer_pool_set_config(pool, config)) {
     return true;
   }
-  // The pool changed what it cannot do; take that if it still gives whole frames.
+  // The pool changed what it cannot do. Accept that if its buffers still hold whole frames.
   config = gst_buffer_pool_get_config(pool);
   if (!gst_buffer_pool_config_validate_params(config, request.caps, request.size, request.min, request.max)) {
     gst_structure_free(config);
@@ -38,7 +38,7 @@ bool configure_pool(GstBufferPool* pool, const PoolRequest& request) {
   return gst_buffer_pool_set_config(pool, config);
 }
 
-/// The allocator in it is the caller's.
+/// The request of a query for frames of `info`. The caller owns the allocator in it.
 PoolRequest make_request(GstQuery* query, GstCaps* caps, const GstVideoInfo& info) {
   PoolRequest request{
       .caps = caps,
@@ -55,12 +55,12 @@ PoolRequest make_request(GstQuery* query, GstCaps* caps, const GstVideoInfo& inf
   return request;
 }
 
-/// Whether a pool is one that takes memory from any allocator: the others have memory of their own kind.
+/// Whether the pool takes memory from any allocator. Pools of other types have their own kind of memory.
 bool is_plain_pool(GstBufferPool* pool) {
   return G_OBJECT_TYPE(pool) == GST_TYPE_VIDEO_BUFFER_POOL || G_OBJECT_TYPE(pool) == GST_TYPE_BUFFER_POOL;
 }
 
-/// What is left of the query is proposed to upstream, whose memory is not downstream's.
+/// GstBaseTransform proposes the rest of the query to upstream, whose memory is not downstream's.
 void remove_memory_metas(GstQuery* query) {
   const GQuark memory = g_quark_from_static_string(GST_META_TAG_MEMORY_STR);
   for (guint i = gst_query_get_n_allocation_metas(query); i-- > 0;) {
@@ -70,14 +70,8 @@ void remove_memory_metas(GstQuery* query) {
   }
 }
 
-}  // namespace
-
-void propose_allocation(GstQuery* query, Backend* backend, guint depth) {
-  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
-  gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
-  propose_pool(query, backend, depth);
-}
-
+/// Offers a pool on a GPU. Its frames have padded rows only if the query has GstVideoMeta. False if there is
+/// none to offer.
 bool propose_pool(GstQuery* query, Backend* backend, guint depth) {
   GstCaps* caps = nullptr;
   gboolean needs_pool = FALSE;
@@ -86,12 +80,12 @@ bool propose_pool(GstQuery* query, Backend* backend, guint depth) {
       gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) != FALSE;
   GstVideoInfo info;
   if (!backend->is_cuda() || caps == nullptr || !gst_video_info_from_caps(&info, caps) ||
-      (is_cuda_caps(caps) && !has_video_meta)) {  // such pools pad rows
+      (is_cuda_caps(caps) && !has_video_meta)) {  // pools of CUDA memory pad rows
     return false;
   }
   PoolRequest request{.caps = caps,
                       .size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)),
-                      .min = depth + 2,  // those in flight, the one at hand, and one to fill
+                      .min = depth + 2,  // in flight, one being pushed, one being filled
                       .max = 0,
                       .video_meta = has_video_meta,
                       .allocator = nullptr,
@@ -107,7 +101,7 @@ bool propose_pool(GstQuery* query, Backend* backend, guint depth) {
   }
   const bool is_good = pool != nullptr && configure_pool(pool, request);
   if (is_good) {
-    // The pool may have chosen larger frames.
+    // The pool may have chosen larger buffers.
     GstStructure* config = gst_buffer_pool_get_config(pool);
     gst_buffer_pool_config_get_params(config, nullptr, &request.size, nullptr, nullptr);
     gst_structure_free(config);
@@ -117,7 +111,8 @@ bool propose_pool(GstQuery* query, Backend* backend, guint depth) {
   return is_good;
 }
 
-void propose_downstreams_allocation(GstQuery* query, guint depth) {
+/// Asks for larger pools, because frames stay in flight.
+void add_frames_in_flight(GstQuery* query, guint depth) {
   for (guint i = 0; i < gst_query_get_n_allocation_pools(query); ++i) {
     GstBufferPool* pool = nullptr;
     guint size = 0;
@@ -128,6 +123,23 @@ void propose_downstreams_allocation(GstQuery* query, guint depth) {
     gst_query_set_nth_allocation_pool(query, i, pool, size, min, max != 0 ? MAX(min, max) : 0);
     gst_clear_object(&pool);
   }
+}
+
+}  // namespace
+
+void propose_allocation(GstQuery* query, Backend* backend, guint depth) {
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
+  propose_pool(query, backend, depth);
+}
+
+bool forward_allocation(GstQuery* query, GstPad* src_pad, Backend* backend, guint depth) {
+  const bool is_answered = gst_pad_peer_query(src_pad, query) != FALSE;
+  if (gst_query_get_n_allocation_pools(query) > 0) {
+    add_frames_in_flight(query, depth);
+    return is_answered;
+  }
+  return propose_pool(query, backend, depth) || is_answered;
 }
 
 gboolean decide_allocation(GstQuery* query, Backend* backend, guint depth) {
@@ -148,7 +160,7 @@ gboolean decide_allocation(GstQuery* query, Backend* backend, guint depth) {
   }
   request.min += depth;
   if (request.max != 0 && request.max < request.min) {
-    request.min = request.max;  // in-flight frames give way where a pool runs dry
+    request.min = request.max;  // when the pool is empty, frames in flight are sent
   }
   if (is_cuda && pool != nullptr && !backend->context().has_pool(pool)) {
     gst_clear_object(&pool);

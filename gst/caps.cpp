@@ -7,22 +7,20 @@ namespace cudaccl {
 
 namespace {
 
+constexpr const char* kCudaMemoryFeature = "memory:CUDAMemory";
+
 #define SINK_FORMATS "GRAY8, NV12, NV21, I420, YV12, Y42B, Y444"
-// The last two have no CUDA memory in GStreamer.
+// GStreamer has no CUDA memory for the last two.
 #define CUDA_RGB_FORMATS "RGBA, BGRA, ARGB, ABGR, RGBx, BGRx"
 #define RGB_FORMATS CUDA_RGB_FORMATS ", xRGB, xBGR"
-// kMaxDimension in words that a static caps string takes.
+// 32768 is kMaxDimension, which a static caps string cannot name.
 #define FIELDS(formats)            \
   ", format = (string) { " formats \
   " }, "                           \
   "width = (int) [ 1, 32768 ], height = (int) [ 1, 32768 ], framerate = (fraction) [ 0, max ]"
 #define HOST_CAPS(formats) "video/x-raw" FIELDS(formats)
 #define CUDA_CAPS(formats) "video/x-raw(memory:CUDAMemory)" FIELDS(formats)
-#ifdef HAVE_GST_CUDA
 #define BOTH_CAPS(host_formats, cuda_formats) CUDA_CAPS(cuda_formats) "; " HOST_CAPS(host_formats)
-#else
-#define BOTH_CAPS(host_formats, cuda_formats) HOST_CAPS(host_formats)
-#endif
 
 static_assert(ccl::kMaxDimension == 32768);
 
@@ -48,14 +46,7 @@ GstStaticCaps* output_caps(ccl::Output output) {
   return &sink_caps;
 }
 
-GstPadTemplate* make_template(const char* name, GstPadDirection direction, GstStaticCaps* static_caps) {
-  GstCaps* caps = gst_static_caps_get(static_caps);
-  GstPadTemplate* pad_template = gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps);
-  gst_caps_unref(caps);
-  return pad_template;
-}
-
-/// The caps without CUDA memory where the engine has no GPU. The caller's.
+/// The caps, without CUDA memory unless `has_cuda`. Owned by the caller.
 GstCaps* usable_caps(GstStaticCaps* static_caps, bool has_cuda) {
   GstCaps* caps = gst_caps_make_writable(gst_static_caps_get(static_caps));
   gst_caps_filter_and_map_in_place(
@@ -63,12 +54,19 @@ GstCaps* usable_caps(GstStaticCaps* static_caps, bool has_cuda) {
       [](GstCapsFeatures* features, GstStructure*, gpointer cuda) -> gboolean {
         return GPOINTER_TO_INT(cuda) || !gst_caps_features_contains(features, kCudaMemoryFeature);
       },
-      GINT_TO_POINTER(has_cuda));
+      GINT_TO_POINTER(has_cuda && has_cuda_memory()));
   return caps;
 }
 
-/// Less all that says how a pixel is coded; first in the memory that the caps tell, then in any that is
-/// not theirs. The caller's.
+GstPadTemplate* make_template(const char* name, GstPadDirection direction, GstStaticCaps* static_caps) {
+  GstCaps* caps = usable_caps(static_caps, true);
+  GstPadTemplate* pad_template = gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps);
+  gst_caps_unref(caps);
+  return pad_template;
+}
+
+/// The caps without the fields that say how a pixel is coded; first in the memory of the caps, then in the
+/// other kind of memory. Owned by the caller.
 GstCaps* geometry_of(GstCaps* caps) {
   GstCaps* geometry = gst_caps_new_empty();
   for (const bool keeps_memory : {true, false}) {
@@ -85,6 +83,32 @@ GstCaps* geometry_of(GstCaps* caps) {
   return geometry;
 }
 
+/// Those of the caps that the filter has too, in the order of the filter. Takes the reference on `caps`.
+GstCaps* filtered(GstCaps* caps, GstCaps* filter) {
+  GstCaps* result = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(caps);
+  return result;
+}
+
+/// The caps that `pad` can have. The same rule holds in both directions: with another output on the way back
+/// no caps would be left. Owned by the caller.
+GstCaps* possible_caps(GstPad* pad, GstPad* other_pad, GstCaps* filter, const CapsRule& rule) {
+  GstCaps* peer_filter = nullptr;
+  if (filter != nullptr) {
+    peer_filter = transform_caps(GST_PAD_DIRECTION(pad), filter, nullptr, rule);
+    if (gst_caps_is_empty(peer_filter)) {
+      return peer_filter;
+    }
+  }
+  GstCaps* peer_caps = gst_pad_peer_query_caps(other_pad, peer_filter);
+  gst_clear_caps(&peer_filter);
+  GstCaps* caps = transform_caps(GST_PAD_DIRECTION(other_pad), peer_caps, filter, rule);
+  // What the peer takes unchanged comes first.
+  GstCaps* unchanged = gst_caps_intersect_full(peer_caps, caps, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(peer_caps);
+  return gst_caps_merge(unchanged, caps);
+}
+
 }  // namespace
 
 GstPadTemplate* sink_template() {
@@ -95,19 +119,35 @@ GstPadTemplate* src_template() {
   return make_template("src", GST_PAD_SRC, &src_caps);
 }
 
-GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, ccl::Output output, bool has_cuda) {
-  GstCaps* outputs = usable_caps(output_caps(output), has_cuda);
-  GstCaps* inputs = usable_caps(&sink_caps, has_cuda);
+GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, GstCaps* filter, const CapsRule& rule) {
+  GstCaps* outputs = usable_caps(output_caps(rule.output), rule.has_cuda);
+  GstCaps* inputs = usable_caps(&sink_caps, rule.has_cuda);
   const bool to_src = direction == GST_PAD_SINK;
-  // Of the known pad's caps only those count that go with the output.
   GstCaps* usable = gst_caps_intersect_full(caps, to_src ? inputs : outputs, GST_CAPS_INTERSECT_FIRST);
-  GstCaps* wanted = output == ccl::Output::kNone ? gst_caps_ref(usable) : geometry_of(usable);
+  GstCaps* wanted = rule.output == ccl::Output::kNone ? gst_caps_ref(usable) : geometry_of(usable);
   GstCaps* result = gst_caps_intersect_full(wanted, to_src ? outputs : inputs, GST_CAPS_INTERSECT_FIRST);
   gst_caps_unref(wanted);
   gst_caps_unref(usable);
   gst_caps_unref(inputs);
   gst_caps_unref(outputs);
-  return result;
+  return filter != nullptr ? filtered(result, filter) : result;
+}
+
+void answer_caps(GstPad* pad, GstPad* other_pad, GstQuery* query, const CapsRule& rule) {
+  GstCaps* filter = nullptr;
+  gst_query_parse_caps(query, &filter);
+  GstCaps* caps = possible_caps(pad, other_pad, filter, rule);
+  gst_query_set_caps_result(query, caps);
+  gst_caps_unref(caps);
+}
+
+bool is_cuda_caps(const GstCaps* caps) {
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+    if (!gst_caps_features_contains(gst_caps_get_features(caps, i), kCudaMemoryFeature)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool is_output_format(ccl::Output output, const GstVideoInfo& in, const GstVideoInfo& out) {

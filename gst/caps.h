@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Which formats meet on the two pads.
+/// The formats of the two pads, and which of them go together.
 #pragma once
 
 #include <gst/video/video.h>
@@ -11,22 +11,34 @@ namespace cudaccl {
 GstPadTemplate* sink_template();
 GstPadTemplate* src_template();
 
-/// What the other pad can have when the pad in `direction` has `caps`: the geometry goes through, the
-/// format follows from `output`, the memory may be any, that of `caps` first. CUDA memory is left out unless
-/// `has_cuda`. The caller's.
-GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, ccl::Output output, bool has_cuda);
+/// What decides which caps of the two pads go together.
+struct CapsRule {
+  ccl::Output output;
+  bool has_cuda;  ///< false: no CUDA memory
+};
 
-/// True if `output` can be written in the source pad's format. Output::kNone (passthrough) needs the
-/// sink pad's.
+/// The caps that the other pad can have if the pad in `direction` has `caps`, less those that `filter` (may
+/// be null) excludes. The geometry is the same on both pads, the format follows from the output, and any
+/// memory is possible, that of `caps` first. Owned by the caller.
+GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, GstCaps* filter, const CapsRule& rule);
+
+/// Answers a CAPS query on `pad`: the caps that it can have, given what the peer of `other_pad` accepts.
+void answer_caps(GstPad* pad, GstPad* other_pad, GstQuery* query, const CapsRule& rule);
+
+/// Whether the caps are of CUDA memory only.
+bool is_cuda_caps(const GstCaps* caps);
+
+/// Whether `output` can be written in the source pad's format. Output::kNone (passthrough) needs the sink
+/// pad's.
 bool is_output_format(ccl::Output output, const GstVideoInfo& in, const GstVideoInfo& out);
 
 /// An output that can be written in the source pad's format.
 ccl::Output output_of_format(const GstVideoInfo& in, const GstVideoInfo& out);
 
-/// Byte places of the channels of a 4-byte RGB format; the default layout for any other format.
+/// Byte positions of the channels of a 4-byte RGB format; the default layout for any other format.
 ccl::PixelLayout pixel_layout(const GstVideoInfo& info);
 
-/// True if the values are luma in 16..235.
+/// Whether the values are luma in 16..235.
 bool is_limited_range(const GstVideoInfo& info);
 
 /// The threshold that 0 stands for: any non-zero value in GRAY8, mid-grey in luma.

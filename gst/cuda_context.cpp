@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda_context.h"
 
-#ifdef HAVE_GST_CUDA
 #include "cuda_memory.h"
 #include "gst_cuda.h"
-#endif
 
 namespace cudaccl {
-
-void CudaContext::release() {
-  const std::lock_guard guard(lock_);
-  gst_clear_object(&context_);
-}
-
-#ifdef HAVE_GST_CUDA
 
 namespace {
 
@@ -23,7 +14,7 @@ bool is_on_device(GstCudaContext* context, int device_id) {
   return device_id < 0 || static_cast<int>(context_device) == device_id;
 }
 
-/// What the element on the other side of the pad answers; null if it knows no context. The caller's.
+/// The context of the element on the other side of the pad; null if it has none. Owned by the caller.
 GstContext* ask_neighbour(GstElement* element, const char* pad_name) {
   GstPad* pad = gst_element_get_static_pad(element, pad_name);
   GstQuery* query = gst_query_new_context(GST_CUDA_CONTEXT_TYPE);
@@ -42,7 +33,7 @@ GstContext* ask_neighbour(GstElement* element, const char* pad_name) {
 }  // namespace
 
 void CudaContext::find(GstElement* element, int device_id) {
-  // No context can be where no driver is, and GStreamer's calls abort there.
+  // Without a driver there is no context, and GStreamer's calls abort.
   if (!gst_cuda_load_library()) {
     return;
   }
@@ -60,10 +51,15 @@ void CudaContext::find(GstElement* element, int device_id) {
     }
   }
   if (handle(device_id) == nullptr) {
-    // Whoever can answers with gst_element_set_context(), before this returns.
+    // An application that has a context sets it with gst_element_set_context() before this returns.
     gst_element_post_message(element,
                              gst_message_new_need_context(GST_OBJECT(element), GST_CUDA_CONTEXT_TYPE));
   }
+}
+
+void CudaContext::release() {
+  const std::lock_guard guard(lock_);
+  gst_clear_object(&context_);
 }
 
 void CudaContext::share(GstElement* element, const std::shared_ptr<ccl::Device>& device) {
@@ -76,13 +72,13 @@ void CudaContext::share(GstElement* element, const std::shared_ptr<ccl::Device>&
   if (wrapped == nullptr) {
     return;
   }
-  // Whoever holds the wrapper keeps what is in it.
+  // The wrapper keeps the device and its context alive.
   g_object_set_qdata_full(G_OBJECT(wrapped), g_quark_from_static_string("cudaccl-device"),
                           new std::shared_ptr<ccl::Device>(device),
                           [](gpointer kept) { delete static_cast<std::shared_ptr<ccl::Device>*>(kept); });
   {
     const std::lock_guard guard(lock_);
-    if (context_ != nullptr) {  // somebody was quicker
+    if (context_ != nullptr) {  // another thread was faster
       gst_object_unref(wrapped);
       return;
     }
@@ -127,7 +123,7 @@ bool CudaContext::answer(GstElement* element, GstQuery* query) const {
 
 GstBufferPool* CudaContext::new_pool() const {
   const std::lock_guard guard(lock_);
-  gst_cuda_memory_init_once();  // pools need it, and nobody else may have
+  gst_cuda_memory_init_once();  // pools need it, and perhaps no other element has called it
   return context_ != nullptr ? gst_cuda_buffer_pool_new(context_) : nullptr;
 }
 
@@ -137,35 +133,5 @@ bool CudaContext::has_pool(GstBufferPool* pool) const {
          gst_cuda_context_get_handle(GST_CUDA_BUFFER_POOL(pool)->context) ==
              gst_cuda_context_get_handle(context_);
 }
-
-#else
-
-void CudaContext::find(GstElement*, int) {}
-
-void CudaContext::share(GstElement*, const std::shared_ptr<ccl::Device>&) {}
-
-bool CudaContext::adopt(GstBuffer*, int) {
-  return false;
-}
-
-std::shared_ptr<void> CudaContext::handle(int) const {
-  return nullptr;
-}
-
-void CudaContext::set_context(GstElement*, GstContext*, int) {}
-
-bool CudaContext::answer(GstElement*, GstQuery*) const {
-  return false;
-}
-
-GstBufferPool* CudaContext::new_pool() const {
-  return nullptr;
-}
-
-bool CudaContext::has_pool(GstBufferPool*) const {
-  return false;
-}
-
-#endif
 
 }  // namespace cudaccl

@@ -8,22 +8,19 @@ struct _GstCudaContext;
 
 namespace cudaccl {
 
-/// The caps feature of such buffers.
-inline constexpr const char* kCudaMemoryFeature = "memory:CUDAMemory";
-
-/// Whether all of the caps ask for CUDA memory.
-bool is_cuda_caps(const GstCaps* caps);
+/// False in a build without GStreamer's CUDA library: no buffer is CUDA memory then.
+bool has_cuda_memory();
 
 /// The context of a buffer's memory, borrowed; null if it is not CUDA memory.
 _GstCudaContext* cuda_context_of(GstBuffer* buffer);
 
-/// Whether the buffer's memory can be used in this CUcontext.
+/// Whether the buffer is CUDA memory that can be used in this CUcontext.
 bool is_memory_of(GstBuffer* buffer, void* context);
 
-/// Maps CUDA memory as it is: the address is one of the GPU's.
+/// Maps CUDA memory without a copy: the address is one of the GPU's.
 extern const GstMapFlags kMapCuda;
 
-/// The CUstream that all use of the buffer's CUDA memory is ordered by, null if nobody uses it.
+/// The CUstream that orders every use of the buffer's CUDA memory; null if no use is pending.
 void* stream_of(GstBuffer* buffer);
 
 }  // namespace cudaccl

@@ -5,76 +5,26 @@
 #include <cmath>
 #include <utility>
 
+#include "analytics.h"
 #include "caps.h"
 #include "gstcudaccl.h"
 #include "metadata.h"
 
 namespace cudaccl {
 
-FramePath::FramePath(GstBaseTransform* element, Backend* backend, Statistics* statistics)
-    : element_(element), backend_(backend), statistics_(statistics) {
-  gst_video_info_init(&caps_.in);
-  gst_video_info_init(&caps_.out);
-}
-
-/* Before frames come: what they are, and an engine for them */
-
-void FramePath::set_caps(const FrameCaps& caps) {
-  caps_ = caps;
-  follows_context_ = caps.in_is_cuda;
-  in_pool_ = nullptr;
-}
-
-ccl::Output FramePath::choose_output(ccl::Output wanted) {
-  const bool fits = is_output_format(wanted, caps_.in, caps_.out);
-  if (fits || !is_output_format(output_, caps_.in, caps_.out)) {
-    output_ = fits ? wanted : output_of_format(caps_.in, caps_.out);
-  }
-  return output_;
-}
-
-bool FramePath::waits_for_passthrough(ccl::Output wanted) const {
-  const bool is_next = wanted == ccl::Output::kNone && output_ != ccl::Output::kNone;
-  GstCaps* caps = is_next ? gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(element_)) : nullptr;
-  const bool waits =
-      caps != nullptr && !gst_pad_peer_query_accept_caps(GST_BASE_TRANSFORM_SRC_PAD(element_), caps);
-  gst_clear_caps(&caps);
-  if (waits) {
-    GST_ELEMENT_WARNING(element_, STREAM, FORMAT, ("output=passthrough waits for another format"),
-                        ("downstream does not take %s", GST_VIDEO_INFO_NAME(&caps_.in)));
-  }
-  return waits;
-}
-
-ccl::Config FramePath::wanted_config(const Properties& properties) {
-  const auto memory = [this](bool is_cuda) {
-    return is_cuda && backend_->is_cuda() ? ccl::Memory::kDevice : ccl::Memory::kHost;
-  };
-  return {.width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&caps_.in)),
-          .height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&caps_.in)),
-          .algorithm = properties.algorithm,
-          .output = choose_output(properties.output),
-          .layout = pixel_layout(caps_.out),
-          .max_components = properties.max_components,
-          .slots = properties.pipeline_depth + 1,
-          .input_memory = memory(caps_.in_is_cuda),
-          .output_memory = memory(caps_.out_is_cuda),
-          .threads = properties.threads};
-}
-
-bool FramePath::configure(const Properties& properties) {
-  return backend_->configure(GST_ELEMENT(element_), wanted_config(properties));
-}
+FramePath::FramePath(GstBaseTransform* element, Backend* backend, Negotiation* negotiation,
+                     Statistics* statistics)
+    : element_(element), backend_(backend), negotiation_(negotiation), statistics_(statistics) {}
 
 /* Into the engine */
 
-GstFlowReturn FramePath::make_way(bool after_gap) {
-  after_gap_ = after_gap;
-  const bool is_negotiated_for = GST_PAD_NEEDS_RECONFIGURE(GST_BASE_TRANSFORM_SRC_PAD(element_));
-  return after_gap || is_negotiated_for ? drain() : GST_FLOW_OK;
+void FramePath::start() {
+  follows_context_ = negotiation_->caps().in_is_cuda;
+  in_pool_ = nullptr;
+  in_pool_frames_ = 0;
 }
 
-GstFlowReturn FramePath::start(GstBuffer* in, const Properties& properties) {
+GstFlowReturn FramePath::push(GstBuffer* in, const Properties& properties, bool after_gap) {
   GstFlowReturn flow = prepare_engine(in, properties);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref(in);
@@ -83,12 +33,12 @@ GstFlowReturn FramePath::start(GstBuffer* in, const Properties& properties) {
   FrameInFlight& frame = in_flight_.next();
   frame.properties = properties;
   frame.in = in;
-  flow = push_frame(&frame);
+  flow = push_into_engine(&frame);
   if (flow == GST_FLOW_OK) {
     in_flight_.add();
-    // GstBaseTransform marks the next frame that it pushes itself as discontinuous. For that to be the one
-    // after the gap and no later one, it must not stay in flight, from where drain() would push it.
-    depth_ = after_gap_ ? 0 : choose_depth(in, properties.pipeline_depth);
+    // GstBaseTransform marks the next buffer that it pushes itself as discontinuous. That must be the frame
+    // after the gap. So this frame does not stay in flight, from where drain() would push it.
+    depth_ = after_gap ? 0 : choose_depth(in, properties.pipeline_depth);
   } else {
     GstBuffer* out = InFlight::release(&frame);
     gst_clear_buffer(&out);
@@ -96,34 +46,40 @@ GstFlowReturn FramePath::start(GstBuffer* in, const Properties& properties) {
   return flow;
 }
 
-/// Brings the engine to what the frame wants; frames in flight go on first if it must change.
+/// Configures the engine as the frame needs it. If that changes the engine, older frames are finished first.
 GstFlowReturn FramePath::prepare_engine(GstBuffer* in, const Properties& properties) {
-  if (std::exchange(follows_context_, false)) {
-    const void* context = backend_->engine()->device().get();
-    if (!backend_->follow(GST_ELEMENT(element_), in)) {
-      return GST_FLOW_ERROR;
-    }
-    if (backend_->engine()->device().get() != context && caps_.out_is_cuda) {
-      gst_base_transform_reconfigure_src(element_);  // pools of that context
-    }
+  if (const GstFlowReturn flow = follow_context(in); flow != GST_FLOW_OK) {
+    return flow;
   }
-  // From passthrough to pixels and back buffers come from elsewhere, which is for the next negotiation.
-  Properties possible = properties;
-  if ((properties.output == ccl::Output::kNone) != (output_ == ccl::Output::kNone)) {
-    possible.output = output_;
-  }
-  const ccl::Config wanted = wanted_config(possible);
-  if (!backend_->is_configured(wanted)) {
+  negotiation_->follow_output(properties.output);
+  const ccl::Config config = negotiation_->engine_config(properties);
+  if (!backend_->is_configured(config)) {
     if (const GstFlowReturn flow = drain(); flow != GST_FLOW_OK) {
       return flow;
     }
   }
-  return backend_->configure(GST_ELEMENT(element_), wanted) ? GST_FLOW_OK : GST_FLOW_ERROR;
+  return backend_->configure(GST_ELEMENT(element_), config) ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
-/// Fills in the frame, whose input it has, and pushes it into the engine.
-GstFlowReturn FramePath::push_frame(FrameInFlight* frame) {
-  if (!map_frame(frame->in, caps_.in, GST_MAP_READ, &frame->input)) {
+/// Moves the engine into the CUDA context of the first buffer after a negotiation.
+GstFlowReturn FramePath::follow_context(GstBuffer* in) {
+  if (!std::exchange(follows_context_, false)) {
+    return GST_FLOW_OK;
+  }
+  const void* context = backend_->engine()->device().get();
+  if (!backend_->follow(GST_ELEMENT(element_), in)) {
+    return GST_FLOW_ERROR;
+  }
+  if (backend_->engine()->device().get() != context && negotiation_->caps().out_is_cuda) {
+    gst_base_transform_reconfigure_src(element_);  // the output's pool must be of that context too
+  }
+  return GST_FLOW_OK;
+}
+
+/// Fills in the frame, whose input is set, and pushes it into the engine.
+GstFlowReturn FramePath::push_into_engine(FrameInFlight* frame) {
+  const FrameCaps& caps = negotiation_->caps();
+  if (!map_frame(frame->in, caps.in, GST_MAP_READ, &frame->input)) {
     return drop_corrupt_frame(frame->in);
   }
   GstFlowReturn flow = GST_FLOW_OK;
@@ -133,12 +89,12 @@ GstFlowReturn FramePath::push_frame(FrameInFlight* frame) {
   }
   ccl::FrameJob job{
       .input = frame->input->luma(), .output = {}, .settings = frame_settings(frame->properties)};
-  if (output_ != ccl::Output::kNone) {
-    if (!map_frame(frame->out, caps_.out, GST_MAP_WRITE, &frame->output)) {
+  if (negotiation_->output() != ccl::Output::kNone) {
+    if (!map_frame(frame->out, caps.out, GST_MAP_WRITE, &frame->output)) {
       GST_ELEMENT_ERROR(element_, RESOURCE, WRITE, ("The buffer for the output cannot be written"),
                         ("%" G_GSIZE_FORMAT " bytes for %s %dx%d", gst_buffer_get_size(frame->out),
-                         GST_VIDEO_INFO_NAME(&caps_.out), GST_VIDEO_INFO_WIDTH(&caps_.out),
-                         GST_VIDEO_INFO_HEIGHT(&caps_.out)));
+                         GST_VIDEO_INFO_NAME(&caps.out), GST_VIDEO_INFO_WIDTH(&caps.out),
+                         GST_VIDEO_INFO_HEIGHT(&caps.out)));
       return GST_FLOW_ERROR;
     }
     job.output = frame->output->pixels();
@@ -147,61 +103,71 @@ GstFlowReturn FramePath::push_frame(FrameInFlight* frame) {
   return status.ok() ? GST_FLOW_OK : fail(status);
 }
 
-/// Maps a buffer where the engine can use it: CUDA memory of the engine's context as it is, all else on the
-/// host.
+/// Maps a buffer where the engine can use it: CUDA memory of the engine's context in place, any other memory
+/// on the host.
 bool FramePath::map_frame(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags,
                           std::optional<MappedFrame>* mapped) const {
   mapped->emplace(buffer, info, flags, backend_->reaches(buffer) ? ccl::Memory::kDevice : ccl::Memory::kHost);
   return (*mapped)->mapped();
 }
 
-/// A buffer for the frame's output, with what describes it copied from the input; for passthrough the input
-/// itself, or a copy that shares its memory. Null with a flow other than OK.
+/// A buffer for the frame's output, with the metadata of the input. For passthrough it is the input itself,
+/// or a copy that shares the input's memory. Null if *flow is not GST_FLOW_OK.
 GstBuffer* FramePath::acquire_output(GstBuffer* in, GstFlowReturn* flow) {
   *flow = GST_FLOW_OK;
-  if (output_ == ccl::Output::kNone) {
+  if (negotiation_->output() == ccl::Output::kNone) {
     return gst_buffer_is_writable(in) ? in : gst_buffer_copy(in);
   }
   GstBufferPool* pool = gst_base_transform_get_buffer_pool(element_);
-  if (pool == nullptr || !gst_buffer_pool_set_active(pool, TRUE)) {
-    gst_clear_object(&pool);
+  GstBuffer* out = nullptr;
+  if (pool != nullptr && gst_buffer_pool_set_active(pool, TRUE)) {
+    *flow = acquire_from_pool(pool, &out);
+  } else {
     GST_ELEMENT_ERROR(element_, RESOURCE, SETTINGS, ("No buffers for the output"),
                       ("the buffer pool cannot be activated"));
     *flow = GST_FLOW_ERROR;
-    return nullptr;
   }
-  // A pool that runs dry may wait for the frames in flight.
-  GstBufferPoolAcquireParams params{};
-  GstBuffer* out = nullptr;
-  GstFlowReturn acquired = GST_FLOW_OK;
-  do {
-    params.flags =
-        in_flight_.size() > 0 ? GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT : GST_BUFFER_POOL_ACQUIRE_FLAG_NONE;
-    *flow = acquired = gst_buffer_pool_acquire_buffer(pool, &out, &params);
-  } while (acquired == GST_FLOW_EOS && in_flight_.size() > 0 && (*flow = send_oldest()) == GST_FLOW_OK);
-  gst_object_unref(pool);
-  if (acquired == GST_FLOW_ERROR) {
-    GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT, ("No buffers for the output"),
-                      ("the buffer pool cannot allocate one"));
-  }
+  gst_clear_object(&pool);
   if (out != nullptr) {
     GST_BASE_TRANSFORM_GET_CLASS(element_)->copy_metadata(element_, in, out);
   }
   return out;
 }
 
-/// The settings of a frame, with what follows from the sink format filled in.
+/// Sends frames in flight downstream for as long as the pool is empty, because it may wait for their buffers.
+GstFlowReturn FramePath::acquire_from_pool(GstBufferPool* pool, GstBuffer** out) {
+  GstBufferPoolAcquireParams params{};
+  while (true) {
+    const bool may_wait = in_flight_.size() == 0;
+    params.flags = may_wait ? GST_BUFFER_POOL_ACQUIRE_FLAG_NONE : GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT;
+    const GstFlowReturn acquired = gst_buffer_pool_acquire_buffer(pool, out, &params);
+    if (acquired == GST_FLOW_ERROR) {
+      GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT, ("No buffers for the output"),
+                        ("the buffer pool cannot allocate one"));
+    }
+    const bool is_empty = acquired == GST_FLOW_EOS && !may_wait;
+    if (!is_empty) {
+      return acquired;
+    }
+    if (const GstFlowReturn sent = send_oldest(); sent != GST_FLOW_OK) {
+      return sent;
+    }
+  }
+}
+
+/// The settings of a frame, with those that depend on the sink format.
 ccl::Settings FramePath::frame_settings(const Properties& properties) const {
+  const GstVideoInfo& info = negotiation_->caps().in;
   ccl::Settings settings = properties.settings;
   settings.rule.threshold =
-      properties.threshold != 0 ? static_cast<uint8_t>(properties.threshold) : automatic_threshold(caps_.in);
+      properties.threshold != 0 ? static_cast<uint8_t>(properties.threshold) : automatic_threshold(info);
   settings.overlay_alpha = static_cast<uint8_t>(std::lround(properties.overlay_alpha * 255));
-  settings.limited_range = is_limited_range(caps_.in);
+  settings.limited_range = is_limited_range(info);
   return settings;
 }
 
-/// How many frames may stay in flight: as many as wanted, but fewer than the input's pool has, since whoever
-/// fills its frames would wait for ours.
+/// How many frames may stay in flight: as many as wanted, but fewer than the input's pool has, because the
+/// element that fills its buffers would wait for ours.
 guint FramePath::choose_depth(GstBuffer* in, guint wanted) {
   if (in->pool != in_pool_) {
     in_pool_ = in->pool;
@@ -212,12 +178,16 @@ guint FramePath::choose_depth(GstBuffer* in, guint wanted) {
       gst_structure_free(config);
     }
   }
-  constexpr guint kElsewhere = 2;  // the one being filled, the one being shown
+  constexpr guint kElsewhere = 2;  // one is being filled, one is being shown
   const guint frames = in_pool_frames_;
   return frames == 0 ? wanted : std::min(wanted, frames - std::min(frames, kElsewhere));
 }
 
 /* Out of the engine */
+
+GstFlowReturn FramePath::pop(GstBuffer** out) {
+  return in_flight_.size() > depth_ ? finish_oldest(out) : GST_FLOW_OK;
+}
 
 GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
   ccl::FrameResult result;
@@ -227,7 +197,7 @@ GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
   const Properties properties = in_flight_.oldest().properties;
   *out = in_flight_.remove_oldest();
   if (properties.metadata & kMetadataComponents) {
-    attach_components(*out, result, caps_.in);
+    attach_components(*out, result, negotiation_->caps().in);
   }
   if (properties.metadata & (kMetadataRoi | kMetadataAnalytics)) {
     find_largest(result, properties.max_objects, &largest_);
@@ -235,11 +205,9 @@ GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
   if (properties.metadata & kMetadataRoi) {
     attach_regions_of_interest(*out, largest_);
   }
-#ifdef HAVE_GST_ANALYTICS
   if (properties.metadata & kMetadataAnalytics) {
     attach_analytics(*out, largest_);
   }
-#endif
   if (properties.post_messages) {
     post_frame_message(element_, *out, result);
   }
@@ -256,45 +224,41 @@ GstFlowReturn FramePath::send_oldest() {
 GstFlowReturn FramePath::drain() {
   while (in_flight_.size() > 0) {
     if (const GstFlowReturn flow = send_oldest(); flow != GST_FLOW_OK) {
-      discard();
+      flush();
       return flow;
     }
   }
   return GST_FLOW_OK;
 }
 
-/* Off the way */
+/* Frames that do not leave */
 
-void FramePath::discard() {
+void FramePath::flush() {
   if (backend_->engine() != nullptr) {
     backend_->engine()->flush();
   }
   in_flight_.clear();
 }
 
-void FramePath::stop() {
-  discard();
-  in_pool_ = nullptr;
-}
-
-GstFlowReturn FramePath::count_dropped() {
+GstFlowReturn FramePath::drop() {
   statistics_->count_dropped();
   const GstFlowReturn flow = drain();
   return flow == GST_FLOW_OK ? GST_BASE_TRANSFORM_FLOW_DROPPED : flow;
 }
 
-/// Warns of a frame that cannot be read, and goes on with the next one.
+/// Warns about a frame that cannot be read; the stream goes on with the next one.
 GstFlowReturn FramePath::drop_corrupt_frame(GstBuffer* buffer) {
+  const GstVideoInfo& info = negotiation_->caps().in;
   GST_ELEMENT_WARNING(
       element_, STREAM, FORMAT, ("Dropped a corrupt frame"),
       ("a buffer of %" G_GSIZE_FORMAT " bytes cannot hold %s %dx%d", gst_buffer_get_size(buffer),
-       GST_VIDEO_INFO_NAME(&caps_.in), GST_VIDEO_INFO_WIDTH(&caps_.in), GST_VIDEO_INFO_HEIGHT(&caps_.in)));
-  return count_dropped();
+       GST_VIDEO_INFO_NAME(&info), GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)));
+  return drop();
 }
 
-/// After an engine's failure: nothing is in flight any longer.
+/// After a failure of the engine no frame is in flight.
 GstFlowReturn FramePath::fail(const ccl::Status& status) {
-  discard();
+  flush();
   backend_->forget_configuration();
   post_error(GST_ELEMENT(element_), status);
   return GST_FLOW_ERROR;

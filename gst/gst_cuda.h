@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// GStreamer's CUDA library, 1.22 and newer: all that differs between its versions is here.
+/// GStreamer's CUDA library, 1.22 and newer. This is the only file that knows differences between versions.
 #pragma once
 
 #define GST_USE_UNSTABLE_API
@@ -11,11 +11,11 @@
 
 namespace cudaccl {
 
-/// The CUstream that all use of the memory is ordered by, null if its last user was done before it was let
-/// go, as all are until 1.24.
+/// The CUstream that orders every use of the memory; null if no use is pending. Before 1.24 no use ever is:
+/// each element synchronizes before it pushes a buffer.
 inline void* stream_of(GstCudaMemory* memory) {
 #if GST_CHECK_VERSION(1, 24, 0)
-  // Whatever NEED_SYNC says: it is cleared by whoever begins to wait.
+  // GST_CUDA_MEMORY_TRANSFER_NEED_SYNC is no help: the first element that waits clears it for all.
   GstCudaStream* stream = gst_cuda_memory_get_stream(memory);
   return stream != nullptr ? gst_cuda_stream_get_handle(stream) : nullptr;
 #else

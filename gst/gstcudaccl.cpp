@@ -3,68 +3,89 @@
  * SECTION:element-cudaccl
  *
  * Labels the connected components of binarized frames on the GPU, or on the CPU where there is none.
- * Colours, labels or a mask come out; the component records travel as metadata.
+ * The source pad produces colours, labels or a mask; the component records travel as metadata.
  *
  * ## Example launch line
  * |[
  * gst-launch-1.0 videotestsrc pattern=ball ! cudaccl ! videoconvert ! autovideosink
  * ]|
  *
- * This is the element as GStreamer sees it; frame_path.h has a frame's way through it: before_transform()
- * applies controlled properties, submit_input_buffer() renegotiates and drops late frames,
- * generate_output() starts the frame on its path and, once more frames are in flight than are to stay,
- * takes the oldest one from its end. Serialized events and queries first drain the path.
+ * Since: 0.1
  */
+// The element as GStreamer sees it. Caps are in caps.h, what was negotiated in negotiation.h, and the way of
+// a frame in frame_path.h: submit_input_buffer() drains what must leave first, generate_output() pushes the
+// frame and pops the oldest one if more are in flight than may stay. Serialized events and queries drain.
 #include "gstcudaccl.h"
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "allocation.h"
 #include "backend.h"
 #include "caps.h"
 #include "ccl/engine.h"
-#include "cuda_memory.h"
 #include "frame.h"
 #include "frame_duration.h"
 #include "frame_path.h"
 #include "metadata.h"
+#include "negotiation.h"
 #include "properties.h"
+#include "property_types.h"
 #include "statistics.h"
 
 GST_DEBUG_CATEGORY(gst_cuda_ccl_debug);
 
 using cudaccl::BackendChoice;
-using cudaccl::FrameCaps;
-using cudaccl::FramePath;
+using cudaccl::CapsRule;
 using cudaccl::Properties;
 
 namespace {
 
 /// The C++ side of the element.
 struct Private {
-  explicit Private(GstBaseTransform* element) : path(element, &backend, &statistics) {}
+  explicit Private(GstBaseTransform* element)
+      : negotiation(element, &backend), path(element, &backend, &negotiation, &statistics) {}
 
-  std::mutex lock;  // for the one below, which any thread may ask for
+  std::mutex lock;  ///< for the two below, which any thread may use
   Properties properties;
-  cudaccl::FrameDuration frame_duration;
+  std::optional<ccl::Output> kept_output;  ///< negotiate for this output, not for that of the properties
 
+  cudaccl::FrameDuration frame_duration;
   cudaccl::Statistics statistics;
-  cudaccl::Backend backend;  // its context() and processor() are any thread's, the rest is the path's
-  FramePath path;
+  cudaccl::Backend backend;  ///< any thread may use context() and processor(), only the path the rest
+  cudaccl::Negotiation negotiation;
+  cudaccl::FramePath path;
+
+  bool after_gap = false;  ///< the frame that was submitted last
 
   Properties snapshot() {
     const std::lock_guard guard(lock);
     return properties;
   }
 
-  /// The backend in use or, until it is decided, the one asked for.
-  BackendChoice chosen_backend() {
+  void keep_output(std::optional<ccl::Output> output) {
+    const std::lock_guard guard(lock);
+    kept_output = output;
+  }
+
+  /// The rule by the properties. Until the backend in use is known, `backend` decides about CUDA memory.
+  CapsRule wanted_caps_rule() {
     const BackendChoice active = backend.processor().backend;
-    return active != BackendChoice::kAuto ? active : snapshot().backend;
+    const std::lock_guard guard(lock);
+    const BackendChoice choice = active != BackendChoice::kAuto ? active : properties.backend;
+    return {.output = properties.output, .has_cuda = choice != BackendChoice::kCpu};
+  }
+
+  /// The rule to negotiate by.
+  CapsRule caps_rule() {
+    CapsRule rule = wanted_caps_rule();
+    const std::lock_guard guard(lock);
+    rule.output = kept_output.value_or(rule.output);
+    return rule;
   }
 };
 
@@ -81,8 +102,147 @@ struct GstCudaCclClass {
 
 #define GST_CUDA_CCL(obj) (reinterpret_cast<GstCudaCcl*>(obj))
 
+/// Ids of the read-only properties. Those of properties.h count from 1.
+enum : guint { PROP_ACTIVE_BACKEND = 1000, PROP_STATS };
+
+static void gst_cuda_ccl_set_property(GObject*, guint, const GValue*, GParamSpec*);
+static void gst_cuda_ccl_get_property(GObject*, guint, GValue*, GParamSpec*);
+static void gst_cuda_ccl_finalize(GObject*);
+static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement*, GstStateChange);
+static void gst_cuda_ccl_set_context(GstElement*, GstContext*);
+static gboolean gst_cuda_ccl_start(GstBaseTransform*);
+static gboolean gst_cuda_ccl_stop(GstBaseTransform*);
+static gboolean gst_cuda_ccl_query(GstBaseTransform*, GstPadDirection, GstQuery*);
+static gboolean gst_cuda_ccl_sink_event(GstBaseTransform*, GstEvent*);
+static GstCaps* gst_cuda_ccl_transform_caps(GstBaseTransform*, GstPadDirection, GstCaps*, GstCaps*);
+static gboolean gst_cuda_ccl_set_caps(GstBaseTransform*, GstCaps*, GstCaps*);
+static gboolean gst_cuda_ccl_transform_size(GstBaseTransform*, GstPadDirection, GstCaps*, gsize, GstCaps*,
+                                            gsize*);
+static gboolean gst_cuda_ccl_decide_allocation(GstBaseTransform*, GstQuery*);
+static gboolean gst_cuda_ccl_propose_allocation(GstBaseTransform*, GstQuery*, GstQuery*);
+static void gst_cuda_ccl_before_transform(GstBaseTransform*, GstBuffer*);
+static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform*, gboolean, GstBuffer*);
+static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform*, GstBuffer**);
+static GstFlowReturn gst_cuda_ccl_transform(GstBaseTransform*, GstBuffer*, GstBuffer*);
+static gboolean gst_cuda_ccl_transform_meta(GstBaseTransform*, GstBuffer*, GstMeta*, GstBuffer*);
+
 G_DEFINE_TYPE(GstCudaCcl, gst_cuda_ccl, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(cudaccl, "cudaccl", GST_RANK_NONE, gst_cuda_ccl_get_type())
+
+static void install_read_only_properties(GObjectClass* object_class) {
+  constexpr auto flags = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  /**
+   * GstCudaCcl:active-backend:
+   *
+   * Where frames are labelled, from READY on: `cuda` or `cpu`, and `auto` before. A change is notified.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property(
+      object_class, PROP_ACTIVE_BACKEND,
+      g_param_spec_enum("active-backend", "Active backend",
+                        "Where frames are labelled (auto: not decided yet)", cudaccl::backend_type(),
+                        static_cast<gint>(BackendChoice::kAuto), flags));
+  /**
+   * GstCudaCcl:stats:
+   *
+   * A structure `application/x-cudaccl-stats` with these fields: `device` (#gchararray) and `device-id`
+   * (#gint, -1 on the CPU) of the processor in use; `frames`, `dropped`, `components` and `overflow`
+   * (#guint64), counted since the start; and for each of the stages `upload`, `label`, `number`, `measure`,
+   * `paint` and `download` the time per frame in microseconds, as `STAGE-us-min`, `STAGE-us-mean` and
+   * `STAGE-us-max` (#gdouble).
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property(
+      object_class, PROP_STATS,
+      g_param_spec_boxed("stats", "Statistics",
+                         "Frames, drops, components and time per stage since the start", GST_TYPE_STRUCTURE,
+                         flags));
+}
+
+static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
+  GObjectClass* object_class = G_OBJECT_CLASS(klass);
+  GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
+  GstBaseTransformClass* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
+  GST_DEBUG_CATEGORY_INIT(gst_cuda_ccl_debug, "cudaccl", 0, "connected component labeling");
+
+  object_class->set_property = GST_DEBUG_FUNCPTR(gst_cuda_ccl_set_property);
+  object_class->get_property = GST_DEBUG_FUNCPTR(gst_cuda_ccl_get_property);
+  object_class->finalize = GST_DEBUG_FUNCPTR(gst_cuda_ccl_finalize);
+  cudaccl::install_properties(object_class);
+  install_read_only_properties(object_class);
+
+  gst_element_class_add_pad_template(element_class, cudaccl::sink_template());
+  gst_element_class_add_pad_template(element_class, cudaccl::src_template());
+  gst_element_class_set_static_metadata(
+      element_class, "Connected components", "Filter/Analyzer/Video/Hardware",
+      "Labels, colours and measures the connected components of binarized video", "the cudaccl authors");
+  element_class->change_state = GST_DEBUG_FUNCPTR(gst_cuda_ccl_change_state);
+  element_class->set_context = GST_DEBUG_FUNCPTR(gst_cuda_ccl_set_context);
+
+  transform_class->start = GST_DEBUG_FUNCPTR(gst_cuda_ccl_start);
+  transform_class->stop = GST_DEBUG_FUNCPTR(gst_cuda_ccl_stop);
+  transform_class->query = GST_DEBUG_FUNCPTR(gst_cuda_ccl_query);
+  transform_class->sink_event = GST_DEBUG_FUNCPTR(gst_cuda_ccl_sink_event);
+
+  transform_class->transform_caps = GST_DEBUG_FUNCPTR(gst_cuda_ccl_transform_caps);
+  transform_class->set_caps = GST_DEBUG_FUNCPTR(gst_cuda_ccl_set_caps);
+  transform_class->transform_size = GST_DEBUG_FUNCPTR(gst_cuda_ccl_transform_size);
+  transform_class->decide_allocation = GST_DEBUG_FUNCPTR(gst_cuda_ccl_decide_allocation);
+  transform_class->propose_allocation = GST_DEBUG_FUNCPTR(gst_cuda_ccl_propose_allocation);
+
+  transform_class->before_transform = GST_DEBUG_FUNCPTR(gst_cuda_ccl_before_transform);
+  transform_class->submit_input_buffer = GST_DEBUG_FUNCPTR(gst_cuda_ccl_submit_input_buffer);
+  transform_class->generate_output = GST_DEBUG_FUNCPTR(gst_cuda_ccl_generate_output);
+  transform_class->transform = GST_DEBUG_FUNCPTR(gst_cuda_ccl_transform);
+  transform_class->transform_meta = GST_DEBUG_FUNCPTR(gst_cuda_ccl_transform_meta);
+}
+
+static void gst_cuda_ccl_init(GstCudaCcl* self) {
+  self->priv = new Private(GST_BASE_TRANSFORM(self));
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
+}
+
+static void gst_cuda_ccl_finalize(GObject* object) {
+  delete GST_CUDA_CCL(object)->priv;
+  G_OBJECT_CLASS(gst_cuda_ccl_parent_class)->finalize(object);
+}
+
+/* Properties */
+
+static void gst_cuda_ccl_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
+  Private* priv = GST_CUDA_CCL(object)->priv;
+  const Properties before = priv->snapshot();
+  {
+    const std::lock_guard guard(priv->lock);
+    if (!cudaccl::set_property(&priv->properties, id, value)) {
+      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
+    }
+  }
+  const Properties after = priv->snapshot();
+  if (before.output != after.output || before.pipeline_depth != after.pipeline_depth) {
+    gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(object));
+  }
+  if ((before.output == ccl::Output::kNone) != (after.output == ccl::Output::kNone)) {
+    // Passthrough accepts the formats that downstream accepts, the other outputs accept all.
+    gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(object));
+  }
+  if (before.pipeline_depth != after.pipeline_depth) {
+    gst_element_post_message(GST_ELEMENT(object), gst_message_new_latency(GST_OBJECT(object)));
+  }
+}
+
+static void gst_cuda_ccl_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
+  Private* priv = GST_CUDA_CCL(object)->priv;
+  if (id == PROP_ACTIVE_BACKEND) {
+    g_value_set_enum(value, static_cast<gint>(priv->backend.processor().backend));
+  } else if (id == PROP_STATS) {
+    g_value_take_boxed(value, priv->statistics.to_structure(priv->backend.processor()));
+  } else if (!cudaccl::get_property(priv->snapshot(), id, value)) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
+  }
+}
 
 /* States: the backend is open from NULL→READY to READY→NULL */
 
@@ -125,7 +285,7 @@ static gboolean gst_cuda_ccl_start(GstBaseTransform* transform) {
 }
 
 static gboolean gst_cuda_ccl_stop(GstBaseTransform* transform) {
-  GST_CUDA_CCL(transform)->priv->path.stop();
+  GST_CUDA_CCL(transform)->priv->path.flush();
   return TRUE;
 }
 
@@ -137,7 +297,7 @@ static void gst_cuda_ccl_set_context(GstElement* element, GstContext* context) {
 
 /* Queries and events */
 
-// GStreamer's macros for these mix enumerations, which C++20 frowns upon.
+// GStreamer's macros for these mix two enumerations, which C++20 deprecates.
 
 static bool is_serialized(GstQuery* query) {
   return (static_cast<int>(GST_QUERY_TYPE(query)) & GST_QUERY_TYPE_SERIALIZED) != 0;
@@ -147,17 +307,14 @@ static bool is_serialized(GstEvent* event) {
   return (static_cast<int>(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) != 0;
 }
 
-/// How much later than it came a frame leaves.
+/// The latency added by frames in flight.
 static GstClockTime latency_of(GstCudaCcl* self) {
   Private* priv = self->priv;
   return priv->snapshot().pipeline_depth * priv->frame_duration.get();
 }
 
-/// Tells the pipeline if `change` makes it another.
-template <typename Change>
-static void change_latency(GstCudaCcl* self, Change change) {
-  const GstClockTime before = latency_of(self);
-  change();
+/// Posts a LATENCY message unless the latency is the same as before.
+static void report_latency_change(GstCudaCcl* self, GstClockTime before) {
   if (latency_of(self) != before) {
     gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
   }
@@ -177,54 +334,33 @@ static gboolean answer_latency(GstCudaCcl* self, GstQuery* query) {
   return TRUE;
 }
 
-/// The output that an element's caps are transformed for by this thread.
-struct CapsOutput {
-  const GstCudaCcl* element;
-  ccl::Output output;
-};
-static thread_local CapsOutput caps_output{};
-
-/// Calls call() with caps transformed for this output, whatever is set meanwhile.
-template <typename Call>
-static auto with_caps_output(const GstCudaCcl* self, ccl::Output output, Call call) {
-  // Downstream may have another element like this one, which is asked on the way.
-  const CapsOutput outer = std::exchange(caps_output, {self, output});
-  const auto result = call();
-  caps_output = outer;
-  return result;
-}
-
-/// GstBaseTransform takes caps to the other side and back for this. Were it not for the same output both
-/// ways, no caps would be left.
-static gboolean answer_caps(GstCudaCcl* self, GstPadDirection direction, GstQuery* query) {
-  return with_caps_output(self, self->priv->snapshot().output, [&] {
-    return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)
-        ->query(GST_BASE_TRANSFORM(self), direction, query);
-  });
-}
-
 static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection direction, GstQuery* query) {
   GstCudaCcl* self = GST_CUDA_CCL(transform);
+  Private* priv = self->priv;
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
-      self->priv->backend.context().answer(GST_ELEMENT(self), query)) {
+      priv->backend.context().answer(GST_ELEMENT(self), query)) {
     return TRUE;
   }
   if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
     return answer_latency(self, query);
   }
   if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS) {
-    return answer_caps(self, direction, query);
+    // GstBaseTransform would call transform_caps() for each way, and `output` may change in between.
+    const bool is_src = direction == GST_PAD_SRC;
+    cudaccl::answer_caps(is_src ? transform->srcpad : transform->sinkpad,
+                         is_src ? transform->sinkpad : transform->srcpad, query, priv->caps_rule());
+    return TRUE;
   }
   if (direction == GST_PAD_SINK && is_serialized(query)) {
-    self->priv->path.drain();
+    priv->path.drain();
   }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->query(transform, direction, query);
 }
 
 static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* event) {
-  FramePath& path = GST_CUDA_CCL(transform)->priv->path;
+  cudaccl::FramePath& path = GST_CUDA_CCL(transform)->priv->path;
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
-    path.discard();
+    path.flush();
   } else if (is_serialized(event)) {
     path.drain();
   }
@@ -235,49 +371,22 @@ static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* e
 
 static GstCaps* gst_cuda_ccl_transform_caps(GstBaseTransform* transform, GstPadDirection direction,
                                             GstCaps* caps, GstCaps* filter) {
-  GstCudaCcl* self = GST_CUDA_CCL(transform);
-  const ccl::Output output = caps_output.element == self ? caps_output.output : self->priv->snapshot().output;
-  const bool has_cuda = self->priv->chosen_backend() != BackendChoice::kCpu;
-  GstCaps* result = cudaccl::transform_caps(direction, caps, output, has_cuda);
-  if (filter != nullptr) {
-    GstCaps* filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(result);
-    result = filtered;
-  }
-  return result;
-}
-
-static bool read_caps(GstCudaCcl* self, GstCaps* in_caps, GstCaps* out_caps, FrameCaps* caps) {
-  if (!gst_video_info_from_caps(&caps->in, in_caps) || !gst_video_info_from_caps(&caps->out, out_caps)) {
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("Not caps of video frames"),
-                      ("%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT, in_caps, out_caps));
-    return false;
-  }
-  if (GST_VIDEO_INFO_MULTIVIEW_MODE(&caps->in) == GST_VIDEO_MULTIVIEW_MODE_SEPARATED) {
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("A buffer of several separate views cannot be labelled"),
-                      ("%" GST_PTR_FORMAT, in_caps));
-    return false;
-  }
-  caps->in_is_cuda = cudaccl::is_cuda_caps(in_caps);
-  caps->out_is_cuda = cudaccl::is_cuda_caps(out_caps);
-  return true;
+  return cudaccl::transform_caps(direction, caps, filter, GST_CUDA_CCL(transform)->priv->caps_rule());
 }
 
 static gboolean gst_cuda_ccl_set_caps(GstBaseTransform* transform, GstCaps* in_caps, GstCaps* out_caps) {
   GstCudaCcl* self = GST_CUDA_CCL(transform);
   Private* priv = self->priv;
-  priv->path.drain();  // what came before goes by the caps and in the context of before
-  FrameCaps caps;
-  if (!read_caps(self, in_caps, out_caps, &caps)) {
+  priv->path.drain();  // the frames in flight have the old caps
+  const GstVideoInfo old_info = priv->negotiation.caps().in;
+  if (!priv->negotiation.set_caps(in_caps, out_caps)) {
     return FALSE;
   }
-  change_latency(self, [&] { priv->frame_duration.take_caps(priv->path.caps().in, caps.in); });
-  priv->path.set_caps(caps);
-  const Properties properties = priv->snapshot();
-  if ((caps.in_is_cuda || caps.out_is_cuda) && !priv->backend.share_context(GST_ELEMENT(self))) {
-    return FALSE;
-  }
-  return priv->path.configure(properties);
+  const GstClockTime old_latency = latency_of(self);
+  priv->frame_duration.take_caps(old_info, priv->negotiation.caps().in);
+  report_latency_change(self, old_latency);
+  priv->path.start();
+  return priv->negotiation.configure_engine(priv->snapshot());
 }
 
 static gboolean gst_cuda_ccl_transform_size(GstBaseTransform*, GstPadDirection, GstCaps*, gsize,
@@ -293,7 +402,7 @@ static gboolean gst_cuda_ccl_transform_size(GstBaseTransform*, GstPadDirection, 
 static gboolean gst_cuda_ccl_decide_allocation(GstBaseTransform* transform, GstQuery* query) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
   const Properties properties = priv->snapshot();
-  if (priv->path.choose_output(properties.output) == ccl::Output::kNone) {
+  if (priv->negotiation.choose_output(properties.output) == ccl::Output::kNone) {
     cudaccl::decide_no_allocation(query);
     return TRUE;
   }
@@ -304,14 +413,8 @@ static gboolean gst_cuda_ccl_propose_allocation(GstBaseTransform* transform, Gst
                                                 GstQuery* query) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
   const guint depth = priv->snapshot().pipeline_depth;
-  if (priv->path.output() == ccl::Output::kNone) {
-    // Upstream's buffers go to downstream, who says what they may be like.
-    const gboolean is_answered = gst_pad_peer_query(transform->srcpad, query);
-    if (gst_query_get_n_allocation_pools(query) > 0) {
-      cudaccl::propose_downstreams_allocation(query, depth);
-      return is_answered;
-    }
-    return cudaccl::propose_pool(query, &priv->backend, depth) || is_answered;
+  if (priv->negotiation.output() == ccl::Output::kNone) {
+    return cudaccl::forward_allocation(query, transform->srcpad, &priv->backend, depth);
   }
   cudaccl::propose_allocation(query, &priv->backend, depth);
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)
@@ -320,6 +423,7 @@ static gboolean gst_cuda_ccl_propose_allocation(GstBaseTransform* transform, Gst
 
 /* A frame, from the sink pad to the source pad */
 
+/// Lets controllers set the properties of this frame.
 static void gst_cuda_ccl_before_transform(GstBaseTransform* transform, GstBuffer* buffer) {
   if (transform->segment.format != GST_FORMAT_TIME) {
     return;
@@ -331,162 +435,85 @@ static void gst_cuda_ccl_before_transform(GstBaseTransform* transform, GstBuffer
   }
 }
 
-static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform* transform, gboolean is_discont,
-                                                      GstBuffer* buffer) {
-  GstCudaCcl* self = GST_CUDA_CCL(transform);
-  FramePath& path = self->priv->path;
-  if (const GstFlowReturn flow = path.make_way(is_discont != FALSE); flow != GST_FLOW_OK) {
+/// GstBaseTransform drops late frames, and negotiates if the source pad needs it.
+static GstFlowReturn submit(GstBaseTransform* transform, gboolean is_discont, GstBuffer* buffer) {
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)
+      ->submit_input_buffer(transform, is_discont, buffer);
+}
+
+/// Passthrough is wanted but must wait: if the source pad is negotiated, then for the old output.
+static GstFlowReturn submit_with_old_output(GstBaseTransform* transform, gboolean is_discont,
+                                            GstBuffer* buffer) {
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  priv->keep_output(priv->negotiation.output());
+  const GstFlowReturn flow = submit(transform, is_discont, buffer);
+  priv->keep_output(std::nullopt);
+  if (priv->snapshot().output != ccl::Output::kNone) {
+    gst_base_transform_reconfigure_src(transform);  // the property changed during the negotiation
+  }
+  return flow;
+}
+
+/// A frame after a gap or before a negotiation. The frames in flight leave first, because they come before
+/// the gap and have the old caps.
+static GstFlowReturn submit_after_drain(GstBaseTransform* transform, gboolean is_discont, GstBuffer* buffer) {
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  if (const GstFlowReturn flow = priv->path.drain(); flow != GST_FLOW_OK) {
     gst_buffer_unref(buffer);
     return flow;
   }
-  const auto submit = [&] {
-    return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)
-        ->submit_input_buffer(transform, is_discont, buffer);
-  };
-  const bool waits = GST_PAD_NEEDS_RECONFIGURE(transform->srcpad) &&
-                     path.waits_for_passthrough(self->priv->snapshot().output);
-  const GstFlowReturn flow = waits ? with_caps_output(self, path.output(), submit) : submit();
-  if (waits && self->priv->snapshot().output != ccl::Output::kNone) {
-    gst_base_transform_reconfigure_src(transform);  // it was set meanwhile
-  }
-  return flow == GST_BASE_TRANSFORM_FLOW_DROPPED ? path.count_dropped() : flow;
+  const bool must_delay = GST_PAD_NEEDS_RECONFIGURE(transform->srcpad) &&
+                          priv->negotiation.must_delay_passthrough(priv->snapshot().output);
+  return must_delay ? submit_with_old_output(transform, is_discont, buffer)
+                    : submit(transform, is_discont, buffer);
+}
+
+static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform* transform, gboolean is_discont,
+                                                      GstBuffer* buffer) {
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  priv->after_gap = is_discont != FALSE;
+  const bool is_plain = !is_discont && !GST_PAD_NEEDS_RECONFIGURE(transform->srcpad);
+  const GstFlowReturn flow =
+      is_plain ? submit(transform, is_discont, buffer) : submit_after_drain(transform, is_discont, buffer);
+  return flow == GST_BASE_TRANSFORM_FLOW_DROPPED ? priv->path.drop() : flow;
 }
 
 static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform* transform, GstBuffer** out) {
-  Private* priv = GST_CUDA_CCL(transform)->priv;
+  GstCudaCcl* self = GST_CUDA_CCL(transform);
+  Private* priv = self->priv;
   if (GstBuffer* in = std::exchange(transform->queued_buf, nullptr)) {
     if (priv->frame_duration.get() == 0) {
-      change_latency(GST_CUDA_CCL(transform), [&] { priv->frame_duration.take_frame(in); });
+      const GstClockTime old_latency = latency_of(self);
+      priv->frame_duration.take_frame(in);
+      report_latency_change(self, old_latency);
     }
-    if (const GstFlowReturn flow = priv->path.start(in, priv->snapshot()); flow != GST_FLOW_OK) {
+    if (const GstFlowReturn flow = priv->path.push(in, priv->snapshot(), priv->after_gap);
+        flow != GST_FLOW_OK) {
       return flow;
     }
   }
-  return priv->path.is_oldest_due() ? priv->path.finish_oldest(out) : GST_FLOW_OK;
+  return priv->path.pop(out);
 }
 
-/// GstBaseTransform takes an element without this for one that works in place, which gets no buffers for its
-/// output. Frames go through generate_output(), which does not call it.
+/// Never called, because frames go through generate_output(). Without it GstBaseTransform would work in
+/// place, with no buffers for the output.
 static GstFlowReturn gst_cuda_ccl_transform(GstBaseTransform*, GstBuffer*, GstBuffer*) {
   return GST_FLOW_NOT_SUPPORTED;
 }
 
-/// For outputs of their own: geometry stays, so whatever describes it stays true.
+/// Whether the output gets the input's metadata. The geometry does not change, so what describes it stays
+/// true.
 static gboolean gst_cuda_ccl_transform_meta(GstBaseTransform* transform, GstBuffer*, GstMeta* meta,
                                             GstBuffer* in) {
   const GType api = meta->info->api;
   if (api == GST_VIDEO_CROP_META_API_TYPE) {
-    return !cudaccl::is_cropped(in, GST_CUDA_CCL(transform)->priv->path.caps().in);
+    return !cudaccl::is_cropped(in, GST_CUDA_CCL(transform)->priv->negotiation.caps().in);
   }
   if (api == GST_PARENT_BUFFER_META_API_TYPE) {
-    return FALSE;  // it keeps the input's memory alive, which the output does not use
+    return FALSE;  // keeps the input's memory alive, which the output does not use
   }
   if (gst_meta_api_type_has_tag(api, g_quark_from_static_string(GST_META_TAG_VIDEO_COLORSPACE_STR))) {
-    return FALSE;  // the output's colours are others
+    return FALSE;  // the output has other colours
   }
   return !cudaccl::is_component_meta(meta);
-}
-
-/* GObject */
-
-static void gst_cuda_ccl_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
-  Private* priv = GST_CUDA_CCL(object)->priv;
-  const Properties before = priv->snapshot();
-  {
-    const std::lock_guard guard(priv->lock);
-    if (!cudaccl::set_property(&priv->properties, id, value)) {
-      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
-    }
-  }
-  const Properties after = priv->snapshot();
-  if (before.output != after.output || before.pipeline_depth != after.pipeline_depth) {
-    gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(object));
-  }
-  if ((before.output == ccl::Output::kNone) != (after.output == ccl::Output::kNone)) {
-    // Passthrough takes the formats that downstream does, other outputs take all.
-    gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(object));
-  }
-  if (before.pipeline_depth != after.pipeline_depth) {
-    gst_element_post_message(GST_ELEMENT(object), gst_message_new_latency(GST_OBJECT(object)));
-  }
-}
-
-// Read-only properties come after those of properties.h.
-static guint active_backend_id() {
-  return cudaccl::next_property_id();
-}
-static guint stats_id() {
-  return cudaccl::next_property_id() + 1;
-}
-
-static void gst_cuda_ccl_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
-  Private* priv = GST_CUDA_CCL(object)->priv;
-  const cudaccl::Processor processor = priv->backend.processor();
-  if (id == active_backend_id()) {
-    g_value_set_enum(value, static_cast<gint>(processor.backend));
-  } else if (id == stats_id()) {
-    g_value_take_boxed(value, priv->statistics.to_structure(processor));
-  } else if (!cudaccl::get_property(priv->snapshot(), id, value)) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
-  }
-}
-
-static void gst_cuda_ccl_finalize(GObject* object) {
-  delete GST_CUDA_CCL(object)->priv;
-  G_OBJECT_CLASS(gst_cuda_ccl_parent_class)->finalize(object);
-}
-
-static void gst_cuda_ccl_init(GstCudaCcl* self) {
-  self->priv = new Private(GST_BASE_TRANSFORM(self));
-  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
-}
-
-static void install_read_only_properties(GObjectClass* object_class) {
-  constexpr auto flags = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-  g_object_class_install_property(
-      object_class, active_backend_id(),
-      g_param_spec_enum("active-backend", "Active backend",
-                        "Where frames are labelled (auto: not decided yet)", cudaccl::backend_type(),
-                        static_cast<gint>(BackendChoice::kAuto), flags));
-  g_object_class_install_property(
-      object_class, stats_id(),
-      g_param_spec_boxed("stats", "Statistics",
-                         "Frames, drops, components and time per stage since the start", GST_TYPE_STRUCTURE,
-                         flags));
-}
-
-static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
-  GObjectClass* object_class = G_OBJECT_CLASS(klass);
-  GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
-  GstBaseTransformClass* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_ccl_debug, "cudaccl", 0, "connected component labeling");
-
-  object_class->set_property = gst_cuda_ccl_set_property;
-  object_class->get_property = gst_cuda_ccl_get_property;
-  object_class->finalize = gst_cuda_ccl_finalize;
-  cudaccl::install_properties(object_class);
-  install_read_only_properties(object_class);
-
-  gst_element_class_add_pad_template(element_class, cudaccl::sink_template());
-  gst_element_class_add_pad_template(element_class, cudaccl::src_template());
-  gst_element_class_set_static_metadata(
-      element_class, "Connected components", "Filter/Analyzer/Video/Hardware",
-      "Labels, colours and measures the connected components of binarized video", "the cudaccl authors");
-  element_class->change_state = gst_cuda_ccl_change_state;
-  element_class->set_context = gst_cuda_ccl_set_context;
-
-  transform_class->start = gst_cuda_ccl_start;
-  transform_class->stop = gst_cuda_ccl_stop;
-  transform_class->sink_event = gst_cuda_ccl_sink_event;
-  transform_class->query = gst_cuda_ccl_query;
-  transform_class->transform_caps = gst_cuda_ccl_transform_caps;
-  transform_class->set_caps = gst_cuda_ccl_set_caps;
-  transform_class->transform_size = gst_cuda_ccl_transform_size;
-  transform_class->decide_allocation = gst_cuda_ccl_decide_allocation;
-  transform_class->propose_allocation = gst_cuda_ccl_propose_allocation;
-  transform_class->before_transform = gst_cuda_ccl_before_transform;
-  transform_class->submit_input_buffer = gst_cuda_ccl_submit_input_buffer;
-  transform_class->generate_output = gst_cuda_ccl_generate_output;
-  transform_class->transform_meta = gst_cuda_ccl_transform_meta;
-  transform_class->transform = gst_cuda_ccl_transform;
 }

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "metadata.h"
 
-#ifdef HAVE_GST_ANALYTICS
-#include <gst/analytics/analytics.h>
-#endif
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "cudaccl/gstcudacclmeta.h"
+#include "frame_counts.h"
 
 namespace cudaccl {
 
@@ -31,8 +28,8 @@ void add_component_meta(GstBuffer* buffer, const GstCudaCclInfo& info) {
   set_components(gst_custom_meta_get_structure(meta), info);
 }
 
-/// A record in the pixels of a frame scaled by sx and sy. Boxes grow to whole pixels; the perimeter's
-/// edges, of which no one knows how many are horizontal, scale by the mean.
+/// The record in the pixels of a frame that was scaled by sx and sy. Boxes grow to whole pixels. How many of
+/// the perimeter's edges are horizontal is not known, so it scales by the mean.
 CclComponent scaled(CclComponent c, double sx, double sy) {
   const double right = std::ceil((c.x + c.width) * sx);
   const double bottom = std::ceil((c.y + c.height) * sy);
@@ -41,7 +38,7 @@ CclComponent scaled(CclComponent c, double sx, double sy) {
   c.width = std::max(1u, static_cast<uint32_t>(right) - c.x);
   c.height = std::max(1u, static_cast<uint32_t>(bottom) - c.y);
   c.area = std::max(1u, static_cast<uint32_t>(std::lround(c.area * sx * sy)));
-  // A pixel's centre is half a pixel away from its corner, before and after.
+  // A pixel's centre is half a pixel away from its corner, in both frames.
   c.cx = static_cast<float>((c.cx + 0.5) * sx - 0.5);
   c.cy = static_cast<float>((c.cy + 0.5) * sy - 0.5);
   c.mxx = static_cast<float>(c.mxx * sx * sx);
@@ -57,7 +54,7 @@ void scale_components(GstBuffer* to, const GstCudaCclInfo& info, const GstVideoM
   out.width = static_cast<guint>(GST_VIDEO_INFO_WIDTH(scale.out_info));
   out.height = static_cast<guint>(GST_VIDEO_INFO_HEIGHT(scale.out_info));
   if (out.width == info.width && out.height == info.height) {
-    add_component_meta(to, info);  // videoconvert says so of a mere change of format
+    add_component_meta(to, info);  // videoconvert calls a change of format a scaling
     return;
   }
   const double sx = static_cast<double>(out.width) / info.width;
@@ -70,8 +67,8 @@ void scale_components(GstBuffer* to, const GstCudaCclInfo& info, const GstVideoM
   add_component_meta(to, out);
 }
 
-/// Copies go along whole; videoscale and its like get records in the new frame's pixels. Any other
-/// change of geometry (crop, rotation) loses the metadata rather than telling wrong coordinates.
+/// A copy of the whole frame copies the records; a scaled frame gets records in its own pixels. Any other
+/// change of geometry (crop, rotation) drops the metadata, because its coordinates would be wrong.
 gboolean transform_components(GstBuffer* to, GstCustomMeta*, GstBuffer* from, GQuark type, gpointer data,
                               gpointer) {
   GstCudaCclInfo info;
@@ -93,9 +90,7 @@ gboolean transform_components(GstBuffer* to, GstCustomMeta*, GstBuffer* from, GQ
   return FALSE;
 }
 
-constexpr const char* kObjectType = "component";
-
-gboolean remove_if_own_region(GstBuffer*, GstMeta** meta, gpointer) {
+gboolean remove_if_component_region(GstBuffer*, GstMeta** meta, gpointer) {
   if ((*meta)->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE &&
       reinterpret_cast<GstVideoRegionOfInterestMeta*>(*meta)->roi_type ==
           g_quark_from_static_string(kObjectType)) {
@@ -144,7 +139,7 @@ void find_largest(const ccl::FrameResult& result, size_t count, std::vector<CclC
 }
 
 void attach_regions_of_interest(GstBuffer* buffer, std::span<const CclComponent> objects) {
-  gst_buffer_foreach_meta(buffer, remove_if_own_region, nullptr);
+  gst_buffer_foreach_meta(buffer, remove_if_component_region, nullptr);
   for (const CclComponent& c : objects) {
     GstVideoRegionOfInterestMeta* roi =
         gst_buffer_add_video_region_of_interest_meta(buffer, kObjectType, c.x, c.y, c.width, c.height);
@@ -155,22 +150,6 @@ void attach_regions_of_interest(GstBuffer* buffer, std::span<const CclComponent>
                                static_cast<double>(c.cy), nullptr));
   }
 }
-
-#ifdef HAVE_GST_ANALYTICS
-// Room for one object detection in a GstAnalyticsRelationMeta, which grows if it needs more.
-constexpr gsize kBytesPerObject = 128;
-
-void attach_analytics(GstBuffer* buffer, std::span<const CclComponent> objects) {
-  GstAnalyticsRelationMetaInitParams sizes{objects.size() + 1, objects.size() * kBytesPerObject + 1};
-  GstAnalyticsRelationMeta* relations = gst_buffer_add_analytics_relation_meta_full(buffer, &sizes);
-  for (const CclComponent& c : objects) {
-    GstAnalyticsODMtd detection;
-    gst_analytics_relation_meta_add_od_mtd(
-        relations, g_quark_from_static_string(kObjectType), static_cast<gint>(c.x), static_cast<gint>(c.y),
-        static_cast<gint>(c.width), static_cast<gint>(c.height), 1.0F, &detection);
-  }
-}
-#endif
 
 void post_frame_message(GstBaseTransform* transform, GstBuffer* buffer, const ccl::FrameResult& result) {
   const GstSegment& segment = transform->segment;
@@ -183,8 +162,10 @@ void post_frame_message(GstBaseTransform* transform, GstBuffer* buffer, const cc
   GstStructure* structure =
       gst_structure_new("cudaccl", "timestamp", G_TYPE_UINT64, timestamp, "stream-time", G_TYPE_UINT64,
                         stream_time, "running-time", G_TYPE_UINT64, running_time, "duration", G_TYPE_UINT64,
-                        GST_BUFFER_DURATION(buffer), "n-components", G_TYPE_UINT, result.counts.n_components,
-                        "overflow", G_TYPE_BOOLEAN, result.overflow, nullptr);
+                        GST_BUFFER_DURATION(buffer), nullptr);
+  for (const FrameCount& count : kFrameCounts) {
+    gst_structure_set(structure, count.message_field, count.type, count.value(result), nullptr);
+  }
   gst_element_post_message(GST_ELEMENT(transform), gst_message_new_element(GST_OBJECT(transform), structure));
 }
 

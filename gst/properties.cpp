@@ -1,282 +1,198 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "properties.h"
 
-#include <array>
-#include <vector>
+#include <iterator>
+#include <type_traits>
+#include <variant>
+
+#include "property_types.h"
 
 namespace cudaccl {
 
 namespace {
 
-constexpr auto kFixed =
-    static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
-constexpr auto kLive =
-    static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
+using ccl::Filter;
+using ccl::ForegroundRule;
+using ccl::Settings;
+
+/* What the table is made of */
+
+constexpr auto kReadWrite = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
+constexpr auto kFixed = static_cast<GParamFlags>(kReadWrite | GST_PARAM_MUTABLE_READY);
+constexpr auto kLive = static_cast<GParamFlags>(kReadWrite | GST_PARAM_MUTABLE_PLAYING);
 constexpr auto kControllable = static_cast<GParamFlags>(kLive | GST_PARAM_CONTROLLABLE);
 
-template <typename Enum>
-constexpr gint value_of(Enum e) {
-  return static_cast<gint>(e);
-}
-
-/// Registers the enumeration on the first call. `values` ends with a zero row and lives forever.
-template <const auto& values>
-GType enum_type(const char* name) {
-  static const GType type = g_enum_register_static(name, values.data());
-  return type;
-}
-
-constexpr std::array kBackends = {
-    GEnumValue{value_of(BackendChoice::kAuto), "A GPU if there is one, else the CPU", "auto"},
-    GEnumValue{value_of(BackendChoice::kCuda), "CUDA; an error if there is no GPU", "cuda"},
-    GEnumValue{value_of(BackendChoice::kCpu), "CPU", "cpu"},
-    GEnumValue{},
+// The kinds of properties, each with the values that it may take.
+struct Bool {};
+struct Int {
+  gint min, max;
+};
+struct UInt {
+  guint min, max;
+};
+struct Double {
+  gdouble min, max;
+};
+struct Enum {
+  GType (*type)();
+};
+struct Flags {
+  GType (*type)();
 };
 
-constexpr std::array kConnectivities = {
-    GEnumValue{value_of(ccl::Connectivity::k4), "Pixels that share an edge", "4-way"},
-    GEnumValue{value_of(ccl::Connectivity::k8), "Pixels that share an edge or a corner", "8-way"},
-    GEnumValue{},
+/// Reads and writes one member of Properties. Every member is a number, and a double holds each exactly.
+struct Member {
+  gdouble (*get)(const Properties&);
+  void (*set)(Properties*, gdouble);
 };
 
-constexpr std::array kForegrounds = {
-    GEnumValue{value_of(ccl::Foreground::kBinary), "Pixels at or above the threshold", "binary"},
-    GEnumValue{value_of(ccl::Foreground::kValues), "Equal non-zero values connect", "values"},
-    GEnumValue{},
-};
+/// The member at the end of a path through Properties and the structs in it.
+template <auto... path>
+constexpr Member kMember{
+    [](const Properties& properties) { return static_cast<gdouble>((properties.*....*path)); },
+    [](Properties* properties, gdouble value) {
+      auto& member = ((*properties).*....*path);
+      member = static_cast<std::remove_reference_t<decltype(member)>>(value);
+    }};
 
-constexpr std::array kOutputs = {
-    GEnumValue{value_of(ccl::Output::kColorized), "A colour for every component", "colorized"},
-    GEnumValue{value_of(ccl::Output::kOverlay), "Colours over the input as grey", "overlay"},
-    GEnumValue{value_of(ccl::Output::kLabels), "16-bit canonical labels", "labels"},
-    GEnumValue{value_of(ccl::Output::kMask), "255 where a component is left after filtering", "mask"},
-    GEnumValue{value_of(ccl::Output::kNone), "The input untouched, metadata only", "passthrough"},
-    GEnumValue{},
-};
+template <auto member>
+constexpr Member kSetting = kMember<&Properties::settings, member>;
+template <auto member>
+constexpr Member kRule = kMember<&Properties::settings, &Settings::rule, member>;
+template <auto member>
+constexpr Member kFilter = kMember<&Properties::settings, &Settings::filter, member>;
 
-constexpr std::array kPalettes = {
-    GEnumValue{value_of(ccl::Palette::kGolden), "Golden-ratio hues", "golden"},
-    GEnumValue{value_of(ccl::Palette::kGlasbey), "256 colours as far apart as can be", "glasbey"},
-    GEnumValue{value_of(ccl::Palette::kViridisByArea), "Small blue to large yellow", "viridis-by-area"},
-    GEnumValue{value_of(ccl::Palette::kMono), "All white", "mono"},
-    GEnumValue{},
-};
-
-constexpr std::array kFeatures = {
-    GFlagsValue{ccl::kFeatureMoments, "Central second moments", "moments"},
-    GFlagsValue{ccl::kFeaturePerimeter, "Perimeter in pixel edges", "perimeter"},
-    GFlagsValue{ccl::kFeatureEuler, "Euler number", "euler"},
-    GFlagsValue{},
-};
-
-constexpr std::array kMetadata = {
-    GFlagsValue{kMetadataComponents, "GstCudaCclMeta: all records", "components"},
-    GFlagsValue{kMetadataRoi, "GstVideoRegionOfInterestMeta for the largest components", "roi"},
-#ifdef HAVE_GST_ANALYTICS
-    GFlagsValue{kMetadataAnalytics, "GstAnalyticsRelationMeta for the largest components", "analytics"},
-#endif
-    GFlagsValue{},
-};
-
-GType algorithm_type() {
-  static const GType type = [] {
-    static std::vector<GEnumValue> values;
-    for (const ccl::AlgorithmInfo& info : ccl::algorithms()) {
-      values.push_back({value_of(info.algorithm), info.source, info.nick});
-    }
-    values.push_back({});
-    return g_enum_register_static("GstCudaCclAlgorithm", values.data());
-  }();
-  return type;
-}
-
-GType features_type() {
-  static const GType type = g_flags_register_static("GstCudaCclFeatures", kFeatures.data());
-  return type;
-}
-
-GType metadata_type() {
-  static const GType type = g_flags_register_static("GstCudaCclMetadata", kMetadata.data());
-  return type;
-}
-
-/// Everything there is to say about one property.
 struct Property {
-  GParamSpec* (*spec)();
-  void (*get)(const Properties&, GValue*);
-  void (*set)(Properties*, const GValue*);
+  const char* name;
+  const char* nick;
+  const char* blurb;
+  GParamFlags flags;
+  std::variant<Bool, Int, UInt, Double, Enum, Flags> kind;
+  Member member;
 };
 
-const Properties kDefaults;
+/* The table */
 
-const std::array kProperties = {
-    Property{
-        [] {
-          return g_param_spec_enum("backend", "Backend",
-                                   "Where to label; taken when going from NULL to READY", backend_type(),
-                                   value_of(kDefaults.backend), kFixed);
-        },
-        [](const Properties& p, GValue* v) { g_value_set_enum(v, value_of(p.backend)); },
-        [](Properties* p, const GValue* v) { p->backend = static_cast<BackendChoice>(g_value_get_enum(v)); }},
-    Property{[] {
-               return g_param_spec_int("cuda-device-id", "CUDA device id",
-                                       "CUDA device to use (-1: any); taken when going from NULL to READY",
-                                       -1, G_MAXINT, kDefaults.cuda_device_id, kFixed);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_int(v, p.cuda_device_id); },
-             [](Properties* p, const GValue* v) { p->cuda_device_id = g_value_get_int(v); }},
-    Property{[] {
-               return g_param_spec_enum("algorithm", "Algorithm",
-                                        "Labeler; all give the same labels, not all exist on both backends",
-                                        algorithm_type(), value_of(kDefaults.algorithm), kLive);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_enum(v, value_of(p.algorithm)); },
-             [](Properties* p, const GValue* v) {
-               p->algorithm = static_cast<ccl::Algorithm>(g_value_get_enum(v));
-             }},
-    Property{[] {
-               return g_param_spec_enum("connectivity", "Connectivity", "Which pixels are neighbours",
-                                        enum_type<kConnectivities>("GstCudaCclConnectivity"),
-                                        value_of(kDefaults.settings.connectivity), kControllable);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_enum(v, value_of(p.settings.connectivity)); },
-             [](Properties* p, const GValue* v) {
-               p->settings.connectivity = static_cast<ccl::Connectivity>(g_value_get_enum(v));
-             }},
-    Property{
-        [] {
-          return g_param_spec_enum("foreground", "Foreground", "Which pixels are foreground",
-                                   enum_type<kForegrounds>("GstCudaCclForeground"),
-                                   value_of(kDefaults.settings.rule.foreground), kControllable);
-        },
-        [](const Properties& p, GValue* v) { g_value_set_enum(v, value_of(p.settings.rule.foreground)); },
-        [](Properties* p, const GValue* v) {
-          p->settings.rule.foreground = static_cast<ccl::Foreground>(g_value_get_enum(v));
-        }},
-    Property{[] {
-               return g_param_spec_uint("threshold", "Threshold",
-                                        "Binary foreground is value >= threshold (0: automatic: any non-zero "
-                                        "value in GRAY8, mid-grey in luma)",
-                                        0, 255, kDefaults.threshold, kControllable);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.threshold); },
-             [](Properties* p, const GValue* v) { p->threshold = g_value_get_uint(v); }},
-    Property{[] {
-               return g_param_spec_boolean("invert", "Invert", "Binary foreground is value < threshold",
-                                           kDefaults.settings.rule.invert, kControllable);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_boolean(v, p.settings.rule.invert); },
-             [](Properties* p, const GValue* v) { p->settings.rule.invert = g_value_get_boolean(v); }},
-    Property{
-        [] {
-          return g_param_spec_enum("output", "Output", "What the source pad gives",
-                                   enum_type<kOutputs>("GstCudaCclOutput"), value_of(kDefaults.output),
-                                   kLive);
-        },
-        [](const Properties& p, GValue* v) { g_value_set_enum(v, value_of(p.output)); },
-        [](Properties* p, const GValue* v) { p->output = static_cast<ccl::Output>(g_value_get_enum(v)); }},
-    Property{[] {
-               return g_param_spec_enum("palette", "Palette", "Colours of components",
-                                        enum_type<kPalettes>("GstCudaCclPalette"),
-                                        value_of(kDefaults.settings.palette), kControllable);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_enum(v, value_of(p.settings.palette)); },
-             [](Properties* p, const GValue* v) {
-               p->settings.palette = static_cast<ccl::Palette>(g_value_get_enum(v));
-             }},
-    Property{[] {
-               return g_param_spec_uint("background-color", "Background color",
-                                        "Colour where no component is, big-endian ARGB", 0, G_MAXUINT32,
-                                        kDefaults.settings.background_color, kControllable);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.settings.background_color); },
-             [](Properties* p, const GValue* v) { p->settings.background_color = g_value_get_uint(v); }},
-    Property{[] {
-               return g_param_spec_uint("color-seed", "Color seed", "Other colours for the same labels", 0,
-                                        G_MAXUINT32, kDefaults.settings.color_seed, kControllable);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.settings.color_seed); },
-             [](Properties* p, const GValue* v) { p->settings.color_seed = g_value_get_uint(v); }},
-    Property{[] {
-               return g_param_spec_double("overlay-alpha", "Overlay alpha",
-                                          "Weight of the colour in output=overlay", 0.0, 1.0,
-                                          kDefaults.overlay_alpha, kControllable);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_double(v, p.overlay_alpha); },
-             [](Properties* p, const GValue* v) { p->overlay_alpha = g_value_get_double(v); }},
-    Property{[] {
-               return g_param_spec_boolean("draw-boxes", "Draw boxes",
-                                           "White bounding boxes in output=colorized and output=overlay",
-                                           kDefaults.settings.draw_boxes, kControllable);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_boolean(v, p.settings.draw_boxes); },
-             [](Properties* p, const GValue* v) { p->settings.draw_boxes = g_value_get_boolean(v); }},
-    Property{[] {
-               return g_param_spec_uint("min-area", "Minimum area", "Leave out components of fewer pixels", 0,
-                                        G_MAXUINT32, kDefaults.settings.filter.min_area, kControllable);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.settings.filter.min_area); },
-             [](Properties* p, const GValue* v) { p->settings.filter.min_area = g_value_get_uint(v); }},
-    Property{[] {
-               return g_param_spec_uint("max-area", "Maximum area", "Leave out components of more pixels", 0,
-                                        G_MAXUINT32, kDefaults.settings.filter.max_area, kControllable);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.settings.filter.max_area); },
-             [](Properties* p, const GValue* v) { p->settings.filter.max_area = g_value_get_uint(v); }},
-    Property{[] {
-               return g_param_spec_uint("max-components", "Maximum components",
-                                        "Length of the record table; of more components the largest are told",
-                                        1, 1u << 24, kDefaults.max_components, kLive);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.max_components); },
-             [](Properties* p, const GValue* v) { p->max_components = g_value_get_uint(v); }},
-    Property{[] {
-               return g_param_spec_uint("threads", "Threads",
-                                        "Threads that share a frame on the CPU (0: one per processor)", 0,
-                                        ccl::kMaxThreads, kDefaults.threads, kLive);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.threads); },
-             [](Properties* p, const GValue* v) { p->threads = g_value_get_uint(v); }},
-    Property{[] {
-               return g_param_spec_uint("pipeline-depth", "Pipeline depth",
-                                        "Frames that stay in flight, so that transfers and kernels of "
-                                        "several overlap; each adds a frame of latency",
-                                        0, kMaxPipelineDepth, kDefaults.pipeline_depth, kLive);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.pipeline_depth); },
-             [](Properties* p, const GValue* v) { p->pipeline_depth = g_value_get_uint(v); }},
-    Property{[] {
-               return g_param_spec_flags("features", "Features",
-                                         "Record fields beyond area, box and centroid", features_type(),
-                                         kDefaults.settings.features, kControllable);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_flags(v, p.settings.features); },
-             [](Properties* p, const GValue* v) { p->settings.features = g_value_get_flags(v); }},
-    Property{[] {
-               return g_param_spec_flags("metadata", "Metadata", "What buffers carry", metadata_type(),
-                                         kDefaults.metadata, kLive);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_flags(v, p.metadata); },
-             [](Properties* p, const GValue* v) { p->metadata = g_value_get_flags(v); }},
-    Property{[] {
-               return g_param_spec_uint(
-                   "max-objects", "Maximum objects",
-                   "Regions of interest or analytics objects a buffer carries at most, the largest first", 0,
-                   G_MAXUINT32, kDefaults.max_objects, kControllable);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_uint(v, p.max_objects); },
-             [](Properties* p, const GValue* v) { p->max_objects = g_value_get_uint(v); }},
-    Property{[] {
-               return g_param_spec_boolean("post-messages", "Post messages",
-                                           "Post an element message named cudaccl for every frame",
-                                           kDefaults.post_messages, kControllable);
-             },
-             [](const Properties& p, GValue* v) { g_value_set_boolean(v, p.post_messages); },
-             [](Properties* p, const GValue* v) { p->post_messages = g_value_get_boolean(v); }},
+// clang-format off
+constexpr Property kProperties[] = {
+    {"backend", "Backend", "Where to label; read when the element goes from NULL to READY",
+     kFixed, Enum{backend_type}, kMember<&Properties::backend>},
+    {"cuda-device-id", "CUDA device id",
+     "CUDA device to use (-1: any); read when the element goes from NULL to READY",
+     kFixed, Int{-1, G_MAXINT}, kMember<&Properties::cuda_device_id>},
+    {"algorithm", "Algorithm", "Labeler; all give the same labels, not all run on both backends",
+     kLive, Enum{algorithm_type}, kMember<&Properties::algorithm>},
+
+    {"connectivity", "Connectivity", "Which pixels are neighbours",
+     kControllable, Enum{connectivity_type}, kSetting<&Settings::connectivity>},
+    {"foreground", "Foreground", "Which pixels are foreground",
+     kControllable, Enum{foreground_type}, kRule<&ForegroundRule::foreground>},
+    {"threshold", "Threshold",
+     "Binary foreground is value >= threshold (0: automatic: any non-zero value in GRAY8, mid-grey in luma)",
+     kControllable, UInt{0, 255}, kMember<&Properties::threshold>},
+    {"invert", "Invert", "Binary foreground is value < threshold",
+     kControllable, Bool{}, kRule<&ForegroundRule::invert>},
+
+    {"output", "Output", "What the source pad produces",
+     kLive, Enum{output_type}, kMember<&Properties::output>},
+    {"palette", "Palette", "Colours of components",
+     kControllable, Enum{palette_type}, kSetting<&Settings::palette>},
+    {"background-color", "Background color", "Colour of the background, big-endian ARGB",
+     kControllable, UInt{0, G_MAXUINT32}, kSetting<&Settings::background_color>},
+    {"color-seed", "Color seed", "Selects other colours for the same labels",
+     kControllable, UInt{0, G_MAXUINT32}, kSetting<&Settings::color_seed>},
+    {"overlay-alpha", "Overlay alpha", "Weight of the colour in output=overlay",
+     kControllable, Double{0.0, 1.0}, kMember<&Properties::overlay_alpha>},
+    {"draw-boxes", "Draw boxes", "White bounding boxes in output=colorized and output=overlay",
+     kControllable, Bool{}, kSetting<&Settings::draw_boxes>},
+
+    {"min-area", "Minimum area", "Keep only components of at least so many pixels",
+     kControllable, UInt{0, G_MAXUINT32}, kFilter<&Filter::min_area>},
+    {"max-area", "Maximum area", "Keep only components of at most so many pixels",
+     kControllable, UInt{0, G_MAXUINT32}, kFilter<&Filter::max_area>},
+    {"max-components", "Maximum components",
+     "Length of the record table; if a frame has more components, only the largest are kept",
+     kLive, UInt{1, 1u << 24}, kMember<&Properties::max_components>},
+
+    {"threads", "Threads", "Threads that share a frame on the CPU (0: one per processor)",
+     kLive, UInt{0, ccl::kMaxThreads}, kMember<&Properties::threads>},
+    {"pipeline-depth", "Pipeline depth",
+     "Frames that stay in flight, so that their transfers and kernels overlap; each adds one frame of latency",
+     kLive, UInt{0, kMaxPipelineDepth}, kMember<&Properties::pipeline_depth>},
+
+    {"features", "Features", "Record fields to compute besides area, box and centroid",
+     kControllable, Flags{features_type}, kSetting<&Settings::features>},
+    {"metadata", "Metadata", "Metadata that buffers carry",
+     kLive, Flags{metadata_type}, kMember<&Properties::metadata>},
+    {"max-objects", "Maximum objects", "Regions of interest or analytics objects per buffer, the largest first",
+     kControllable, UInt{0, G_MAXUINT32}, kMember<&Properties::max_objects>},
+    {"post-messages", "Post messages", "Post an element message named cudaccl for every frame",
+     kControllable, Bool{}, kMember<&Properties::post_messages>},
 };
+// clang-format on
+
+/* From the table to GObject */
+
+template <typename... Lambdas>
+struct Overloaded : Lambdas... {
+  using Lambdas::operator()...;
+};
+
+GParamSpec* new_spec(const Property& p) {
+  const gdouble value = p.member.get(Properties{});
+  const auto number = static_cast<gint64>(value);
+  return std::visit(
+      Overloaded{
+          [&](Bool) { return g_param_spec_boolean(p.name, p.nick, p.blurb, number != 0, p.flags); },
+          [&](Int range) {
+            return g_param_spec_int(p.name, p.nick, p.blurb, range.min, range.max, static_cast<gint>(number),
+                                    p.flags);
+          },
+          [&](UInt range) {
+            return g_param_spec_uint(p.name, p.nick, p.blurb, range.min, range.max,
+                                     static_cast<guint>(number), p.flags);
+          },
+          [&](Double range) {
+            return g_param_spec_double(p.name, p.nick, p.blurb, range.min, range.max, value, p.flags);
+          },
+          [&](Enum values) {
+            return g_param_spec_enum(p.name, p.nick, p.blurb, values.type(), static_cast<gint>(number),
+                                     p.flags);
+          },
+          [&](Flags values) {
+            return g_param_spec_flags(p.name, p.nick, p.blurb, values.type(), static_cast<guint>(number),
+                                      p.flags);
+          },
+      },
+      p.kind);
+}
+
+gdouble read_value(const Property& p, const GValue* value) {
+  return std::visit(Overloaded{
+                        [&](Bool) { return static_cast<gdouble>(g_value_get_boolean(value)); },
+                        [&](Int) { return static_cast<gdouble>(g_value_get_int(value)); },
+                        [&](UInt) { return static_cast<gdouble>(g_value_get_uint(value)); },
+                        [&](Double) { return g_value_get_double(value); },
+                        [&](Enum) { return static_cast<gdouble>(g_value_get_enum(value)); },
+                        [&](Flags) { return static_cast<gdouble>(g_value_get_flags(value)); },
+                    },
+                    p.kind);
+}
+
+void write_value(const Property& p, gdouble number, GValue* value) {
+  std::visit(Overloaded{
+                 [&](Bool) { g_value_set_boolean(value, number != 0); },
+                 [&](Int) { g_value_set_int(value, static_cast<gint>(number)); },
+                 [&](UInt) { g_value_set_uint(value, static_cast<guint>(number)); },
+                 [&](Double) { g_value_set_double(value, number); },
+                 [&](Enum) { g_value_set_enum(value, static_cast<gint>(number)); },
+                 [&](Flags) { g_value_set_flags(value, static_cast<guint>(number)); },
+             },
+             p.kind);
+}
 
 const Property* find_property(guint id) {
-  return id >= 1 && id <= kProperties.size() ? &kProperties[id - 1] : nullptr;
+  return id >= 1 && id <= std::size(kProperties) ? &kProperties[id - 1] : nullptr;
 }
 
 }  // namespace
@@ -284,20 +200,14 @@ const Property* find_property(guint id) {
 void install_properties(GObjectClass* klass) {
   guint id = 0;
   for (const Property& property : kProperties) {
-    g_object_class_install_property(klass, ++id, property.spec());
-  }
-  for (const GType type :
-       {backend_type(), algorithm_type(), features_type(), metadata_type(),
-        enum_type<kConnectivities>("GstCudaCclConnectivity"), enum_type<kForegrounds>("GstCudaCclForeground"),
-        enum_type<kOutputs>("GstCudaCclOutput"), enum_type<kPalettes>("GstCudaCclPalette")}) {
-    gst_type_mark_as_plugin_api(type, static_cast<GstPluginAPIFlags>(0));
+    g_object_class_install_property(klass, ++id, new_spec(property));
   }
 }
 
 bool set_property(Properties* properties, guint id, const GValue* value) {
   const Property* property = find_property(id);
   if (property != nullptr) {
-    property->set(properties, value);
+    property->member.set(properties, read_value(*property, value));
   }
   return property != nullptr;
 }
@@ -305,17 +215,9 @@ bool set_property(Properties* properties, guint id, const GValue* value) {
 bool get_property(const Properties& properties, guint id, GValue* value) {
   const Property* property = find_property(id);
   if (property != nullptr) {
-    property->get(properties, value);
+    write_value(*property, property->member.get(properties), value);
   }
   return property != nullptr;
-}
-
-guint next_property_id() {
-  return kProperties.size() + 1;
-}
-
-GType backend_type() {
-  return enum_type<kBackends>("GstCudaCclBackend");
 }
 
 }  // namespace cudaccl

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The element's properties: one struct that a frame takes a copy of, and one table that declares them.
+/// The element's properties: one struct that each frame takes a copy of, and one table that declares them.
+/// A new property is a field here (or in ccl::Settings) with its documentation, and a row of the table in
+/// properties.cpp.
 #pragma once
 
 #include <gst/gst.h>
@@ -8,7 +10,7 @@
 
 namespace cudaccl {
 
-/// More frames than this are never in flight beyond the one at hand.
+/// The largest value of `pipeline-depth`.
 inline constexpr guint kMaxPipelineDepth = 8;
 
 enum class BackendChoice { kAuto, kCuda, kCpu };
@@ -17,36 +19,213 @@ enum class BackendChoice { kAuto, kCuda, kCpu };
 enum Metadata : guint {
   kMetadataComponents = 1u << 0,
   kMetadataRoi = 1u << 1,
-  kMetadataAnalytics = 1u << 2,  // in builds with GStreamer's analytics library
+  kMetadataAnalytics = 1u << 2,  ///< only where has_analytics()
 };
 
+/// The values of all properties that can be set.
 struct Properties {
+  /**
+   * GstCudaCcl:backend:
+   *
+   * Where frames are labelled. With `auto` the element falls back to the CPU if there is no usable GPU, and
+   * posts an info message; with `cuda` the change to READY fails instead. #GstCudaCcl:active-backend is the
+   * result.
+   *
+   * Since: 0.1
+   */
   BackendChoice backend = BackendChoice::kAuto;
-  int cuda_device_id = -1;
+
+  /**
+   * GstCudaCcl:cuda-device-id:
+   *
+   * Ordinal of the CUDA device. With -1 the element uses the device of a CUDA context that other elements or
+   * the application share, or else the first device.
+   *
+   * Since: 0.1
+   */
+  gint cuda_device_id = -1;
+
+  /**
+   * GstCudaCcl:algorithm:
+   *
+   * The labeler. All of them give the same labels and records, so this is a choice of speed; `auto` is the
+   * fastest of the backend. An algorithm that does not run on the backend is an element error.
+   *
+   * Since: 0.1
+   */
   ccl::Algorithm algorithm = ccl::Algorithm::kAuto;
+
+  /**
+   * GstCudaCcl:output:
+   *
+   * What the source pad produces. A change while the pipeline runs renegotiates the source caps; with
+   * `passthrough` the sink caps are negotiated as well, because then both pads have the same format.
+   *
+   * Since: 0.1
+   */
   ccl::Output output = ccl::Output::kColorized;  // kNone is `passthrough`
+
+  /**
+   * GstCudaCcl:max-components:
+   *
+   * Length of the record table, which is allocated in advance. If a frame has more components, only the
+   * largest have records and `overflow` is set. Labels and pixels are not affected.
+   *
+   * Since: 0.1
+   */
   guint max_components = ccl::Config{}.max_components;
+
+  /**
+   * GstCudaCcl:threads:
+   *
+   * Threads that share a frame on the CPU; 0 is one per processor. The GPU ignores it.
+   *
+   * Since: 0.1
+   */
   guint threads = ccl::Config{}.threads;
+
+  /**
+   * GstCudaCcl:pipeline-depth:
+   *
+   * Frames that stay in flight, so that the upload of one frame, the kernels of the next one and the download
+   * of a third overlap. Each adds one frame of latency, which the element reports. If the caps have no frame
+   * rate, the first frame's duration counts, or else the time between two frames.
+   *
+   * Since: 0.1
+   */
   guint pipeline_depth = 0;
-  guint threshold = 0;  // 0: what suits the sink format
-  double overlay_alpha = 0.5;
-  ccl::Settings settings;  // less what follows from the two above and the sink format
+
+  /**
+   * GstCudaCcl:threshold:
+   *
+   * With `foreground=binary` a pixel is foreground if its value is at least the threshold. 0 chooses the
+   * threshold by the sink format: 1 in GRAY8, mid-grey in luma (126 in 16..235, 128 in 0..255).
+   *
+   * Since: 0.1
+   */
+  guint threshold = 0;
+
+  /**
+   * GstCudaCcl:overlay-alpha:
+   *
+   * Weight of the component's colour over the input in `output=overlay`: 0.0 is the input alone, 1.0 the
+   * colour alone.
+   *
+   * Since: 0.1
+   */
+  gdouble overlay_alpha = 0.5;
+
+  /**
+   * GstCudaCcl:connectivity:
+   *
+   * Which pixels are neighbours: those that share an edge, or those that share an edge or a corner.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:foreground:
+   *
+   * Which pixels are foreground, and which of them connect. With `values` every non-zero value is foreground,
+   * and only pixels of equal value connect.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:invert:
+   *
+   * With `foreground=binary` a pixel is foreground if its value is below the threshold.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:palette:
+   *
+   * How components get their colours in `output=colorized` and `output=overlay`.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:background-color:
+   *
+   * Colour of the background in `output=colorized`, as big-endian ARGB. Components that the filter does not
+   * keep are background.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:color-seed:
+   *
+   * Selects other colours for the same labels.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:draw-boxes:
+   *
+   * Draws a white bounding box around each component in `output=colorized` and `output=overlay`.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:min-area:
+   *
+   * Components of fewer pixels are not kept: they have no record and are painted as background. The labels of
+   * the others do not change.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:max-area:
+   *
+   * Components of more pixels are not kept: see #GstCudaCcl:min-area.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:features:
+   *
+   * Record fields to compute besides area, box and centroid. The fields of other features are 0.
+   *
+   * Since: 0.1
+   */
+  ccl::Settings settings;  // less threshold, overlay_alpha and limited_range: FramePath fills these in
+
+  /**
+   * GstCudaCcl:metadata:
+   *
+   * Metadata that buffers carry: all records as one GstCudaCclMeta, and the largest components as regions of
+   * interest or as objects of GStreamer's analytics library (1.24 or newer).
+   *
+   * Since: 0.1
+   */
   guint metadata = kMetadataComponents;
+
+  /**
+   * GstCudaCcl:max-objects:
+   *
+   * Regions of interest or analytics objects per buffer. The largest components come first; of equal ones the
+   * smaller label.
+   *
+   * Since: 0.1
+   */
   guint max_objects = 256;
+
+  /**
+   * GstCudaCcl:post-messages:
+   *
+   * Posts an element message named `cudaccl` for every frame, with `timestamp`, `stream-time`, `running-time`
+   * and `duration` (#guint64), `n-components` (#guint) and `overflow` (#gboolean).
+   *
+   * Since: 0.1
+   */
   bool post_messages = false;
 };
 
-/// Installs all read-write properties, ids from 1 on.
+/// Installs the properties of the table. Their ids count from 1.
 void install_properties(GObjectClass* klass);
 
-/// True if `id` is a property of the table; `*properties` or `*value` then has its value.
+/// Writes or reads the property with this id. False if the table has none.
 bool set_property(Properties* properties, guint id, const GValue* value);
 bool get_property(const Properties& properties, guint id, GValue* value);
-
-/// The first id free for properties that are not in the table.
-guint next_property_id();
-
-/// GType of `backend` and `active-backend`.
-GType backend_type();
 
 }  // namespace cudaccl

@@ -30,39 +30,42 @@ void Statistics::Range::add(double value, bool first) {
 void Statistics::count_frame(const ccl::FrameResult& result) {
   const std::lock_guard guard(lock_);
   for (int i = 0; i < kStages; ++i) {
-    counts_.stages[i].add(result.times.*kStageTimes[i].time, counts_.frames == 0);
+    totals_.stages[i].add(result.times.*kStageTimes[i].time, totals_.frames == 0);
   }
-  ++counts_.frames;
-  counts_.components += result.counts.n_components;
-  counts_.overflow += result.overflow;
+  for (size_t i = 0; i < std::size(kFrameCounts); ++i) {
+    totals_.counts[i] += kFrameCounts[i].value(result);
+  }
+  ++totals_.frames;
 }
 
 void Statistics::count_dropped() {
   const std::lock_guard guard(lock_);
-  ++counts_.dropped;
+  ++totals_.dropped;
 }
 
 void Statistics::reset() {
   const std::lock_guard guard(lock_);
-  counts_ = {};
+  totals_ = {};
 }
 
 GstStructure* Statistics::to_structure(const Processor& processor) const {
   static_assert(std::size(kStageTimes) == kStages);
-  Counts counts;
+  Totals totals;
   {
     const std::lock_guard guard(lock_);
-    counts = counts_;
+    totals = totals_;
   }
   GstStructure* structure =
       gst_structure_new("application/x-cudaccl-stats", "device", G_TYPE_STRING, processor.description.c_str(),
                         "device-id", G_TYPE_INT, processor.cuda_device_id, "frames", G_TYPE_UINT64,
-                        counts.frames, "dropped", G_TYPE_UINT64, counts.dropped, "components", G_TYPE_UINT64,
-                        counts.components, "overflow", G_TYPE_UINT64, counts.overflow, nullptr);
+                        totals.frames, "dropped", G_TYPE_UINT64, totals.dropped, nullptr);
+  for (size_t i = 0; i < std::size(kFrameCounts); ++i) {
+    gst_structure_set(structure, kFrameCounts[i].stats_field, G_TYPE_UINT64, totals.counts[i], nullptr);
+  }
   for (int i = 0; i < kStages; ++i) {
-    const Range& stage = counts.stages[i];
+    const Range& stage = totals.stages[i];
     const std::string prefix = std::string(kStageTimes[i].name) + "-us-";
-    const double mean = counts.frames > 0 ? stage.sum / static_cast<double>(counts.frames) : 0;
+    const double mean = totals.frames > 0 ? stage.sum / static_cast<double>(totals.frames) : 0;
     gst_structure_set(structure, (prefix + "min").c_str(), G_TYPE_DOUBLE, stage.min,
                       (prefix + "mean").c_str(), G_TYPE_DOUBLE, mean, (prefix + "max").c_str(), G_TYPE_DOUBLE,
                       stage.max, nullptr);

@@ -5,10 +5,12 @@
 #include <gst/gst.h>
 
 #include <cstdint>
+#include <iterator>
 #include <mutex>
 
 #include "backend.h"
 #include "ccl/engine.h"
+#include "frame_counts.h"
 
 namespace cudaccl {
 
@@ -19,9 +21,9 @@ class Statistics {
   void count_dropped();
   void reset();
 
-  /// application/x-cudaccl-stats: of the processor device (string, empty if there is none) and device-id
-  /// (gint, −1 unless it is a GPU), then frames, dropped, components, overflow (guint64), and for each stage
-  /// STAGE-us-min, STAGE-us-mean, STAGE-us-max (gdouble). The caller's.
+  /// application/x-cudaccl-stats: `device` (string, empty if there is none) and `device-id` (gint, −1 unless
+  /// it is a GPU) of the processor; then `frames`, `dropped`, and the sums of kFrameCounts (guint64); then
+  /// for each stage STAGE-us-min, STAGE-us-mean, STAGE-us-max (gdouble). Owned by the caller.
   GstStructure* to_structure(const Processor& processor) const;
 
  private:
@@ -35,16 +37,15 @@ class Statistics {
 
   static constexpr int kStages = 6;
 
-  struct Counts {
+  struct Totals {
     uint64_t frames = 0;
     uint64_t dropped = 0;
-    uint64_t components = 0;
-    uint64_t overflow = 0;
+    uint64_t counts[std::size(kFrameCounts)] = {};
     Range stages[kStages];
   };
 
   mutable std::mutex lock_;
-  Counts counts_;
+  Totals totals_;
 };
 
 }  // namespace cudaccl

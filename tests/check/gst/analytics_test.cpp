@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// What a buffer tells of its components in GStreamer's analytics metadata.
+#include <gst/analytics/analytics.h>
 #include <gtest/gtest.h>
 
-#include "harness.h"
-
-#ifdef HAVE_GST_ANALYTICS
-
-#include <gst/analytics/analytics.h>
-
 #include <algorithm>
+
+#include "harness.h"
 
 namespace cudaccl::test {
 
@@ -118,11 +115,3 @@ TEST(Analytics, BesideThoseOfAnElementUpstream) {
 }
 
 }  // namespace cudaccl::test
-
-#else
-
-TEST(Analytics, InThisBuild) {
-  GTEST_SKIP() << "built without GStreamer's analytics library (1.24 or newer)";
-}
-
-#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "property_types.h"
+
+#include <gst/gst.h>
+
+#include <vector>
+
+#include "analytics.h"
+#include "ccl/config.h"
+#include "properties.h"
+
+namespace cudaccl {
+
+namespace {
+
+template <typename Enum>
+constexpr gint value_of(Enum e) {
+  return static_cast<gint>(e);
+}
+
+/// Documented with the element, because only its properties use the type.
+GType mark_as_plugin_api(GType type) {
+  gst_type_mark_as_plugin_api(type, static_cast<GstPluginAPIFlags>(0));
+  return type;
+}
+
+/// `values` ends with an empty row; GObject keeps the pointer.
+GType new_enum(const char* name, const GEnumValue* values) {
+  return mark_as_plugin_api(g_enum_register_static(name, values));
+}
+
+GType new_flags(const char* name, const GFlagsValue* values) {
+  return mark_as_plugin_api(g_flags_register_static(name, values));
+}
+
+}  // namespace
+
+GType backend_type() {
+  static constexpr GEnumValue kValues[] = {
+      {value_of(BackendChoice::kAuto), "A GPU if there is one, else the CPU", "auto"},
+      {value_of(BackendChoice::kCuda), "CUDA; an error if there is no GPU", "cuda"},
+      {value_of(BackendChoice::kCpu), "CPU", "cpu"},
+      {}};
+  static const GType type = new_enum("GstCudaCclBackend", kValues);
+  return type;
+}
+
+GType algorithm_type() {
+  static const std::vector<GEnumValue> values = [] {
+    std::vector<GEnumValue> rows;
+    for (const ccl::AlgorithmInfo& info : ccl::algorithms()) {
+      rows.push_back({value_of(info.algorithm), info.source, info.nick});
+    }
+    rows.push_back({});
+    return rows;
+  }();
+  static const GType type = new_enum("GstCudaCclAlgorithm", values.data());
+  return type;
+}
+
+GType connectivity_type() {
+  static constexpr GEnumValue kValues[] = {
+      {value_of(ccl::Connectivity::k4), "Pixels that share an edge", "4-way"},
+      {value_of(ccl::Connectivity::k8), "Pixels that share an edge or a corner", "8-way"},
+      {}};
+  static const GType type = new_enum("GstCudaCclConnectivity", kValues);
+  return type;
+}
+
+GType foreground_type() {
+  static constexpr GEnumValue kValues[] = {
+      {value_of(ccl::Foreground::kBinary), "Pixels at or above the threshold", "binary"},
+      {value_of(ccl::Foreground::kValues), "Equal non-zero values connect", "values"},
+      {}};
+  static const GType type = new_enum("GstCudaCclForeground", kValues);
+  return type;
+}
+
+GType output_type() {
+  static constexpr GEnumValue kValues[] = {
+      {value_of(ccl::Output::kColorized), "A colour for every component", "colorized"},
+      {value_of(ccl::Output::kOverlay), "Colours over the input as grey", "overlay"},
+      {value_of(ccl::Output::kLabels), "16-bit canonical labels", "labels"},
+      {value_of(ccl::Output::kMask), "255 in components that the filter keeps, else 0", "mask"},
+      {value_of(ccl::Output::kNone), "The input unchanged, metadata only", "passthrough"},
+      {}};
+  static const GType type = new_enum("GstCudaCclOutput", kValues);
+  return type;
+}
+
+GType palette_type() {
+  static constexpr GEnumValue kValues[] = {
+      {value_of(ccl::Palette::kGolden), "Golden-ratio hues", "golden"},
+      {value_of(ccl::Palette::kGlasbey), "256 colours, each as different as possible", "glasbey"},
+      {value_of(ccl::Palette::kViridisByArea), "Small components blue, large ones yellow", "viridis-by-area"},
+      {value_of(ccl::Palette::kMono), "All white", "mono"},
+      {}};
+  static const GType type = new_enum("GstCudaCclPalette", kValues);
+  return type;
+}
+
+GType features_type() {
+  static constexpr GFlagsValue kValues[] = {{ccl::kFeatureMoments, "Central second moments", "moments"},
+                                            {ccl::kFeaturePerimeter, "Perimeter in pixel edges", "perimeter"},
+                                            {ccl::kFeatureEuler, "Euler number", "euler"},
+                                            {}};
+  static const GType type = new_flags("GstCudaCclFeatures", kValues);
+  return type;
+}
+
+GType metadata_type() {
+  // An empty row ends the flags: without the analytics library the third one does.
+  static const GFlagsValue kValues[] = {
+      {kMetadataComponents, "GstCudaCclMeta: all records", "components"},
+      {kMetadataRoi, "GstVideoRegionOfInterestMeta for the largest components", "roi"},
+      has_analytics() ? GFlagsValue{kMetadataAnalytics, "GstAnalyticsRelationMeta for the largest components",
+                                    "analytics"}
+                      : GFlagsValue{},
+      {}};
+  static const GType type = new_flags("GstCudaCclMetadata", kValues);
+  return type;
+}
+
+}  // namespace cudaccl
