@@ -56,7 +56,7 @@ void Backend::close() {
   context_.release();
 }
 
-/// Instead of the one before, which must have no frame in flight. Null is none.
+/// Replaces the engine, which must have no frame in flight; null for none.
 void Backend::use_engine(std::unique_ptr<ccl::Engine> engine) {
   engine_ = std::move(engine);
   config_.reset();
@@ -105,7 +105,8 @@ bool Backend::follow(GstElement* element, GstBuffer* buffer) {
   return !is_cuda() || !context_.adopt(buffer, device_id_) || move_engine(element);
 }
 
-/// An engine stays in the context that it was made in, so that another is made. No frame may be in flight.
+/// Makes a new engine if the context is another one, because an engine cannot change its context. No frame
+/// may be in flight.
 bool Backend::move_engine(GstElement* element) {
   const std::shared_ptr<void> wanted = context_.handle(device_id_);
   if (wanted == nullptr || wanted.get() == engine_->device()->context()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Which engine labels, in which CUDA context, and how failures are told.
+/// The engine that labels, the CUDA context it works in, and how its failures are reported.
 #pragma once
 
 #include <gst/gst.h>
@@ -15,40 +15,41 @@
 
 namespace cudaccl {
 
-/// What labels.
+/// The processor in use.
 struct Processor {
-  BackendChoice backend = BackendChoice::kAuto;  ///< kAuto: none yet
+  BackendChoice backend = BackendChoice::kAuto;  ///< kAuto: none
   int cuda_device_id = -1;                       ///< −1 on the CPU
-  std::string description;                       ///< for a person
+  std::string description;                       ///< for people
 };
 
 /// The engine that the properties ask for, and the CUDA context that it shares with the pipeline. Open from
 /// NULL→READY to READY→NULL. Any thread may use processor() and context().
 class Backend {
  public:
-  /// Makes the engine. BackendChoice::kAuto takes the CPU where there is no usable GPU and says so once in a
-  /// message; kCuda fails there. False after an element error.
+  /// Makes the engine. Without a usable GPU BackendChoice::kAuto uses the CPU and posts one info message, and
+  /// kCuda fails. False after an element error.
   bool open(GstElement* element, const Properties& properties);
   void close();
 
-  /// The engine; null when not open.
+  /// Null if the backend is not open.
   ccl::Engine* engine() const { return engine_.get(); }
-  /// What the engine works on now, wherever it has moved.
+  /// The processor in use now: it changes when the engine moves to another GPU.
   Processor processor() const;
   bool is_cuda() const { return engine_ && engine_->backend() == ccl::Backend::kCuda; }
 
-  /// Configures the engine, unless it is configured so already. False after an element error.
+  /// Configures the engine unless it has this configuration already. False after an element error.
   bool configure(GstElement* element, const ccl::Config& config);
   bool is_configured(const ccl::Config& config) const { return config_ == config; }
-  /// After a failure: the engine must be configured again.
+  /// After a failure the engine must be configured again.
   void forget_configuration() { config_.reset(); }
 
-  /// Brings engine and pipeline into one CUDA context: the one that was shared with the element, else the
-  /// engine's own. False after an element error.
+  /// Lets engine and pipeline use the same CUDA context: the one that was shared with the element, or else
+  /// the engine's, which is then shared. False after an element error.
   bool share_context(GstElement* element);
-  /// Moves the engine into the context of a buffer's CUDA memory, if it can. False after an element error.
+  /// Moves the engine into the context of the buffer's CUDA memory, if that is possible. False after an
+  /// element error.
   bool follow(GstElement* element, GstBuffer* buffer);
-  /// Whether the engine can use the buffer's memory where it is, on the GPU.
+  /// Whether the engine can use the buffer's memory in place, on the GPU.
   bool reaches(GstBuffer* buffer) const;
 
   CudaContext& context() { return context_; }
@@ -60,9 +61,9 @@ class Backend {
   void use_engine(std::unique_ptr<ccl::Engine> engine);
 
   CudaContext context_;
-  int device_id_ = -1;  ///< what was asked for when it was opened
+  int device_id_ = -1;  ///< as the property was when the backend was opened
   std::unique_ptr<ccl::Engine> engine_;
-  std::optional<ccl::Config> config_;  ///< what the engine is configured for
+  std::optional<ccl::Config> config_;  ///< the engine's configuration
   GstAllocator* pinned_allocator_ = nullptr;
 
   mutable std::mutex lock_;  ///< for the one below

@@ -53,7 +53,7 @@ class CudaContext {
 
  private:
   mutable std::mutex lock_;
-  _GstCudaContext* context_ = nullptr;
+  [[maybe_unused]] _GstCudaContext* context_ = nullptr;  ///< not used by no_gst_cuda.cpp
 };
 
 }  // namespace cudaccl

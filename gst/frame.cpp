@@ -17,7 +17,7 @@ bool MappedFrame::mapped() const {
   if (!mapped_) {
     return false;
   }
-  // GstVideoMeta's word is not checked against the memory by those who map it.
+  // gst_video_frame_map() does not check that the memory is large enough for the GstVideoMeta.
   const gint stride = GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, 0);
   const GstMapInfo& memory = frame_.map[0];
   const auto start = static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&frame_, 0)) - memory.data;

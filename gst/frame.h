@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Buffers as images.
+/// Video buffers as the engine's images.
 #pragma once
 
 #include <gst/video/video.h>
@@ -11,17 +11,17 @@ namespace cudaccl {
 /// A video buffer mapped for reading or writing; unmapped with the object. Honours GstVideoMeta.
 class MappedFrame {
  public:
-  /// In Memory::kDevice the buffer's CUDA memory is mapped as it is; in Memory::kHost CUDA memory is copied
-  /// to the host and back by GStreamer.
+  /// Memory::kDevice maps the buffer's CUDA memory in place. With Memory::kHost GStreamer copies CUDA memory
+  /// to the host and back.
   MappedFrame(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags, ccl::Memory memory);
   ~MappedFrame();
   MappedFrame(const MappedFrame&) = delete;
   MappedFrame& operator=(const MappedFrame&) = delete;
 
-  /// False when the buffer is too small for its format or its GstVideoMeta; do not touch it then.
+  /// False if the buffer is too small for its format or its GstVideoMeta. Then it must not be used.
   bool mapped() const;
 
-  /// The first plane, from the crop rectangle's corner on if the buffer is cropped (see is_cropped()).
+  /// The first plane; of a cropped buffer (see is_cropped()) from the corner of the crop rectangle.
   ccl::InputImage luma() const;
   ccl::OutputImage pixels() const;
 
@@ -34,8 +34,8 @@ class MappedFrame {
   bool mapped_;
 };
 
-/// True if the buffer holds more than the negotiated frame and a GstVideoCropMeta says where in it the
-/// frame is. A crop rectangle of another size than the frame is for those after us to apply.
+/// Whether the buffer holds more than the negotiated frame, and a GstVideoCropMeta gives the frame's place. A
+/// crop rectangle of another size is left to downstream.
 bool is_cropped(GstBuffer* buffer, const GstVideoInfo& info);
 
 }  // namespace cudaccl

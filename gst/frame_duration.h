@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// How long frames last, from which the element's latency follows.
+/// The duration of a frame, which decides the element's latency.
 #pragma once
 
 #include <gst/gst.h>
@@ -9,23 +9,23 @@
 
 namespace cudaccl {
 
-/// What caps tell or, where they tell no frame rate, as those of many network cameras do not, what the first
-/// frames do. Any thread may ask; the rest is the streaming thread's, or a state change's.
+/// The duration by the caps. Many network cameras have caps without a frame rate; then the first frames
+/// decide. Any thread may call get(), only the streaming thread or a state change the rest.
 class FrameDuration {
  public:
-  /// 0: not known.
+  /// 0: unknown.
   GstClockTime get() const;
 
   void reset();
-  /// What frames told stays true of caps like those `before`.
+  /// Caps equal to those `before` keep the duration that frames have given.
   void take_caps(const GstVideoInfo& before, const GstVideoInfo& info);
-  /// To be called while it is not known.
+  /// For each frame while the duration is unknown.
   void take_frame(GstBuffer* frame);
 
  private:
   void set(GstClockTime duration);
 
-  GstClockTime last_time_ = GST_CLOCK_TIME_NONE;  ///< of the frame before
+  GstClockTime last_time_ = GST_CLOCK_TIME_NONE;  ///< of the last frame
   mutable std::mutex lock_;                       ///< for the one below
   GstClockTime duration_ = 0;
 };

@@ -5,6 +5,6 @@
 
 GST_ELEMENT_REGISTER_DECLARE(cudaccl)
 
-/// The debug category of all that the plugin logs.
+/// The debug category of the plugin.
 GST_DEBUG_CATEGORY_EXTERN(gst_cuda_ccl_debug);
 #define GST_CAT_DEFAULT gst_cuda_ccl_debug

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The frames between the sink pad and the source pad, in the order they came.
+/// The frames between the sink pad and the source pad, in the order in which they arrived.
 #pragma once
 
 #include <gst/gst.h>
@@ -12,11 +12,11 @@
 
 namespace cudaccl {
 
-/// A frame that the engine works on: its buffers, mapped, and the properties it goes by.
+/// A frame in the engine: its buffers, mapped, and its properties.
 struct FrameInFlight {
   Properties properties;
-  GstBuffer* in = nullptr;   ///< with a reference
-  GstBuffer* out = nullptr;  ///< with a reference of its own unless it is `in`
+  GstBuffer* in = nullptr;   ///< owned
+  GstBuffer* out = nullptr;  ///< owned, unless it is `in`
   std::optional<MappedFrame> input;
   std::optional<MappedFrame> output;
 };
@@ -31,18 +31,18 @@ class InFlight {
 
   guint size() const { return size_; }
 
-  /// A place at the end; there must be one free. The frame is in flight once added.
+  /// The slot of the next frame; one must be free. add() puts the frame in flight.
   FrameInFlight& next() { return frames_[(oldest_ + size_) % frames_.size()]; }
   void add() { ++size_; }
 
-  /// Takes the oldest frame out: unmaps it, lets go of its input, and gives its output to the caller.
+  /// Removes the oldest frame, as release() does.
   GstBuffer* remove_oldest();
   const FrameInFlight& oldest() const { return frames_[oldest_]; }
 
-  /// Lets go of all frames; the engine must have done so before.
+  /// Removes all frames. The engine must have discarded them before.
   void clear();
 
-  /// Unmaps a frame and lets go of its buffers, but of the output if it is to be kept.
+  /// Unmaps a frame and releases its input. The caller owns the output that is returned; may be null.
   static GstBuffer* release(FrameInFlight* frame);
 
  private:

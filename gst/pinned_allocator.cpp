@@ -18,7 +18,8 @@ struct GstCudaCclAllocatorClass {
 
 G_DEFINE_TYPE(GstCudaCclAllocator, gst_cuda_ccl_allocator, GST_TYPE_ALLOCATOR)
 
-/// Wrapped as system memory, so that it maps, shares and copies as such. Pages satisfy any alignment.
+/// Wraps the memory as system memory, so that it is mapped, shared and copied like that. Pages satisfy any
+/// alignment.
 GstMemory* gst_cuda_ccl_allocator_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
   auto* self = reinterpret_cast<GstCudaCclAllocator*>(allocator);
   const gsize whole = params->prefix + size + params->padding;
@@ -39,7 +40,7 @@ GstMemory* gst_cuda_ccl_allocator_alloc(GstAllocator* allocator, gsize size, Gst
                                 [](gpointer kept) { delete static_cast<std::shared_ptr<uint8_t>*>(kept); });
 }
 
-/// The memory it gives is not of its own kind, and frees itself.
+/// Never called, because the memory is system memory and frees itself.
 void gst_cuda_ccl_allocator_free(GstAllocator*, GstMemory*) {
   g_assert_not_reached();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Page-locked memory for buffers: the GPU copies to and from it two to three times as fast, and while the
-/// host does something else. To everybody else it is system memory.
+/// Page-locked memory for buffers. The GPU copies to and from it two to three times as fast, and the host
+/// does not wait meanwhile. For other elements it is system memory.
 #pragma once
 
 #include <gst/gst.h>
@@ -11,7 +11,7 @@
 
 namespace cudaccl {
 
-/// The caller's. It may outlive the engine whose device this is, and so may its memory.
+/// Owned by the caller. The allocator and its memory may outlive the engine of the device.
 GstAllocator* new_pinned_allocator(std::shared_ptr<ccl::Device> device);
 
 }  // namespace cudaccl

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
- * Reading what cudaccl found in a frame, from C or C++, with nothing to link but GStreamer:
+ * Reads the component records of a frame in C or C++. Nothing but GStreamer is linked:
  *
  *     GstCudaCclInfo info;
  *     if (gst_buffer_get_cudaccl_info (buffer, &info)) {
@@ -8,7 +8,7 @@
  *         g_print ("%u px at %.1f,%.1f\n", info.records[i].area, info.records[i].cx, info.records[i].cy);
  *     }
  *
- * The metadata is a GstCustomMeta, so any language with GStreamer bindings reads it too (see README).
+ * The metadata is a GstCustomMeta, so any language with GStreamer bindings can read it (see README).
  */
 #ifndef GST_CUDACCL_META_H
 #define GST_CUDACCL_META_H
@@ -28,7 +28,7 @@ G_BEGIN_DECLS
  */
 typedef struct _GstCudaCclInfo {
   guint width, height;        /**< of the frame that the records' coordinates refer to */
-  guint n_components;         /**< components after filtering: the true count */
+  guint n_components;         /**< components that the filter keeps: the true count */
   gboolean overflow;          /**< n_components > n_records: only the largest have a record */
   gboolean labels_saturated;  /**< output=labels, and labels above 65535 were written as 65535 */
   const CclComponent *records; /**< borrowed from the buffer; valid as long as its metadata is */
@@ -36,8 +36,8 @@ typedef struct _GstCudaCclInfo {
 } GstCudaCclInfo;
 
 /**
- * Fills @info from the component records on @buffer. FALSE, and @info untouched, when the buffer has
- * none or a layout that this header does not know.
+ * Fills @info from the component records on @buffer. Returns FALSE and leaves @info as it is if the buffer has
+ * none, or if this header does not know their layout.
  */
 static inline gboolean
 gst_buffer_get_cudaccl_info (GstBuffer * buffer, GstCudaCclInfo * info)
