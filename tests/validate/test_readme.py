@@ -167,6 +167,12 @@ def test_property_table_is_complete():
     assert set(inspected_properties()) - {"name", "parent"} == set(property_table())
 
 
+def test_every_property_has_a_documentation_block():
+    sources = "".join((ROOT / "gst" / name).read_text() for name in ("properties.h", "gstcudaccl.cpp"))
+    blocks = re.findall(r"^ +\* GstCudaCcl:([a-z-]+):\n(?: +\*(?: .*)?\n)+? +\* Since: ", sources, re.MULTILINE)
+    assert sorted(blocks) == sorted(set(inspected_properties()) - {"name", "parent", "qos"})
+
+
 def test_property_table_says_when_a_change_takes_effect():
     flags = inspected_properties()
     for name, when in property_table().items():

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What a buffer tells of its components in GStreamer's analytics metadata.
+/// Components in GStreamer's analytics metadata.
 #include <gst/analytics/analytics.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ void PrintTo(const Detection& d, std::ostream* out) {
        << d.confidence;
 }
 
-/// The object detections on a buffer, in the order they were added.
+/// The object detections on a buffer, in the order in which they were added.
 std::vector<Detection> detections_of(GstBuffer* buffer) {
   std::vector<Detection> detections;
   GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer);
@@ -40,7 +40,7 @@ std::vector<Detection> detections_of(GstBuffer* buffer) {
   return detections;
 }
 
-/// The image's components as detections, the `limit` largest first, of equal ones the smaller label.
+/// The `limit` largest components of the image as detections, the largest first (ties: smaller label).
 std::vector<Detection> expected_detections(const Image& image, size_t limit) {
   std::vector<CclComponent> records = label(image, {}).records;
   std::stable_sort(records.begin(), records.end(),
@@ -71,20 +71,20 @@ TEST(Analytics, LargestFirst) {
   }
 }
 
-/// An empty GstAnalyticsRelationMeta may stay on a buffer that comes from a pool again.
-TEST(Analytics, OnlyWhereAskedFor) {
+/// A buffer that a pool reuses may keep an empty GstAnalyticsRelationMeta.
+TEST(Analytics, OnlyIfRequested) {
   Harness h("output=mask");
   ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
   for (const char* metadata : {"components", "analytics", "roi", "components+roi+analytics", "0"}) {
     h.set("metadata", metadata);
     const Ref<GstBuffer> out = h.process(kShapes);
-    const bool is_asked_for = std::string(metadata).find("analytics") != std::string::npos;
-    EXPECT_EQ(detections_of(out.get()), expected_detections(kShapes, is_asked_for ? 256 : 0)) << metadata;
+    const bool is_requested = std::string(metadata).find("analytics") != std::string::npos;
+    EXPECT_EQ(detections_of(out.get()), expected_detections(kShapes, is_requested ? 256 : 0)) << metadata;
   }
 }
 
-/// From frame to frame: many, none, many again.
-TEST(Analytics, AsManyAsThereAre) {
+/// In consecutive frames: many components, none, many again.
+TEST(Analytics, OneDetectionPerComponent) {
   Image dots = blank(100, 90);
   for (uint32_t y = 0; y < dots.height; y += 2) {
     for (uint32_t x = 0; x < dots.width; x += 2) {
@@ -98,8 +98,8 @@ TEST(Analytics, AsManyAsThereAre) {
   }
 }
 
-/// What an element upstream detected stays on the buffer, before what this one adds.
-TEST(Analytics, BesideThoseOfAnElementUpstream) {
+/// Detections of an element upstream stay on the buffer, before those of this element.
+TEST(Analytics, KeepsThoseOfAnElementUpstream) {
   for (const char* output : {"mask", "passthrough"}) {
     Harness h(std::string("metadata=analytics output=") + output);
     ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));

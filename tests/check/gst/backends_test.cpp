@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Both backends give the same bytes. The CPU variant compares its labelers with each other instead.
+/// Both backends produce the same bytes. With backend=cpu two of the CPU's labelers are compared.
 #include <gtest/gtest.h>
 
 #include "harness.h"

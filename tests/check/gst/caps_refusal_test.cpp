@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Caps that the element refuses, and that it does so at negotiation.
+/// Caps that the element refuses at negotiation.
 #include <gtest/gtest.h>
 
 #include "harness.h"
@@ -13,6 +13,10 @@ struct Case {
   const char* caps;
 };
 
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.caps;
+}
+
 class RefusedCaps : public testing::TestWithParam<Case> {};
 
 }  // namespace
@@ -25,12 +29,12 @@ TEST_P(RefusedCaps, NoFrameAndNoCrash) {
   EXPECT_FALSE(gst_pad_query_accept_caps(sink.get(), caps.get()));
   EXPECT_FALSE(h.send_caps(GetParam().caps));
   {
-    const LogCapture quiet;  // GStreamer warns of data before a segment
+    const LogCapture quiet;  // GStreamer warns about data before a segment
     EXPECT_EQ(h.push(Ref<GstBuffer>(gst_buffer_new_allocate(nullptr, 4096, nullptr))),
               GST_FLOW_NOT_NEGOTIATED);
   }
   EXPECT_EQ(h.pull(), nullptr);
-  // Good caps after bad ones are taken.
+  // The element accepts good caps after bad ones.
   ASSERT_TRUE(h.send_caps("GRAY8", 16, 16));
   EXPECT_EQ(h.pixels(h.process(noise(16, 16, 1))), mask(label(noise(16, 16, 1), {})));
 }
@@ -55,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Audio", "audio/x-raw,format=S16LE,rate=48000,channels=1"}),
     [](const auto& info) { return std::string(info.param.name); });
 
-TEST(Caps, SeparateViewsAreRefusedWithAnErrorOfTheElement) {
+TEST(Caps, SeparateViewsAreRefusedWithAnElementError) {
   Harness h("output=mask");
   EXPECT_FALSE(h.send_caps("GRAY8", 16, 16, "multiview-mode=separated,views=(int)2"));
   const Ref<GstMessage> error = h.message(GST_MESSAGE_ERROR);
@@ -80,19 +84,19 @@ TEST(Caps, NoDownstreamFormatInCommon) {
   h.accept("video/x-raw,format=RGBA");
   const Ref<GstPad> sink(gst_element_get_static_pad(h.element(), "sink"));
   const Ref<GstCaps> possible(gst_pad_query_caps(sink.get(), nullptr));
-  EXPECT_TRUE(gst_caps_is_empty(possible.get())) << "upstream learns that nothing works";
-  const LogCapture quiet;  // GStreamer warns of data before a segment
+  EXPECT_TRUE(gst_caps_is_empty(possible.get())) << "no caps are possible";
+  const LogCapture quiet;  // GStreamer warns about data before a segment
   EXPECT_FALSE(h.send_caps("GRAY8", 16, 16));
   EXPECT_EQ(h.push(noise(16, 16, 1)), GST_FLOW_NOT_NEGOTIATED);
 }
 
 TEST(Caps, BuffersBeforeCaps) {
-  const LogCapture quiet;  // GStreamer warns of data before a segment
+  const LogCapture quiet;  // GStreamer warns about data before a segment
   Harness h("output=labels");
   EXPECT_EQ(h.push(noise(16, 16, 1)), GST_FLOW_NOT_NEGOTIATED);
 }
 
-/// Ranges downstream are fixed to something, here to the geometry of the input.
+/// Ranges of downstream are fixed to the geometry of the input.
 TEST(Caps, DownstreamRangesAreFixed) {
   Harness h("output=colorized");
   h.accept("video/x-raw,format={RGBA,BGRA},width=[1,max],height=[1,max],framerate=[0/1,max]");
@@ -101,7 +105,7 @@ TEST(Caps, DownstreamRangesAreFixed) {
   EXPECT_TRUE(gst_caps_is_fixed(h.src_caps().get()));
 }
 
-/// A pipeline that cannot be negotiated ends with an error on the bus.
+/// A pipeline whose negotiation fails ends with an error on the bus.
 TEST(Caps, PipelineWithNothingInCommonEndsWithAnError) {
   Pipeline p("appsrc name=in format=time caps=\"" + caps_text("GRAY8", 16, 16) +
              "\" ! cudaccl name=ccl backend=" + backend() +

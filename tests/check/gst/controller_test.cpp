@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Properties driven by a GstController: each frame goes by the value at its stream time.
+/// Properties driven by a GstController: each frame uses the value at its stream time.
 #include <gst/controller/gstdirectcontrolbinding.h>
 #include <gst/controller/gstinterpolationcontrolsource.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(Controller, ThresholdFollowsTime) {
 TEST(Controller, ConnectivityAndMinAreaFollowTime) {
   const Image image = noise(45, 33, 32);
   Harness h("output=labels threshold=128");
-  // For enumerations the value is a place among the values: 0 is 4-way, 1 is 8-way.
+  // For enumerations the controller's value is an index: 0 is 4-way, 1 is 8-way.
   control(h.element(), "connectivity", {{0, 1}, {kFrameDuration, 0}});
   control(h.element(), "min-area", {{0, 1}, {2 * kFrameDuration, 4}});
   ASSERT_TRUE(h.send_caps("GRAY8", 45, 33));
@@ -51,7 +51,7 @@ TEST(Controller, ConnectivityAndMinAreaFollowTime) {
   }
 }
 
-/// Stream time, not running time: a seek moves the values along with the picture.
+/// Stream time, not running time: after a seek the values still belong to the same pictures.
 TEST(Controller, StreamTimeOfASegmentThatStartsLater) {
   const Image image = noise(45, 33, 33);
   Harness h("output=mask threshold=1");
@@ -67,20 +67,16 @@ TEST(Controller, StreamTimeOfASegmentThatStartsLater) {
   EXPECT_EQ(h.pixels(h.process(std::move(frame))), mask(label(image, {.threshold = 200})));
 }
 
-/// But for flags, which GStreamer's binding cannot drive.
+/// Except flags, which GStreamer's control binding does not support.
 TEST(Controller, EveryControllablePropertyTakesABinding) {
-  guint count = 0;
   const Ref<GstElement> element = make_element();
-  GParamSpec** specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(element.get()), &count);
   int controllable = 0;
-  for (guint i = 0; i < count; ++i) {
-    if (specs[i]->owner_type == G_OBJECT_TYPE(element.get()) && (specs[i]->flags & GST_PARAM_CONTROLLABLE) &&
-        !G_IS_PARAM_SPEC_FLAGS(specs[i])) {
+  for (const GParamSpec* spec : own_properties(element.get())) {
+    if ((spec->flags & GST_PARAM_CONTROLLABLE) && !G_IS_PARAM_SPEC_FLAGS(spec)) {
       ++controllable;
-      control(element.get(), specs[i]->name, {{0, 1}});
+      control(element.get(), spec->name, {{0, 1}});
     }
   }
-  g_free(specs);
   EXPECT_GE(controllable, 10);
 }
 

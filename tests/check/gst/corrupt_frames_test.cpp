@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Buffers that cannot hold the frame they should: a warning, a count, and the stream goes on.
+/// Buffers that are too small for their frame: the element warns and counts, and the stream goes on.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -16,7 +16,7 @@ struct Case {
   Ref<GstBuffer> (*make)();
 };
 
-/// 32×24 with a GstVideoMeta that says something else of the first plane.
+/// A frame of 32×24 whose GstVideoMeta describes another first plane.
 Ref<GstBuffer> with_meta(gsize offset, gint stride, guint width = 32, guint height = 24) {
   Ref<GstBuffer> buffer = make_frame(noise(32, 24, 1), "GRAY8");
   gsize offsets[GST_VIDEO_MAX_PLANES] = {offset};
@@ -46,13 +46,17 @@ const Case kCases[] = {
     {"MetaOfANarrowerFrame", "GRAY8", [] { return with_meta(0, 16, 16, 48); }},
 };
 
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name << " in " << c.format;
+}
+
 class CorruptFrames : public testing::TestWithParam<std::tuple<Case, const char*>> {};
 
 }  // namespace
 
 TEST_P(CorruptFrames, AreDroppedAndCounted) {
   const auto& [c, output] = GetParam();
-  // GStreamer's video library says a critical of its own about some of these.
+  // GStreamer's video library logs a critical for some of these.
   const LogCapture quiet;
   Harness h(std::string("threshold=128 output=") + output);
   ASSERT_TRUE(h.send_caps(c.format, 32, 24));
@@ -82,8 +86,8 @@ INSTANTIATE_TEST_SUITE_P(All, CorruptFrames,
                            return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param);
                          });
 
-/// A crop rectangle that lies partly outside is no crop rectangle.
-TEST(CropRectangles, OutsideTheFrameAreNotFollowed) {
+/// A crop rectangle that lies partly outside the frame is ignored.
+TEST(CropRectangles, OutsideTheFrameAreIgnored) {
   const LogCapture quiet;
   for (const guint x : {1u, 16u, G_MAXUINT, G_MAXUINT - 15}) {
     Harness h("output=mask");
@@ -98,7 +102,7 @@ TEST(CropRectangles, OutsideTheFrameAreNotFollowed) {
   }
 }
 
-/// An application may look at the element from within its bus handler.
+/// An application may read properties in its bus handler.
 TEST(Warnings, ArePostedWithNoLockHeld) {
   Harness h("output=mask");
   ASSERT_TRUE(h.send_caps("GRAY8", 32, 24));
@@ -115,7 +119,7 @@ TEST(Warnings, ArePostedWithNoLockHeld) {
           return GST_BUS_PASS;
         }
         auto* context = static_cast<Context*>(data);
-        // In a thread of its own, so that a lock held shows as a failure and not as a hang.
+        // In another thread, so that a held lock is a failure and not a hang.
         context->read = std::async(std::launch::async, [element = context->element] {
           GstStructure* stats = nullptr;
           g_object_get(element, "stats", &stats, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Frames in CUDA memory, in and out, between elements that share a CUDA context or do not.
+/// Input and output in CUDA memory, between elements that share a CUDA context or not.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ class CudaMemory : public testing::Test {
     return Ref<GstBuffer>(buffer);
   }
 
-  /// What the CPU makes of the image.
+  /// The output of backend=cpu.
   static std::vector<uint8_t> reference(const Image& image, const std::string& format,
                                         const std::string& properties, const std::string& src_format) {
     Harness h("backend=cpu " + properties);
@@ -161,13 +161,13 @@ TEST_F(CudaMemory, EveryOutputFromEveryMemoryAtEveryDepth) {
   }
 }
 
-/// GRAY8 in CUDA memory is not GStreamer's, but somebody may make it.
+/// GStreamer's elements produce no GRAY8 in CUDA memory, but others may.
 TEST_F(CudaMemory, GreyCapsAreAccepted) {
   Harness h("output=mask");
   EXPECT_TRUE(h.send_caps(cuda_caps("GRAY8")));
 }
 
-/// Upstream's context becomes ours, so that nothing is copied through the host.
+/// The element adopts upstream's context, so that no frame is copied through the host.
 TEST_F(CudaMemory, UpstreamsContextIsAdopted) {
   const ContextRef theirs = new_context();
   Harness h("output=colorized");
@@ -177,13 +177,13 @@ TEST_F(CudaMemory, UpstreamsContextIsAdopted) {
   for (int i = 0; i < 3; ++i) {
     const Ref<GstBuffer> out = h.process(make_cuda_frame(image, "NV12", theirs.get()));
     EXPECT_EQ(h.pixels(out), reference(image, "NV12", "", "RGBA"));
-    if (i > 0) {  // the first one's buffer came from a pool made before the context was known
+    if (i > 0) {  // the first buffer is from a pool that was made before the context was known
       EXPECT_EQ(handle_of(out.get()), gst_cuda_context_get_handle(theirs.get()));
     }
   }
 }
 
-/// Frames of contexts that are not ours are read all the same.
+/// Frames of other contexts are read as well.
 TEST_F(CudaMemory, MixedContextsInOneStream) {
   const ContextRef contexts[] = {new_context(), new_context(), new_context()};
   Harness h("output=labels threshold=128");
@@ -215,8 +215,8 @@ TEST_F(CudaMemory, AnotherDevicesFramesAreCopiedThroughTheHost) {
   }
 }
 
-/// The element goes where the frames are, and says where it is.
-TEST_F(CudaMemory, StatsTellTheDeviceThatFramesMovedItTo) {
+/// The element moves to the GPU of the frames, and reports that GPU.
+TEST_F(CudaMemory, StatsNameTheDeviceOfTheFrames) {
   int devices = 0;
   ASSERT_EQ(cudaGetDeviceCount(&devices), cudaSuccess);
   if (devices < 2) {
@@ -238,7 +238,7 @@ TEST_F(CudaMemory, StatsTellTheDeviceThatFramesMovedItTo) {
   }
 }
 
-/// The application's context is asked for, and used.
+/// The element requests the application's context and uses it.
 TEST_F(CudaMemory, ApplicationsContextIsUsed) {
   const ContextRef theirs = new_context();
   Pipeline p("appsrc name=in format=time caps=\"" + caps_text("GRAY8", kWidth, kHeight) +
@@ -263,7 +263,7 @@ TEST_F(CudaMemory, ApplicationsContextIsUsed) {
         return GST_BUS_PASS;
       },
       &answer, nullptr);
-  // The pipeline of the test is made in PLAYING already: start it again, now that somebody answers.
+  // The pipeline starts when it is made. Start it again, now that the application answers.
   ASSERT_NE(gst_element_set_state(p.get(), GST_STATE_NULL), GST_STATE_CHANGE_FAILURE);
   ASSERT_NE(gst_element_set_state(p.get(), GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
   const Image image = noise(kWidth, kHeight, 4);
@@ -275,7 +275,7 @@ TEST_F(CudaMemory, ApplicationsContextIsUsed) {
   gst_bus_set_sync_handler(bus.get(), nullptr, nullptr, nullptr);
 }
 
-/// Beside GStreamer's own elements: one context for all of them.
+/// With GStreamer's own elements: all share one context.
 TEST_F(CudaMemory, BetweenUploadAndDownload) {
   for (const char* output : {"colorized", "overlay", "passthrough"}) {
     Pipeline p("appsrc name=in format=time caps=\"" + caps_text("NV12", kWidth, kHeight) +
@@ -329,7 +329,7 @@ TEST_F(CudaMemory, FromCudaToSystemMemoryAndBackInTheStream) {
   }
 }
 
-/// The pools offered upstream give the memory that transfers are fastest from.
+/// The pools offered upstream have memory with the fastest transfers.
 TEST_F(CudaMemory, PoolsAreOfferedUpstream) {
   Harness h("output=colorized pipeline-depth=3");
   for (const bool is_cuda : {false, true}) {
@@ -390,7 +390,7 @@ TEST_F(CudaMemory, BuffersOutliveTheElement) {
   }
 }
 
-TEST_F(CudaMemory, NothingOfTheGpuIsLeftAfterHundredLives) {
+TEST_F(CudaMemory, NoGpuMemoryIsLeakedInHundredCycles) {
   const ContextRef context = new_context();
   const Ref<GstElement> element = make_element("output=colorized pipeline-depth=3");
   const auto live = [&](int times) {
@@ -410,7 +410,7 @@ TEST_F(CudaMemory, NothingOfTheGpuIsLeftAfterHundredLives) {
   EXPECT_EQ(free_memory(), before);
 }
 
-TEST_F(CudaMemory, NothingOfTheGpuIsLeftAfterTenThousandRenegotiations) {
+TEST_F(CudaMemory, NoGpuMemoryIsLeakedInTenThousandRenegotiations) {
   const ContextRef context = new_context();
   Harness h("output=colorized");
   const Image images[] = {noise(kWidth, kHeight, 1), noise(kWidth / 2, kHeight, 2)};

@@ -18,7 +18,8 @@ namespace {
 
 using Place = std::pair<int, int>;
 
-/// Visits every place reached from `seed` over neighbours that `visit` (true the first time) accepts.
+/// Visits every pixel reached from `seed` over neighbours that `visit` accepts; it returns true the first
+/// time.
 void flood(Place seed, int connectivity, const std::function<bool(int, int)>& visit) {
   std::vector<Place> open;
   if (visit(seed.first, seed.second)) {
@@ -44,7 +45,8 @@ uint8_t segment(uint8_t value, const Rule& rule) {
   return ((value >= rule.threshold) != rule.invert) ? 255 : 0;
 }
 
-/// Holes are what the outside cannot reach over the component's complement, which connects the other way.
+/// Holes are the parts of the component's complement that the outside does not reach. The complement has the
+/// other connectivity.
 int euler_number(const Expected& e, const CclComponent& c, int connectivity) {
   const int width = static_cast<int>(c.width) + 2;
   const int height = static_cast<int>(c.height) + 2;
@@ -153,7 +155,7 @@ Image noise(uint32_t width, uint32_t height, uint32_t seed) {
   std::minstd_rand random(seed + 1);
   for (uint32_t y = 0; y < height; ++y) {
     for (uint32_t x = 0; x < width; ++x) {
-      // Every other pixel repeats a neighbour, so that segments of one value are more than specks.
+      // Every other pixel repeats a neighbour, so that segments of one value have more than one pixel.
       const uint32_t dice = static_cast<uint32_t>(random() >> 8);
       image.at(x, y) = dice % 4 == 0 && x > 0   ? image.at(x - 1, y)
                        : dice % 4 == 1 && y > 0 ? image.at(x, y - 1)
@@ -199,8 +201,8 @@ Expected label(const Image& image, const Rule& rule) {
     }
   }
   for (const uint32_t l : e.labels) {
-    const bool is_left = l != 0 && all[l - 1].area >= rule.min_area && all[l - 1].area <= rule.max_area;
-    e.left.push_back(is_left ? l : 0);
+    const bool is_kept = l != 0 && all[l - 1].area >= rule.min_area && all[l - 1].area <= rule.max_area;
+    e.kept.push_back(is_kept ? l : 0);
   }
   return e;
 }
@@ -216,7 +218,7 @@ std::vector<CclComponent> largest(std::vector<CclComponent> records, size_t coun
 
 std::vector<uint8_t> colorized(const Expected& expected, const Paint& paint) {
   std::vector<uint8_t> pixels;
-  for (const uint32_t l : expected.left) {
+  for (const uint32_t l : expected.kept) {
     put(&pixels, l != 0 ? component_color(l, paint) : color(paint.background), paint.format);
   }
   return pixels;
@@ -224,15 +226,15 @@ std::vector<uint8_t> colorized(const Expected& expected, const Paint& paint) {
 
 std::vector<uint8_t> overlay(const Expected& expected, const Image& image, const Paint& paint) {
   std::vector<uint8_t> pixels;
-  for (size_t i = 0; i < expected.left.size(); ++i) {
+  for (size_t i = 0; i < expected.kept.size(); ++i) {
     const double luma = image.pixels[i];
     const double stretched = paint.limited_range ? std::clamp((luma - 16) / 219 * 255, 0.0, 255.0) : luma;
     const double grey = std::floor(stretched + 0.5);
     Color mixed{};
     mixed.fill(static_cast<uint8_t>(grey));
     mixed[3] = 255;
-    if (expected.left[i] != 0) {
-      const Color over = component_color(expected.left[i], paint);
+    if (expected.kept[i] != 0) {
+      const Color over = component_color(expected.kept[i], paint);
       for (size_t channel = 0; channel < 4; ++channel) {
         mixed[channel] = static_cast<uint8_t>(
             std::lround((over[channel] * paint.alpha + mixed[channel] * (255.0 - paint.alpha)) / 255));
@@ -245,7 +247,7 @@ std::vector<uint8_t> overlay(const Expected& expected, const Image& image, const
 
 std::vector<uint8_t> labels(const Expected& expected) {
   std::vector<uint8_t> pixels;
-  for (const uint32_t l : expected.left) {
+  for (const uint32_t l : expected.kept) {
     const uint32_t saturated = std::min(l, 65535u);
     pixels.push_back(static_cast<uint8_t>(saturated));
     pixels.push_back(static_cast<uint8_t>(saturated >> 8));
@@ -255,7 +257,7 @@ std::vector<uint8_t> labels(const Expected& expected) {
 
 std::vector<uint8_t> mask(const Expected& expected) {
   std::vector<uint8_t> pixels;
-  for (const uint32_t l : expected.left) {
+  for (const uint32_t l : expected.kept) {
     pixels.push_back(l != 0 ? 255 : 0);
   }
   return pixels;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Bad property values and backends or labelers that are not there.
+/// Bad property values, and backends or labelers that are not available.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,15 +10,7 @@ namespace cudaccl::test {
 
 namespace {
 
-std::string text_of_property(GstElement* element, const char* name) {
-  GValue value = G_VALUE_INIT;
-  g_object_get_property(G_OBJECT(element), name, &value);
-  const Text text(gst_value_serialize(&value));
-  g_value_unset(&value);
-  return text.get();
-}
-
-/// Sets a property from a value of its fundamental type.
+/// Sets a property from a number, whatever its type is.
 void set_number(GstElement* element, const char* name, double number) {
   GValue from = G_VALUE_INIT;
   g_value_init(&from, G_TYPE_DOUBLE);
@@ -45,6 +37,10 @@ struct BadValue {
   double value;
 };
 
+void PrintTo(const BadValue& bad, std::ostream* out) {
+  *out << bad.property << "=" << bad.value;
+}
+
 class BadValues : public testing::TestWithParam<BadValue> {};
 
 /// The message of a state change to READY that fails.
@@ -53,7 +49,7 @@ std::string failure_of(GstElement* element) {
   gst_element_set_bus(element, bus.get());
   EXPECT_EQ(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
   const Ref<GstMessage> error(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR));
-  EXPECT_EQ(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR), nullptr) << "one error, not several";
+  EXPECT_EQ(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR), nullptr) << "only one error";
   gst_element_set_bus(element, nullptr);
   EXPECT_NE(error, nullptr);
   return error ? text_of(error.get()) : "";
@@ -72,7 +68,7 @@ void expect_works(const Ref<GstElement>& element) {
 
 }  // namespace
 
-TEST_P(BadValues, AreRefusedWithTheOldValueKept) {
+TEST_P(BadValues, AreRefusedAndTheOldValueStays) {
   const Ref<GstElement> element = make_element();
   const std::string before = text_of_property(element.get(), GetParam().property);
   const LogCapture log;
@@ -106,7 +102,7 @@ TEST(Properties, ReadOnlyOnesCannotBeSet) {
   EXPECT_EQ(text_of_property(element.get(), "active-backend"), "auto");
 }
 
-TEST(Backend, CudaWithoutAGpuFailsAtReadyAndSaysWhy) {
+TEST(Backend, CudaWithoutAGpuFailsAtReadyAndReportsWhy) {
   const std::string reason = why_no_cuda();
   if (reason.empty()) {
     GTEST_SKIP() << "there is a GPU";

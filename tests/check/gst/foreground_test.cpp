@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Which pixels are foreground, which of them connect, and what they look like.
+/// Which pixels are foreground, which of them connect, and which colours they get.
 #include <gtest/gtest.h>
 
 #include "harness.h"
@@ -19,6 +19,10 @@ struct Case {
   const char* properties;
   Rule rule;
 };
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.properties << " in " << c.format << " " << c.colorimetry;
+}
 
 class Foreground : public testing::TestWithParam<Case> {};
 
@@ -111,8 +115,8 @@ TEST(Colors, PaletteSeedAndBackground) {
   }
 }
 
-/// Filtered components look like background in every output.
-TEST(Colors, FilteredComponentsAreBackground) {
+/// Components that the filter does not keep are painted as background in every output.
+TEST(Colors, ComponentsThatAreNotKeptAreBackground) {
   const Image image = noise(kWidth, kHeight, 15);
   const Expected expected = label(image, {.threshold = 128, .min_area = 5});
   Harness h("threshold=128 min-area=5");
@@ -141,7 +145,7 @@ TEST(Colors, BoxesAreWhiteFramesAroundComponents) {
   EXPECT_EQ(h.pixels(h.process(image)), pixels);
 }
 
-/// By area the colour says size alone: equal areas look equal, a larger one is brighter (viridis rises).
+/// The colour depends on the area only: equal areas have equal colours, a larger one is brighter.
 TEST(Colors, ViridisByArea) {
   const Image image =
       picture({"##......####", "##......####", "............", "##..########", "##..########"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What others put on a buffer survives, in every output; what another cudaccl put there gives way.
+/// Metadata of other elements survives in every output; metadata of another cudaccl is replaced.
 #include <gtest/gtest.h>
 
 #include "harness.h"
@@ -81,7 +81,7 @@ TEST_P(ForeignMetas, ReferenceTimestamp) {
   EXPECT_EQ(meta->duration, 456u);
 }
 
-/// Only a buffer that shares the memory may hold the buffer that the memory belongs to.
+/// Only a buffer that shares the memory may keep the buffer that owns the memory.
 TEST_P(ForeignMetas, ParentBufferStaysWithItsMemory) {
   Ref<GstBuffer> in = frame();
   const Ref<GstBuffer> parent(gst_buffer_new());
@@ -91,7 +91,7 @@ TEST_P(ForeignMetas, ParentBufferStaysWithItsMemory) {
             std::string(GetParam()) == "passthrough" ? 1u : 0u);
 }
 
-TEST_P(ForeignMetas, RecordsOfAnotherElementGiveWay) {
+TEST_P(ForeignMetas, RecordsOfAnotherElementAreReplaced) {
   Harness upstream("output=passthrough threshold=255");
   ASSERT_TRUE(upstream.send_caps("NV12", 40, 30));
   const Image image = noise(40, 30, 2);

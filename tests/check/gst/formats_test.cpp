@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Every sink format with every output in every source format, at sizes that fit no tile.
+/// Every sink format with every output in every source format, at sizes that are no multiple of a tile.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -14,7 +14,11 @@ struct Size {
   uint32_t width, height;
 };
 
-/// GRAY8 counts any non-zero value; the rest is luma in 16..235 unless caps say otherwise.
+void PrintTo(const Size& size, std::ostream* out) {
+  *out << size.width << "x" << size.height;
+}
+
+/// In GRAY8 any non-zero value is foreground; the other formats are luma in 16..235 unless the caps differ.
 Rule default_rule(const std::string& format) {
   return {.threshold = format == "GRAY8" ? 1u : 126u};
 }
@@ -81,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(AllSinkFormats, Formats,
                                   "x" + std::to_string(size.height);
                          });
 
-TEST(Caps, GeometryGoesThroughAndFormatFollowsFromOutput) {
+TEST(Caps, GeometryIsTheSameAndOutputDecidesTheFormat) {
   const struct {
     const char* output;
     const char* format;
@@ -110,7 +114,7 @@ TEST(Caps, PassthroughKeepsCapsWhole) {
   EXPECT_TRUE(gst_caps_is_equal(h.src_caps().get(), wanted.get()));
 }
 
-TEST(Caps, DownstreamsChoiceOfFormatIsTaken) {
+TEST(Caps, DownstreamChoosesTheFormat) {
   Harness h("output=colorized");
   h.accept("video/x-raw,format=xBGR;video/x-raw,format=ARGB");
   ASSERT_TRUE(h.send_caps("GRAY8", 8, 8));
@@ -120,7 +124,7 @@ TEST(Caps, DownstreamsChoiceOfFormatIsTaken) {
   EXPECT_STREQ(GST_VIDEO_INFO_NAME(&info), "xBGR");
 }
 
-/// What upstream is told it may send.
+/// The caps that upstream may send.
 TEST(Caps, SinkQueryHasEveryFormatAndDownstreamsGeometry) {
   Harness h("output=mask");
   h.accept("video/x-raw,format=GRAY8,width=[16,64],height=48");

@@ -3,14 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 namespace cudaccl::test {
 
 namespace {
 
-/// Stands for memory that is not the picture's: it would be foreground if read.
+/// Fills memory outside the picture. It would be foreground if the element read it.
 constexpr uint8_t kFiller = 0xd7;
 
 void stamp(GstBuffer* buffer, guint64 frame) {
@@ -54,6 +56,39 @@ Ref<GstElement> make_element(const std::string& properties) {
   return Ref<GstElement>(static_cast<GstElement*>(gst_object_ref_sink(element)));
 }
 
+std::vector<GParamSpec*> own_properties(GstElement* element) {
+  guint count = 0;
+  GParamSpec** specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(element), &count);
+  std::vector<GParamSpec*> own;
+  std::copy_if(specs, specs + count, std::back_inserter(own),
+               [&](const GParamSpec* spec) { return spec->owner_type == G_OBJECT_TYPE(element); });
+  g_free(specs);
+  return own;
+}
+
+std::string text_of_value(const GValue* value) {
+  if (G_VALUE_HOLDS_FLAGS(value)) {
+    const auto* flags = static_cast<GFlagsClass*>(g_type_class_peek(G_VALUE_TYPE(value)));
+    std::string nicks;
+    for (guint i = 0; i < flags->n_values; ++i) {
+      if (g_value_get_flags(value) & flags->values[i].value) {
+        nicks += (nicks.empty() ? "" : "+") + std::string(flags->values[i].value_nick);
+      }
+    }
+    return nicks;
+  }
+  const Text text(gst_value_serialize(value));
+  return text ? text.get() : "";
+}
+
+std::string text_of_property(GstElement* element, const char* name) {
+  GValue value = G_VALUE_INIT;
+  g_object_get_property(G_OBJECT(element), name, &value);
+  std::string text = text_of_value(&value);
+  g_value_unset(&value);
+  return text;
+}
+
 std::string why_no_cuda() {
   const Ref<GstElement> element = make_element("backend=cuda");
   const Ref<GstBus> bus(gst_bus_new());
@@ -68,7 +103,7 @@ std::string why_no_cuda() {
   GError* raw = nullptr;
   gst_message_parse_error(message.get(), &raw, nullptr);
   const Error error(raw);
-  // No GPU, or no CUDA in the build. Anything else is a failure that the tests must meet.
+  // No GPU, or no CUDA in the build. The tests must see every other failure.
   const bool is_absence = g_error_matches(raw, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND) ||
                           g_error_matches(raw, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS);
   return is_absence ? error->message : "";
@@ -95,7 +130,7 @@ Ref<GstBuffer> make_padded_frame(const Image& image, const std::string& format, 
   for (guint plane = 0; plane < GST_VIDEO_INFO_N_PLANES(&info); ++plane) {
     strides[plane] = GST_VIDEO_INFO_PLANE_STRIDE(&info, plane) + static_cast<gint>(padding.row);
     offsets[plane] = size + padding.before;
-    // As many rows as the first plane: enough for any subsampling.
+    // As many rows as the first plane, which is enough for any subsampling.
     size = offsets[plane] + static_cast<gsize>(strides[plane]) * (image.height + 1);
   }
   Ref<GstBuffer> buffer = filled_buffer(size);
@@ -166,7 +201,7 @@ Harness::Harness(const std::string& properties) : bus_(gst_bus_new()) {
 
 bool Harness::send_caps(const std::string& caps) {
   const Ref<GstCaps> parsed(gst_caps_from_string(caps.c_str()));
-  // The event is sticky, so pushing it tells nothing: what the element took does.
+  // The result of pushing a sticky event says nothing. The caps that the pad has then do.
   gst_pad_push_event(harness_->srcpad, gst_event_new_caps(parsed.get()));
   const Ref<GstPad> sink(gst_element_get_static_pad(element(), "sink"));
   const Ref<GstCaps> taken(gst_pad_get_current_caps(sink.get()));
@@ -210,7 +245,7 @@ Ref<GstBuffer> Harness::process(Ref<GstBuffer> buffer) {
   EXPECT_EQ(push(std::move(buffer)), GST_FLOW_OK);
   Ref<GstBuffer> out = pull();
   EXPECT_NE(out, nullptr);
-  // A test that goes on with an empty buffer fails on what it expects instead of crashing.
+  // With an empty buffer the test goes on and fails; with null it would crash.
   return out ? std::move(out) : Ref<GstBuffer>(gst_buffer_new());
 }
 

@@ -19,10 +19,18 @@ inline constexpr GstClockTime kFrameDuration = GST_SECOND / 25;
 /// The backend under test: CUDACCL_TEST_BACKEND, `cpu` without it.
 std::string backend();
 
-/// A new cudaccl on the backend under test; `properties` as on a launch line and may name another backend.
+/// A new cudaccl on the backend under test. `properties` are as on a launch line, and may set another
+/// backend.
 Ref<GstElement> make_element(const std::string& properties = "");
 
-/// Why there is no backend=cuda here: no GPU, or no CUDA in the build. Empty if there should be.
+/// The properties of cudaccl without those of its parents.
+std::vector<GParamSpec*> own_properties(GstElement* element);
+
+/// The value of a property as on a launch line: enumerations and flags by their nicks.
+std::string text_of_property(GstElement* element, const char* name);
+std::string text_of_value(const GValue* value);
+
+/// Why backend=cuda cannot be used here: no GPU, or no CUDA in the build. Empty if it must work.
 std::string why_no_cuda();
 
 /// Fixed caps at 25 frames a second; `more` as in "colorimetry=bt709".
@@ -35,19 +43,19 @@ struct Padding {
   uint32_t row = 0;
 };
 
-/// A frame whose first plane is the image; the other planes are full of bytes that would show if read.
+/// A frame whose first plane is the image. The other planes are full of bytes that a test would notice.
 Ref<GstBuffer> make_frame(const Image& image, const std::string& format);
-/// The same with a GstVideoMeta that tells of the padding.
+/// The same with a GstVideoMeta that describes the padding.
 Ref<GstBuffer> make_padded_frame(const Image& image, const std::string& format, Padding padding);
 
 /// The first plane without padding.
 std::vector<uint8_t> pixels_of(GstBuffer* buffer, GstCaps* caps);
-/// All bytes as they lie in memory.
+/// All bytes in the order of memory.
 std::vector<uint8_t> bytes_of(GstBuffer* buffer);
 
 /// How many GstCudaCclMeta the buffer carries.
 int count_component_metas(GstBuffer* buffer);
-/// The component records on a buffer; fails the running test when there are none.
+/// The component records on a buffer. Without any, the running test fails.
 GstCudaCclInfo components_of(GstBuffer* buffer);
 
 /// cudaccl between a pad that pushes and one that collects.
@@ -58,7 +66,7 @@ class Harness {
   GstElement* element() const { return harness_->element; }
   GstHarness* get() const { return harness_.get(); }
 
-  /// Sends caps and, the first time, a segment. False if the element refused.
+  /// Sends caps and, the first time, a segment. False if the element refuses the caps.
   bool send_caps(const std::string& caps);
   bool send_caps(const std::string& format, uint32_t width, uint32_t height, const std::string& more = "");
   /// What downstream accepts from now on.
@@ -67,12 +75,12 @@ class Harness {
   /// Sets a property from its text on a launch line.
   void set(const std::string& property, const std::string& value);
 
-  /// Pushes, with timestamps that count on if the buffer has none.
+  /// Pushes a buffer. If it has no timestamp, it gets the next one.
   GstFlowReturn push(Ref<GstBuffer> buffer);
   GstFlowReturn push(const Image& image, const std::string& format = "GRAY8");
-  /// The next buffer that came out, null if there is none.
+  /// The next output buffer; null if there is none.
   Ref<GstBuffer> pull();
-  /// Pushes a frame and pulls what it became; fails the running test if either does not work.
+  /// Pushes a frame and pulls its output. If either fails, so does the running test.
   Ref<GstBuffer> process(Ref<GstBuffer> buffer);
   Ref<GstBuffer> process(const Image& image, const std::string& format = "GRAY8");
 
@@ -80,7 +88,7 @@ class Harness {
   /// The pixels of a buffer in the negotiated source caps.
   std::vector<uint8_t> pixels(const Ref<GstBuffer>& buffer) const;
 
-  /// The oldest message of these types, null if there is none.
+  /// The oldest message of these types; null if there is none.
   Ref<GstMessage> message(GstMessageType types);
   GstBus* bus() const { return bus_.get(); }
   guint64 stat(const char* field) const;
@@ -92,7 +100,7 @@ class Harness {
   guint64 frames_ = 0;
 };
 
-/// A whole pipeline, between elements called `in` (appsrc) and `out` (appsink) on the launch line.
+/// A whole pipeline, between elements named `in` (appsrc) and `out` (appsink) on the launch line.
 class Pipeline {
  public:
   explicit Pipeline(const std::string& description, GstState state = GST_STATE_PLAYING);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// pipeline-depth: frames stay in flight, in order, and none is lost or late when the stream turns.
+/// pipeline-depth: frames stay in flight and in order, and none is lost or late when the stream changes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class InFlight : public testing::TestWithParam<const char*> {
     return std::string("output=") + GetParam() + " pipeline-depth=" + std::to_string(depth);
   }
 
-  /// Whether the buffer is the frame of this number, whole.
+  /// Fails unless the buffer is the frame of this number with its pixels and records.
   static void expect_frame(const Harness& h, const Ref<GstBuffer>& out, guint64 frame) {
     ASSERT_NE(out, nullptr) << frame;
     EXPECT_EQ(GST_BUFFER_PTS(out.get()), frame * kFrameDuration);
@@ -40,7 +40,7 @@ class InFlight : public testing::TestWithParam<const char*> {
         << frame;
   }
 
-  /// Pushes the frames from first to last, as many as fit without a turn of the stream.
+  /// Pushes the frames from first to last.
   static void push_frames(Harness& h, guint64 first, guint64 last) {
     for (guint64 frame = first; frame <= last; ++frame) {
       ASSERT_EQ(h.push(image_of(frame)), GST_FLOW_OK) << frame;
@@ -60,7 +60,7 @@ class InFlight : public testing::TestWithParam<const char*> {
     ASSERT_EQ(h.push(std::move(buffer)), GST_FLOW_OK) << frame;
   }
 
-  /// Which of the frames that came out are marked as coming after a gap.
+  /// The output frames that are marked as discontinuous.
   static std::vector<guint64> discontinuous_frames(Harness& h) {
     std::vector<guint64> frames;
     while (const Ref<GstBuffer> out = h.pull()) {
@@ -79,7 +79,7 @@ class InFlight : public testing::TestWithParam<const char*> {
   static GstClockTime latency(Harness& h) { return gst_harness_query_latency(h.get()); }
 };
 
-/// A pool of plain memory that gives `max` buffers and no more.
+/// A pool of system memory with at most `max` buffers.
 Ref<GstBufferPool> small_pool(const std::string& caps_string, guint size, guint max) {
   const Ref<GstCaps> caps(gst_caps_from_string(caps_string.c_str()));
   Ref<GstBufferPool> pool(gst_video_buffer_pool_new());
@@ -112,7 +112,7 @@ void offer_pool(Harness& h, GstBufferPool* pool) {
 
 }  // namespace
 
-TEST_P(InFlight, LeaveInOrderThatManyFramesLater) {
+TEST_P(InFlight, LeaveInOrderAndLaterByTheDepth) {
   for (const int depth : {0, 1, 3, 8}) {
     Harness h(properties(depth));
     ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
@@ -131,7 +131,7 @@ TEST_P(InFlight, LeaveInOrderThatManyFramesLater) {
   }
 }
 
-/// Whatever comes in order with the frames comes after those that came before it.
+/// Serialized events leave after the frames that arrived before them.
 TEST_P(InFlight, SerializedEventsWaitForThem) {
   const std::vector<std::function<GstEvent*()>> events = {
       [] {
@@ -158,7 +158,7 @@ TEST_P(InFlight, SerializedEventsWaitForThem) {
   }
 }
 
-TEST_P(InFlight, QueriesInTheStreamWaitForThem) {
+TEST_P(InFlight, SerializedQueriesWaitForThem) {
   Harness h(properties(2));
   ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
   push_frames(h, 0, 1);
@@ -185,7 +185,7 @@ TEST_P(InFlight, NewCapsWaitForThem) {
   EXPECT_EQ(components_of(out.get()).width, 8u);
 }
 
-TEST_P(InFlight, FlushLetsThemGo) {
+TEST_P(InFlight, FlushDiscardsThem) {
   Harness h(properties(5));
   ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
   push_frames(h, 0, 4);
@@ -200,7 +200,7 @@ TEST_P(InFlight, FlushLetsThemGo) {
   expect_frames(h, 5, 9);
 }
 
-TEST_P(InFlight, StoppingLetsThemGo) {
+TEST_P(InFlight, StoppingDiscardsThem) {
   Harness h(properties(5));
   ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
   push_frames(h, 0, 4);
@@ -219,7 +219,7 @@ TEST_P(InFlight, DiscontinuityComesAfterThem) {
   for (guint64 frame = 0; frame < 6; ++frame) {
     const Ref<GstBuffer> out = h.pull();
     ASSERT_NE(out, nullptr);
-    if (frame > 0) {  // the first one of a stream may say so whatever it was
+    if (frame > 0) {  // the first frame of a stream may be marked anyway
       EXPECT_FALSE(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT)) << frame;
     }
   }
@@ -229,7 +229,7 @@ TEST_P(InFlight, DiscontinuityComesAfterThem) {
   EXPECT_TRUE(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT));
 }
 
-/// However frames leave: one by one, or all of them before an event.
+/// Both if frames leave one by one, and if all leave before an event.
 TEST_P(InFlight, OnlyTheFrameAfterAGapIsDiscontinuous) {
   for (const int depth : {0, 1, 3}) {
     Harness h(properties(depth));
@@ -255,7 +255,7 @@ TEST_P(InFlight, OnlyTheFrameAfterADroppedOneIsDiscontinuous) {
     push_frames(h, 0, 4);
     gst_harness_push_upstream_event(
         h.get(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1.5, kFrameDuration, 5 * kFrameDuration));
-    push_frames(h, 5, 6);  // too late
+    push_frames(h, 5, 6);  // they are late
     EXPECT_EQ(h.stat("dropped"), 2u);
     push_frames(h, 7, 7);
     push_tag(h);
@@ -265,8 +265,8 @@ TEST_P(InFlight, OnlyTheFrameAfterADroppedOneIsDiscontinuous) {
   }
 }
 
-/// Each frame goes by the properties of the time it came.
-TEST_P(InFlight, PropertiesGoWithTheirFrame) {
+/// Each frame uses the properties of the time when it arrived.
+TEST_P(InFlight, PropertiesBelongToTheirFrame) {
   Harness h(properties(4));
   ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
   for (guint64 frame = 0; frame < 4; ++frame) {
@@ -300,7 +300,7 @@ TEST_P(InFlight, DepthChangesWhilePlaying) {
   }
 }
 
-TEST_P(InFlight, LatencyIsToldAndToldAnew) {
+TEST_P(InFlight, LatencyAndItsChangesAreReported) {
   Harness h(properties(3));
   ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
   EXPECT_EQ(latency(h), 3 * kFrameDuration);
@@ -315,8 +315,8 @@ TEST_P(InFlight, LatencyIsToldAndToldAnew) {
   EXPECT_EQ(latency(h), GST_SECOND + 2 * kFrameDuration);
 }
 
-/// Caps of network cameras often tell no frame rate.
-TEST_P(InFlight, LatencyIsLearntWhereCapsDoNotTellIt) {
+/// Caps of network cameras often have no frame rate.
+TEST_P(InFlight, LatencyComesFromFramesIfCapsHaveNoFrameRate) {
   for (const bool has_duration : {false, true}) {
     Harness h(properties(3));
     ASSERT_TRUE(h.send_caps("video/x-raw,format=GRAY8,width=33,height=17,framerate=0/1"));
@@ -330,7 +330,7 @@ TEST_P(InFlight, LatencyIsLearntWhereCapsDoNotTellIt) {
     }
     EXPECT_NE(h.message(GST_MESSAGE_LATENCY), nullptr);
     EXPECT_EQ(h.message(GST_MESSAGE_LATENCY), nullptr);
-    // What was learnt stays when the same caps are negotiated anew.
+    // The duration is kept when the same caps are negotiated again.
     h.set("pipeline-depth", "2");
     Ref<GstBuffer> early = make_frame(image_of(6), "GRAY8");
     GST_BUFFER_PTS(early.get()) = 11 * kFrameDuration;
@@ -342,8 +342,8 @@ TEST_P(InFlight, LatencyIsLearntWhereCapsDoNotTellIt) {
   }
 }
 
-/// The frames in flight have all of the pool's buffers: they must go on before the next one gets one.
-TEST_P(InFlight, GiveWayWhereDownstreamsPoolRunsDry) {
+/// The frames in flight hold all buffers of the pool, so they must leave before the next frame gets one.
+TEST_P(InFlight, LeaveIfDownstreamsPoolIsEmpty) {
   if (std::string(GetParam()) == "passthrough") {
     GTEST_SKIP() << "passthrough takes no buffers from a pool";
   }
@@ -354,7 +354,7 @@ TEST_P(InFlight, GiveWayWhereDownstreamsPoolRunsDry) {
   Harness h(properties(8));
   offer_pool(h, small_pool(caps, static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)), 3).get());
   ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
-  // Downstream lets go of a frame once it has seen it.
+  // Downstream releases each frame at once.
   struct Sink {
     const Harness& h;
     guint64 seen = 0;
@@ -374,7 +374,7 @@ TEST_P(InFlight, GiveWayWhereDownstreamsPoolRunsDry) {
   EXPECT_EQ(sink.seen, 20u);
 }
 
-/// Whoever fills the frames of a small pool gets one back in time.
+/// The element that fills the buffers of a small pool gets one back in time.
 TEST_P(InFlight, LeaveFramesOfASmallPoolUpstream) {
   const std::string caps = caps_text("GRAY8", kWidth, kHeight);
   GstVideoInfo info;
@@ -409,7 +409,7 @@ TEST_P(InFlight, LeaveFramesOfASmallPoolUpstream) {
   EXPECT_TRUE(gst_buffer_pool_set_active(pool.get(), FALSE));
 }
 
-/// An output that changes in the middle finds the frames before it in the old format.
+/// When the output changes, the frames before the change have the old format.
 TEST_P(InFlight, NewOutputComesAfterThem) {
   Harness h(properties(3));
   ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));

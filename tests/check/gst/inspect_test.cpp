@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What gst-inspect-1.0 prints of the element, since that is where users look first.
+/// What gst-inspect-1.0 prints about the element, because users read that first.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ std::string inspect(const char* what) {
   return out ? out.get() : "";
 }
 
-/// From the line that begins with the property's name to the one before the next property.
+/// The lines about a property: from its name to the next property.
 std::string section(const std::string& text, const std::string& property) {
   const std::string title = "\n  " + property + " ";
   const size_t start = text.find(title);
@@ -46,21 +46,13 @@ TEST(Inspect, FactoryAndPads) {
   }
 }
 
-/// Every property of the class is there with a blurb, its flags, its values and its default.
+/// Every property of the class is listed with its blurb, flags, values and default.
 TEST(Inspect, Properties) {
   const std::string text = inspect("cudaccl");
   const Ref<GstElement> element = make_element();
-  guint count = 0;
-  GParamSpec** specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(element.get()), &count);
-  int own = 0;
-  for (guint i = 0; i < count; ++i) {
-    const GParamSpec* spec = specs[i];
-    if (spec->owner_type != G_OBJECT_TYPE(element.get())) {
-      continue;
-    }
-    ++own;
+  for (GParamSpec* spec : own_properties(element.get())) {
     const std::string part = section(text, spec->name);
-    EXPECT_NE(part.find(g_param_spec_get_blurb(specs[i])), std::string::npos) << spec->name << ": " << part;
+    EXPECT_NE(part.find(g_param_spec_get_blurb(spec)), std::string::npos) << spec->name << ": " << part;
     EXPECT_NE(part.find("flags: readable"), std::string::npos) << part;
     EXPECT_EQ(part.find("writable") == std::string::npos, !(spec->flags & G_PARAM_WRITABLE)) << part;
     EXPECT_EQ(part.find("controllable") == std::string::npos, !(spec->flags & GST_PARAM_CONTROLLABLE))
@@ -75,8 +67,6 @@ TEST(Inspect, Properties) {
       }
     }
   }
-  g_free(specs);
-  EXPECT_GE(own, 22);
 }
 
 TEST(Inspect, Plugin) {

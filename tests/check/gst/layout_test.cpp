@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Where the pixels lie in a buffer: strides, plane offsets, several memories, crop rectangles, and what
-/// the output buffer tells of its own.
+/// Where the pixels are in a buffer: strides, plane offsets, several memories, crop rectangles, and the
+/// metadata of the output buffer.
 #include <gtest/gtest.h>
 
 #include "harness.h"
@@ -56,7 +56,7 @@ TEST_P(Layout, PaddedRowsAndPlanes) {
   }
 }
 
-TEST_P(Layout, CropToTheNegotiatedSizeIsLabelledAndGone) {
+TEST_P(Layout, CropToTheNegotiatedSizeIsApplied) {
   const Image outer = noise(48, 40, 5);
   const Expected expected = label(cut(outer, 6, 4, 37, 21), rule);
   Harness h("threshold=100 output=mask");
@@ -77,11 +77,11 @@ TEST_P(Layout, CropToTheNegotiatedSizeInPassthrough) {
   const Ref<GstBuffer> out = h.process(make_cropped_frame(outer, format, 6, 4, 37, 21));
   const GstCudaCclInfo info = components_of(out.get());
   expect_records(info.records, info.n_records, expected.records);
-  // The pixels are still those of the whole picture, so the rectangle must go along.
+  // The buffer still holds the whole picture, so it must keep the rectangle.
   EXPECT_NE(gst_buffer_get_video_crop_meta(out.get()), nullptr);
 }
 
-TEST_P(Layout, CropToAnotherSizeIsLeftToOthers) {
+TEST_P(Layout, CropToAnotherSizeIsLeftToDownstream) {
   const Image image = noise(48, 40, 6);
   Harness h("threshold=100 output=mask");
   ASSERT_TRUE(h.send_caps(format, 48, 40));
@@ -129,7 +129,7 @@ TEST(Buffers, ReadOnlyInputIsNotWritten) {
   }
 }
 
-/// The input's planes are not the output's.
+/// The output has other planes than the input.
 TEST(Buffers, InputsVideoMetaDoesNotReachTheOutput) {
   Harness h("output=colorized");
   ASSERT_TRUE(h.send_caps("NV12", 20, 10));
@@ -153,8 +153,8 @@ TEST(Buffers, OutputComesFromAPoolThatReusesMemory) {
   }
 }
 
-/// videocrop only marks the region when whoever comes next can honour it.
-TEST(Buffers, VideocropLeavesCroppingToUs) {
+/// videocrop only adds a crop rectangle if the next element supports it.
+TEST(Buffers, VideocropLeavesCroppingToTheElement) {
   Pipeline p("appsrc name=in format=time caps=\"" + caps_text("GRAY8", 48, 40) +
              "\" ! videocrop left=6 top=4 right=5 bottom=15 ! cudaccl output=mask backend=" + backend() +
              " ! appsink name=out sync=false");
@@ -166,8 +166,8 @@ TEST(Buffers, VideocropLeavesCroppingToUs) {
             mask(label(cut(image, 6, 4, 37, 21), {})));
 }
 
-/// Buffers that go through are downstream's to read: what it does not offer is not promised for it.
-TEST(Layout, PassthroughPromisesOnlyWhatDownstreamDoes) {
+/// In passthrough downstream reads upstream's buffers, so the element offers only what downstream does.
+TEST(Layout, PassthroughOffersOnlyWhatDownstreamDoes) {
   for (const char* output : {"passthrough", "colorized"}) {
     Harness h(std::string("output=") + output);
     ASSERT_TRUE(h.send_caps("GRAY8", 30, 20));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Nothing that GStreamer counts is left after many lives of a pipeline.
+/// Many cycles of a pipeline leak no object that GStreamer's tracer knows.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ struct Outcome {
   std::string out;
   std::string err;
 
-  /// One line for each object left. The tracer also prints the format of such lines, with a '%'.
+  /// The tracer prints one line for each leaked object, and the format of such lines, which has a '%'.
   bool has_leaks() const {
     constexpr std::string_view kLine = "object-alive, type-name=(string)";
     for (size_t at = err.find(kLine); at != std::string::npos; at = err.find(kLine, at + 1)) {
@@ -50,15 +50,15 @@ Outcome run_cycles(const char* cycles, const char* leak) {
 
 }  // namespace
 
-TEST(Leaks, NothingIsLeftAfterFiftyCycles) {
+TEST(Leaks, NoneInFiftyCycles) {
   const Outcome run = run_cycles("50", nullptr);
   EXPECT_TRUE(run.succeeded) << run.err;
   EXPECT_NE(run.out.find("done"), std::string::npos);
   EXPECT_FALSE(run.has_leaks()) << run.err;
 }
 
-/// The check above would notice: one buffer kept is told.
-TEST(Leaks, ATrueLeakIsSeen) {
+/// The check above works: a buffer that is leaked on purpose is reported.
+TEST(Leaks, ALeakedBufferIsReported) {
   const Outcome run = run_cycles("1", "leak");
   EXPECT_TRUE(run.has_leaks()) << run.err;
 }

@@ -6,7 +6,7 @@
 
 #include "harness.h"
 
-/// What meson takes for "skipped".
+/// The exit status that Meson reports as skipped.
 constexpr int kSkipped = 77;
 
 int main(int argc, char** argv) {
@@ -24,7 +24,8 @@ int main(int argc, char** argv) {
       return kSkipped;
     }
   }
-  // Kept ready while the tests run: the GPU's context takes its time, and would start for every test anew.
+  // One element stays READY while the tests run, so that the GPU's context, which is slow to make, is made
+  // once.
   GstElement* keeper = gst_element_factory_make("cudaccl", nullptr);
   gst_util_set_object_arg(G_OBJECT(keeper), "backend", cudaccl::test::backend().c_str());
   gst_element_set_state(keeper, GST_STATE_READY);

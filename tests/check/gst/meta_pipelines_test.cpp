@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// GstCudaCclMeta on its way through other elements.
+/// GstCudaCclMeta in pipelines with other elements.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string launch(const std::string& properties, const std::string& rest) {
          "\" ! cudaccl backend=" + backend() + " " + properties + " ! " + rest;
 }
 
-/// A rectangle of foreground, its corner at even places.
+/// A rectangle of foreground with its corner at even coordinates.
 Image rectangles() {
   Image image = blank(kWidth, kHeight);
   for (uint32_t y = 8; y < 20; ++y) {
@@ -36,7 +36,7 @@ class Scaled : public testing::TestWithParam<std::pair<uint32_t, uint32_t>> {};
 
 }  // namespace
 
-TEST(MetaPipelines, TeeAndQueuesGiveEveryBranchTheRecords) {
+TEST(MetaPipelines, EveryBranchOfATeeHasTheRecords) {
   Pipeline p(launch("output=mask",
                     "tee name=t ! queue ! appsink name=out sync=false "
                     "t. ! queue ! identity ! appsink name=other sync=false"));
@@ -85,7 +85,8 @@ TEST_P(Scaled, RecordsAreInTheNewFramesPixels) {
     EXPECT_EQ(now.x + now.width, std::ceil((was.x + was.width) * sx));
     EXPECT_EQ(now.y + now.height, std::ceil((was.y + was.height) * sy));
     EXPECT_EQ(now.area, std::max(1.0, std::round(was.area * sx * sy)));
-    // (0, 0) is a pixel's centre, half a pixel from the frame's corner that stays where it is.
+    // (0, 0) is the centre of a pixel, half a pixel from the corner of the frame, and that corner does not
+    // move.
     EXPECT_NEAR(now.cx, (was.cx + 0.5) * sx - 0.5, 1e-4);
     EXPECT_NEAR(now.cy, (was.cy + 0.5) * sy - 0.5, 1e-4);
     EXPECT_NEAR(now.mxx, was.mxx * sx * sx, 1e-3);
@@ -102,9 +103,9 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Scaled,
                            return std::to_string(info.param.first) + "x" + std::to_string(info.param.second);
                          });
 
-/// Better none than records with the coordinates of another picture. (videoflip of GStreamer 1.22 copies
-/// every metadata as if it had moved nothing, so what comes out of it is not ours to promise.)
-TEST(MetaPipelines, OtherChangesOfGeometryLoseTheRecords) {
+/// No records are better than records with wrong coordinates. videoflip is not tested, because in
+/// GStreamer 1.22 it copies all metadata unchanged.
+TEST(MetaPipelines, OtherChangesOfGeometryDropTheRecords) {
   for (const char* element : {"videocrop left=4 top=2", "videobox left=-8 top=-8"}) {
     Pipeline p(launch("output=colorized", std::string(element) + " ! appsink name=out sync=false"));
     ASSERT_EQ(p.push(make_frame(rectangles(), "GRAY8")), GST_FLOW_OK);
@@ -125,20 +126,20 @@ TEST(MetaPipelines, ChangeOfFormatKeepsTheRecords) {
   expect_records(info.records, info.n_records, label(image, {}).records);
 }
 
-TEST(MetaPipelines, CopiesOfWholeBuffersHaveTheRecordsAndCopiesOfPartsHaveNot) {
+TEST(MetaPipelines, OnlyCopiesOfWholeBuffersHaveTheRecords) {
   Harness h("output=mask");
   ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
   const Image image = rectangles();
   Ref<GstBuffer> out = h.process(image);
   const Ref<GstBuffer> copy(gst_buffer_copy_deep(out.get()));
   const Ref<GstBuffer> part(gst_buffer_copy_region(out.get(), GST_BUFFER_COPY_ALL, 0, 64));
-  out.reset();  // the copy's records are its own
+  out.reset();  // the copy does not share its records
   const GstCudaCclInfo info = components_of(copy.get());
   expect_records(info.records, info.n_records, label(image, {}).records);
   EXPECT_EQ(count_component_metas(part.get()), 0);
 }
 
-/// Two elements in a row: the mask of the first is what the second labels.
+/// Two elements in a row: the second labels the mask of the first.
 TEST(MetaPipelines, TwoElementsInARow) {
   Pipeline p(launch("output=mask min-area=2",
                     "cudaccl output=labels backend=" + backend() + " ! appsink name=out sync=false"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What a buffer tells of its components: GstCudaCclMeta and regions of interest.
+/// Components in a buffer's metadata: GstCudaCclMeta and regions of interest.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ TEST(Components, FieldsOfTheStructure) {
   EXPECT_EQ(g_bytes_get_size(static_cast<GBytes*>(g_value_get_boxed(records))), 5 * 64u);
 }
 
-/// One frame worked out by hand, so that a slip in the tests' own flood fill shows.
+/// Computed by hand, to find mistakes in the tests' own flood fill.
 TEST(Components, RecordsOfAKnownPicture) {
   Harness h("output=passthrough");
   ASSERT_TRUE(h.send_caps("GRAY8", 7, 6));
@@ -107,7 +107,7 @@ TEST(Components, NoneInAnEmptyFrameAndOneInAFullOne) {
   expect_records(info.records, info.n_records, label(blank(33, 9, 255), {}).records);
 }
 
-TEST(Components, OverflowIsToldAndKeepsTheLargest) {
+TEST(Components, OverflowIsReportedAndKeepsTheLargest) {
   Harness h("output=labels max-components=1");
   ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
   const Expected expected = label(kShapes, {});
@@ -116,7 +116,7 @@ TEST(Components, OverflowIsToldAndKeepsTheLargest) {
   EXPECT_EQ(info.n_components, 5u);
   EXPECT_TRUE(info.overflow);
   expect_records(info.records, info.n_records, largest(expected.records, 1));
-  EXPECT_EQ(h.pixels(out), labels(expected)) << "pixels do not suffer";
+  EXPECT_EQ(h.pixels(out), labels(expected)) << "all components are painted";
   EXPECT_EQ(h.stat("overflow"), 1u);
   // A tie goes to the smaller label.
   h.set("max-area", "4");
@@ -124,7 +124,7 @@ TEST(Components, OverflowIsToldAndKeepsTheLargest) {
   EXPECT_EQ(components_of(tie.get()).records[0].label, 2u);
 }
 
-TEST(Components, SaturatedLabelsAreTold) {
+TEST(Components, SaturatedLabelsAreReported) {
   // Every other pixel of every other row: 260 × 260 components.
   Image dots = blank(520, 520);
   for (uint32_t y = 0; y < dots.height; y += 2) {
@@ -154,7 +154,7 @@ TEST(Components, SaturatedLabelsAreTold) {
   EXPECT_FALSE(components_of(h.process(dots).get()).labels_saturated) << "a mask has no labels to saturate";
 }
 
-/// Records belong to their buffer: later frames do not write into them.
+/// Later frames do not overwrite the records of a buffer.
 TEST(Components, OutliveLaterFrames) {
   Harness h("output=passthrough");
   ASSERT_TRUE(h.send_caps("GRAY8", 45, 33));
@@ -166,7 +166,7 @@ TEST(Components, OutliveLaterFrames) {
   expect_records(info.records, info.n_records, label(noise(45, 33, 1), {}).records);
 }
 
-/// Those of an element upstream give way, as its records do; other people's stay.
+/// Those of a cudaccl upstream are replaced, like its records; those of other elements stay.
 TEST(RegionsOfInterest, AreThoseOfTheLastElement) {
   for (const char* output : {"passthrough", "mask"}) {
     Harness h(std::string("metadata=roi output=") + output);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Frames that would come too late are dropped before any work is done on them, and said so.
+/// Frames that would be late are dropped before they are processed, and the drops are reported.
 #include <gtest/gtest.h>
 
 #include "harness.h"
@@ -8,7 +8,7 @@ namespace cudaccl::test {
 
 namespace {
 
-/// Says that the frame at `time` came `late` too late.
+/// A QoS event: the frame at `time` was late by `late`.
 void send_qos(Harness& h, GstClockTime time, GstClockTime late) {
   gst_harness_push_upstream_event(
       h.get(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1.5, static_cast<GstClockTimeDiff>(late), time));
@@ -27,7 +27,7 @@ class Qos : public testing::TestWithParam<const char*> {
 TEST_P(Qos, LateFramesAreDroppedAndCounted) {
   h.process(image);
   send_qos(h, kFrameDuration, kFrameDuration);
-  // Frames 1 and 2 do not lie after the earliest time that still makes sense.
+  // Frames 1 and 2 are not after the earliest time that is still useful.
   for (int i = 1; i <= 2; ++i) {
     EXPECT_EQ(h.push(image), GST_FLOW_OK);
     EXPECT_EQ(h.pull(), nullptr) << i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Owning pointers to what GStreamer counts references of.
+/// Owning pointers to GStreamer's objects.
 #pragma once
 
 #include <gst/check/gstharness.h>
@@ -39,7 +39,7 @@ struct FreeError {
 };
 using Error = std::unique_ptr<GError, FreeError>;
 
-/// A copy of the element's object that the caller's Ref owns.
+/// Another reference to the object.
 template <typename T>
 Ref<T> share(T* object) {
   return Ref<T>(static_cast<T*>(gst_object_ref(object)));

@@ -45,7 +45,7 @@ TEST(Renegotiation, SizeAndFormatOfTheInput) {
   }
 }
 
-/// Every output followed by every other, one frame each, with nothing lost in between.
+/// Every output is followed by every other one, with one frame each, and no frame is lost.
 TEST(Renegotiation, EveryOutputAfterEveryOther) {
   constexpr const char* kOutputs[] = {"colorized", "labels", "mask", "passthrough", "overlay"};
   Harness h("output=colorized");
@@ -87,7 +87,7 @@ TEST(Renegotiation, OutputChangesOnLumaInput) {
   EXPECT_EQ(h.pixels(h.process(image, "NV12")), labels(expected));
 }
 
-/// The caps stay, but a mask needs memory of its own, and that from a pool.
+/// The caps stay the same, but a mask needs buffers from a pool.
 TEST(Renegotiation, MaskAfterPassthroughHasAPool) {
   Harness h("output=passthrough");
   ASSERT_TRUE(h.send_caps("GRAY8", 16, 16));
@@ -97,8 +97,8 @@ TEST(Renegotiation, MaskAfterPassthroughHasAPool) {
   EXPECT_NE(h.process(noise(16, 16, 3))->pool, nullptr);
 }
 
-/// Downstream that takes only the old output ends the stream with an error, not with wrong pixels.
-TEST(Renegotiation, OutputThatDownstreamCannotTake) {
+/// If downstream accepts only the old output, the stream ends with an error, not with wrong pixels.
+TEST(Renegotiation, OutputThatDownstreamRefuses) {
   Harness h("output=colorized");
   h.accept("video/x-raw,format=RGBA");
   ASSERT_TRUE(h.send_caps("GRAY8", 16, 16));
@@ -111,7 +111,7 @@ TEST(Renegotiation, OutputThatDownstreamCannotTake) {
   EXPECT_EQ(h.pixels(h.process(image)), expected_pixels("overlay", image));
 }
 
-TEST(Renegotiation, DownstreamAsksForAnotherFormat) {
+TEST(Renegotiation, DownstreamRequestsAnotherFormat) {
   Harness h("output=colorized");
   h.accept("video/x-raw,format=RGBA");
   ASSERT_TRUE(h.send_caps("GRAY8", 16, 16));
@@ -124,7 +124,7 @@ TEST(Renegotiation, DownstreamAsksForAnotherFormat) {
 
 namespace {
 
-/// Sets `output` from within a query of the element's to downstream, the n-th of its type.
+/// Sets `output` during the n-th query of a type that the element sends downstream.
 struct Meddler {
   Ref<GstElement> ccl;
   GstQueryType type;
@@ -136,7 +136,7 @@ struct Meddler {
   }
   static GstPadProbeReturn meddle(GstPad*, GstPadProbeInfo* info, gpointer data) {
     auto* meddler = static_cast<Meddler*>(data);
-    // A probe is told of the question and of the answer.
+    // A probe sees the query and its answer.
     if ((GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_PUSH) != 0 && meddler->n > 0 &&
         GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) == meddler->type && --meddler->n == 0) {
       gst_util_set_object_arg(G_OBJECT(meddler->ccl.get()), "output", meddler->output);
@@ -147,8 +147,8 @@ struct Meddler {
 
 }  // namespace
 
-/// An application may set `output` at any time. Whatever the caps came out as, buffers are of their size, and
-/// the frame after that is of the output last set.
+/// An application may set `output` at any time. Whatever caps are negotiated, buffers have their size, and
+/// the next frame has the output that was set last.
 TEST(Renegotiation, OutputSetDuringNegotiation) {
   constexpr const char* kOutputs[] = {"colorized", "labels", "mask", "passthrough", "overlay"};
   const Image image = noise(64, 64, 1);
@@ -156,7 +156,7 @@ TEST(Renegotiation, OutputSetDuringNegotiation) {
     for (const char* second : kOutputs) {
       for (const char* third : kOutputs) {
         SCOPED_TRACE(std::string(first) + ", " + second + ", " + third);
-        Meddler meddler{nullptr, GST_QUERY_ACCEPT_CAPS, third};  // until the pipeline has ended
+        Meddler meddler{nullptr, GST_QUERY_ACCEPT_CAPS, third};  // lives as long as the pipeline
         Pipeline pipeline(
             "appsrc name=in format=time caps=video/x-raw,format=GRAY8,width=64,height=64,framerate=25/1"
             " ! cudaccl name=ccl backend=" +
@@ -185,12 +185,12 @@ TEST(Renegotiation, OutputSetDuringNegotiation) {
   }
 }
 
-/// The answer to a caps query goes by one output, whatever is set on the way.
-TEST(Renegotiation, OutputSetWhileCapsAreAskedFor) {
+/// The answer to a CAPS query is for one output, even if the property changes meanwhile.
+TEST(Renegotiation, OutputSetDuringACapsQuery) {
   for (const char* output : {"labels", "mask", "passthrough", "overlay"}) {
     for (int n = 1; n <= 2; ++n) {
       SCOPED_TRACE(std::string(output) + ", query " + std::to_string(n));
-      Meddler meddler{nullptr, GST_QUERY_CAPS, output, n};  // until the pipeline has ended
+      Meddler meddler{nullptr, GST_QUERY_CAPS, output, n};  // lives as long as the pipeline
       Pipeline pipeline("videotestsrc num-buffers=3 ! cudaccl name=ccl backend=" + backend() +
                             " ! videoconvert name=next ! appsink name=out sync=false",
                         GST_STATE_READY);
@@ -206,8 +206,8 @@ TEST(Renegotiation, OutputSetWhileCapsAreAskedFor) {
   }
 }
 
-/// Passthrough takes the formats that downstream does, which upstream must be told; frames of another may be
-/// on their way.
+/// In passthrough the element accepts the formats that downstream accepts. Upstream must change its format,
+/// and frames of the old format may already be on their way.
 TEST(Renegotiation, PassthroughThatUpstreamMustConvertFor) {
   for (const char* between : {"", " ! queue max-size-buffers=5"}) {
     Pipeline pipeline(

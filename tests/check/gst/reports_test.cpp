@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What the element tells besides buffers: messages, `stats`, `active-backend`.
+/// What the element reports apart from buffers: messages, `stats`, `active-backend`.
 #include <gtest/gtest.h>
 
 #include "harness.h"
@@ -9,11 +9,7 @@ namespace cudaccl::test {
 namespace {
 
 std::string active_backend(GstElement* element) {
-  GValue value = G_VALUE_INIT;
-  g_object_get_property(G_OBJECT(element), "active-backend", &value);
-  const Text text(gst_value_serialize(&value));
-  g_value_unset(&value);
-  return text.get();
+  return text_of_property(element, "active-backend");
 }
 
 Ref<GstStructure> stats_of(GstElement* element) {
@@ -60,11 +56,11 @@ TEST(Messages, OnePerFrameWithTimesAndCounts) {
     EXPECT_TRUE(gst_structure_get_boolean(structure, "overflow", &overflow));
     EXPECT_EQ(count, i == 0 ? 0u : 4u);
     EXPECT_EQ(overflow, i == 1);
-    EXPECT_EQ(h.message(GST_MESSAGE_ELEMENT), nullptr) << "one a frame";
+    EXPECT_EQ(h.message(GST_MESSAGE_ELEMENT), nullptr) << "one message per frame";
   }
 }
 
-TEST(Messages, OffByDefaultAndSwitchedLive) {
+TEST(Messages, AreOffByDefaultAndCanBeSwitchedLive) {
   Harness h("output=mask");
   ASSERT_TRUE(h.send_caps("GRAY8", 8, 8));
   h.process(noise(8, 8, 1));
@@ -114,13 +110,13 @@ TEST(Stats, ZeroBeforeTheFirstFrameAndAfterARestart) {
   h.process(noise(8, 8, 1));
   EXPECT_EQ(h.stat("frames"), 1u);
   gst_element_set_state(h.element(), GST_STATE_READY);
-  EXPECT_EQ(h.stat("frames"), 1u) << "may be read after the end";
+  EXPECT_EQ(h.stat("frames"), 1u) << "can be read after the end";
   gst_element_set_state(h.element(), GST_STATE_PLAYING);
   EXPECT_EQ(h.stat("frames"), 0u);
 }
 
-/// `device` and `device-id` are of what is in use at the time, and of nothing when nothing is.
-TEST(Stats, TellTheProcessorInUse) {
+/// `device` and `device-id` describe the processor in use, if there is one.
+TEST(Stats, NameTheProcessorInUse) {
   const Ref<GstElement> element = make_element();
   const auto device = [&] {
     return std::string(gst_structure_get_string(stats_of(element.get()).get(), "device"));
@@ -144,7 +140,7 @@ TEST(Stats, TellTheProcessorInUse) {
   EXPECT_EQ(seen[0] == seen[1], backend() == "cpu");
 }
 
-TEST(ActiveBackend, KnownFromReadyOnAndNotified) {
+TEST(ActiveBackend, IsKnownFromReadyOnAndNotified) {
   const Ref<GstElement> element = make_element();
   int notified = 0;
   g_signal_connect(element.get(), "notify::active-backend",
@@ -161,7 +157,7 @@ TEST(ActiveBackend, KnownFromReadyOnAndNotified) {
   }
 }
 
-TEST(ActiveBackend, AutoTakesTheGpuIfThereIsOne) {
+TEST(ActiveBackend, AutoUsesTheGpuIfThereIsOne) {
   const Ref<GstElement> element = make_element("backend=auto");
   ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
   EXPECT_EQ(active_backend(element.get()), why_no_cuda().empty() ? "cuda" : "cpu");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Starts and stops pipelines over and over. leaks_test.cpp runs it under GStreamer's leaks tracer.
+/// Starts and stops pipelines many times. leaks_test.cpp runs it under GStreamer's leaks tracer.
 ///
 ///     state-cycles CYCLES [leak]
 ///
-/// With `leak` one buffer is kept on purpose, to show that the tracer would tell.
+/// With `leak` one buffer is never released, to show that the tracer reports it.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,8 +14,8 @@ using cudaccl::test::Pipeline;
 
 namespace {
 
-/// One life of a pipeline: frames, another output, other caps, other metadata, and the end of the stream
-/// only every second time, so that stopping in the middle is tried too.
+/// One pipeline from start to stop: frames, several outputs, other caps, a corrupt frame. Only every second
+/// cycle waits for the end of the stream; the others stop in the middle.
 bool run_cycle(int cycle) {
   using namespace cudaccl::test;
   Pipeline p("appsrc name=in format=time caps=\"" + caps_text("GRAY8", 40, 30) +
@@ -33,7 +33,7 @@ bool run_cycle(int cycle) {
   if (p.push(make_frame(noise(50, 20, cycle), "NV12")) != GST_FLOW_OK || !p.pull()) {
     return false;
   }
-  p.push(Ref<GstBuffer>(gst_buffer_new()));  // corrupt: the path of a dropped frame
+  p.push(Ref<GstBuffer>(gst_buffer_new()));  // corrupt, so it is dropped
   if (cycle % 2 == 0) {
     p.end();
     return p.pull() == nullptr;
@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
     }
   }
   if (argc > 2 && std::strcmp(argv[2], "leak") == 0) {
-    static_cast<void>(gst_buffer_new());
+    std::printf("leaked buffer %p\n", static_cast<void*>(gst_buffer_new()));
   }
   gst_deinit();
   std::puts("done");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Events and what buffers say of themselves besides pixels.
+/// Events, and timestamps and flags of buffers.
 #include <gtest/gtest.h>
 
 #include "harness.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kOutputs[] = {"colorized", "overlay", "labels", "mask", "passthrough"};
 
-/// The types of the events that came out since the last call.
+/// The types of the events that left since the last call.
 std::vector<GstEventType> take_events(Harness& h) {
   std::vector<GstEventType> types;
   while (const Ref<GstEvent> event{gst_harness_try_pull_event(h.get())}) {
@@ -31,7 +31,7 @@ class Stream : public testing::TestWithParam<const char*> {
 }  // namespace
 
 TEST_P(Stream, TimestampsOffsetsAndFlagsArePreserved) {
-  h.process(frame());  // the first one of a stream is a discontinuity, whatever it says
+  h.process(frame());  // the first frame of a stream is always discontinuous
   Ref<GstBuffer> in = frame();
   GST_BUFFER_PTS(in.get()) = 5 * GST_SECOND;
   GST_BUFFER_DTS(in.get()) = 4 * GST_SECOND;
