@@ -34,7 +34,6 @@
 #include "metadata.h"
 #include "negotiation.h"
 #include "properties.h"
-#include "property_types.h"
 #include "statistics.h"
 
 GST_DEBUG_CATEGORY(gst_cuda_ccl_debug);
@@ -72,7 +71,8 @@ struct Private {
     kept_output = output;
   }
 
-  /// The rule by the properties. Until the backend in use is known, `backend` decides about CUDA memory.
+  /// The rule that follows from the properties. Until the backend in use is known, `backend` decides about
+  /// CUDA memory.
   CapsRule wanted_caps_rule() {
     const BackendChoice active = backend.processor().backend;
     const std::lock_guard guard(lock);
@@ -102,9 +102,6 @@ struct GstCudaCclClass {
 
 #define GST_CUDA_CCL(obj) (reinterpret_cast<GstCudaCcl*>(obj))
 
-/// Ids of the read-only properties. Those of properties.h count from 1.
-enum : guint { PROP_ACTIVE_BACKEND = 1000, PROP_STATS };
-
 static void gst_cuda_ccl_set_property(GObject*, guint, const GValue*, GParamSpec*);
 static void gst_cuda_ccl_get_property(GObject*, guint, GValue*, GParamSpec*);
 static void gst_cuda_ccl_finalize(GObject*);
@@ -129,38 +126,6 @@ static gboolean gst_cuda_ccl_transform_meta(GstBaseTransform*, GstBuffer*, GstMe
 G_DEFINE_TYPE(GstCudaCcl, gst_cuda_ccl, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(cudaccl, "cudaccl", GST_RANK_NONE, gst_cuda_ccl_get_type())
 
-static void install_read_only_properties(GObjectClass* object_class) {
-  constexpr auto flags = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-  /**
-   * GstCudaCcl:active-backend:
-   *
-   * Where frames are labelled, from READY on: `cuda` or `cpu`, and `auto` before. A change is notified.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property(
-      object_class, PROP_ACTIVE_BACKEND,
-      g_param_spec_enum("active-backend", "Active backend",
-                        "Where frames are labelled (auto: not decided yet)", cudaccl::backend_type(),
-                        static_cast<gint>(BackendChoice::kAuto), flags));
-  /**
-   * GstCudaCcl:stats:
-   *
-   * A structure `application/x-cudaccl-stats` with these fields: `device` (#gchararray) and `device-id`
-   * (#gint, -1 on the CPU) of the processor in use; `frames`, `dropped`, `components` and `overflow`
-   * (#guint64), counted since the start; and for each of the stages `upload`, `label`, `number`, `measure`,
-   * `paint` and `download` the time per frame in microseconds, as `STAGE-us-min`, `STAGE-us-mean` and
-   * `STAGE-us-max` (#gdouble).
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property(
-      object_class, PROP_STATS,
-      g_param_spec_boxed("stats", "Statistics",
-                         "Frames, drops, components and time per stage since the start", GST_TYPE_STRUCTURE,
-                         flags));
-}
-
 static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
   GObjectClass* object_class = G_OBJECT_CLASS(klass);
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
@@ -171,7 +136,6 @@ static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
   object_class->get_property = GST_DEBUG_FUNCPTR(gst_cuda_ccl_get_property);
   object_class->finalize = GST_DEBUG_FUNCPTR(gst_cuda_ccl_finalize);
   cudaccl::install_properties(object_class);
-  install_read_only_properties(object_class);
 
   gst_element_class_add_pad_template(element_class, cudaccl::sink_template());
   gst_element_class_add_pad_template(element_class, cudaccl::src_template());
@@ -235,9 +199,9 @@ static void gst_cuda_ccl_set_property(GObject* object, guint id, const GValue* v
 
 static void gst_cuda_ccl_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
   Private* priv = GST_CUDA_CCL(object)->priv;
-  if (id == PROP_ACTIVE_BACKEND) {
+  if (id == cudaccl::kActiveBackendId) {
     g_value_set_enum(value, static_cast<gint>(priv->backend.processor().backend));
-  } else if (id == PROP_STATS) {
+  } else if (id == cudaccl::kStatsId) {
     g_value_take_boxed(value, priv->statistics.to_structure(priv->backend.processor()));
   } else if (!cudaccl::get_property(priv->snapshot(), id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
@@ -348,7 +312,7 @@ static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection 
     // GstBaseTransform would call transform_caps() for each way, and `output` may change in between.
     const bool is_src = direction == GST_PAD_SRC;
     cudaccl::answer_caps(is_src ? transform->srcpad : transform->sinkpad,
-                         is_src ? transform->sinkpad : transform->srcpad, query, priv->caps_rule());
+                         is_src ? transform->sinkpad : transform->srcpad, query, priv->wanted_caps_rule());
     return TRUE;
   }
   if (direction == GST_PAD_SINK && is_serialized(query)) {

@@ -17,6 +17,7 @@ using ccl::Settings;
 
 /* What the table is made of */
 
+constexpr auto kReadOnly = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 constexpr auto kReadWrite = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
 constexpr auto kFixed = static_cast<GParamFlags>(kReadWrite | GST_PARAM_MUTABLE_READY);
 constexpr auto kLive = static_cast<GParamFlags>(kReadWrite | GST_PARAM_MUTABLE_PLAYING);
@@ -137,6 +138,8 @@ template <typename... Lambdas>
 struct Overloaded : Lambdas... {
   using Lambdas::operator()...;
 };
+template <typename... Lambdas>
+Overloaded(Lambdas...) -> Overloaded<Lambdas...>;
 
 GParamSpec* new_spec(const Property& p) {
   const gdouble value = p.member.get(Properties{});
@@ -202,6 +205,16 @@ void install_properties(GObjectClass* klass) {
   for (const Property& property : kProperties) {
     g_object_class_install_property(klass, ++id, new_spec(property));
   }
+  g_object_class_install_property(
+      klass, kActiveBackendId,
+      g_param_spec_enum("active-backend", "Active backend",
+                        "Where frames are labelled (auto: not decided yet)", backend_type(),
+                        static_cast<gint>(BackendChoice::kAuto), kReadOnly));
+  g_object_class_install_property(
+      klass, kStatsId,
+      g_param_spec_boxed("stats", "Statistics",
+                         "Frames, drops, components and time per stage since the start", GST_TYPE_STRUCTURE,
+                         kReadOnly));
 }
 
 bool set_property(Properties* properties, guint id, const GValue* value) {

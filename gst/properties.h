@@ -221,10 +221,34 @@ struct Properties {
   bool post_messages = false;
 };
 
-/// Installs the properties of the table. Their ids count from 1.
+/// Ids of the read-only properties, which the element answers. Those of the table count from 1.
+enum : guint {
+  /**
+   * GstCudaCcl:active-backend:
+   *
+   * Where frames are labelled, from READY on: `cuda` or `cpu`, and `auto` before. A change is notified.
+   *
+   * Since: 0.1
+   */
+  kActiveBackendId = 1000,
+
+  /**
+   * GstCudaCcl:stats:
+   *
+   * A structure `application/x-cudaccl-stats`. `device` (#gchararray) and `device-id` (#gint, -1 on the CPU)
+   * describe the processor in use. `frames`, `dropped`, `components` and `overflow` (#guint64) are counted
+   * since the start. Each of the stages `upload`, `label`, `number`, `measure`, `paint` and `download` has
+   * its time per frame in microseconds, as `STAGE-us-min`, `STAGE-us-mean` and `STAGE-us-max` (#gdouble).
+   *
+   * Since: 0.1
+   */
+  kStatsId,
+};
+
+/// Installs all properties.
 void install_properties(GObjectClass* klass);
 
-/// Writes or reads the property with this id. False if the table has none.
+/// Writes or reads the property of the table with this id. False if there is none.
 bool set_property(Properties* properties, guint id, const GValue* value);
 bool get_property(const Properties& properties, guint id, GValue* value);
 

@@ -309,15 +309,15 @@ TEST_F(CudaMemory, FromCudaToSystemMemoryAndBackInTheStream) {
   const ContextRef context = new_context();
   Harness h("output=colorized threshold=128 pipeline-depth=2");
   uint32_t pushed = 0;
-  for (int turn = 0; turn < 6; ++turn) {
-    const bool is_cuda = turn % 2 == 0;
-    h.accept(turn % 3 == 0 ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw,format=RGBA");
+  for (int round = 0; round < 6; ++round) {
+    const bool is_cuda = round % 2 == 0;
+    h.accept(round % 3 == 0 ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw,format=RGBA");
     ASSERT_TRUE(h.send_caps(is_cuda ? cuda_caps("NV12") : caps_text("NV12", kWidth, kHeight)));
     for (int i = 0; i < 3; ++i, ++pushed) {
       const Image image = noise(kWidth, kHeight, pushed);
       ASSERT_EQ(h.push(is_cuda ? make_cuda_frame(image, "NV12", context.get()) : make_frame(image, "NV12")),
                 GST_FLOW_OK)
-          << turn;
+          << round;
     }
   }
   gst_harness_push_event(h.get(), gst_event_new_eos());
