@@ -8,31 +8,34 @@
 #include "ccl/component.h"
 #include "ccl/config.h"
 #include "ccl/sums.h"
-#include "host/runs/pair_lister.h"
+#include "host/runs/strip_labeler.h"
 #include "host/runs/strip_merger.h"
 #include "host/runs/table.h"
-#include "host/stages/select.h"
+#include "host/stages/label_range.h"
 
 namespace ccl::host {
 
-/// What the records of a frame are made from, and where. Arrays are indexed by local label.
+/// What the records of a frame are made from, and where they go. Arrays are indexed by local label.
 struct MeasureJob {
   const Config& config;
-  const Settings& settings;
-  const uint32_t* areas;  ///< 0 of parts
-  uint32_t* slots;        ///< of roots: their record, or kNoRecord; written for parts
+  uint32_t features;
+  const FrameNeeds& needs;
+  const StripLabeler& labeler;  ///< which labelled the frame
+  const RunTable& table;
+  const StripMerger& merger;
+  const uint32_t* marks;   ///< 0 of parts
+  uint32_t* record_index;  ///< of roots: from Selector; written for parts: where their sums are
   uint32_t n_records;
-  std::byte* sums;        ///< room for as many Sums as there are records and parts
+  std::byte* sums;        ///< room for as many Sums as there are records and parts, in this order
   CclComponent* records;  ///< out
 };
 
-/// Makes the records of components that have their root in the strip. Their runs in other strips are still
-/// missing; those that the strip has of others are added up. `own_records` are those of the strip's roots.
-/// Threads may each do another strip. `lister` lists the rows of pairs.
-void measure_strip(const RunTable& table, const PairLister& lister, const StripMerger& merger,
-                   const Strip& strip, const IndexSpan& own_records, const MeasureJob& job);
+/// Makes the records of components that have their root in the strip. The sums of runs in other strips are
+/// still missing from them; sums of this strip's parts are kept for measure_parts(). `own_records` are the
+/// records of the strip's roots. Threads may each do another strip.
+void measure_strip(const MeasureJob& job, const Strip& strip, const IndexSpan& own_records);
 
 /// After all strips: completes the records of components that lie in several.
-void measure_parts(const RunTable& table, const StripMerger& merger, const MeasureJob& job);
+void measure_parts(const MeasureJob& job);
 
 }  // namespace ccl::host

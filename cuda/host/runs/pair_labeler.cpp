@@ -14,7 +14,8 @@ PairLabeler::PairLabeler(const Kernels& kernels, RunTable& table, uint32_t* area
       table_(table),
       areas_(areas),
       no_pixels_(std::make_unique<uint64_t[]>(table.n_words())),
-      scratch_(uninitialized<uint32_t>(5 * size_t{table.width()} * table.strips().size())) {}
+      scratch_(uninitialized<uint32_t>(5 * size_t{table.width()} * table.strips().size())),
+      lister_(kernels, table) {}
 
 PairLabeler::Scratch PairLabeler::scratch_of(const Strip& strip) const {
   const size_t width = table_.width();
@@ -29,8 +30,8 @@ void PairLabeler::pack(const FrameJob& job, uint32_t y) const {
                      .bits = {table_.bits(y).foreground, nullptr}});
 }
 
-/// A pair of equal rows that repeats another one shares its runs, which thus become rectangles.
-void PairLabeler::label(const FrameJob& job, Strip& strip) const {
+/// A pair of equal rows that repeats the pair above shares its runs, which become rectangles.
+void PairLabeler::label(const FrameJob& job, const FrameNeeds& needs, Strip& strip) const {
   const uint32_t n_words = table_.n_words();
   uint32_t run = strip.first_run;
   bool was_even = false;
@@ -61,7 +62,7 @@ void PairLabeler::label(const FrameJob& job, Strip& strip) const {
       std::copy_n(table_.bits(y).starts, n_words, table_.bits(y + 1).starts);
     }
   }
-  needs_areas(job.settings, table_.width() * table_.height()) ? flatten<true>(strip) : flatten<false>(strip);
+  needs.areas ? flatten<true>(strip) : flatten<false>(strip);
 }
 
 void PairLabeler::link_to_pair_above(uint32_t y) const {
@@ -78,8 +79,8 @@ void PairLabeler::link_to_pair_above(uint32_t y) const {
                        .shape = nullptr});
 }
 
-/// A parent lies before its child, so it has its label already. New labels ascend by their leftmost runs,
-/// which is the right order unless one of those has no pixel in the upper row.
+/// A parent lies before its child, so the parent already has its label. New labels ascend by their leftmost
+/// runs. This is the right order unless one of these runs has no pixel in the upper row.
 template <bool kWithAreas>
 void PairLabeler::flatten(Strip& strip) const {
   uint32_t* labels = table_.label();
@@ -87,11 +88,11 @@ void PairLabeler::flatten(Strip& strip) const {
   uint32_t next = strip.first_label;
   table_.for_each_band(strip, [&](const Band& band) {
     if constexpr (kWithAreas) {
-      weigh(band, scratch);
+      count_pixels(band, scratch);
     }
     const uint32_t first_new = next;
     uint32_t run = band.runs.begin;
-    // As long as runs have none above, which may be the whole row, there is nothing to look up.
+    // The first runs, or all of them, may have no run above. They need no look-up.
     for (; run < band.runs.end && labels[run] == run; ++run) {
       if constexpr (kWithAreas) {
         areas_[next] = scratch.n_pixels[run - band.runs.begin];
@@ -104,8 +105,8 @@ void PairLabeler::flatten(Strip& strip) const {
       const uint32_t is_root = parent == run ? 1 : 0;
       const uint32_t label = is_root != 0 ? next : label_above;
       if constexpr (kWithAreas) {
-        // No branch, which noise would mislead: the next label's area is cleared again and again until it is
-        // taken.
+        // Without a branch, which noise would mislead: the next label's area is cleared for every run until
+        // a run takes the label.
         areas_[next] = 0;
         areas_[label] += scratch.n_pixels[run - band.runs.begin];
       }
@@ -114,7 +115,7 @@ void PairLabeler::flatten(Strip& strip) const {
     }
     if (next - first_new > 1 && has_late_runs(band)) {
       if constexpr (!kWithAreas) {
-        weigh(band, scratch);
+        count_pixels(band, scratch);
       }
       order_labels<kWithAreas>(band.runs, scratch, first_new, next);
     }
@@ -122,9 +123,10 @@ void PairLabeler::flatten(Strip& strip) const {
   strip.n_labels = next - strip.first_label;
 }
 
-/// Whether there may be a run without a pixel in the upper row. From the start of a run to the next one, the
-/// sum carries what is added at the start through the places without such a pixel: to the first one with it
-/// or, when there is none, to the end of the stretch. In a stretch that ends with the word it may follow yet.
+/// Whether there may be a late run: one without a pixel in the upper row. The addition starts a carry at the
+/// start of each run. The carry passes the columns without an upper pixel and stops at the first column with
+/// one or, if there is none, at the last column before the next start. A run that reaches the end of the word
+/// without an upper pixel may have one in the next word, but counts as late.
 bool PairLabeler::has_late_runs(const Band& band) const {
   const BitRow<const uint64_t> bits = std::as_const(table_).bits(band.y);
   uint64_t has_late = 0;
@@ -138,14 +140,14 @@ bool PairLabeler::has_late_runs(const Band& band) const {
   return has_late != 0;
 }
 
-void PairLabeler::weigh(const Band& band, const Scratch& scratch) const {
+void PairLabeler::count_pixels(const Band& band, const Scratch& scratch) const {
   const bool is_pair = !table_.is_rectangles(band);
-  kernels_.weigh_runs({.upper = table_.bits(band.y).foreground,
-                       .lower = is_pair ? table_.bits(band.y + 1).foreground : no_pixels_.get(),
-                       .starts = table_.bits(band.y).starts,
-                       .n_words = table_.n_words(),
-                       .n_pixels = scratch.n_pixels,
-                       .n_upper = scratch.n_upper});
+  kernels_.count_pixels({.upper = table_.bits(band.y).foreground,
+                         .lower = is_pair ? table_.bits(band.y + 1).foreground : no_pixels_.get(),
+                         .starts = table_.bits(band.y).starts,
+                         .n_words = table_.n_words(),
+                         .n_pixels = scratch.n_pixels,
+                         .n_upper = scratch.n_upper});
   if (!is_pair && band.height() > 1) {
     const uint32_t n_runs = band.runs.end - band.runs.begin;
     std::transform(scratch.n_pixels, scratch.n_pixels + n_runs, scratch.n_pixels,
@@ -153,8 +155,8 @@ void PairLabeler::weigh(const Band& band, const Scratch& scratch) const {
   }
 }
 
-/// Brings the labels first_new..end − 1, which are new in these runs, into the order of their components'
-/// first pixels: those in the upper row, then the others, whose order is right.
+/// Sorts the labels first_new..end − 1, which are new in these runs, by their components' first pixels:
+/// components with a pixel in the upper row first, then the others. Within both groups the order is right.
 template <bool kWithAreas>
 void PairLabeler::order_labels(const RowRuns& runs, const Scratch& scratch, uint32_t first_new,
                                uint32_t end) const {
@@ -191,14 +193,15 @@ void PairLabeler::order_labels(const RowRuns& runs, const Scratch& scratch, uint
   }
 }
 
-void PairLabeler::merge_upper_border(const Strip& strip, uint32_t* parents) const {
+void PairLabeler::merge_upper_border(const FrameNeeds& /*needs*/, const Strip& strip,
+                                     uint32_t* parents) const {
   const uint32_t* above = table_.label() + table_.row(strip.y_begin - 1).begin;
   const uint32_t* below = table_.label() + table_.row(strip.y_begin).begin;
   const BitRow<uint64_t> bits_above = table_.bits(strip.y_begin - 1);
   const BitRow<uint64_t> bits_below = table_.bits(strip.y_begin);
-  uint32_t run_above = 0;  // one more than the last that has started
+  uint32_t run_above = 0;  // one more than the last run that has started
   uint32_t run_below = 0;
-  bool was_above = false;  // whether there is a pixel in the column before
+  bool was_above = false;  // whether the column before has a pixel
   bool was_below = false;
   for (uint32_t x = 0; x < table_.width(); ++x) {
     const bool is_above = has_bit(bits_above.foreground, x);
@@ -211,6 +214,13 @@ void PairLabeler::merge_upper_border(const Strip& strip, uint32_t* parents) cons
     was_above = is_above;
     was_below = is_below;
   }
+}
+
+RunList PairLabeler::list(const FrameNeeds& needs, const Strip& strip, const Band& band, uint32_t y) const {
+  if (y == band.y && table_.is_rectangles(band)) {
+    return lister_.list_rectangles(strip, band, needs.shapes);
+  }
+  return needs.rows() ? lister_.list_row(strip, y, needs.shapes) : lister_.list_pair(strip, y);
 }
 
 }  // namespace ccl::host

@@ -18,38 +18,47 @@ PairLister::PairLister(const Kernels& kernels, const RunTable& table)
       shape_(uninitialized<uint32_t>(length_ * table.strips().size())),
       n_pixels_(uninitialized<uint32_t>(length_ * table.strips().size())),
       n_upper_(uninitialized<uint32_t>(length_ * table.strips().size())),
-      columns_(uninitialized<uint32_t>(length_ * table.strips().size())) {}
+      column_sum_(uninitialized<uint32_t>(length_ * table.strips().size())) {}
 
-ListedRuns PairLister::list(const Strip& strip, uint32_t y, bool is_alone, bool with_shapes) const {
+RunList PairLister::list_rectangles(const Strip& strip, const Band& band, bool with_shapes) const {
+  return list(strip, band, table_.bits(band.y).starts, table_.label() + band.runs.begin, with_shapes);
+}
+
+RunList PairLister::list_row(const Strip& strip, uint32_t y, bool with_shapes) const {
   const uint32_t n_words = table_.n_words();
   const BitRow<const uint64_t> bits = table_.bits(y);
-  const uint64_t* starts = bits.starts;
-  const uint32_t* label = table_.label() + table_.row(y).begin;
+  const RowRuns runs = table_.row(y);
+  uint64_t* starts = words_.get() + size_t{strip.index} * n_words;
+  uint32_t* label = label_.get() + length_ * strip.index + kListPadding;
+  kernels_.join_rows({bits.foreground, bits.foreground, n_words, starts});
+  kernels_.list_labels({bits, n_words, table_.label() + runs.begin, label});
+  return list(strip, {y, y + 1, runs}, starts, label, with_shapes);
+}
+
+/// The list of `rows`, whose runs begin at `starts` and have these labels.
+RunList PairLister::list(const Strip& strip, const Band& rows, const uint64_t* starts, const uint32_t* label,
+                         bool with_shapes) const {
+  const uint32_t n_words = table_.n_words();
+  const uint64_t* foreground = table_.bits(rows.y).foreground;
   const size_t first = length_ * strip.index + kListPadding;
-  if (!is_alone) {
-    uint64_t* own_starts = words_.get() + size_t{strip.index} * n_words;
-    kernels_.join_rows({bits.foreground, bits.foreground, n_words, own_starts});
-    kernels_.list_labels({bits, n_words, label, label_.get() + first});
-    starts = own_starts;
-    label = label_.get() + first;
-  }
-  const uint32_t count = kernels_.list_runs({.bits = {bits.foreground, starts},
+  const uint32_t count = kernels_.list_runs({.bits = {foreground, starts},
                                              .width = table_.width(),
                                              .begin = begin_.get() + first,
                                              .end = end_.get() + first});
   if (with_shapes) {
-    const uint64_t* above = y == 0 ? no_pixels_.get() : table_.bits(y - 1).foreground;
-    kernels_.shape_runs({above, bits.foreground, n_words, shape_.get() + first});
+    const uint64_t* above = rows.y == 0 ? no_pixels_.get() : table_.bits(rows.y - 1).foreground;
+    kernels_.shape_runs({above, foreground, n_words, shape_.get() + first});
   }
-  return {.count = count,
+  return {.y = rows.y,
+          .y_end = rows.y_end,
+          .count = count,
           .begin = begin_.get() + first,
           .end = end_.get() + first,
           .label = label,
-          .shape = shape_.get() + first,
-          .segment = nullptr};
+          .shape = shape_.get() + first};
 }
 
-ListedPair PairLister::list_pair(const Strip& strip, uint32_t y) const {
+RunList PairLister::list_pair(const Strip& strip, uint32_t y) const {
   const uint32_t n_words = table_.n_words();
   const BitRow<const uint64_t> upper = table_.bits(y);
   const BitRow<const uint64_t> lower = table_.bits(y + 1);
@@ -66,14 +75,16 @@ ListedPair PairLister::list_pair(const Strip& strip, uint32_t y) const {
                      .n_words = n_words,
                      .n_pixels = n_pixels_.get() + first,
                      .n_upper = n_upper_.get() + first,
-                     .columns = columns_.get() + first});
-  return {.count = count,
+                     .column_sum = column_sum_.get() + first});
+  return {.y = y,
+          .y_end = y + 2,
+          .count = count,
           .begin = begin_.get() + first,
           .end = end_.get() + first,
           .label = table_.label() + table_.row(y).begin,
           .n_pixels = n_pixels_.get() + first,
           .n_upper = n_upper_.get() + first,
-          .columns = columns_.get() + first};
+          .column_sum = column_sum_.get() + first};
 }
 
 }  // namespace ccl::host

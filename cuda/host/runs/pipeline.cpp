@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Runs as nodes, from the first stage to the last. Ours; the idea of labelling runs rather than pixels is
-/// that of Ronse and Devijver 1984 and He, Chao, Suzuki 2007.
+/// Our own method: all stages work on runs of pixels. Labelling runs instead of pixels is the idea of Ronse
+/// and Devijver 1984 and of He, Chao, Suzuki 2007.
 ///
-/// A row is packed to one bit a pixel and becomes a list of runs, stretches of one segment. Runs of
-/// neighbouring rows that touch are linked by a union-find whose roots are the earliest runs, so that one
-/// pass over the runs in raster order gives each its label. Where corners connect, rows are labelled two at
-/// a time (pair_labeler.h), which makes fewer runs. Everything after that follows from the runs too: their
-/// sums have closed forms, and an output row is written by spreading its runs' inks over its bits.
+/// A row is packed to one bit per pixel and becomes a list of runs: neighbouring pixels of one segment. A
+/// union-find links runs of neighbouring rows that touch. Its roots are the earliest runs, so one pass over
+/// the runs in raster order gives each run its label. Rows are labelled one at a time (row_labeler.h) or, for
+/// 8-connected binary foreground, two at a time (pair_labeler.h), which makes fewer runs. The later stages
+/// use the runs too: their sums have closed forms, and an output row is written by expanding one value per
+/// run over the row's bits.
 ///
-/// Threads share the frame by strips of rows (strip_labeler.h), whose labels are merged where strips meet
-/// (strip_merger.h). With one thread there is one strip and nothing to merge.
+/// Each thread labels strips of rows (strip_labeler.h). Labels are merged where strips meet (strip_merger.h).
+/// With one thread there is one strip and nothing to merge.
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -17,12 +18,14 @@
 #include <vector>
 
 #include "host/pipeline.h"
+#include "host/runs/frame_needs.h"
 #include "host/runs/measure.h"
-#include "host/runs/painter.h"
-#include "host/runs/pair_lister.h"
-#include "host/runs/strip_labeler.h"
+#include "host/runs/paint.h"
+#include "host/runs/pair_labeler.h"
+#include "host/runs/row_labeler.h"
 #include "host/runs/strip_merger.h"
 #include "host/runs/table.h"
+#include "host/stages/mark.h"
 #include "host/stages/paint.h"
 #include "host/stages/select.h"
 #include "host/thread_pool.h"
@@ -30,6 +33,9 @@
 namespace ccl::host {
 
 namespace {
+
+/// Fewer labels are marked sooner than another thread wakes.
+constexpr uint32_t kWorthSharing = 8192;
 
 class RunsPipeline final : public Pipeline {
  public:
@@ -46,10 +52,11 @@ class RunsPipeline final : public Pipeline {
   template <typename Work>
   void for_each_strip(Work work);
 
-  void label(const FrameJob& job);
-  void number(const Settings& settings);
-  Selection select(const Settings& settings);
-  void measure(const Settings& settings, uint32_t n_records, CclComponent* records);
+  void label(const FrameJob& job, const FrameNeeds& needs, const StripLabeler& labeler);
+  void number(const FrameNeeds& needs, const StripLabeler& labeler);
+  void mark_labels(const Filter& filter, const FrameNeeds& needs);
+  Selection select();
+  void measure(const MeasureJob& job);
   void write_maps(const FrameJob& job);
   void write_labels(const OutputImage& image);
   void find_first_pixels();
@@ -60,14 +67,14 @@ class RunsPipeline final : public Pipeline {
   RunTable table_;
   StripMerger merger_;
   // Per local label, and as long as the worst frame needs; see RunTable.
-  std::unique_ptr<uint32_t[]> areas_;
-  std::unique_ptr<uint32_t[]> record_of_label_;
-  std::unique_ptr<uint32_t[]> ink_;    ///< or what a map has
-  std::unique_ptr<std::byte[]> sums_;  ///< per record, then per part of one
-  StripLabeler labeler_;
+  std::unique_ptr<uint32_t[]> marks_;  ///< areas until mark_labels()
+  std::unique_ptr<uint32_t[]> record_index_;
+  std::unique_ptr<uint32_t[]> values_;  ///< paint values, or those of a map
+  std::unique_ptr<std::byte[]> sums_;   ///< per record, then per part
+  RowLabeler row_labeler_;
+  PairLabeler pair_labeler_;
   std::vector<IndexSpan> labels_;  ///< per strip
   Selector selector_;
-  PairLister lister_;
   RunPainter painter_;
   uint32_t n_labels_ = 0;
 };
@@ -77,27 +84,40 @@ RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool, const Kernels
       pool_(pool),
       table_(config.width, config.height, count_strips(config.height, pool.n_threads())),
       merger_(table_),
-      areas_(uninitialized<uint32_t>(table_.n_local_labels())),
-      record_of_label_(uninitialized<uint32_t>(table_.n_local_labels())),
-      ink_(uninitialized<uint32_t>(table_.n_local_labels())),
+      marks_(uninitialized<uint32_t>(table_.n_local_labels())),
+      record_index_(uninitialized<uint32_t>(table_.n_local_labels())),
+      values_(uninitialized<uint32_t>(table_.n_local_labels())),
       sums_(uninitialized<std::byte>((max_records() + StripMerger::max_parts(table_)) * sizeof(Sums))),
-      labeler_(kernels, table_, areas_.get(), merger_.parents()),
+      row_labeler_(kernels, table_, marks_.get()),
+      pair_labeler_(kernels, table_, marks_.get()),
       labels_(table_.strips().size()),
       selector_(table_.strips().size()),
-      lister_(kernels, table_),
       painter_(kernels, table_) {}
 
 void RunsPipeline::run(const FrameJob& job, CclComponent* records, FrameResult* result) {
+  const FrameNeeds needs = find_needs(job.settings, config_.width * config_.height);
+  const StripLabeler& labeler = needs.pairs ? static_cast<const StripLabeler&>(pair_labeler_) : row_labeler_;
   StageClock clock;
-  label(job);
+  label(job, needs, labeler);
   result->times.label = clock.lap();
 
-  number(job.settings);
+  number(needs, labeler);
   result->times.number = clock.lap();
 
-  const Selection selection = select(job.settings);
+  mark_labels(job.settings.filter, needs);
+  const Selection selection = needs.areas ? select() : Selection{};
   if (selection.n_records > 0) {
-    measure(job.settings, selection.n_records, records);
+    measure({.config = config_,
+             .features = job.settings.features,
+             .needs = needs,
+             .labeler = labeler,
+             .table = table_,
+             .merger = merger_,
+             .marks = marks_.get(),
+             .record_index = record_index_.get(),
+             .n_records = selection.n_records,
+             .sums = sums_.get(),
+             .records = records});
   }
   result->counts.n_labels = n_labels_;
   result->counts.n_components = selection.n_components;
@@ -117,57 +137,63 @@ void RunsPipeline::for_each_strip(Work work) {
                      [&](uint32_t i) { work(table_.strips()[i]); });
 }
 
-void RunsPipeline::label(const FrameJob& job) {
-  for_each_strip([&](Strip& strip) { labeler_.label(job, strip); });
+void RunsPipeline::label(const FrameJob& job, const FrameNeeds& needs, const StripLabeler& labeler) {
+  for_each_strip([&](Strip& strip) {
+    labeler.label(job, needs, strip);
+    merger_.open_borders(strip);
+  });
 }
 
-void RunsPipeline::number(const Settings& settings) {
+void RunsPipeline::number(const FrameNeeds& needs, const StripLabeler& labeler) {
   for (const Strip& strip : table_.strips()) {
     if (strip.index > 0) {
-      labeler_.merge_upper_border(settings, strip);
+      labeler.merge_upper_border(needs, strip, merger_.parents());
     }
   }
   n_labels_ = merger_.merge();
 }
 
-Selection RunsPipeline::select(const Settings& settings) {
-  if (!needs_areas(settings, config_.width * config_.height)) {
-    // Nothing passes; the painter, who asks for each area, must find so.
-    for (const Strip& strip : table_.strips()) {
-      std::fill_n(areas_.get() + strip.first_label, strip.n_labels, 0);
-    }
-    return {};
+/// The only stage that knows the filter.
+void RunsPipeline::mark_labels(const Filter& filter, const FrameNeeds& needs) {
+  if (needs.areas) {
+    merger_.merge_areas(marks_.get());
   }
-  merger_.merge_areas(areas_.get());
-  std::transform(table_.strips().begin(), table_.strips().end(), labels_.begin(), [](const Strip& strip) {
-    return IndexSpan{strip.first_label, strip.first_label + strip.n_labels};
-  });
-  return selector_.choose(areas_.get(), labels_, settings, config_.max_components, pool_);
+  const auto mark_strip = [&](const Strip& strip) {
+    IndexSpan& labels = labels_[strip.index];
+    labels = {strip.first_label, strip.first_label + strip.n_labels};
+    if (!needs.areas) {  // nothing is kept, and areas were not added up
+      std::fill_n(marks_.get() + labels.begin, labels.size(), 0);
+    } else if (needs.marks) {
+      mark(filter, labels, marks_.get());
+    }
+  };
+  if (n_labels_ >= kWorthSharing) {
+    for_each_strip(mark_strip);
+  } else {
+    std::for_each(table_.strips().begin(), table_.strips().end(), mark_strip);
+  }
 }
 
-void RunsPipeline::measure(const Settings& settings, uint32_t n_records, CclComponent* records) {
-  const MeasureJob job{.config = config_,
-                       .settings = settings,
-                       .areas = areas_.get(),
-                       .slots = record_of_label_.get(),
-                       .n_records = n_records,
-                       .sums = sums_.get(),
-                       .records = records};
+Selection RunsPipeline::select() {
+  return selector_.choose(marks_.get(), labels_, config_.max_components, pool_);
+}
+
+void RunsPipeline::measure(const MeasureJob& job) {
   for_each_strip([&](const Strip& strip) {
-    selector_.assign(strip.index, record_of_label_.get());
-    measure_strip(table_, lister_, merger_, strip, selector_.records(strip.index), job);
+    selector_.assign(strip.index, record_index_.get());
+    measure_strip(job, strip, selector_.records(strip.index));
   });
-  measure_parts(table_, merger_, job);
+  measure_parts(job);
 }
 
-/// Writes the maps that the caller wants to see.
+/// Writes the maps that the caller asked for.
 void RunsPipeline::write_maps(const FrameJob& job) {
   const auto as_image = [this](uint32_t* map) {
     return OutputImage{reinterpret_cast<uint8_t*>(map), config_.width * sizeof(*map)};
   };
   if (job.root_map != nullptr) {
     find_first_pixels();
-    painter_.write_rows(ink_.get(), pool_, as_image(job.root_map));
+    painter_.write_rows(values_.get(), pool_, as_image(job.root_map));
   }
   if (job.labels != nullptr) {
     write_labels(as_image(job.labels));
@@ -179,19 +205,19 @@ void RunsPipeline::write_labels(const OutputImage& image) {
     painter_.write_labels(pool_, image);
     return;
   }
-  ink_[0] = 0;
+  values_[0] = 0;
   for_each_strip([this](const Strip& strip) {
     merger_.for_each_range(strip, [this](const LabelRange& range) {
-      std::iota(ink_.get() + range.first, ink_.get() + range.end, range.label);
+      std::iota(values_.get() + range.first, values_.get() + range.end, range.label);
     });
   });
-  merger_.copy_to_parts(ink_.get());
-  painter_.write_rows(ink_.get(), pool_, image);
+  merger_.copy_to_parts(values_.get());
+  painter_.write_rows(values_.get(), pool_, image);
 }
 
-/// Writes 1 + the raster index of each component's first pixel over the inks.
+/// Writes 1 + the raster index of each component's first pixel to `values_`.
 void RunsPipeline::find_first_pixels() {
-  ink_[0] = 0;
+  values_[0] = 0;
   for_each_strip([this](const Strip& strip) {
     uint32_t next = strip.first_label;
     for (uint32_t y = strip.y_begin; y < strip.y_end; ++y) {
@@ -200,25 +226,25 @@ void RunsPipeline::find_first_pixels() {
       for (uint32_t x = 0; x < config_.width; ++x) {
         label += has_bit(bits.starts, x) ? 1 : 0;
         if (has_bit(bits.foreground, x) && *label == next) {
-          ink_[next++] = y * config_.width + x + 1;
+          values_[next++] = y * config_.width + x + 1;
         }
       }
     }
   });
-  merger_.copy_to_parts(ink_.get());
+  merger_.copy_to_parts(values_.get());
 }
 
 void RunsPipeline::paint(const FrameJob& job, const FrameResult& result) {
   const PaintJob paint_job{
       .config = config_, .settings = job.settings, .input = job.input, .image = job.output};
-  const InkMixer mixer(paint_job);
-  ink_[0] = mixer.background();
+  const PaintRule rule(paint_job);
+  values_[0] = rule.background();
   for_each_strip([&](const Strip& strip) {
-    merger_.for_each_range(strip,
-                           [&](const LabelRange& range) { mixer.mix(range, areas_.get(), ink_.get()); });
+    merger_.for_each_range(
+        strip, [&](const LabelRange& range) { rule.make_values(range, marks_.get(), values_.get()); });
   });
-  merger_.copy_to_parts(ink_.get());
-  painter_.paint(paint_job, ink_.get(), pool_);
+  merger_.copy_to_parts(values_.get());
+  painter_.paint(paint_job, values_.get(), pool_);
   if (job.settings.draw_boxes) {
     draw_boxes(result.components, config_, job.output);
   }

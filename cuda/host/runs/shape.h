@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What a run and its links add to a component's perimeter and Euler number, in one number per run.
+/// What a run and its links add to a component's perimeter and Euler number, packed into one number.
 #pragma once
 
 #include <cstdint>
 
 namespace ccl::host {
 
-/// How many runs of the row above are linked with a run, in the upper half, and how many of its pixels lie
-/// below a pixel of such a run, in the lower half. No row is long enough for either to reach 2¹⁶.
+/// Upper half: the number of runs in the row above that a run is linked with. Lower half: how many of its
+/// pixels lie below a pixel of such a run. Rows are too short for either number to reach 2¹⁶.
 constexpr uint32_t shape_of_link(uint32_t overlap) {
   return 1u << 16 | overlap;
 }

@@ -5,43 +5,52 @@
 #include <cstdint>
 
 #include "ccl/engine.h"
-#include "host/runs/pair_labeler.h"
+#include "host/runs/frame_needs.h"
+#include "host/runs/run_list.h"
 #include "host/runs/table.h"
 
 namespace ccl::host {
 
-/// Whether records need the shape of runs.
-constexpr bool needs_shapes(const Settings& settings) {
-  return (settings.features & (kFeaturePerimeter | kFeatureEuler)) != 0;
-}
-
-/// Labels strips of one frame, each on a thread of its own.
+/// One way to do so: row by row (row_labeler.h) or two rows at a time (pair_labeler.h). The pipeline chooses
+/// once per frame. Threads may each use another strip.
 class StripLabeler {
  public:
-  /// `areas` and `parents` are indexed by local label. `parents` is null unless there are several strips.
-  StripLabeler(const Kernels& kernels, RunTable& table, uint32_t* areas, uint32_t* parents)
-      : kernels_(kernels), table_(table), areas_(areas), parents_(parents), pairs_(kernels, table, areas) {}
+  StripLabeler() = default;
+  virtual ~StripLabeler() = default;
+  StripLabeler(const StripLabeler&) = delete;
+  StripLabeler& operator=(const StripLabeler&) = delete;
 
-  /// Finds and links the strip's runs, gives them their local labels, and adds up the areas of those, if any
-  /// component can pass the filter. In `parents`, the local labels at the strip's borders become their own.
-  void label(const FrameJob& job, Strip& strip) const;
+  /// Finds and links the strip's runs and gives them their local labels. If the frame needs areas, adds up
+  /// those of the local labels.
+  virtual void label(const FrameJob& job, const FrameNeeds& needs, Strip& strip) const = 0;
 
-  /// Unites the local labels on either side of a strip's upper border.
-  void merge_upper_border(const Settings& settings, const Strip& strip) const;
+  /// Unites in `parents`, which is indexed by local label, the labels on both sides of a strip's upper
+  /// border.
+  virtual void merge_upper_border(const FrameNeeds& needs, const Strip& strip, uint32_t* parents) const = 0;
 
- private:
-  void open_border(uint32_t y) const;
-  void label_rows(const FrameJob& job, Strip& strip) const;
-  bool repeats_row_above(const FrameJob& job, uint32_t y) const;
-  void find_runs(const FrameJob& job, uint32_t y, uint32_t first_run) const;
-  void link_to_row_above(const Settings& settings, uint32_t y) const;
-  void flatten(Strip& strip) const;
-
-  const Kernels& kernels_;
-  RunTable& table_;
-  uint32_t* areas_;
-  uint32_t* parents_;
-  PairLabeler pairs_;
+  /// Lists the labelled runs of one or more rows of the band, from row y on. RunList::y_end is the next row
+  /// to be listed. The list is valid until the next call for the strip.
+  virtual RunList list(const FrameNeeds& needs, const Strip& strip, const Band& band, uint32_t y) const = 0;
 };
+
+/// Calls visit(runs) for all runs of a labelled strip, in order. `runs` is a RectangleList or, only without
+/// features, a PairList. Both have the same functions, so one generic visitor serves all labelers.
+template <uint32_t kFeatures, typename Visit>
+void for_each_run_list(const RunTable& table, const StripLabeler& labeler, const FrameNeeds& needs,
+                       const Strip& strip, Visit visit) {
+  table.for_each_band(strip, [&](const Band& band) {
+    for (uint32_t y = band.y; y < band.y_end;) {
+      const RunList list = labeler.list(needs, strip, band, y);
+      y = list.y_end;
+      if constexpr (kFeatures == 0) {
+        if (list.n_pixels != nullptr) {
+          visit(PairList(list));
+          continue;
+        }
+      }
+      visit(RectangleList(list));
+    }
+  });
+}
 
 }  // namespace ccl::host

@@ -7,7 +7,7 @@ namespace ccl::host {
 
 namespace {
 
-/// Of a parent while parts are looked for: its child is known to be a part. No label is that large.
+/// Set in a parent while parts are searched: its child was found to be a part. No label is that large.
 constexpr uint32_t kFound = 1u << 31;
 
 }  // namespace
@@ -32,6 +32,17 @@ std::span<const uint32_t> StripMerger::parts(const Strip& strip) const {
   return {room_for_parts(strip), merged_[strip.index].n_parts};
 }
 
+void StripMerger::open_borders(const Strip& strip) const {
+  if (parents_ == nullptr) {
+    return;
+  }
+  for (const uint32_t y : {strip.y_begin, strip.y_end - 1}) {
+    const RowRuns row = table_.row(y);
+    std::for_each(table_.label() + row.begin, table_.label() + row.end,
+                  [this](uint32_t label) { parents_[label] = label; });
+  }
+}
+
 uint32_t StripMerger::merge() {
   uint32_t n_labels = 0;
   uint32_t n_parts = 0;
@@ -44,7 +55,7 @@ uint32_t StripMerger::merge() {
     n_parts += merged.n_parts;
     n_labels += strip.n_labels - merged.n_parts;
     for (const uint32_t part : parts(strip)) {
-      // A parent is smaller, so it is a root, or a part whose parent is its root already.
+      // A parent is smaller, so it is a root, or a part whose parent has become its root by now.
       parents_[part] = parents_[parents_[part] & ~kFound];
     }
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The second stage of the CPU's `runs`: from the strips' local labels to those of the frame.
 ///
-/// Of the local labels that belong to one component, the smallest is its *root*, and the others are *parts*.
-/// All of them lie at strips' borders, so they are few, and what is done here takes a time that depends on
-/// the frame's width only. Between two parts the local labels of a strip are roots, and their canonical
-/// labels ascend with them: whatever is known of components stays where the local labels have it, and no
-/// run, nor any array of labels, is gone through to renumber it.
+/// Among the local labels that belong to one component, the smallest is its *root* and the others are
+/// *parts*. Parts lie at strips' borders, so they are few, and merging takes a time that depends on the
+/// frame's width only. Between two parts, the local labels of a strip are roots, and their canonical labels
+/// ascend with them. So arrays that are indexed by local label stay as they are: nothing is renumbered, and
+/// no pass over all runs is needed.
 #pragma once
 
 #include <cstdint>
@@ -18,28 +18,31 @@
 
 namespace ccl::host {
 
-/// A frame in one strip has nothing to merge: all its local labels are roots, and canonical.
+/// A frame in one strip needs no merging: all its local labels are roots, and canonical.
 class StripMerger {
  public:
   /// Takes all memory for frames of the table's size.
   explicit StripMerger(const RunTable& table);
 
-  /// To unite local labels across the strips' borders, those that lie there being their own before; null
-  /// when there is one strip.
+  /// After the strip was labelled: makes the local labels at its borders their own parents. Threads may each
+  /// do another strip.
+  void open_borders(const Strip& strip) const;
+
+  /// To unite local labels across the strips' borders; null when there is one strip.
   uint32_t* parents() { return parents_.get(); }
 
   /// How many parts there can be.
   static size_t max_parts(const RunTable& table) { return max_parts_of_strip(table) * table.strips().size(); }
 
-  /// After the labels were united: finds the parts. Returns the number of components.
+  /// After the labels were united: finds the parts and returns the number of components.
   uint32_t merge();
 
-  /// Adds the areas of parts to those of their roots, and makes them 0.
+  /// Adds the areas of parts to the areas of their roots, and makes the areas of parts 0.
   void merge_areas(uint32_t* areas) const;
 
   /// The parts of one strip, ascending.
   std::span<const uint32_t> parts(const Strip& strip) const;
-  /// How many the strips before this one have.
+  /// The number of parts in the strips before this one.
   uint32_t first_part(const Strip& strip) const { return merged_[strip.index].first_part; }
   uint32_t root(uint32_t part) const { return parents_[part]; }
 
@@ -54,7 +57,7 @@ class StripMerger {
   template <typename Visit>
   void for_each_range(const Strip& strip, Visit visit) const;
 
-  /// Gives all parts what an array, indexed by local label, has for their roots.
+  /// In an array that is indexed by local label: copies the entries of roots to their parts.
   void copy_to_parts(uint32_t* value_of_label) const;
 
  private:
@@ -71,8 +74,8 @@ class StripMerger {
   };
 
   const RunTable& table_;
-  std::unique_ptr<uint32_t[]> parents_;  ///< per local label; only those at borders are there
-  std::unique_ptr<uint32_t[]> parts_;    ///< the strips' rooms one after the other
+  std::unique_ptr<uint32_t[]> parents_;  ///< per local label; written for labels at borders only
+  std::unique_ptr<uint32_t[]> parts_;    ///< one strip's room after the other
   std::vector<Merged> merged_;           ///< per strip
 };
 

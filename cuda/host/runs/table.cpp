@@ -7,10 +7,10 @@ namespace ccl::host {
 
 namespace {
 
-/// Few rows are done sooner than a second thread has woken.
+/// A few rows take less time than waking a second thread.
 constexpr uint32_t kMinRowsPerStrip = 8;
 
-/// More strips than threads, so that one that is kept from its processor delays the frame less.
+/// More strips than threads, so that a thread that loses its processor delays the frame less.
 constexpr uint32_t kStripsPerThread = 2;
 
 std::vector<Strip> divide(uint32_t width, uint32_t height, uint32_t n_strips) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The runs of a frame, and the strips of rows that threads work on apart from each other.
+/// The runs of a frame, and the strips of rows that threads process in parallel.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,21 @@ std::unique_ptr<T[]> uninitialized(size_t count) {
   return std::make_unique_for_overwrite<T[]>(count);
 }
 
-/// Rows that are labelled by one thread. Its components are *local*: they end at the strip's borders, until
-/// those are merged. Local labels ascend from first_label on, in the raster order of the local components'
-/// first pixels.
+/// Rows that are labelled by one thread. Components are *local* at first: they end at the strip's borders,
+/// until strips are merged. Local labels ascend from first_label on, in the raster order of the local
+/// components' first pixels.
 struct Strip {
   uint32_t index;
   uint32_t y_begin;
   uint32_t y_end;
-  uint32_t first_run;    ///< where its runs have their room in the arrays
-  uint32_t first_label;  ///< more than that of any strip before it can become
+  uint32_t first_run;    ///< where the room of its runs begins in the arrays
+  uint32_t first_label;  ///< larger than any label of the strips before it
   uint32_t n_labels = 0;
 };
 
-/// A row's runs are [begin, end) in the arrays of runs. Rows in succession that look the same share theirs:
-/// such a run is a rectangle. So do the rows of a pair (pair_labeler.h), equal or not. Masks that were scaled
-/// up, straight edges and empty rows are full of them.
+/// A row's runs are [begin, end) in the arrays of runs. Equal rows that follow each other share their runs:
+/// such a run is a rectangle. Scaled-up masks, straight edges and empty rows have many. The two rows of a
+/// pair (pair_labeler.h) share their runs too, equal or not.
 struct RowRuns {
   uint32_t begin;
   uint32_t end;
@@ -47,8 +47,8 @@ struct Band {
   uint32_t height() const { return y_end - y; }
 };
 
-/// Arrays are as long as the worst frame needs, every pixel a run of its own, and never filled in advance,
-/// so that what ordinary frames do not reach stays unmapped.
+/// Arrays are as long as the worst frame needs, in which each pixel is a run. They are never filled in
+/// advance, so that pages which ordinary frames do not reach stay unmapped.
 class RunTable {
  public:
   RunTable(uint32_t width, uint32_t height, uint32_t n_strips);
@@ -75,7 +75,7 @@ class RunTable {
 
   bool has_same_pixels(uint32_t y, uint32_t other) const;
 
-  /// Whether the band's rows have the same pixels, as all do that share runs, but for those of a pair.
+  /// Whether the band's rows have the same pixels. Only the rows of a pair share runs and may differ.
   bool is_rectangles(const Band& band) const {
     return band.height() != 2 || has_same_pixels(band.y, band.y + 1);
   }
@@ -93,12 +93,12 @@ class RunTable {
     }
   }
 
-  // Per run. Of runs of pairs, only labels are known.
-  uint16_t* begin() const { return begin_.get(); }     ///< its first column
-  uint16_t* end() const { return end_.get(); }         ///< the column after its last
-  uint8_t* segment() const { return segment_.get(); }  ///< filled for Foreground::kValues only
-  uint32_t* shape() const { return shape_.get(); }     ///< see shape.h; filled if a feature needs it
-  uint32_t* label() const { return label_.get(); }     ///< its parent, then its local, at last its label
+  // Per run. Runs of pairs have labels only.
+  uint16_t* begin() const { return begin_.get(); }     ///< first column
+  uint16_t* end() const { return end_.get(); }         ///< the column after the last one
+  uint8_t* segment() const { return segment_.get(); }  ///< filled if the frame needs values
+  uint32_t* shape() const { return shape_.get(); }     ///< see shape.h; filled if the frame needs shapes
+  uint32_t* label() const { return label_.get(); }     ///< first the run's parent, then its local label
 
  private:
   uint32_t width_;
@@ -118,7 +118,7 @@ inline bool has_bit(const uint64_t* words, uint32_t x) {
   return (words[x / kBitsPerWord] >> (x % kBitsPerWord) & 1) != 0;
 }
 
-/// How many strips `n_threads` threads are to share.
+/// The number of strips for `n_threads` threads.
 uint32_t count_strips(uint32_t height, uint32_t n_threads);
 
 }  // namespace ccl::host

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/// Parts of arrays that have one entry per label or per record.
 #pragma once
 
 #include <cstdint>
 
 namespace ccl::host {
 
-/// Entries first..end − 1 of arrays that know components, whose canonical labels follow each other from
-/// `label` on.
+/// Entries begin..end − 1.
+struct IndexSpan {
+  uint32_t begin;
+  uint32_t end;
+
+  uint32_t size() const { return end - begin; }
+};
+
+/// Entries first..end − 1 of arrays with one entry per component. The component of entry `first` has the
+/// canonical label `label`, and those of the next entries have the next labels.
 struct LabelRange {
   uint32_t first;
   uint32_t end;

@@ -13,7 +13,7 @@ uint32_t number(const uint32_t* root_map, uint32_t n_pixels, uint32_t* labels, u
       label = ++n_labels;
       areas[label] = 0;
     } else if (root != 0) {
-      // The root is the component's first pixel, so it has its label already.
+      // The root is the component's first pixel, which already has its label.
       label = labels[root - 1];
     }
     uint32_t end = begin;

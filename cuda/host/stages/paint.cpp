@@ -10,10 +10,10 @@ namespace ccl::host {
 
 namespace {
 
-/// Ink that lets the input show. No packed colour is 0, since all have an opaque alpha.
-constexpr uint32_t kNoInk = 0;
+/// The paint value that lets the input show. No packed colour is 0, since all have an opaque alpha.
+constexpr uint32_t kTransparent = 0;
 
-/// Writes the lowest kBytes bytes of `value`, the least first, at any address.
+/// Writes the lowest kBytes bytes of `value`, little endian, at any address.
 template <uint32_t kBytes>
 void store(uint32_t value, uint8_t* pixel) {
   for (uint32_t i = 0; i < kBytes; ++i) {
@@ -22,25 +22,25 @@ void store(uint32_t value, uint8_t* pixel) {
 }
 
 template <uint32_t kBytes>
-void ink_row(const uint32_t* labels, const uint32_t* ink, uint32_t width, uint8_t* out) {
+void write_row(const uint32_t* labels, const uint32_t* paint_values, uint32_t width, uint8_t* out) {
   for (size_t x = 0; x < width; ++x) {
-    store<kBytes>(ink[labels[x]], out + x * kBytes);
+    store<kBytes>(paint_values[labels[x]], out + x * kBytes);
   }
 }
 
-/// Channels blend apart from each other, so packed colours may be blended as they are.
-void overlay_row(const uint32_t* labels, const uint32_t* ink, const GreyTable& greys, const uint8_t* in,
-                 uint8_t alpha, uint32_t width, uint8_t* out) {
+/// Each channel is blended alone, so packed colours may be blended as they are.
+void overlay_row(const uint32_t* labels, const uint32_t* paint_values, const GreyTable& greys,
+                 const uint8_t* in, uint8_t alpha, uint32_t width, uint8_t* out) {
   for (size_t x = 0; x < width; ++x) {
     const uint32_t under = greys[in[x]];
-    const uint32_t over = ink[labels[x]];
-    store<4>(over == kNoInk ? under : blend(over, under, alpha), out + x * 4);
+    const uint32_t over = paint_values[labels[x]];
+    store<4>(over == kTransparent ? under : blend(over, under, alpha), out + x * 4);
   }
 }
 
 }  // namespace
 
-InkMixer::InkMixer(const PaintJob& job) : job_(job), background_(kNoInk), colors_{} {
+PaintRule::PaintRule(const PaintJob& job) : job_(job), background_(kTransparent), colors_{} {
   if (job.config.output == Output::kColorized) {
     background_ = pack(job.settings.background_color, job.config.layout);
   }
@@ -52,33 +52,35 @@ InkMixer::InkMixer(const PaintJob& job) : job_(job), background_(kNoInk), colors
   }
 }
 
-void InkMixer::mix(const LabelRange& range, const uint32_t* areas, uint32_t* ink) const {
+void PaintRule::make_values(const LabelRange& range, const uint32_t* marks, uint32_t* paint_values) const {
   const Settings& settings = job_.settings;
   switch (job_.config.output) {
     case Output::kColorized:
     case Output::kOverlay:
-      mix(range, areas, ink,
-          [this, &settings, n_pixels = job_.config.width * job_.config.height](uint32_t label,
-                                                                               uint32_t area) {
-            return colors_[color_index(settings, label, area, n_pixels) % kPaletteSize];
-          });
+      make_values(range, marks, paint_values,
+                  [this, &settings, n_pixels = job_.config.width * job_.config.height](uint32_t label,
+                                                                                       uint32_t area) {
+                    return colors_[color_index(settings, label, area, n_pixels) % kPaletteSize];
+                  });
       break;
     case Output::kLabels:
-      mix(range, areas, ink, [](uint32_t label, uint32_t) { return std::min(label, kMaxPaintedLabel); });
+      make_values(range, marks, paint_values,
+                  [](uint32_t label, uint32_t) { return std::min(label, kMaxPaintedLabel); });
       break;
     case Output::kMask:
-      mix(range, areas, ink, [](uint32_t, uint32_t) { return 255; });
+      make_values(range, marks, paint_values, [](uint32_t, uint32_t) { return 255; });
       break;
     case Output::kNone:
       break;
   }
 }
 
-template <typename Ink>
-void InkMixer::mix(const LabelRange& range, const uint32_t* areas, uint32_t* ink, Ink ink_of) const {
+template <typename ValueOf>
+void PaintRule::make_values(const LabelRange& range, const uint32_t* marks, uint32_t* paint_values,
+                            ValueOf value_of) const {
   const uint32_t shift = range.label - range.first;
   for (uint32_t i = range.first; i < range.end; ++i) {
-    ink[i] = job_.settings.filter.keeps({areas[i]}) ? ink_of(i + shift, areas[i]) : background_;
+    paint_values[i] = marks[i] != 0 ? value_of(i + shift, marks[i]) : background_;
   }
 }
 
@@ -93,22 +95,22 @@ GreyTable make_greys(const PaintJob& job) {
   return greys;
 }
 
-void paint_row(const PaintJob& job, uint32_t y, const uint32_t* labels, const uint32_t* ink,
+void paint_row(const PaintJob& job, uint32_t y, const uint32_t* labels, const uint32_t* paint_values,
                const GreyTable& greys) {
   uint8_t* out = job.image.pixels + y * job.image.stride;
   switch (job.config.output) {
     case Output::kColorized:
-      ink_row<4>(labels, ink, job.config.width, out);
+      write_row<4>(labels, paint_values, job.config.width, out);
       break;
     case Output::kOverlay:
-      overlay_row(labels, ink, greys, job.input.pixels + y * job.input.stride, job.settings.overlay_alpha,
-                  job.config.width, out);
+      overlay_row(labels, paint_values, greys, job.input.pixels + y * job.input.stride,
+                  job.settings.overlay_alpha, job.config.width, out);
       break;
     case Output::kLabels:
-      ink_row<2>(labels, ink, job.config.width, out);
+      write_row<2>(labels, paint_values, job.config.width, out);
       break;
     case Output::kMask:
-      ink_row<1>(labels, ink, job.config.width, out);
+      write_row<1>(labels, paint_values, job.config.width, out);
       break;
     case Output::kNone:
       break;

@@ -12,18 +12,12 @@
 #include "ccl/config.h"
 #include "ccl/engine.h"
 #include "host/stages/label_range.h"
+#include "host/stages/row_chunks.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {
 
-/// Rows are painted by this many at a time, each turn on one thread.
-inline constexpr uint32_t kPaintRowsPerTurn = 64;
-
-constexpr uint32_t count_paint_turns(uint32_t height) {
-  return (height + kPaintRowsPerTurn - 1) / kPaintRowsPerTurn;
-}
-
-/// One frame to be painted. Config::output is not kNone.
+/// A frame to be painted. Config::output is not kNone.
 struct PaintJob {
   const Config& config;
   const Settings& settings;
@@ -31,20 +25,21 @@ struct PaintJob {
   OutputImage image;
 };
 
-/// What the pixels of each component become.
-class InkMixer {
+/// Makes paint values: what the pixels of each component become.
+class PaintRule {
  public:
-  explicit InkMixer(const PaintJob& job);
+  explicit PaintRule(const PaintJob& job);
 
-  /// Of pixels that are in no component.
+  /// The paint value of background, and of components that the filter does not keep.
   uint32_t background() const { return background_; }
 
-  /// Writes the inks of a range of components with these areas, both arrays having the range's indices.
-  void mix(const LabelRange& range, const uint32_t* areas, uint32_t* ink) const;
+  /// Writes the paint values of a range of components. Both arrays have the range's indices.
+  void make_values(const LabelRange& range, const uint32_t* marks, uint32_t* paint_values) const;
 
  private:
-  template <typename Ink>
-  void mix(const LabelRange& range, const uint32_t* areas, uint32_t* ink, Ink ink_of) const;
+  template <typename ValueOf>
+  void make_values(const LabelRange& range, const uint32_t* marks, uint32_t* paint_values,
+                   ValueOf value_of) const;
 
   const PaintJob& job_;
   uint32_t background_;
@@ -55,25 +50,25 @@ class InkMixer {
 using GreyTable = std::array<uint32_t, 256>;
 GreyTable make_greys(const PaintJob& job);
 
-/// Paints row y, whose pixels have these canonical labels.
-void paint_row(const PaintJob& job, uint32_t y, const uint32_t* labels, const uint32_t* ink,
+/// Paints row y, whose pixels have these labels; paint_values[label] is the paint value of each.
+void paint_row(const PaintJob& job, uint32_t y, const uint32_t* labels, const uint32_t* paint_values,
                const GreyTable& greys);
 
-/// Paints every pixel of the output. row_labels(y, turn) gives the labels of row y; rows of one turn are
-/// asked for in order, by one thread.
+/// Paints every pixel of the output. row_labels(y, chunk) returns the labels of row y. It is called for the
+/// rows of a row chunk in order, by one thread.
 template <typename RowLabels>
-void paint(const PaintJob& job, const uint32_t* ink, ThreadPool& pool, RowLabels row_labels) {
+void paint(const PaintJob& job, const uint32_t* paint_values, ThreadPool& pool, RowLabels row_labels) {
   const GreyTable greys = make_greys(job);
   const uint32_t height = job.config.height;
-  pool.parallel_for(count_paint_turns(height), [&](uint32_t turn) {
-    const uint32_t end = std::min(height, (turn + 1) * kPaintRowsPerTurn);
-    for (uint32_t y = turn * kPaintRowsPerTurn; y < end; ++y) {
-      paint_row(job, y, row_labels(y, turn), ink, greys);
+  pool.parallel_for(count_row_chunks(height), [&](uint32_t chunk) {
+    const uint32_t end = std::min(height, (chunk + 1) * kRowsPerChunk);
+    for (uint32_t y = chunk * kRowsPerChunk; y < end; ++y) {
+      paint_row(job, y, row_labels(y, chunk), paint_values, greys);
     }
   });
 }
 
-/// Draws the outline, one pixel wide, of each record's bounding box. Does nothing unless pixels have colours.
+/// Draws the outline of each record's bounding box, one pixel wide. Does nothing unless pixels have colours.
 void draw_boxes(std::span<const CclComponent> records, const Config& config, const OutputImage& image);
 
 }  // namespace ccl::host

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The published labelers' pipeline: label, number, measure, paint, one after the other over all pixels.
+/// The pipeline of the published labelers: label, number, mark, select, measure, paint, each over all pixels.
 #include <algorithm>
 #include <utility>
 
 #include "host/labelers/labeler.h"
 #include "host/pipeline.h"
+#include "host/stages/mark.h"
 #include "host/stages/measure.h"
 #include "host/stages/number.h"
 #include "host/stages/paint.h"
+#include "host/stages/row_chunks.h"
 #include "host/stages/select.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {
 
 namespace {
-
-constexpr uint32_t kRowsPerTurn = 64;
 
 size_t padded_stride(const Config& config) {
   return size_t{config.width} + 2;
@@ -46,17 +46,18 @@ class StagedPipeline final : public Pipeline {
 
   Config config_;
   ThreadPool& pool_;
-  // Arrays are as long as the worst frame needs and never filled in advance, so that what ordinary frames do
-  // not reach stays unmapped. Segments are zeroed: they are only ever written inside the border.
+  // Arrays are as long as the worst frame needs and never filled in advance, so that pages which ordinary
+  // frames do not reach stay unmapped. Segments are zeroed once: later only the part inside the border is
+  // written.
   std::unique_ptr<uint8_t[]> padded_segments_;
   SegmentSource segments_;
-  std::unique_ptr<uint32_t[]> root_map_;         ///< per pixel; of frames that ask for no copy
-  std::unique_ptr<uint32_t[]> labels_;           ///< per pixel; of frames that ask for no copy
-  std::unique_ptr<uint32_t[]> areas_;            ///< per label
-  std::unique_ptr<uint32_t[]> record_of_label_;  ///< per label
-  std::unique_ptr<uint32_t[]> ink_;              ///< per label
-  std::unique_ptr<Sums[]> sums_;                 ///< per record
-  std::unique_ptr<uint8_t[]> values_;            ///< per record
+  std::unique_ptr<uint32_t[]> root_map_;      ///< per pixel; if the frame asks for no copy
+  std::unique_ptr<uint32_t[]> labels_;        ///< per pixel; if the frame asks for no copy
+  std::unique_ptr<uint32_t[]> marks_;         ///< per label; areas until mark()
+  std::unique_ptr<uint32_t[]> record_index_;  ///< per label
+  std::unique_ptr<uint32_t[]> paint_values_;  ///< per label
+  std::unique_ptr<Sums[]> sums_;              ///< per record
+  std::unique_ptr<uint8_t[]> values_;         ///< per record
   std::unique_ptr<Labeler> labeler_;
   Selector selector_{1};
 };
@@ -69,9 +70,9 @@ StagedPipeline::StagedPipeline(const Config& config, std::unique_ptr<Labeler> la
                 config.height},
       root_map_(uninitialized<uint32_t>(count_pixels(config))),
       labels_(uninitialized<uint32_t>(count_pixels(config))),
-      areas_(uninitialized<uint32_t>(count_pixels(config) + 1)),
-      record_of_label_(uninitialized<uint32_t>(count_pixels(config) + 1)),
-      ink_(uninitialized<uint32_t>(count_pixels(config) + 1)),
+      marks_(uninitialized<uint32_t>(count_pixels(config) + 1)),
+      record_index_(uninitialized<uint32_t>(count_pixels(config) + 1)),
+      paint_values_(uninitialized<uint32_t>(count_pixels(config) + 1)),
       sums_(uninitialized<Sums>(count_records(config))),
       values_(uninitialized<uint8_t>(count_records(config))),
       labeler_(std::move(labeler)) {}
@@ -85,17 +86,19 @@ void StagedPipeline::run(const FrameJob& job, CclComponent* records, FrameResult
   result->counts.n_iterations = labeler_->iterations();
   result->times.label = clock.lap();
 
-  const uint32_t n_labels = number(root_map, config_.width * config_.height, labels, areas_.get());
+  const uint32_t n_labels = number(root_map, config_.width * config_.height, labels, marks_.get());
   result->times.number = clock.lap();
 
   const LabeledFrame frame{segments_, labels, n_labels};
   const IndexSpan all_labels{1, n_labels + 1};
-  const Selection selection =
-      selector_.choose(areas_.get(), {&all_labels, 1}, job.settings, config_.max_components, pool_);
-  selector_.assign(0, record_of_label_.get());
+  if (job.settings.filter.is_active(config_.width * config_.height)) {
+    mark(job.settings.filter, all_labels, marks_.get());
+  }
+  const Selection selection = selector_.choose(marks_.get(), {&all_labels, 1}, config_.max_components, pool_);
+  selector_.assign(0, record_index_.get());
   measure_records(frame, job.settings,
-                  {.areas = areas_.get(),
-                   .record_of_label = record_of_label_.get(),
+                  {.marks = marks_.get(),
+                   .record_index = record_index_.get(),
                    .n_records = selection.n_records,
                    .sums = sums_.get(),
                    .values = values_.get(),
@@ -114,9 +117,9 @@ void StagedPipeline::run(const FrameJob& job, CclComponent* records, FrameResult
 /// Applies the foreground rule to the input.
 void StagedPipeline::separate_segments(const FrameJob& job) {
   const ForegroundRule rule = job.settings.rule;
-  pool_.parallel_for((config_.height + kRowsPerTurn - 1) / kRowsPerTurn, [this, &job, rule](uint32_t turn) {
-    const uint32_t end = std::min(config_.height, (turn + 1) * kRowsPerTurn);
-    for (size_t y = size_t{turn} * kRowsPerTurn; y < end; ++y) {
+  pool_.parallel_for(count_row_chunks(config_.height), [this, &job, rule](uint32_t chunk) {
+    const uint32_t end = std::min(config_.height, (chunk + 1) * kRowsPerChunk);
+    for (size_t y = size_t{chunk} * kRowsPerChunk; y < end; ++y) {
       const uint8_t* in = job.input.pixels + y * job.input.stride;
       uint8_t* out = padded_segments_.get() + (y + 1) * segments_.stride + 1;
       std::transform(in, in + config_.width, out, [rule](uint8_t value) { return rule.segment(value); });
@@ -127,10 +130,10 @@ void StagedPipeline::separate_segments(const FrameJob& job) {
 void StagedPipeline::paint_frame(const FrameJob& job, const LabeledFrame& frame, const FrameResult& result) {
   const PaintJob paint_job{
       .config = config_, .settings = job.settings, .input = job.input, .image = job.output};
-  const InkMixer mixer(paint_job);
-  ink_[0] = mixer.background();
-  mixer.mix({.first = 1, .end = frame.n_labels + 1, .label = 1}, areas_.get(), ink_.get());
-  paint(paint_job, ink_.get(), pool_,
+  const PaintRule rule(paint_job);
+  paint_values_[0] = rule.background();
+  rule.make_values({.first = 1, .end = frame.n_labels + 1, .label = 1}, marks_.get(), paint_values_.get());
+  paint(paint_job, paint_values_.get(), pool_,
         [&](uint32_t y, uint32_t) { return frame.labels + size_t{y} * config_.width; });
   if (job.settings.draw_boxes) {
     draw_boxes(result.components, config_, job.output);

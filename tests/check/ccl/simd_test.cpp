@@ -165,7 +165,7 @@ TEST_P(SimdTest, LinksAsPortable) {
 /// Two rows as a pair, with what is then known of its runs.
 struct Pair {
   std::vector<uint64_t> starts;
-  std::vector<uint32_t> n_pixels, n_upper, columns, labels, shapes;
+  std::vector<uint32_t> n_pixels, n_upper, column_sums, labels, shapes;
   uint32_t n_runs = 0;
 
   bool operator==(const Pair&) const = default;
@@ -178,12 +178,12 @@ Pair find_pair(const host::Kernels& k, const Row& upper, const Row& lower) {
   pair.n_runs = k.join_rows({upper.foreground.data(), lower.foreground.data(), n_words, pair.starts.data()});
   pair.n_pixels.resize(pair.n_runs);
   pair.n_upper.resize(pair.n_runs);
-  k.weigh_runs({upper.foreground.data(), lower.foreground.data(), pair.starts.data(), n_words,
-                pair.n_pixels.data(), pair.n_upper.data()});
+  k.count_pixels({upper.foreground.data(), lower.foreground.data(), pair.starts.data(), n_words,
+                  pair.n_pixels.data(), pair.n_upper.data()});
   std::vector<uint32_t> n_pixels(pair.n_runs), n_upper(pair.n_runs);
-  pair.columns.resize(pair.n_runs);
+  pair.column_sums.resize(pair.n_runs);
   k.sum_runs({upper.foreground.data(), lower.foreground.data(), pair.starts.data(), n_words, n_pixels.data(),
-              n_upper.data(), pair.columns.data()});
+              n_upper.data(), pair.column_sums.data()});
   EXPECT_EQ(n_pixels, pair.n_pixels);
   EXPECT_EQ(n_upper, pair.n_upper);
   std::vector<uint32_t> numbers(pair.n_runs);
@@ -236,18 +236,18 @@ TEST_P(SimdTest, PairsAreThoseOfThePixels) {
         if (x == 0 || (upper[x - 1] == 0 && lower[x - 1] == 0)) {
           want.n_pixels.push_back(0);
           want.n_upper.push_back(0);
-          want.columns.push_back(0);
+          want.column_sums.push_back(0);
         }
         const uint32_t n_upper = upper[x] != 0 ? 1 : 0;
         const uint32_t n = n_upper + (lower[x] != 0 ? 1 : 0);
         want.n_pixels.back() += n;
         want.n_upper.back() += n_upper;
-        want.columns.back() += n * x;
+        want.column_sums.back() += n * x;
       }
       const Pair got = find_pair(tested(), find_runs(tested(), upper, {}), find_runs(tested(), lower, {}));
       ASSERT_EQ(got.n_pixels, want.n_pixels) << width;
       ASSERT_EQ(got.n_upper, want.n_upper) << width;
-      ASSERT_EQ(got.columns, want.columns) << width;
+      ASSERT_EQ(got.column_sums, want.column_sums) << width;
     }
   }
 }
@@ -342,13 +342,13 @@ TEST_P(SimdTest, ShapesAreThoseOfLinks) {
 
 /// Writes a row at every alignment a stream allows, and expects nothing before and behind it.
 template <typename Pixel, typename Expand>
-void expect_expanded(const Row& row, uint32_t width, const std::vector<uint32_t>& inks, Expand expand) {
+void expect_expanded(const Row& row, uint32_t width, const std::vector<uint32_t>& values, Expand expand) {
   constexpr auto kUntouched = static_cast<Pixel>(0xa5a5a5a5);
   constexpr uint32_t kGuard = 64;
   std::vector<Pixel> want(width, static_cast<Pixel>(7));
   for (uint32_t run = 0; run < row.n_runs; ++run) {
     std::fill(want.begin() + row.begin[run], want.begin() + row.end[run],
-              static_cast<Pixel>(inks[host::kListPadding + run]));
+              static_cast<Pixel>(values[host::kListPadding + run]));
   }
   for (uint32_t offset = 0; offset < 64 / sizeof(Pixel); offset += host::kStreamAlignment / sizeof(Pixel)) {
     std::vector<Pixel> memory(kGuard + offset + width + kGuard, kUntouched);
@@ -356,7 +356,7 @@ void expect_expanded(const Row& row, uint32_t width, const std::vector<uint32_t>
     Pixel* out = memory.data() + kGuard + offset;
     expand({.bits = {row.foreground.data(), row.starts.data()},
             .width = width,
-            .inks = inks.data() + host::kListPadding,
+            .values = values.data() + host::kListPadding,
             .background = 7},
            out);
     ASSERT_EQ(std::vector<Pixel>(out, out + width), want);
@@ -371,20 +371,20 @@ TEST_P(SimdTest, ExpandsRunsToPixels) {
       const std::vector<uint8_t> pixels = random_row(&random_, width);
       for (const ForegroundRule& rule : kRules) {
         const Row row = find_runs(host::kPortableKernels, pixels, rule);
-        std::vector<uint32_t> inks(width + 2 * host::kListPadding);
-        for (uint32_t& ink : inks) {
-          ink = random_();
+        std::vector<uint32_t> values(width + 2 * host::kListPadding);
+        for (uint32_t& value : values) {
+          value = random_();
         }
-        expect_expanded<uint32_t>(row, width, inks, tested().expand_32);
-        expect_expanded<uint32_t>(row, width, inks, tested().stream_32);
-        for (uint32_t& ink : inks) {
-          ink &= 0xffff;
+        expect_expanded<uint32_t>(row, width, values, tested().expand_32);
+        expect_expanded<uint32_t>(row, width, values, tested().stream_32);
+        for (uint32_t& value : values) {
+          value &= 0xffff;
         }
-        expect_expanded<uint16_t>(row, width, inks, tested().expand_16);
-        for (uint32_t& ink : inks) {
-          ink &= 0xff;
+        expect_expanded<uint16_t>(row, width, values, tested().expand_16);
+        for (uint32_t& value : values) {
+          value &= 0xff;
         }
-        expect_expanded<uint8_t>(row, width, inks, tested().expand_8);
+        expect_expanded<uint8_t>(row, width, values, tested().expand_8);
       }
     }
   }

@@ -62,13 +62,13 @@ struct Avx2Simd {
     }
   }
 
-  static __m256i spread(uint32_t ink, uint8_t) { return _mm256_set1_epi8(static_cast<char>(ink)); }
-  static __m256i spread(uint32_t ink, uint16_t) { return _mm256_set1_epi16(static_cast<int16_t>(ink)); }
-  static __m256i spread(uint32_t ink, uint32_t) { return _mm256_set1_epi32(static_cast<int32_t>(ink)); }
+  static __m256i spread(uint32_t value, uint8_t) { return _mm256_set1_epi8(static_cast<char>(value)); }
+  static __m256i spread(uint32_t value, uint16_t) { return _mm256_set1_epi16(static_cast<int16_t>(value)); }
+  static __m256i spread(uint32_t value, uint32_t) { return _mm256_set1_epi32(static_cast<int32_t>(value)); }
 
   template <typename Pixel, bool kStream>
-  static void fill(uint32_t ink, uint8_t* out) {
-    const __m256i pixels = spread(ink, Pixel{});
+  static void fill(uint32_t value, uint8_t* out) {
+    const __m256i pixels = spread(value, Pixel{});
     for (uint32_t i = 0; i < kBitsPerWord; i += sizeof(pixels) / sizeof(Pixel)) {
       store<kStream>(pixels, out + i * sizeof(Pixel));
     }
@@ -78,14 +78,14 @@ struct Avx2Simd {
   struct Source {
     uint64_t foreground;
     uint64_t starts;
-    const uint32_t* inks;
+    const uint32_t* values;
     __m256i background;
 
     /// Pixels i..i + 7.
     __m256i eight(uint32_t i) const {
       const auto eight_starts = static_cast<uint32_t>(starts >> i & 0xff);
       const auto before = static_cast<uint32_t>(std::popcount(starts & ((uint64_t{1} << i) - 1)));
-      const uint32_t* first = inks + before + (eight_starts & 1) - 1;
+      const uint32_t* first = values + before + (eight_starts & 1) - 1;
       const __m256i ranks = _mm256_cvtepu8_epi32(
           _mm_loadl_epi64(reinterpret_cast<const __m128i*>(&kRanksOfEight[eight_starts >> 1])));
       const __m256i runs =
@@ -107,9 +107,9 @@ struct Avx2Simd {
   };
 
   template <typename Pixel, bool kStream>
-  static void expand(uint64_t foreground, uint64_t starts, const uint32_t* inks, uint32_t background,
+  static void expand(uint64_t foreground, uint64_t starts, const uint32_t* values, uint32_t background,
                      uint8_t* out) {
-    const Source source{foreground, starts, inks, _mm256_set1_epi32(static_cast<int32_t>(background))};
+    const Source source{foreground, starts, values, _mm256_set1_epi32(static_cast<int32_t>(background))};
     constexpr uint32_t kStep = sizeof(__m256i) / sizeof(Pixel);
     for (uint32_t i = 0; i < kBitsPerWord; i += kStep) {
       if constexpr (kStep == 8) {
@@ -122,7 +122,7 @@ struct Avx2Simd {
     }
   }
 
-  static void stream_piece(const uint8_t* in, uint8_t* out) {
+  static void stream_vector(const uint8_t* in, uint8_t* out) {
     _mm_stream_si128(reinterpret_cast<__m128i*>(out), _mm_load_si128(reinterpret_cast<const __m128i*>(in)));
   }
 

@@ -61,14 +61,14 @@ struct Avx512Simd {
   }
 
   template <typename Pixel, bool kStream>
-  static void fill(uint32_t ink, uint8_t* out) {
-    const __m512i pixels = _mm512_set1_epi32(static_cast<int32_t>(ink));
+  static void fill(uint32_t value, uint8_t* out) {
+    const __m512i pixels = _mm512_set1_epi32(static_cast<int32_t>(value));
     for (uint32_t i = 0; i < kBitsPerWord; i += 16) {
       store<kStream>(pixels, out + i * sizeof(Pixel), Pixel{});
     }
   }
 
-  /// What kRanksOfEight tells of eight pixels, of sixteen. Indexed by the start bits of the last fifteen.
+  /// What kRanksOfEight holds for eight pixels, of sixteen. Indexed by the start bits of the last fifteen.
   static __m512i ranks_of_sixteen(uint32_t starts) {
     const uint64_t low = kRanksOfEight[starts & 0x7f];
     const auto n_before = static_cast<uint64_t>(std::popcount(starts & 0xff));
@@ -77,20 +77,20 @@ struct Avx512Simd {
   }
 
   template <typename Pixel, bool kStream>
-  static void expand(uint64_t foreground, uint64_t starts, const uint32_t* inks, uint32_t background,
+  static void expand(uint64_t foreground, uint64_t starts, const uint32_t* values, uint32_t background,
                      uint8_t* out) {
     const __m512i ground = _mm512_set1_epi32(static_cast<int32_t>(background));
     for (uint32_t i = 0; i < kBitsPerWord; i += 16) {
       const auto some_starts = static_cast<uint32_t>(starts >> i & 0xffff);
       const auto before = static_cast<uint32_t>(std::popcount(starts & ((uint64_t{1} << i) - 1)));
-      const __m512i runs = _mm512_loadu_si512(inks + before + (some_starts & 1) - 1);
+      const __m512i runs = _mm512_loadu_si512(values + before + (some_starts & 1) - 1);
       const __m512i pixels = _mm512_mask_permutexvar_epi32(ground, static_cast<__mmask16>(foreground >> i),
                                                            ranks_of_sixteen(some_starts >> 1), runs);
       store<kStream>(pixels, out + i * sizeof(Pixel), Pixel{});
     }
   }
 
-  static void stream_piece(const uint8_t* in, uint8_t* out) {
+  static void stream_vector(const uint8_t* in, uint8_t* out) {
     _mm_stream_si128(reinterpret_cast<__m128i*>(out), _mm_load_si128(reinterpret_cast<const __m128i*>(in)));
   }
 

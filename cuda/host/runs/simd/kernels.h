@@ -27,7 +27,7 @@ struct BitRow {
   Word* starts;  ///< where a run begins
 };
 
-/// Lists of runs may be written, and those of inks read, so far before their first and behind their last.
+/// Lists of runs may be written, and those of values read, so far before their first and behind their last.
 inline constexpr uint32_t kListPadding = 16;
 
 /// A row of pixels to become bits.
@@ -70,7 +70,7 @@ struct JoinJob {
 };
 
 /// A pair whose runs' pixels are to be counted.
-struct WeighJob {
+struct CountJob {
   const uint64_t* upper;
   const uint64_t* lower;
   const uint64_t* starts;
@@ -85,9 +85,9 @@ struct SumJob {
   const uint64_t* lower;
   const uint64_t* starts;
   uint32_t n_words;
-  uint32_t* n_pixels;  ///< out, per run: in either row
-  uint32_t* n_upper;   ///< out, per run: in the upper one
-  uint32_t* columns;   ///< out, per run: of its pixels, added up; 2 × kMaxDimension² / 2 at most
+  uint32_t* n_pixels;    ///< out, per run: in either row
+  uint32_t* n_upper;     ///< out, per run: in the upper one
+  uint32_t* column_sum;  ///< out, per run: sum of its pixels' columns, at most 2 × kMaxDimension² / 2
 };
 
 /// The runs of one row of a pair, whose labels are those of the pair's runs.
@@ -106,11 +106,11 @@ struct ShapeJob {
   uint32_t* shape;  ///< out, per run
 };
 
-/// A row to be written: the pixels of its i-th run become inks[i], all others `background`.
+/// A row to be written: the pixels of its i-th run become values[i], all others `background`.
 struct ExpandJob {
   BitRow<const uint64_t> bits;
   uint32_t width;
-  const uint32_t* inks;
+  const uint32_t* values;
   uint32_t background;
 };
 
@@ -128,7 +128,7 @@ struct Kernels {
 
   /// Returns the number of runs.
   uint32_t (*join_rows)(const JoinJob& job);
-  void (*weigh_runs)(const WeighJob& job);
+  void (*count_pixels)(const CountJob& job);
   void (*sum_runs)(const SumJob& job);
   /// Unites the runs of a pair, by its upper row, with those of the pair above, by its lower one.
   void (*link_pairs)(const LinkJob& job);

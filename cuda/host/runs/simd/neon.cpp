@@ -49,14 +49,14 @@ struct NeonSimd {
 
   /// There are no intrinsics for stores past the caches.
   template <typename Pixel, bool>
-  static void fill(uint32_t ink, uint8_t* out) {
-    const uint32x4_t pixels = vdupq_n_u32(ink);
+  static void fill(uint32_t value, uint8_t* out) {
+    const uint32x4_t pixels = vdupq_n_u32(value);
     for (uint32_t i = 0; i < kBitsPerWord; i += 8) {
       store(pixels, pixels, out + i * sizeof(Pixel), Pixel{});
     }
   }
 
-  /// Byte indices into four inks, for four pixels: as kRanksOfEight, by the start bits of the last three.
+  /// Byte indices into four values, for four pixels: as kRanksOfEight, by the start bits of the last three.
   static uint8x16_t indices_of_four(uint32_t starts) {
     static constexpr uint32_t kRanks[8] = {0x00000000, 0x01010100, 0x01010000, 0x02020100,
                                            0x01000000, 0x02010100, 0x02010000, 0x03020100};
@@ -66,23 +66,23 @@ struct NeonSimd {
     return vaddq_u8(vreinterpretq_u8_u32(times), vreinterpretq_u8_u32(vdupq_n_u32(0x03020100)));
   }
 
-  /// Four pixels; `inks` leads to the run of those that no run starts after.
-  static uint32x4_t expand_four(uint32_t foreground, uint32_t starts, const uint32_t* inks,
+  /// Four pixels; `values` leads to the run of those that no run starts after.
+  static uint32x4_t expand_four(uint32_t foreground, uint32_t starts, const uint32_t* values,
                                 uint32x4_t background) {
-    const uint8x16_t runs = vreinterpretq_u8_u32(vld1q_u32(inks + (starts & 1)));
+    const uint8x16_t runs = vreinterpretq_u8_u32(vld1q_u32(values + (starts & 1)));
     const uint32x4_t pixels = vreinterpretq_u32_u8(vqtbl1q_u8(runs, indices_of_four(starts >> 1 & 7)));
     const uint32_t kPlaces[4] = {1, 2, 4, 8};
     return vbslq_u32(vtstq_u32(vdupq_n_u32(foreground), vld1q_u32(kPlaces)), pixels, background);
   }
 
   template <typename Pixel, bool>
-  static void expand(uint64_t foreground, uint64_t starts, const uint32_t* inks, uint32_t background,
+  static void expand(uint64_t foreground, uint64_t starts, const uint32_t* values, uint32_t background,
                      uint8_t* out) {
     const uint32x4_t ground = vdupq_n_u32(background);
     for (uint32_t i = 0; i < kBitsPerWord; i += 8) {
       const auto some = static_cast<uint32_t>(foreground >> i);
       const auto some_starts = static_cast<uint32_t>(starts >> i);
-      const uint32_t* open = inks + std::popcount(starts & ((uint64_t{1} << i) - 1)) - 1;
+      const uint32_t* open = values + std::popcount(starts & ((uint64_t{1} << i) - 1)) - 1;
       const uint32x4_t low = expand_four(some, some_starts, open, ground);
       const uint32x4_t high =
           expand_four(some >> 4, some_starts >> 4, open + std::popcount(some_starts & 0xf), ground);
@@ -90,7 +90,7 @@ struct NeonSimd {
     }
   }
 
-  static void stream_piece(const uint8_t* in, uint8_t* out) { std::memcpy(out, in, kStreamAlignment); }
+  static void stream_vector(const uint8_t* in, uint8_t* out) { std::memcpy(out, in, kStreamAlignment); }
   static void end_stream() {}
 };
 

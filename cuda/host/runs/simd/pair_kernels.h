@@ -29,30 +29,30 @@ class PairKernels {
     return n_runs;
   }
 
-  static void weigh_runs(const WeighJob& job) {
-    for_each_piece(
+  static void count_pixels(const CountJob& job) {
+    for_each_word_span(
         job.n_words, [&](uint32_t i) { return job.starts[i]; },
-        [&](uint32_t i, uint32_t run, uint64_t piece, bool is_first) {
-          const uint32_t n_upper = popcount(job.upper[i] & piece);
-          const uint32_t n = n_upper + popcount(job.lower[i] & piece);
+        [&](uint32_t i, uint32_t run, uint64_t span, bool is_first) {
+          const uint32_t n_upper = popcount(job.upper[i] & span);
+          const uint32_t n = n_upper + popcount(job.lower[i] & span);
           job.n_upper[run] = n_upper + (is_first ? 0 : job.n_upper[run]);
           job.n_pixels[run] = n + (is_first ? 0 : job.n_pixels[run]);
         });
   }
 
   static void sum_runs(const SumJob& job) {
-    for_each_piece(
+    for_each_word_span(
         job.n_words, [&](uint32_t i) { return job.starts[i]; },
         [upper = job.upper, lower = job.lower, n_pixels = job.n_pixels, n_uppers = job.n_upper,
-         columns = job.columns](uint32_t i, uint32_t run, uint64_t piece, bool is_first) {
-          const uint32_t n_upper = popcount(upper[i] & piece);
-          const uint32_t n = n_upper + popcount(lower[i] & piece);
-          const uint32_t place = static_cast<uint32_t>(std::countr_zero(piece));
+         column_sum = job.column_sum](uint32_t i, uint32_t run, uint64_t span, bool is_first) {
+          const uint32_t n_upper = popcount(upper[i] & span);
+          const uint32_t n = n_upper + popcount(lower[i] & span);
+          const uint32_t place = static_cast<uint32_t>(std::countr_zero(span));
           const uint32_t x = n * (i * kBitsPerWord + place) +
-                             sum_of_places((upper[i] & piece) >> place, (lower[i] & piece) >> place);
+                             sum_of_places((upper[i] & span) >> place, (lower[i] & span) >> place);
           n_uppers[run] = n_upper + (is_first ? 0 : n_uppers[run]);
           n_pixels[run] = n + (is_first ? 0 : n_pixels[run]);
-          columns[run] = x + (is_first ? 0 : columns[run]);
+          column_sum[run] = x + (is_first ? 0 : column_sum[run]);
         });
   }
 
@@ -70,7 +70,7 @@ class PairKernels {
     uint64_t carry = 0;
     uint64_t carry_above = 0;
     uint64_t links = 0;
-    for_each_piece(
+    for_each_word_span(
         job.n_words,
         [&](uint32_t i) {
           const uint64_t word = job.row[i];
@@ -82,9 +82,9 @@ class PairKernels {
           carry_above = above >> (kBitsPerWord - 1);
           return starts;
         },
-        [&](uint32_t i, uint32_t run, uint64_t piece, bool is_first) {
-          const uint32_t overlap = popcount(job.row[i] & job.above[i] & piece);
-          const uint32_t shape = popcount(links & piece) * shape_of_link(0) + overlap;
+        [&](uint32_t i, uint32_t run, uint64_t span, bool is_first) {
+          const uint32_t overlap = popcount(job.row[i] & job.above[i] & span);
+          const uint32_t shape = popcount(links & span) * shape_of_link(0) + overlap;
           job.shape[run] = shape + (is_first ? 0 : job.shape[run]);
         });
   }
@@ -127,10 +127,10 @@ class PairKernels {
   /// All bits below the lowest one.
   static uint64_t below(uint64_t word) { return ~word & (word - 1); }
 
-  /// Calls visit(i, run, piece, is_first) for the stretches of each word that begin with a run's start, or
+  /// Calls visit(i, run, span, is_first) for the stretches of each word that begin with a run's start, or
   /// with the word, and end before the next start. Runs count from 0.
   template <typename Starts, typename Visit>
-  static void for_each_piece(uint32_t n_words, Starts starts_of, Visit visit) {
+  static void for_each_word_span(uint32_t n_words, Starts starts_of, Visit visit) {
     uint32_t n_runs = 0;
     for (uint32_t i = 0; i < n_words; ++i) {
       uint64_t starts = starts_of(i);

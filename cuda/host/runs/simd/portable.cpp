@@ -45,24 +45,24 @@ struct PortableSimd {
   }
 
   template <typename Pixel, bool>
-  static void fill(uint32_t ink, uint8_t* out) {
+  static void fill(uint32_t value, uint8_t* out) {
     Pixel pixels[kBitsPerWord];
-    std::fill_n(pixels, kBitsPerWord, static_cast<Pixel>(ink));
+    std::fill_n(pixels, kBitsPerWord, static_cast<Pixel>(value));
     std::memcpy(out, pixels, sizeof(pixels));
   }
 
   template <typename Pixel, bool>
-  static void expand(uint64_t foreground, uint64_t starts, const uint32_t* inks, uint32_t background,
+  static void expand(uint64_t foreground, uint64_t starts, const uint32_t* values, uint32_t background,
                      uint8_t* out) {
     Pixel pixels[kBitsPerWord];
     for (uint32_t i = 0; i < kBitsPerWord; ++i) {
-      inks += starts >> i & 1;
-      pixels[i] = static_cast<Pixel>((foreground >> i & 1) != 0 ? inks[-1] : background);
+      values += starts >> i & 1;
+      pixels[i] = static_cast<Pixel>((foreground >> i & 1) != 0 ? values[-1] : background);
     }
     std::memcpy(out, pixels, sizeof(pixels));
   }
 
-  static void stream_piece(const uint8_t* in, uint8_t* out) { std::memcpy(out, in, kStreamAlignment); }
+  static void stream_vector(const uint8_t* in, uint8_t* out) { std::memcpy(out, in, kStreamAlignment); }
   static void end_stream() {}
 };
 

@@ -6,10 +6,10 @@
 /// - at_least(pixels, threshold): a bit for each pixel, set where its value is at least `threshold`;
 /// - differs(a, b): a bit for each pixel, set where a[i] ≠ b[i];
 /// - end_stream(): what Kernels says of it;
-/// - stream_piece(in, out): copies kStreamAlignment bytes past the caches, both being aligned so;
-/// - fill<Pixel, kStream>(ink, out): all pixels become `ink`;
-/// - expand<Pixel, kStream>(foreground, starts, inks, background, out): the pixels of the run that was open
-///   before the first pixel become inks[-1], those of the i-th run that starts here inks[i], others
+/// - stream_vector(in, out): copies kStreamAlignment bytes past the caches, both being aligned so;
+/// - fill<Pixel, kStream>(value, out): all pixels become `value`;
+/// - expand<Pixel, kStream>(foreground, starts, values, background, out): the pixels of the run that was open
+///   before the first pixel become values[-1], those of the i-th run that starts here values[i], others
 ///   `background`. With kStream `out` is where a cache line begins.
 ///
 /// Every level's `Simd` is a type of its own, so no two of them ever share a function.
@@ -37,7 +37,7 @@ class RowKernels {
             .list_runs = list_runs,
             .link_rows = link_rows,
             .join_rows = PairKernels<Simd>::join_rows,
-            .weigh_runs = PairKernels<Simd>::weigh_runs,
+            .count_pixels = PairKernels<Simd>::count_pixels,
             .sum_runs = PairKernels<Simd>::sum_runs,
             .link_pairs = PairKernels<Simd>::link_pairs,
             .list_labels = PairKernels<Simd>::list_labels,
@@ -170,53 +170,53 @@ class RowKernels {
     auto* pixels = static_cast<uint8_t*>(out);
     const uint32_t begin = kStream ? std::min(job.width, pixels_to_line<Pixel>(out)) : 0;
     const uint32_t end = begin + (job.width - begin) / kBitsPerWord * kBitsPerWord;
-    const uint32_t* inks = job.inks;
+    const uint32_t* values = job.values;
     if (begin != 0) {
-      inks = expand_few<Pixel, kStream>(job, 0, begin, inks, pixels);
+      values = expand_few<Pixel, kStream>(job, 0, begin, values, pixels);
     }
     for (uint32_t x = begin; x < end; x += kBitsPerWord) {
-      inks = expand_word<Pixel, kStream>(bits_from(job.bits.foreground, job.width, x),
-                                         bits_from(job.bits.starts, job.width, x), inks, job.background,
-                                         pixels + size_t{x} * sizeof(Pixel));
+      values = expand_word<Pixel, kStream>(bits_from(job.bits.foreground, job.width, x),
+                                           bits_from(job.bits.starts, job.width, x), values, job.background,
+                                           pixels + size_t{x} * sizeof(Pixel));
     }
     if (end != job.width) {
-      expand_few<Pixel, kStream>(job, end, job.width, inks, pixels);
+      expand_few<Pixel, kStream>(job, end, job.width, values, pixels);
     }
   }
 
-  /// As Simd::expand. Returns where the inks of later runs are.
+  /// As Simd::expand. Returns where the values of later runs are.
   template <typename Pixel, bool kStream>
-  static const uint32_t* expand_word(uint64_t foreground, uint64_t starts, const uint32_t* inks,
+  static const uint32_t* expand_word(uint64_t foreground, uint64_t starts, const uint32_t* values,
                                      uint32_t background, uint8_t* out) {
     if (foreground == 0) {  // starts would be those of the other row of its pair
       Simd::template fill<Pixel, kStream>(background, out);
     } else if (~foreground == 0 && starts <= 1) {
-      Simd::template fill<Pixel, kStream>(*(inks + starts - 1), out);
+      Simd::template fill<Pixel, kStream>(*(values + starts - 1), out);
     } else {
-      Simd::template expand<Pixel, kStream>(foreground, starts, inks, background, out);
+      Simd::template expand<Pixel, kStream>(foreground, starts, values, background, out);
     }
-    return inks + popcount(starts);
+    return values + popcount(starts);
   }
 
   /// Columns begin..end − 1, fewer than a word has.
   template <typename Pixel, bool kStream>
-  static const uint32_t* expand_few(const ExpandJob& job, uint32_t begin, uint32_t end, const uint32_t* inks,
-                                    uint8_t* out) {
+  static const uint32_t* expand_few(const ExpandJob& job, uint32_t begin, uint32_t end,
+                                    const uint32_t* values, uint8_t* out) {
     const uint64_t mask = (uint64_t{1} << (end - begin)) - 1;
     alignas(kCacheLine) uint8_t pixels[kBitsPerWord * sizeof(Pixel)];
-    inks = expand_word<Pixel, false>(bits_from(job.bits.foreground, job.width, begin) & mask,
-                                     bits_from(job.bits.starts, job.width, begin) & mask, inks,
-                                     job.background, pixels);
+    values = expand_word<Pixel, false>(bits_from(job.bits.foreground, job.width, begin) & mask,
+                                       bits_from(job.bits.starts, job.width, begin) & mask, values,
+                                       job.background, pixels);
     const uint8_t* in = pixels;
     size_t n_bytes = (end - begin) * sizeof(Pixel);
     out += size_t{begin} * sizeof(Pixel);
     for (; kStream && n_bytes >= kStreamAlignment; n_bytes -= kStreamAlignment) {
-      Simd::stream_piece(in, out);
+      Simd::stream_vector(in, out);
       in += kStreamAlignment;
       out += kStreamAlignment;
     }
     std::memcpy(out, in, n_bytes);
-    return inks;
+    return values;
   }
 
   /// The bits of 64 columns from x on, 0 behind the row's end.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "host/runs/strip_labeler.h"
+#include "host/runs/row_labeler.h"
 
 #include <algorithm>
 #include <numeric>
@@ -18,9 +18,8 @@ const uint8_t* row_of(const InputImage& image, uint32_t y) {
 /// Calls visit(run, above, overlap) for each pair of runs of row y and the row above it that touch and have
 /// the same segment.
 template <typename Visit>
-void for_each_link(const RunTable& table, const Settings& settings, uint32_t y, Visit visit) {
-  const uint32_t reach = settings.connectivity == Connectivity::k8 ? 1 : 0;
-  const bool is_binary = settings.rule.foreground == Foreground::kBinary;
+void for_each_link(const RunTable& table, const FrameNeeds& needs, uint32_t y, Visit visit) {
+  const uint32_t reach = needs.connectivity == Connectivity::k8 ? 1 : 0;
   const uint16_t* begin = table.begin();
   const uint16_t* end = table.end();
   const uint8_t* segment = table.segment();
@@ -31,10 +30,10 @@ void for_each_link(const RunTable& table, const Settings& settings, uint32_t y, 
     while (above < row_above.end && end[above] + reach <= begin[run]) {
       ++above;
     }
-    // Those that touch this run may touch the next one too, so `above` stays.
+    // A run that touches this one may touch the next one too, so `above` stays.
     for (uint32_t touching = above; touching < row_above.end && begin[touching] < end[run] + reach;
          ++touching) {
-      if (is_binary || segment[touching] == segment[run]) {
+      if (!needs.values || segment[touching] == segment[run]) {
         const int overlap = std::min(end[run], end[touching]) - std::max(begin[run], begin[touching]);
         visit(run, touching, static_cast<uint32_t>(std::max(overlap, 0)));
       }
@@ -44,56 +43,38 @@ void for_each_link(const RunTable& table, const Settings& settings, uint32_t y, 
 
 }  // namespace
 
-void StripLabeler::label(const FrameJob& job, Strip& strip) const {
-  if (is_paired(job.settings)) {
-    pairs_.label(job, strip);
-  } else {
-    label_rows(job, strip);
-  }
-  if (parents_ != nullptr) {
-    open_border(strip.y_begin);
-    open_border(strip.y_end - 1);
-  }
-}
-
-/// Labels of the border's row become their own parents.
-void StripLabeler::open_border(uint32_t y) const {
-  const RowRuns row = table_.row(y);
-  std::for_each(table_.label() + row.begin, table_.label() + row.end,
-                [this](uint32_t label) { parents_[label] = label; });
-}
-
-void StripLabeler::label_rows(const FrameJob& job, Strip& strip) const {
+void RowLabeler::label(const FrameJob& job, const FrameNeeds& needs, Strip& strip) const {
   uint32_t run = strip.first_run;
   for (uint32_t y = strip.y_begin; y < strip.y_end; ++y) {
     kernels_.pack_row({.pixels = row_of(job.input, y),
                        .width = table_.width(),
                        .rule = job.settings.rule,
                        .bits = table_.bits(y)});
-    if (y > strip.y_begin && repeats_row_above(job, y)) {
+    if (y > strip.y_begin && repeats_row_above(job, needs, y)) {
       table_.row(y) = table_.row(y - 1);
       continue;
     }
-    find_runs(job, y, run);
+    find_runs(job, needs, y, run);
     run = table_.row(y).end;
     if (y > strip.y_begin) {
-      link_to_row_above(job.settings, y);
+      link_to_row_above(needs, y);
     }
   }
   flatten(strip);
 }
 
-bool StripLabeler::repeats_row_above(const FrameJob& job, uint32_t y) const {
+bool RowLabeler::repeats_row_above(const FrameJob& job, const FrameNeeds& needs, uint32_t y) const {
   if (!table_.has_same_pixels(y, y - 1)) {
     return false;
   }
-  // Of binary foreground that is all; values may differ where the bits do not.
-  return job.settings.rule.foreground == Foreground::kBinary ||
+  // Equal bits are equal binary pixels. Values may differ although the bits are equal.
+  return !needs.values ||
          std::equal(row_of(job.input, y), row_of(job.input, y) + table_.width(), row_of(job.input, y - 1));
 }
 
-/// Every run begins as its own root, with no links.
-void StripLabeler::find_runs(const FrameJob& job, uint32_t y, uint32_t first_run) const {
+/// Every run starts as its own root, with no links.
+void RowLabeler::find_runs(const FrameJob& job, const FrameNeeds& needs, uint32_t y,
+                           uint32_t first_run) const {
   const BitRow<uint64_t> bits = table_.bits(y);
   const uint32_t n_runs = kernels_.list_runs({.bits = {bits.foreground, bits.starts},
                                               .width = table_.width(),
@@ -102,18 +83,17 @@ void StripLabeler::find_runs(const FrameJob& job, uint32_t y, uint32_t first_run
   const uint32_t end = first_run + n_runs;
   table_.row(y) = {first_run, end};
   std::iota(table_.label() + first_run, table_.label() + end, first_run);
-  if (needs_shapes(job.settings)) {
+  if (needs.shapes) {
     std::fill(table_.shape() + first_run, table_.shape() + end, 0);
   }
-  if (job.settings.rule.foreground == Foreground::kValues) {
+  if (needs.values) {
     std::transform(table_.begin() + first_run, table_.begin() + end, table_.segment() + first_run,
                    [pixels = row_of(job.input, y)](uint16_t x) { return pixels[x]; });
   }
 }
 
-void StripLabeler::link_to_row_above(const Settings& settings, uint32_t y) const {
-  const bool with_shapes = needs_shapes(settings);
-  if (settings.rule.foreground == Foreground::kBinary) {
+void RowLabeler::link_to_row_above(const FrameNeeds& needs, uint32_t y) const {
+  if (!needs.values) {
     const BitRow<uint64_t> above = table_.bits(y - 1);
     const BitRow<uint64_t> row = table_.bits(y);
     kernels_.link_rows({.above = {above.foreground, above.starts},
@@ -125,19 +105,19 @@ void StripLabeler::link_to_row_above(const Settings& settings, uint32_t y) const
                         .end = table_.end(),
                         .parent = table_.label(),
                         .shape = table_.shape()},
-                       settings.connectivity, with_shapes);
+                       needs.connectivity, needs.shapes);
     return;
   }
-  for_each_link(table_, settings, y, [&](uint32_t run, uint32_t above, uint32_t overlap) {
+  for_each_link(table_, needs, y, [&](uint32_t run, uint32_t above, uint32_t overlap) {
     unite(table_.label(), run, above);
-    if (with_shapes) {
+    if (needs.shapes) {
       table_.shape()[run] += shape_of_link(overlap);
     }
   });
 }
 
-/// A parent lies before its child, so it has its label already.
-void StripLabeler::flatten(Strip& strip) const {
+/// A parent lies before its child, so the parent already has its label.
+void RowLabeler::flatten(Strip& strip) const {
   uint32_t* labels = table_.label();
   const uint16_t* begin = table_.begin();
   const uint16_t* end = table_.end();
@@ -146,8 +126,8 @@ void StripLabeler::flatten(Strip& strip) const {
     for (uint32_t run = band.runs.begin; run < band.runs.end; ++run) {
       const uint32_t parent = labels[run];
       const bool is_root = parent == run;
-      // No branch, which noise would mislead: the next label's area is cleared again and again until it is
-      // taken.
+      // Without a branch, which noise would mislead: the next label's area is cleared for every run until a
+      // run takes the label.
       areas_[next] = 0;
       const uint32_t label = is_root ? next : labels[parent];
       next += is_root ? 1 : 0;
@@ -158,18 +138,26 @@ void StripLabeler::flatten(Strip& strip) const {
   strip.n_labels = next - strip.first_label;
 }
 
-void StripLabeler::merge_upper_border(const Settings& settings, const Strip& strip) const {
-  if (is_paired(settings)) {
-    pairs_.merge_upper_border(strip, parents_);
-    return;
-  }
-  const bool with_shapes = needs_shapes(settings);
-  for_each_link(table_, settings, strip.y_begin, [&](uint32_t run, uint32_t above, uint32_t overlap) {
-    unite(parents_, table_.label()[run], table_.label()[above]);
-    if (with_shapes) {
+void RowLabeler::merge_upper_border(const FrameNeeds& needs, const Strip& strip, uint32_t* parents) const {
+  for_each_link(table_, needs, strip.y_begin, [&](uint32_t run, uint32_t above, uint32_t overlap) {
+    unite(parents, table_.label()[run], table_.label()[above]);
+    if (needs.shapes) {
       table_.shape()[run] += shape_of_link(overlap);
     }
   });
+}
+
+RunList RowLabeler::list(const FrameNeeds& /*needs*/, const Strip& /*strip*/, const Band& band,
+                         uint32_t /*y*/) const {
+  const uint32_t first = band.runs.begin;
+  return {.y = band.y,
+          .y_end = band.y_end,
+          .count = band.runs.end - first,
+          .begin = table_.begin() + first,
+          .end = table_.end() + first,
+          .label = table_.label() + first,
+          .shape = table_.shape() + first,
+          .segment = table_.segment() + first};
 }
 
 }  // namespace ccl::host

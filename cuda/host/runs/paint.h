@@ -13,24 +13,24 @@
 
 namespace ccl::host {
 
-/// Runs have their canonical labels.
+/// Paints frames whose runs have their local labels.
 class RunPainter {
  public:
   /// Takes all memory for frames of the table's size.
   RunPainter(const Kernels& kernels, const RunTable& table);
 
-  /// Paints the output; `ink` holds what the pixels of each label become, that of the background at 0.
-  void paint(const PaintJob& job, const uint32_t* ink, ThreadPool& pool);
+  /// Paints the output. `paint_values` has the paint value of each label, and the background's at 0.
+  void paint(const PaintJob& job, const uint32_t* paint_values, ThreadPool& pool);
 
-  /// Writes value_of_label[label] for every pixel, that of 0 for background, 4 bytes each.
+  /// Writes value_of_label[label] for every pixel, and value_of_label[0] for background, 4 bytes each.
   void write_rows(const uint32_t* value_of_label, ThreadPool& pool, const OutputImage& image);
 
   /// Writes the labels themselves, 4 bytes each.
   void write_labels(ThreadPool& pool, const OutputImage& image);
 
  private:
-  const uint32_t* gather(uint32_t y, uint32_t turn, const uint32_t* ink) const;
-  ExpandJob job_of_row(uint32_t y, const uint32_t* inks, uint32_t background) const;
+  const uint32_t* gather(uint32_t y, uint32_t chunk, const uint32_t* value_of_label) const;
+  ExpandJob job_of_row(uint32_t y, const uint32_t* run_values, uint32_t background) const;
   bool is_streamed(const OutputImage& image) const;
   template <typename Row>
   void for_each_row(ThreadPool& pool, Row row);
@@ -38,8 +38,8 @@ class RunPainter {
   const Kernels& kernels_;
   const RunTable& table_;
   size_t stream_size_;
-  std::unique_ptr<uint32_t[]> inks_;        ///< for each turn, those of a row's runs
-  std::unique_ptr<uint32_t[]> label_rows_;  ///< for each turn, a row of labels
+  std::unique_ptr<uint32_t[]> run_values_;  ///< per row chunk: the values of a row's runs
+  std::unique_ptr<uint32_t[]> label_rows_;  ///< per row chunk: a row of labels
 };
 
 }  // namespace ccl::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What a run of pixels, or a rectangle of such runs, adds to its component's sums.
+/// What a rectangle of pixels adds to the sums of its component, and how sums are added.
 #pragma once
 
 #include <algorithm>
@@ -12,20 +12,14 @@
 
 namespace ccl::host {
 
-/// Pixels x0..x1 − 1 of row y, which have one label.
-struct Run {
-  uint32_t label;
-  uint32_t y, x0, x1;
-};
-
-/// begin² + … + (end − 1)²: n times the mean's square, and what the n numbers are off it.
+/// begin² + … + (end − 1)²: n times the square of the mean, plus the squared deviations from it.
 constexpr uint64_t sum_of_squares(uint64_t begin, uint64_t end) {
   const uint64_t n = end - begin;
   const uint64_t twice_mean = begin + end - 1;
   return n * (3 * twice_mean * twice_mean + n * n - 1) / 12;
 }
 
-/// Pixels x0..x1 − 1 of rows y..y + n_rows − 1, which have one label.
+/// Pixels x0..x1 − 1 of rows y..y + n_rows − 1.
 struct Rectangle {
   uint32_t x0, x1;
   uint32_t y, n_rows;
@@ -39,7 +33,7 @@ struct RowSums {
   uint64_t n, y, yy;
 };
 
-/// Those of a component's sums that every record needs.
+/// The sums that every record needs.
 struct BasicSums {
   uint32_t x_min = std::numeric_limits<uint32_t>::max();
   uint32_t y_min = std::numeric_limits<uint32_t>::max();
@@ -49,7 +43,7 @@ struct BasicSums {
   uint64_t y = 0;
 };
 
-/// A rectangle's geometry, in closed form. `Geometry` is Sums or, without features, BasicSums.
+/// The sums of a rectangle, in closed form. `Geometry` is Sums or, without features, BasicSums.
 template <typename Geometry>
 Geometry geometry(const Rectangle& rectangle, const RowSums& rows, uint32_t features) {
   const uint64_t n = rectangle.x1 - rectangle.x0;
@@ -80,7 +74,7 @@ void add_basic_sums(const Geometry& part, Geometry* whole) {
   whole->y += part.y;
 }
 
-/// What two parts of a component add up to.
+/// Adds the sums of a part to those of the whole.
 inline void add_sums(const BasicSums& part, BasicSums* whole) {
   add_basic_sums(part, whole);
 }
