@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The CPU engine's instruction set, chosen by the environment.
+/// Limits the instruction set of the CPU engine.
 #pragma once
 
-#include <cstdlib>
+#include "host/runs/simd/level.h"
 
 namespace ccl::test {
 
-/// Engines configured while this lives take the level of this name.
+/// Engines that are configured while this lives use this level or, if it is not supported, a lower one.
 class ForcedLevel {
  public:
-  explicit ForcedLevel(const char* name) { setenv("CUDACCL_SIMD", name, 1); }
-  ~ForcedLevel() { unsetenv("CUDACCL_SIMD"); }
+  explicit ForcedLevel(host::SimdLevel level) { host::limit_simd_level(level); }
+  ~ForcedLevel() { host::limit_simd_level(host::kSimdLevels.back()); }
   ForcedLevel(const ForcedLevel&) = delete;
   ForcedLevel& operator=(const ForcedLevel&) = delete;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The CPU's `runs` with every instruction set and several numbers of threads against the oracle.
+/// Compares the CPU's `runs` with the oracle, for every instruction set and several numbers of threads.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -22,10 +22,10 @@ class RunsTest : public testing::TestWithParam<std::tuple<SimdLevel, uint32_t>> 
  protected:
   void SetUp() override {
     if (backend() != Backend::kCpu) {
-      GTEST_SKIP() << "of the CPU only";
+      GTEST_SKIP() << "this test is for the CPU backend only";
     }
     if (!host::is_supported(level())) {
-      GTEST_SKIP() << "this processor or build lacks " << host::simd_name(level());
+      GTEST_SKIP() << "this processor or build does not support " << host::simd_name(level());
     }
     runner_.config.algorithm = Algorithm::kRuns;
     runner_.config.threads = std::get<1>(GetParam());
@@ -34,7 +34,7 @@ class RunsTest : public testing::TestWithParam<std::tuple<SimdLevel, uint32_t>> 
   SimdLevel level() const { return std::get<0>(GetParam()); }
 
   void expect_exact(const Image& image, const Settings& settings) {
-    const ForcedLevel forced(host::simd_name(level()));
+    const ForcedLevel forced(level());
     const ExpectedFrame want = expect_labels(image, settings);
     const Outcome& got = runner_.run(image, settings);
     ASSERT_TRUE(same_map(got.root_map, want.root_map, image, "root"));
@@ -74,14 +74,14 @@ TEST_P(RunsTest, Noise) {
   }
 }
 
-/// Frames of fewer and of more rows than strips of any number of threads need.
+/// Frames with fewer rows and with more rows than the strips of any number of threads need.
 TEST_P(RunsTest, Heights) {
   for (uint32_t height = 1; height <= 130; height += height < 36 ? 1 : 9) {
     expect_exact(noise(67, height, 1, 55, height));
   }
 }
 
-/// No component can pass, so none is weighed.
+/// The filter can keep no component, so areas are not counted.
 TEST_P(RunsTest, LabelsWithoutRecords) {
   for (const Image& image : {noise(131, 203, 1, 20, 1), noise(200, 90, 2, 50, 1)}) {
     expect_exact(image, {.rule = {}, .filter = {.min_area = image.width * image.height + 1}});
@@ -89,7 +89,7 @@ TEST_P(RunsTest, LabelsWithoutRecords) {
   }
 }
 
-/// The table is too short for many small components, and for many larger than 255 pixels.
+/// The table is too short, for many small components and for many of more than 255 pixels.
 TEST_P(RunsTest, ShortTables) {
   for (const uint32_t max_components : {1u, 7u, 50u, 400u}) {
     runner_.config.max_components = max_components;
@@ -101,7 +101,7 @@ TEST_P(RunsTest, ShortTables) {
   }
 }
 
-/// Records that have no features come from pairs of rows.
+/// Records without features are made from the sums of pairs of rows.
 TEST_P(RunsTest, BasicRecords) {
   for (const Image& image : adversarial_set(129, 77)) {
     expect_exact(image, {.rule = {}, .features = 0});
@@ -112,7 +112,7 @@ TEST_P(RunsTest, BasicRecords) {
   }
 }
 
-/// More components than one thread numbers alone.
+/// So many components that threads share their selection.
 TEST_P(RunsTest, ManyComponents) {
   const Image image = noise(640, 480, 1, 8, 1);
   for (const uint32_t max_components : {1000u, 100000u}) {
@@ -122,7 +122,7 @@ TEST_P(RunsTest, ManyComponents) {
   }
 }
 
-TEST_P(RunsTest, OutputsAreThoseOfOneThread) {
+TEST_P(RunsTest, OutputsEqualThoseOfOneThread) {
   const Image image = noise(333, 130, 2, 40, 1);
   Settings settings;
   settings.filter.min_area = 3;
@@ -134,21 +134,23 @@ TEST_P(RunsTest, OutputsAreThoseOfOneThread) {
       runner_.config.max_components = plain.config.max_components = max_components;
       plain.config.threads = 1;
       runner_.output_offset = plain.output_offset = 3;
-      const ForcedLevel portable("portable");
-      const Outcome want = plain.run(image, settings);
-      const ForcedLevel forced(host::simd_name(level()));
+      const Outcome want = [&] {
+        const ForcedLevel portable(SimdLevel::kPortable);
+        return plain.run(image, settings);
+      }();
+      const ForcedLevel forced(level());
       EXPECT_TRUE(same_bytes(runner_.run(image, settings), want)) << static_cast<int>(output);
     }
   }
 }
 
-/// Large enough to be written past the caches, if output and stride are multiples of 16 bytes. Lines of the
-/// cache, words of bits and rows begin at places that differ from row to row.
+/// Frames that are large enough to be streamed if output and stride are multiples of 16 bytes. Cache lines
+/// and words of bits begin at other columns in every row.
 TEST_P(RunsTest, LargeFrames) {
   FrameRunner plain;
   plain.config.algorithm = Algorithm::kSauf;
   runner_.config.output = plain.config.output = Output::kColorized;
-  const ForcedLevel forced(host::simd_name(level()));
+  const ForcedLevel forced(level());
   for (const Image& image :
        {noise(2000, 800, 4, 45, 1), spread(blobs(1004, 701, 1), 1, 3), noise(1036, 640, 16, 30, 1)}) {
     for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The row kernels of every instruction set against the portable ones, byte for byte.
+/// Compares the row kernels of every instruction set with the portable ones, byte for byte.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using host::SimdLevel;
 
 constexpr std::array<uint32_t, 15> kWidths = {1, 2, 7, 8, 31, 33, 63, 64, 65, 127, 128, 130, 192, 321, 1000};
 
-/// A row in the three forms it takes, lists padded as they must be.
+/// A row as bits and as lists of runs, with the padding that kernels need.
 struct Row {
   explicit Row(uint32_t width)
       : foreground(host::count_words(width)),
@@ -49,7 +49,7 @@ Row find_runs(const host::Kernels& k, const std::vector<uint8_t>& pixels, const 
   return row;
 }
 
-/// Runs of `granularity` pixels and some more, of few values.
+/// A row of few values, with runs of random lengths.
 std::vector<uint8_t> random_row(std::mt19937* random, uint32_t width) {
   constexpr std::array<uint8_t, 6> kLevels = {0, 0, 1, 127, 128, 255};
   const uint32_t granularity = 1u << (*random)() % 8;
@@ -73,10 +73,10 @@ class SimdTest : public testing::TestWithParam<SimdLevel> {
  protected:
   void SetUp() override {
     if (backend() != Backend::kCpu) {
-      GTEST_SKIP() << "of the CPU only";
+      GTEST_SKIP() << "this test is for the CPU backend only";
     }
     if (!host::is_supported(GetParam())) {
-      GTEST_SKIP() << "this processor or build lacks " << host::simd_name(GetParam());
+      GTEST_SKIP() << "this processor or build does not support " << host::simd_name(GetParam());
     }
   }
 
@@ -84,7 +84,7 @@ class SimdTest : public testing::TestWithParam<SimdLevel> {
   std::mt19937 random_{20240607};
 };
 
-TEST_P(SimdTest, PacksAndListsAsPortable) {
+TEST_P(SimdTest, PacksAndListsLikePortable) {
   for (const uint32_t width : kWidths) {
     for (uint32_t i = 0; i < 60; ++i) {
       const std::vector<uint8_t> pixels = random_row(&random_, width);
@@ -100,8 +100,8 @@ TEST_P(SimdTest, PacksAndListsAsPortable) {
   }
 }
 
-/// Against the plainest possible reading of the row.
-TEST_P(SimdTest, RunsAreThoseOfThePixels) {
+/// Compares runs with a plain loop over the row.
+TEST_P(SimdTest, RunsMatchPixels) {
   for (const uint32_t width : kWidths) {
     for (uint32_t i = 0; i < 60; ++i) {
       const std::vector<uint8_t> pixels = random_row(&random_, width);
@@ -126,7 +126,7 @@ TEST_P(SimdTest, RunsAreThoseOfThePixels) {
   }
 }
 
-TEST_P(SimdTest, LinksAsPortable) {
+TEST_P(SimdTest, LinksLikePortable) {
   for (const uint32_t width : kWidths) {
     for (uint32_t i = 0; i < 60; ++i) {
       const Row above = find_runs(tested(), random_row(&random_, width), {});
@@ -162,7 +162,7 @@ TEST_P(SimdTest, LinksAsPortable) {
   }
 }
 
-/// Two rows as a pair, with what is then known of its runs.
+/// Two rows as a pair, and the results of all kernels for pairs.
 struct Pair {
   std::vector<uint64_t> starts;
   std::vector<uint32_t> n_pixels, n_upper, column_sums, labels, shapes;
@@ -195,7 +195,7 @@ Pair find_pair(const host::Kernels& k, const Row& upper, const Row& lower) {
   return pair;
 }
 
-TEST_P(SimdTest, PairsAsPortable) {
+TEST_P(SimdTest, PairsLikePortable) {
   for (const uint32_t width : kWidths) {
     for (uint32_t i = 0; i < 60; ++i) {
       const Row upper = find_runs(tested(), random_row(&random_, width), {});
@@ -222,8 +222,8 @@ TEST_P(SimdTest, PairsAsPortable) {
   }
 }
 
-/// Against the plainest possible reading of the two rows.
-TEST_P(SimdTest, PairsAreThoseOfThePixels) {
+/// Compares pairs with a plain loop over both rows.
+TEST_P(SimdTest, PairsMatchPixels) {
   for (const uint32_t width : kWidths) {
     for (uint32_t i = 0; i < 60; ++i) {
       const std::vector<uint8_t> upper = random_row(&random_, width);
@@ -252,8 +252,8 @@ TEST_P(SimdTest, PairsAreThoseOfThePixels) {
   }
 }
 
-/// Linked runs of pairs are those that have touching pixels.
-TEST_P(SimdTest, LinksOfPairsAreThoseOfThePixels) {
+/// Runs of two pairs are linked if and only if they have touching pixels.
+TEST_P(SimdTest, LinksOfPairsMatchPixels) {
   for (const uint32_t width : kWidths) {
     for (uint32_t i = 0; i < 60; ++i) {
       std::array<std::vector<uint8_t>, 4> pixels;
@@ -313,8 +313,8 @@ TEST_P(SimdTest, LinksOfPairsAreThoseOfThePixels) {
   }
 }
 
-/// The shapes that rows get with their links and those from bits alone are the same.
-TEST_P(SimdTest, ShapesAreThoseOfLinks) {
+/// Shapes that are found while linking equal those that are found from bits.
+TEST_P(SimdTest, ShapesFromBitsMatchLinks) {
   for (const uint32_t width : kWidths) {
     for (uint32_t i = 0; i < 60; ++i) {
       const Row above = find_runs(tested(), random_row(&random_, width), {});
@@ -340,7 +340,7 @@ TEST_P(SimdTest, ShapesAreThoseOfLinks) {
   }
 }
 
-/// Writes a row at every alignment a stream allows, and expects nothing before and behind it.
+/// Writes a row at every alignment that streaming allows, and checks that nothing else is written.
 template <typename Pixel, typename Expand>
 void expect_expanded(const Row& row, uint32_t width, const std::vector<uint32_t>& values, Expand expand) {
   constexpr auto kUntouched = static_cast<Pixel>(0xa5a5a5a5);
@@ -352,7 +352,7 @@ void expect_expanded(const Row& row, uint32_t width, const std::vector<uint32_t>
   }
   for (uint32_t offset = 0; offset < 64 / sizeof(Pixel); offset += host::kStreamAlignment / sizeof(Pixel)) {
     std::vector<Pixel> memory(kGuard + offset + width + kGuard, kUntouched);
-    // Of the default alignment, 16 bytes, which is all that streams ask for.
+    // Vectors have the default alignment of 16 bytes, which is all that streaming needs.
     Pixel* out = memory.data() + kGuard + offset;
     expand({.bits = {row.foreground.data(), row.starts.data()},
             .width = width,
@@ -396,20 +396,22 @@ std::string level_name(const testing::TestParamInfo<SimdLevel>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Levels, SimdTest, testing::ValuesIn(host::kSimdLevels), level_name);
 
-TEST(SimdChoice, IsForcedByTheEnvironment) {
+TEST(SimdChoice, IsLimited) {
   for (const SimdLevel level : host::kSimdLevels) {
-    const ForcedLevel forced(host::simd_name(level));
-    EXPECT_EQ(host::choose_simd_level() == level, host::is_supported(level));
+    const ForcedLevel forced(level);
+    EXPECT_EQ(host::choose_simd_level() == level, host::is_supported(level)) << host::simd_name(level);
+    EXPECT_LE(host::choose_simd_level(), level);
   }
 }
 
-TEST(SimdChoice, IsTheBestOneWithoutAKnownName) {
+TEST(SimdChoice, IsTheBestOneWithoutALimit) {
   const SimdLevel best = host::choose_simd_level();
   EXPECT_TRUE(host::is_supported(best));
-  for (const char* name : {"", "mmx"}) {
-    const ForcedLevel forced(name);
-    EXPECT_EQ(host::choose_simd_level(), best);
+  for (const SimdLevel level : host::kSimdLevels) {
+    EXPECT_TRUE(level <= best || !host::is_supported(level)) << host::simd_name(level);
   }
+  { const ForcedLevel forced(SimdLevel::kPortable); }
+  EXPECT_EQ(host::choose_simd_level(), best);
 }
 
 }  // namespace

@@ -2,11 +2,16 @@
 #include "host/runs/simd/level.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <string_view>
+#include <atomic>
 
 namespace ccl::host {
+
+namespace {
+
+/// The one global variable of the library: every engine of the process shares the processor.
+std::atomic<SimdLevel> highest_level = kSimdLevels.back();
+
+}  // namespace
 
 const char* simd_name(SimdLevel level) {
   switch (level) {
@@ -42,20 +47,14 @@ bool is_supported(SimdLevel level) {
   }
 }
 
+void limit_simd_level(SimdLevel highest) {
+  highest_level.store(highest, std::memory_order_relaxed);
+}
+
 SimdLevel choose_simd_level() {
-  const SimdLevel best = *std::find_if(kSimdLevels.rbegin(), kSimdLevels.rend(), is_supported);
-  const char* wanted = std::getenv("CUDACCL_SIMD");
-  if (wanted == nullptr || *wanted == '\0') {
-    return best;
-  }
-  for (const SimdLevel level : kSimdLevels) {
-    if (std::string_view(wanted) == simd_name(level) && is_supported(level)) {
-      return level;
-    }
-  }
-  std::fprintf(stderr, "cudaccl: CUDACCL_SIMD=%s is not to be had on this processor; taking %s\n", wanted,
-               simd_name(best));
-  return best;
+  const SimdLevel highest = highest_level.load(std::memory_order_relaxed);
+  return *std::find_if(kSimdLevels.rbegin(), kSimdLevels.rend(),
+                       [highest](SimdLevel level) { return level <= highest && is_supported(level); });
 }
 
 }  // namespace ccl::host

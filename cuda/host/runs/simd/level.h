@@ -6,11 +6,12 @@
 
 namespace ccl::host {
 
+/// From the plainest to the fastest.
 enum class SimdLevel {
   kPortable,  ///< C++ for any processor
   kNeon,      ///< AArch64
   kAvx2,      ///< x86-64 with AVX2, BMI 1 and 2, LZCNT and POPCNT
-  kAvx512,    ///< those and AVX-512 F, BW and VL
+  kAvx512,    ///< kAvx2 with AVX-512 F, BW and VL
 };
 
 inline constexpr std::array kSimdLevels = {SimdLevel::kPortable, SimdLevel::kNeon, SimdLevel::kAvx2,
@@ -22,8 +23,11 @@ const char* simd_name(SimdLevel level);
 /// Whether this build has the level and this processor can run it.
 bool is_supported(SimdLevel level);
 
-/// The highest level that is supported, or the one that the environment's CUDACCL_SIMD names. A name that
-/// is unknown or not supported here is told on standard error and otherwise ignored.
+/// For tests and measurements: engines that are configured from now on, on any thread, use no level above
+/// this one. The default is the last of kSimdLevels, which excludes none.
+void limit_simd_level(SimdLevel highest);
+
+/// The highest supported level that the limit allows.
 SimdLevel choose_simd_level();
 
 }  // namespace ccl::host
