@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The row kernels with AVX2 and the bit instructions that came with it.
 ///
-/// The instructions are turned on for this file's own functions only, not by a compiler flag: what it shares
-/// with other files (the standard library's templates) must stay fit for every processor.
+/// The pragmas enable the instructions for the functions of this file only. A compiler flag would also enable
+/// them in functions that are shared with other files (templates of the standard library), which must run on
+/// every processor.
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -74,7 +75,7 @@ struct Avx2Simd {
     }
   }
 
-  /// The word that is being expanded.
+  /// A word to be expanded.
   struct Source {
     uint64_t foreground;
     uint64_t starts;

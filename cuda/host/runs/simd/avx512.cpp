@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The row kernels with AVX-512 F, BW and VL. As to the pragmas, see avx2.cpp.
+/// The row kernels with AVX-512 F, BW and VL. See avx2.cpp for the pragmas.
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -18,7 +18,7 @@
 #pragma clang attribute push( \
     __attribute__((target("avx512f,avx512bw,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt"))), apply_to = function)
 #else
-// GCC before 13 takes the undefined vectors of its own header for uninitialized ones (bug 105593).
+// GCC before 13 warns of uninitialized vectors in its own header (bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC push_options
@@ -68,7 +68,7 @@ struct Avx512Simd {
     }
   }
 
-  /// What kRanksOfEight holds for eight pixels, of sixteen. Indexed by the start bits of the last fifteen.
+  /// Ranks as in kRanksOfEight, for sixteen pixels, from the start bits of the last fifteen.
   static __m512i ranks_of_sixteen(uint32_t starts) {
     const uint64_t low = kRanksOfEight[starts & 0x7f];
     const auto n_before = static_cast<uint64_t>(std::popcount(starts & 0xff));

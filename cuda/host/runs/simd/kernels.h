@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What is done to one row of a frame at a time, and is written for several instruction sets.
+/// Kernels that process one row or one pair of rows, written for several instruction sets.
 ///
-/// The vectors are hand-written intrinsics: what differs between instruction sets is packing 64 bytes to
-/// bits and spreading a few values over 64 pixels, three short functions for each, and the rest of a kernel
-/// (row_kernels.h) only wants to be compiled with the right bit instructions. A library of portable vectors
-/// would be a dependency larger than what it replaced.
+/// Vector code is written with intrinsics. Instruction sets differ only in packing 64 bytes to bits and in
+/// expanding a few values over 64 pixels: three short functions for each set. The rest of a kernel
+/// (row_kernels.h) is compiled once per set, for its bit instructions. A library of portable vectors would be
+/// a dependency larger than the code it replaces.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +20,31 @@ constexpr uint32_t count_words(uint32_t width) {
   return (width + kBitsPerWord - 1) / kBitsPerWord;
 }
 
-/// A row with one bit for each pixel, the first pixel's the lowest. Bits past the row's end are 0.
+/// A row with one bit per pixel; the first pixel is the lowest bit. Bits past the row's end are 0.
 template <typename Word>
 struct BitRow {
   Word* foreground;
   Word* starts;  ///< where a run begins
 };
 
-/// Lists of runs may be written, and those of values read, so far before their first and behind their last.
+/// Kernels may write lists of runs, and read lists of values, up to this many entries before their first
+/// entry and after their last one.
 inline constexpr uint32_t kListPadding = 16;
 
-/// A row of pixels to become bits.
+/// A row of pixels to be packed to bits.
 struct PackJob {
   const uint8_t* pixels;
   uint32_t width;
   ForegroundRule rule;
-  BitRow<uint64_t> bits;  ///< out; no starts of binary foreground where they are null
+  BitRow<uint64_t> bits;  ///< out; `starts` may be null for binary foreground
 };
 
-/// A row of bits, and where its runs go.
+/// A row of bits whose runs are to be listed.
 struct ListJob {
   BitRow<const uint64_t> bits;
   uint32_t width;
-  uint16_t* begin;  ///< out: each run's first column
-  uint16_t* end;    ///< out: the column after its last
+  uint16_t* begin;  ///< out, per run: first column
+  uint16_t* end;    ///< out, per run: the column after the last one
 };
 
 /// Two rows of binary foreground whose runs are to be linked. Arrays are indexed by run.
@@ -55,13 +56,14 @@ struct LinkJob {
   uint32_t first_run;
   const uint16_t* begin;
   const uint16_t* end;
-  uint32_t* parent;  ///< parent[run] ≤ run; a root is its own
-  uint32_t* shape;   ///< links and overlaps of the row's runs are added to; see shape.h
+  uint32_t* parent;  ///< parent[run] ≤ run; a root is its own parent
+  uint32_t* shape;   ///< in and out, per run of the row: links and overlaps are added; see shape.h
 };
 
-// Of rows in pairs (pair_labeler.h): a run is one of either row's pixels, and `starts` has those.
+// Pairs of rows (pair_labeler.h). A run of a pair covers columns that have a pixel in either row. `starts`
+// has the starts of these runs.
 
-/// Two rows to be joined to a pair.
+/// Two rows to be joined into a pair.
 struct JoinJob {
   const uint64_t* upper;
   const uint64_t* lower;
@@ -75,22 +77,22 @@ struct CountJob {
   const uint64_t* lower;
   const uint64_t* starts;
   uint32_t n_words;
-  uint32_t* n_pixels;  ///< out, per run: in either row
-  uint32_t* n_upper;   ///< out, per run: in the upper one
+  uint32_t* n_pixels;  ///< out, per run: in both rows
+  uint32_t* n_upper;   ///< out, per run: in the upper row
 };
 
-/// A pair whose runs' pixels are to be added up.
+/// A pair whose runs' pixels are to be counted and their columns added up.
 struct SumJob {
   const uint64_t* upper;
   const uint64_t* lower;
   const uint64_t* starts;
   uint32_t n_words;
-  uint32_t* n_pixels;    ///< out, per run: in either row
-  uint32_t* n_upper;     ///< out, per run: in the upper one
+  uint32_t* n_pixels;    ///< out, per run: in both rows
+  uint32_t* n_upper;     ///< out, per run: in the upper row
   uint32_t* column_sum;  ///< out, per run: sum of its pixels' columns, at most 2 × kMaxDimension² / 2
 };
 
-/// The runs of one row of a pair, whose labels are those of the pair's runs.
+/// One row of a pair. Its runs get the labels of the pair's runs that they belong to.
 struct ListLabelsJob {
   BitRow<const uint64_t> bits;
   uint32_t n_words;
@@ -98,7 +100,7 @@ struct ListLabelsJob {
   uint32_t* out;          ///< per run of the row
 };
 
-/// A row whose runs' shapes (shape.h) are to be found.
+/// A row and the row above it. The shapes (shape.h) of the row's runs are to be found.
 struct ShapeJob {
   const uint64_t* above;
   const uint64_t* row;
@@ -106,7 +108,7 @@ struct ShapeJob {
   uint32_t* shape;  ///< out, per run
 };
 
-/// A row to be written: the pixels of its i-th run become values[i], all others `background`.
+/// A row of pixels to be written: values[i] for the pixels of the i-th run, `background` for all others.
 struct ExpandJob {
   BitRow<const uint64_t> bits;
   uint32_t width;
@@ -123,33 +125,35 @@ struct Kernels {
   /// Returns the number of runs.
   uint32_t (*list_runs)(const ListJob& job);
 
-  /// Unites each run with those of the row above that touch it.
+  /// Unites each run with the runs of the row above that touch it.
   void (*link_rows)(const LinkJob& job, Connectivity connectivity, bool with_shapes);
 
   /// Returns the number of runs.
   uint32_t (*join_rows)(const JoinJob& job);
   void (*count_pixels)(const CountJob& job);
   void (*sum_runs)(const SumJob& job);
-  /// Unites the runs of a pair, by its upper row, with those of the pair above, by its lower one.
+  /// Unites the runs of a pair with the runs of the pair above, where its upper row touches the lower row of
+  /// the pair above.
   void (*link_pairs)(const LinkJob& job);
   void (*list_labels)(const ListLabelsJob& job);
   /// For 8-connectivity.
   void (*shape_runs)(const ShapeJob& job);
 
-  // Each writes pixels of so many bits, at any address.
+  // Write pixels of 8, 16 or 32 bits, at any address.
   void (*expand_8)(const ExpandJob& job, void* out);
   void (*expand_16)(const ExpandJob& job, void* out);
   void (*expand_32)(const ExpandJob& job, void* out);
-  /// Past the caches; `out` is a multiple of kStreamAlignment.
+  /// Writes past the caches; `out` must be a multiple of kStreamAlignment.
   void (*stream_32)(const ExpandJob& job, void* out);
-  /// To be called before anything else than this thread reads what was streamed.
+  /// To be called before another thread reads what this thread streamed.
   void (*end_stream)();
 };
 
+/// Bytes of a vector that is streamed at once.
 inline constexpr uint32_t kStreamAlignment = 16;
 inline constexpr uint32_t kCacheLine = 64;  // bytes
 
-/// `level` is supported.
+/// The kernels of a level, which must be supported.
 const Kernels& kernels(SimdLevel level);
 
 extern const Kernels kPortableKernels;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Which runs of two rows touch each other, told by bits; compiled like row_kernels.h. `Simd` only
-/// makes it a type of its own for each level.
+/// Finds the runs of two rows that touch each other, by operations on words of bits. Compiled like
+/// row_kernels.h; `Simd` is only there to make a different type for each level.
 #pragma once
 
 #include <bit>
@@ -13,15 +13,15 @@ namespace ccl::host {
 template <typename Simd>
 class RunLinks {
  public:
-  /// Words at the same place of two rows, and copies moved by a column so that a pixel's left neighbour is at
-  /// its place.
+  /// Words of the same columns in two rows, and copies shifted by one column, which have each pixel's left
+  /// neighbour at the pixel's place.
   struct Words {
     uint64_t row, row_left, row_starts;
     uint64_t above, above_left, above_starts;
   };
 
-  /// Two runs that touch do so first in the column where the later one of them starts, so each bit is one
-  /// pair of runs.
+  /// One bit per pair of touching runs. Two runs that touch first do so in the column where the later one
+  /// starts.
   template <Connectivity kConnectivity>
   static uint64_t first_links(const Words& words) {
     constexpr bool kCorners = kConnectivity == Connectivity::k8;
@@ -30,11 +30,12 @@ class RunLinks {
     return (words.row_starts & reach_above) | (words.above_starts & reach);
   }
 
-  /// Of pairs of rows, whose runs may begin before they touch: from one start of a run, on either side, to
-  /// the next, the runs stay the same. Each such stretch has a bit where they touch first, if they do. The
-  /// sum finds it: what is added at the start is carried through the places where they do not touch, and at
-  /// the latest to the end of the stretch. A stretch that goes on from the word before has no bit if they
-  /// touch at that word's end, which `was_touching` tells and is told.
+  /// The same for pairs of rows, whose runs may touch later than they start. From one start of a run, above
+  /// or below, to the next start, the two runs stay the same. Each such range of columns gets a bit at the
+  /// first column where they touch, if they do. An addition finds it: a carry starts with the range, passes
+  /// the columns where the runs do not touch, and ends at the latest with the range. A range that continues
+  /// from the word before gets no bit here if its runs touch at the end of that word, which `was_touching`
+  /// says; it is updated for the next word.
   static uint64_t first_touches(const Words& words, uint64_t* was_touching) {
     const uint64_t touching = (words.row & (words.above | words.above_left)) | (words.above & words.row_left);
     const uint64_t starts = words.row_starts | words.above_starts;
@@ -43,8 +44,8 @@ class RunLinks {
     return touching & ((~touching & ~(starts >> 1)) + added);
   }
 
-  /// Calls visit(run, above) for all bits of links_of(words), of all words. The two runs are the last ones
-  /// that started until there.
+  /// Calls visit(run, above) for all bits of links_of(words), for all words. The two runs are the last ones
+  /// that started at the bit's column or before.
   template <typename LinksOf, typename Visit>
   static void for_each_link(const LinkJob& job, LinksOf links_of, Visit visit) {
     uint32_t next_run = job.first_run;

@@ -11,8 +11,8 @@ namespace ccl::host {
 namespace {
 
 struct NeonSimd {
-  /// The bits of 64 bytes that are all ones or all zeros: each keeps the bit of its place among eight, and
-  /// three rounds of adding neighbours bring eight of them into one byte.
+  /// One bit for each of 64 bytes that are all ones or all zeros. Each byte keeps the bit of its place among
+  /// eight bytes, and three rounds of adding neighbours join eight bytes into one.
   static uint64_t to_word(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d) {
     const uint8x16_t places = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
     const uint8x16_t ab = vpaddq_u8(vandq_u8(a, places), vandq_u8(b, places));
@@ -33,7 +33,7 @@ struct NeonSimd {
     return ~to_word(equal(a, b), equal(a + 16, b + 16), equal(a + 32, b + 32), equal(a + 48, b + 48));
   }
 
-  /// Eight pixels, as wide as the last argument's type. By bytes, since `out` may be any address.
+  /// Stores eight pixels of the last argument's type, as bytes, since `out` may be any address.
   static void store(uint32x4_t low, uint32x4_t high, uint8_t* out, uint32_t) {
     vst1q_u8(out, vreinterpretq_u8_u32(low));
     vst1q_u8(out + 16, vreinterpretq_u8_u32(high));
@@ -47,7 +47,7 @@ struct NeonSimd {
     vst1_u8(out, vmovn_u16(vcombine_u16(vmovn_u32(low), vmovn_u32(high))));
   }
 
-  /// There are no intrinsics for stores past the caches.
+  /// Never streams: there are no intrinsics for stores past the caches.
   template <typename Pixel, bool>
   static void fill(uint32_t value, uint8_t* out) {
     const uint32x4_t pixels = vdupq_n_u32(value);
@@ -56,7 +56,8 @@ struct NeonSimd {
     }
   }
 
-  /// Byte indices into four values, for four pixels: as kRanksOfEight, by the start bits of the last three.
+  /// Byte indices into four values, for four pixels, from the start bits of the last three; see
+  /// kRanksOfEight.
   static uint8x16_t indices_of_four(uint32_t starts) {
     static constexpr uint32_t kRanks[8] = {0x00000000, 0x01010100, 0x01010000, 0x02020100,
                                            0x01000000, 0x02010100, 0x02010000, 0x03020100};
@@ -66,7 +67,7 @@ struct NeonSimd {
     return vaddq_u8(vreinterpretq_u8_u32(times), vreinterpretq_u8_u32(vdupq_n_u32(0x03020100)));
   }
 
-  /// Four pixels; `values` leads to the run of those that no run starts after.
+  /// Four pixels. `values` points to the value of the run that is open before the first one.
   static uint32x4_t expand_four(uint32_t foreground, uint32_t starts, const uint32_t* values,
                                 uint32x4_t background) {
     const uint8x16_t runs = vreinterpretq_u8_u32(vld1q_u32(values + (starts & 1)));

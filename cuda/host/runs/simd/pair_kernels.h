@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The kernels of rows in pairs (pair_labeler.h), compiled like row_kernels.h. They are loops over words;
-/// `Simd` only makes them a type of their own for each level.
+/// The kernels for pairs of rows (pair_labeler.h). They are loops over words of bits. Compiled like
+/// row_kernels.h; `Simd` is only there to make a different type for each level.
 #pragma once
 
 #include <bit>
@@ -99,7 +99,8 @@ class PairKernels {
       uint64_t begins = word & ~(word << 1 | carry);
       carry = word >> (kBitsPerWord - 1);
       for (; begins != 0; begins &= begins - 1) {
-        *out++ = label[std::popcount(starts & (begins ^ (begins - 1))) - 1];  // an int: the open run is −1
+        *out++ =
+            label[std::popcount(starts & (begins ^ (begins - 1))) - 1];  // int: −1 for the run that is open
       }
       label += popcount(starts);
     }
@@ -108,7 +109,7 @@ class PairKernels {
  private:
   static uint32_t popcount(uint64_t word) { return static_cast<uint32_t>(std::popcount(word)); }
 
-  /// The places of all bits of both words, added up. Most runs are short.
+  /// The sum of the places of all bits of both words. Most runs are short, so eight bits are looked up.
   static uint32_t sum_of_places(uint64_t a, uint64_t b) {
     if ((a | b) < 256) {
       return kPlacesOfEight[a] + kPlacesOfEight[b];
@@ -127,8 +128,8 @@ class PairKernels {
   /// All bits below the lowest one.
   static uint64_t below(uint64_t word) { return ~word & (word - 1); }
 
-  /// Calls visit(i, run, span, is_first) for the stretches of each word that begin with a run's start, or
-  /// with the word, and end before the next start. Runs count from 0.
+  /// Calls visit(i, run, span, is_first) for the word spans of all runs: in each word, the bits from a run's
+  /// start, or from the start of the word, up to the next run's start. Runs count from 0.
   template <typename Starts, typename Visit>
   static void for_each_word_span(uint32_t n_words, Starts starts_of, Visit visit) {
     uint32_t n_runs = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The row kernels in C++ for any processor: what all others are compared with.
+/// The row kernels in C++ for any processor. Tests compare all others with them.
 #include "host/runs/simd/row_kernels.h"
 
 namespace ccl::host {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the first pixel is taken for the lowest byte");
+static_assert(std::endian::native == std::endian::little, "the first pixel must be the lowest byte");
 
 struct PortableSimd {
   static constexpr uint64_t kEachByte = 0x0101010101010101;
@@ -18,12 +18,12 @@ struct PortableSimd {
     return values;
   }
 
-  /// Brings the high bits of eight bytes together in the lowest byte, the first pixel's lowest.
+  /// Collects the high bits of eight bytes in the lowest byte, the first pixel's in the lowest bit.
   static uint64_t gather_high_bits(uint64_t bytes) {
     return ((bytes & kHighBits) * 0x0002040810204081) >> 56;
   }
 
-  /// Without their high bits the bytes are compared by subtracting, and cannot borrow from each other.
+  /// Compares the bytes without their high bits by a subtraction, in which no byte borrows from another.
   static uint64_t at_least(const uint8_t* pixels, uint8_t threshold) {
     uint64_t word = 0;
     for (uint32_t i = 0; i < kBitsPerWord; i += 8) {
@@ -38,7 +38,7 @@ struct PortableSimd {
     uint64_t word = 0;
     for (uint32_t i = 0; i < kBitsPerWord; i += 8) {
       const uint64_t difference = load_eight(a + i) ^ load_eight(b + i);
-      // The high bit of a byte is set by itself, or by a carry from the others.
+      // The high bit of a byte is set if it differs, or by a carry from its other bits.
       word |= gather_high_bits(difference | ((difference & ~kHighBits) + ~kHighBits)) << i;
     }
     return word;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The row kernels but for their vectors, to be compiled once for each instruction set: a level's file turns
-/// on its instructions, then includes this.
+/// The row kernels without their vector code. Compiled once for each instruction set: a level's file enables
+/// its instructions, then includes this file.
 ///
-/// `Simd` has what is done to 64 pixels, all of them present:
+/// `Simd` has the functions for 64 whole pixels:
 /// - at_least(pixels, threshold): a bit for each pixel, set where its value is at least `threshold`;
 /// - differs(a, b): a bit for each pixel, set where a[i] ≠ b[i];
-/// - end_stream(): what Kernels says of it;
-/// - stream_vector(in, out): copies kStreamAlignment bytes past the caches, both being aligned so;
+/// - end_stream(): see Kernels;
+/// - stream_vector(in, out): copies kStreamAlignment bytes past the caches; both pointers are aligned;
 /// - fill<Pixel, kStream>(value, out): all pixels become `value`;
-/// - expand<Pixel, kStream>(foreground, starts, values, background, out): the pixels of the run that was open
-///   before the first pixel become values[-1], those of the i-th run that starts here values[i], others
-///   `background`. With kStream `out` is where a cache line begins.
+/// - expand<Pixel, kStream>(foreground, starts, values, background, out): pixels of the run that is open
+///   before the first pixel become values[-1], pixels of the i-th run that starts here values[i], all others
+///   `background`. With kStream, a cache line begins at `out`.
 ///
-/// Every level's `Simd` is a type of its own, so no two of them ever share a function.
+/// Every level has another `Simd` type, so no two levels ever share a function.
 #pragma once
 
 #include <algorithm>
@@ -79,23 +79,23 @@ class RowKernels {
       fetch_ahead(pixels);
       put(i, Simd::at_least(pixels, job.rule.threshold) ^ flip);
     }
-    if (const uint32_t n_left = job.width % kBitsPerWord; n_left != 0) {
+    if (const uint32_t n_last = job.width % kBitsPerWord; n_last != 0) {
       alignas(kBitsPerWord) uint8_t pixels[kBitsPerWord] = {};
-      std::memcpy(pixels, job.pixels + size_t{n_whole} * kBitsPerWord, n_left);
-      put(n_whole, (Simd::at_least(pixels, job.rule.threshold) ^ flip) & ((uint64_t{1} << n_left) - 1));
+      std::memcpy(pixels, job.pixels + size_t{n_whole} * kBitsPerWord, n_last);
+      put(n_whole, (Simd::at_least(pixels, job.rule.threshold) ^ flip) & ((uint64_t{1} << n_last) - 1));
     }
   }
 
-  /// Asks memory for what comes a row or so later, which arrives while this row's runs are linked: the
-  /// processor's own prefetching would begin anew with every row. The address need not exist.
+  /// Prefetches the pixels of about a row later, which arrive while this row's runs are linked. The
+  /// processor's own prefetching would restart with every row. The address need not be valid.
   static void fetch_ahead(const uint8_t* pixels) {
     constexpr uintptr_t kDistance = 4096;
     __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(pixels) + kDistance));
   }
 
-  /// A run starts at a value that is not 0 and not the one before it.
+  /// A run starts at a value that is not 0 and differs from the value before it.
   static void pack_values(const PackJob& job) {
-    // Each word's pixels with the one before them; before the row there is background.
+    // The pixels of a word and the pixel before them, which is background for the first word.
     uint8_t pixels[1 + kBitsPerWord] = {};
     for (uint32_t x = 0; x < job.width; x += kBitsPerWord) {
       const uint32_t n = std::min(kBitsPerWord, job.width - x);
@@ -122,14 +122,14 @@ class RowKernels {
         end = list_bits(ends, i * kBitsPerWord, end);
       }
     }
-    if (carry != 0) {  // the last word is full, or the run would have ended in it
+    if (carry != 0) {  // the last word is full and its run is still open
       *end = static_cast<uint16_t>(job.width);
     }
     return static_cast<uint32_t>(begin - job.begin);
   }
 
-  /// Four at a time, since a loop that ends at every number of bits would be mispredicted at every word.
-  /// What is written behind the last one is overwritten by the next word's or lies in the padding.
+  /// Four at a time: the end of a loop over single bits would be mispredicted at every word. Entries after
+  /// the last one are overwritten by the next word's or lie in the padding.
   static uint16_t* list_bits(uint64_t bits, uint32_t x, uint16_t* out) {
     uint16_t* const end = out + popcount(bits);
     for (; out < end; out += 4) {
@@ -164,7 +164,7 @@ class RowKernels {
         });
   }
 
-  /// Past the caches only whole cache lines are fast, so there the row is cut where the output's lines begin.
+  /// Streaming is fast for whole cache lines only, so then the row is cut where the output's lines begin.
   template <typename Pixel, bool kStream>
   static void expand(const ExpandJob& job, void* out) {
     auto* pixels = static_cast<uint8_t*>(out);
@@ -184,11 +184,11 @@ class RowKernels {
     }
   }
 
-  /// As Simd::expand. Returns where the values of later runs are.
+  /// Like Simd::expand. Returns the address of the values of later runs.
   template <typename Pixel, bool kStream>
   static const uint32_t* expand_word(uint64_t foreground, uint64_t starts, const uint32_t* values,
                                      uint32_t background, uint8_t* out) {
-    if (foreground == 0) {  // starts would be those of the other row of its pair
+    if (foreground == 0) {  // starts may be set by the other row of a pair
       Simd::template fill<Pixel, kStream>(background, out);
     } else if (~foreground == 0 && starts <= 1) {
       Simd::template fill<Pixel, kStream>(*(values + starts - 1), out);
@@ -198,7 +198,7 @@ class RowKernels {
     return values + popcount(starts);
   }
 
-  /// Columns begin..end − 1, fewer than a word has.
+  /// Expands columns begin..end − 1, fewer than a word.
   template <typename Pixel, bool kStream>
   static const uint32_t* expand_few(const ExpandJob& job, uint32_t begin, uint32_t end,
                                     const uint32_t* values, uint8_t* out) {
@@ -219,7 +219,7 @@ class RowKernels {
     return values;
   }
 
-  /// The bits of 64 columns from x on, 0 behind the row's end.
+  /// The bits of 64 columns from x on, 0 after the row's end.
   static uint64_t bits_from(const uint64_t* words, uint32_t width, uint32_t x) {
     const uint32_t i = x / kBitsPerWord;
     const uint32_t shift = x % kBitsPerWord;

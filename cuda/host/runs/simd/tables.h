@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What is looked up for eight bits.
+/// Look-up tables for eight bits.
 #pragma once
 
 #include <array>
@@ -8,9 +8,9 @@
 
 namespace ccl::host {
 
-/// For eight pixels, a byte each, the first pixel's lowest: how many runs start after the first pixel and
-/// no later than this one. Indexed by the start bits of the last seven pixels. The first pixel is apart, so
-/// that even eight starts need no more than the eight lanes that a permutation chooses from.
+/// One byte for each of eight pixels, the first pixel in the lowest byte: how many runs start after the first
+/// pixel and not after this one. Indexed by the start bits of the last seven pixels. The first pixel's start
+/// is not counted, so that even eight starts need only the eight lanes of a permutation.
 inline constexpr std::array<uint64_t, 128> kRanksOfEight = [] {
   std::array<uint64_t, 128> table{};
   for (uint32_t starts = 0; starts < table.size(); ++starts) {
@@ -22,7 +22,7 @@ inline constexpr std::array<uint64_t, 128> kRanksOfEight = [] {
   return table;
 }();
 
-/// The places of the bits that are set, added up.
+/// The sum of the places of the bits that are set.
 inline constexpr std::array<uint8_t, 256> kPlacesOfEight = [] {
   std::array<uint8_t, 256> table{};
   for (uint32_t bits = 0; bits < table.size(); ++bits) {
