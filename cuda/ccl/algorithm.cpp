@@ -5,7 +5,7 @@
 
 namespace ccl {
 
-// Each factory is defined in the file of its labeler or pipeline, and called through the table only.
+// Each factory is defined in the file of its labeler or pipeline, and is called only through the table.
 
 namespace host {
 HostFactory::MakePipeline make_runs_pipeline;
@@ -27,7 +27,7 @@ constexpr bool kHasDevice = true;
 constexpr bool kHasDevice = false;
 #endif
 
-/// Refers to the factory only in builds that have it.
+/// Names the factory only in builds that have it.
 template <auto make>
 constexpr DeviceFactory on_device() {
   if constexpr (!kHasDevice) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The labelers by name: which exist, where they run, and where they come from.
+/// The algorithms by name: which exist, on which backends they run, and which papers they follow.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ enum class Backend {
 /// "cpu" or "cuda".
 const char* backend_name(Backend backend);
 
-/// The values are part of the element's ABI: never renumber, only append.
+/// The values are part of the element's ABI: append new ones, never renumber.
 enum class Algorithm {
   kAuto = 0,
   kDlp = 1,
@@ -81,8 +81,8 @@ struct AlgorithmInfo {
 /// Every algorithm, kAuto first. Which of them run on the GPU depends on the build.
 std::span<const AlgorithmInfo> algorithms();
 
-/// The labeler that `algorithm` means on `backend`: kAuto means the first one of the table that runs there.
-/// kUnsupported, with a message that names the labelers of the backend, if this one does not run on it.
+/// Finds the algorithm that `algorithm` means on `backend`: kAuto means the first one of the table that runs
+/// on it. kUnsupported if it does not run on this backend; the message names those that do.
 Status resolve_algorithm(Algorithm algorithm, Backend backend, const AlgorithmInfo** resolved);
 
 }  // namespace ccl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Colours of components: the palettes, and the integer arithmetic that every painter shares.
+/// Colours of components: the palettes, and the integer arithmetic that all backends share.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace ccl {
 inline constexpr uint32_t kPaletteCount = 4;
 inline constexpr uint32_t kPaletteSize = 256;
 
-/// All palettes as opaque 0xFFRRGGBB, palette p from p × kPaletteSize on. Built on the first call.
+/// All palettes as opaque 0xFFRRGGBB. Palette p starts at p × kPaletteSize. Built on the first call.
 const std::array<uint32_t, kPaletteCount * kPaletteSize>& palette_colors();
 
 /// log2(v) in 1/256, linear between powers of two; v at least 1.
@@ -23,7 +23,7 @@ constexpr uint32_t log2_fixed(uint32_t v) {
   return exponent * 256 + static_cast<uint32_t>(mantissa - 256);
 }
 
-/// The place of a component's colour in palette_colors(). `n_pixels` is that of the frame.
+/// The index of a component's colour in palette_colors(). `n_pixels` is the number of pixels in the frame.
 constexpr uint32_t color_index(const Settings& settings, uint32_t id, uint32_t area, uint32_t n_pixels) {
   uint32_t index = (id - 1 + settings.color_seed) % kPaletteSize;
   if (settings.palette == Palette::kViridisByArea) {
@@ -48,7 +48,7 @@ constexpr uint32_t grey(uint8_t luma, bool limited_range) {
   return 0xff000000 | v * 0x010101;
 }
 
-/// `over` laid upon `under` with weight alpha / 255, each channel rounded to nearest.
+/// `over` blended onto `under` with weight alpha / 255; each channel is rounded to nearest.
 constexpr uint32_t blend(uint32_t over, uint32_t under, uint8_t alpha) {
   uint32_t out = 0;
   for (uint32_t shift = 0; shift < 32; shift += 8) {

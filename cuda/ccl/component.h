@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
- * The component record: what cudaccl says about one connected component of one frame.
+ * The component record: what cudaccl reports about one connected component of one frame.
  *
  * Plain C, 64 bytes, no padding, native byte order, the same on every platform and backend. Counts are
- * exact integers; reals follow from exact integer sums by a few correctly rounded operations, so that the
- * CPU and the GPU give identical bits. `numpy.frombuffer` reads an array of it with no binding (see README).
+ * exact integers. Reals are computed from exact integer sums by a few correctly rounded operations, so the
+ * CPU and the GPU give identical bits. `numpy.frombuffer` reads an array of records without a binding (see
+ * README).
  */
 #ifndef CCL_COMPONENT_H
 #define CCL_COMPONENT_H
@@ -16,22 +17,22 @@
 extern "C" {
 #endif
 
-/** Version of the layout below; it changes whenever a field moves or changes its meaning. */
+/** Version of the layout below. It changes when a field moves or changes its meaning. */
 #define CCL_COMPONENT_LAYOUT_VERSION 1u
 
 /** Bits of CclComponent::flags. */
 enum {
-  /** The bounding box touches the frame's border: the object may go on outside. */
+  /** The bounding box touches the frame's border: the object may continue outside. */
   CCL_COMPONENT_TOUCHES_BORDER = 1u << 0,
-  /** Tracking only: seen for the first time in this frame. */
+  /** Reserved for tracking: seen for the first time in this frame. */
   CCL_COMPONENT_NEWBORN = 1u << 1,
-  /** Tracking only: several earlier components became this one. */
+  /** Reserved for tracking: several earlier components became this one. */
   CCL_COMPONENT_MERGED = 1u << 2,
-  /** Tracking only: one earlier component became several; this is one of them. */
+  /** Reserved for tracking: one earlier component became several, this is one of them. */
   CCL_COMPONENT_SPLIT = 1u << 3,
-  /** Tracking only: not found in this frame, told at its last known place. */
+  /** Reserved for tracking: not found in this frame, reported at its last known place. */
   CCL_COMPONENT_LOST = 1u << 4,
-  /** The frame was scaled after labelling: geometry was scaled with it and is no longer exact. */
+  /** The frame was scaled after labelling. Its geometry was scaled too and is no longer exact. */
   CCL_COMPONENT_SCALED = 1u << 5
 };
 
@@ -39,7 +40,7 @@ enum {
 typedef struct CclComponent {
   /** Canonical label in this frame: 1..n in the raster order of each component's first pixel. */
   uint32_t label;
-  /** Identity over time when tracking, else equal to `label`. */
+  /** Reserved for the identity over time; equal to `label`. */
   uint32_t id;
   /** Number of pixels. */
   uint32_t area;
@@ -49,7 +50,7 @@ typedef struct CclComponent {
   float cx, cy;
   /** Central second moments divided by the area, px² (0 without the `moments` feature). */
   float mxx, mxy, myy;
-  /** Pixel edges between the component and what is not it, the frame's outside included
+  /** Pixel edges between the component and everything else, including the frame's outside
    *  (0 without the `perimeter` feature). */
   uint32_t perimeter;
   /** Euler number for the connectivity in use: 1 − holes (0 without the `euler` feature). */
@@ -58,7 +59,7 @@ typedef struct CclComponent {
   uint16_t flags;
   /** The segment's pixel value with `foreground=values`, else 255. */
   uint16_t value;
-  /** Frames since birth when tracking, else 0. */
+  /** Reserved for frames since birth; 0. */
   uint32_t age;
 } CclComponent;
 

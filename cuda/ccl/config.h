@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What an engine is asked to do: Config is fixed until the next configure(), Settings go with each frame.
+/// What an engine does: Config is fixed until the next configure(); each frame has its Settings.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace ccl {
 
-/// Frames larger than this in either direction are refused; every sum in a record then fits 64 bits.
+/// Frames with a larger width or height are rejected. Up to this size, every sum in a record fits 64 bits.
 inline constexpr uint32_t kMaxDimension = 32768;
 
-/// More threads than this are refused.
+/// A larger number of threads is rejected.
 inline constexpr uint32_t kMaxThreads = 256;
 
-/// Record fields that cost time and can be left out.
+/// Record fields that take time and can be left out.
 enum Feature : uint32_t {
   kFeatureMoments = 1u << 0,
   kFeaturePerimeter = 1u << 1,
@@ -34,7 +34,7 @@ enum class Memory : uint8_t {
 };
 
 enum class Palette : uint8_t {
-  kGolden,         ///< golden-ratio hues in OKLCh: neighbouring labels lie far apart
+  kGolden,         ///< golden-ratio hues in OKLCh: neighbouring labels get very different colours
   kGlasbey,        ///< 256 colours, each as far as possible from those before it (Glasbey et al. 2007)
   kViridisByArea,  ///< small components dark blue, large ones yellow, on a logarithmic scale
   kMono,           ///< all components white
@@ -45,7 +45,7 @@ enum class Output : uint8_t {
   kColorized,  ///< 4 bytes a pixel: the component's colour, or the background colour
   kOverlay,    ///< 4 bytes a pixel: the component's colour over the input as grey
   kLabels,     ///< 16 bits a pixel, little endian: the canonical label, 65535 for all above
-  kMask,       ///< 8 bits a pixel: 255 where a component is left after filtering
+  kMask,       ///< 8 bits a pixel: 255 in components that the filter keeps, else 0
 };
 
 /// The largest label that Output::kLabels can write.
@@ -67,8 +67,7 @@ constexpr uint32_t bytes_per_pixel(Output output) {
   return 0;
 }
 
-/// Where the channels of a 4-byte pixel lie in memory; formats that leave the fourth byte unused get alpha
-/// there.
+/// Positions of the channels in a 4-byte pixel. In formats with an unused fourth byte, that byte gets alpha.
 struct PixelLayout {
   uint8_t red = 0;
   uint8_t green = 1;
@@ -78,7 +77,7 @@ struct PixelLayout {
   bool operator==(const PixelLayout&) const = default;
 };
 
-/// All that decides memory. Fixed from configure() to the next configure().
+/// Everything that decides how much memory is needed. Fixed from configure() to the next configure().
 struct Config {
   uint32_t width = 0;   ///< 1..kMaxDimension
   uint32_t height = 0;  ///< 1..kMaxDimension
@@ -87,15 +86,15 @@ struct Config {
   PixelLayout layout;
   uint32_t max_components = 16384;       ///< length of the record table, at least 1
   uint32_t slots = 1;                    ///< frames that may be in flight between push() and pop()
-  Memory input_memory = Memory::kHost;   ///< where frames will mostly come from
-  Memory output_memory = Memory::kHost;  ///< and where their pixels will mostly go
-  uint32_t threads = 0;                  ///< of the CPU engine, at most kMaxThreads; 0: one per processor
+  Memory input_memory = Memory::kHost;   ///< of most input images
+  Memory output_memory = Memory::kHost;  ///< of most output images
+  uint32_t threads = 0;                  ///< CPU engine only; at most kMaxThreads; 0: one per processor
 
   bool operator==(const Config&) const = default;
 };
 
-/// All that may change from one frame to the next. On the GPU a change costs the host tens of microseconds
-/// once.
+/// Everything that may change from one frame to the next. On the GPU, a change takes the host tens of
+/// microseconds once.
 struct Settings {
   Connectivity connectivity = Connectivity::k8;
   ForegroundRule rule = {};
@@ -104,14 +103,14 @@ struct Settings {
   Palette palette = Palette::kGolden;
   uint32_t color_seed = 0;
   uint32_t background_color = 0xff000000;  ///< 0xAARRGGBB
-  uint8_t overlay_alpha = 128;             ///< 0: only the input is seen, 255: only the colour
+  uint8_t overlay_alpha = 128;             ///< 0: only the input is visible, 255: only the colour
   bool draw_boxes = false;                 ///< white bounding boxes in colorized and overlay
   bool limited_range = false;              ///< the input is luma 16..235; overlay stretches it to 0..255
 
   bool operator==(const Settings&) const = default;
 };
 
-/// kInvalidArgument, with what is wrong, unless every engine can be configured so.
+/// kInvalidArgument, with a message that says why, if the configuration is not valid for every engine.
 Status validate(const Config& config);
 
 }  // namespace ccl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What a frame reports besides its records.
+/// What the engine reports about a frame, in addition to its records.
 #pragma once
 
 #include <cstdint>

@@ -7,11 +7,21 @@
 ///     ccl::FrameResult result;
 ///     engine->pop(&result);  // result.components
 ///
-/// Frames leave in the order they came. One thread at a time may use an engine. After configure() no call
-/// allocates, but that the GPU takes what is seldom needed with the first frame that needs it: images that
-/// lie elsewhere than Config tells, outputs on the device with padded rows or where 16-byte stores may not
-/// go, and in `runs` a filter, the other foreground rule, a table that overflows, a map. A device error in
-/// push() or pop() discards all frames, ends the life of their results, and wants configure() again.
+/// Rules:
+/// - Frames leave in the order in which they were pushed.
+/// - One thread at a time may use an engine.
+/// - A device error in push() or pop() discards all frames and invalidates their results. The engine must
+/// then be
+///   configured again.
+///
+/// Memory: configure() takes all memory, and later calls allocate nothing, with one exception. The GPU engine
+/// takes the memory for rare cases with the first frame that needs it. These cases are:
+/// - an input or output image in another memory than Config names;
+/// - an output image on the device with padded rows, or at an address that 16-byte stores cannot write to;
+/// - with `runs`: an active filter;
+/// - with `runs`: Foreground::kValues, and later each change between the foreground rules;
+/// - with `runs`: a record table that overflows;
+/// - with `runs`: FrameJob::root_map or FrameJob::labels.
 #pragma once
 
 #include <cstddef>
@@ -28,27 +38,28 @@
 namespace ccl {
 
 /// Rows of 8-bit pixels, `stride` bytes from one row's start to the next one's. Only a device engine reads
-/// Memory::kDevice, which is memory of the context it works in.
+/// Memory::kDevice; it must be memory of the engine's context.
 struct InputImage {
   const uint8_t* pixels = nullptr;
   size_t stride = 0;
   Memory memory = Memory::kHost;
-  /// A CUstream: the frame is read once all that is on it at push() is done. Null: nothing writes the frame.
+  /// A CUstream: the frame is read after all work that is on the stream at push(). Null: nothing writes it.
   void* stream = nullptr;
 };
 
-/// Rows of bytes_per_pixel(Config::output) pixels, as above. Ignored with Output::kNone. Host memory that is
-/// not page-locked (see Device::allocate_host()) is written in pop(), which waits for it.
+/// Rows of pixels of bytes_per_pixel(Config::output) bytes, as above. Ignored with Output::kNone. pop()
+/// writes host memory that is not page-locked (see Device::allocate_host()), and waits for it.
 struct OutputImage {
   uint8_t* pixels = nullptr;
   size_t stride = 0;
   Memory memory = Memory::kHost;
-  /// A CUstream: the pixels are written once all that is on it at push() is done. Null: nothing uses them.
+  /// A CUstream: the pixels are written after all work that is on the stream at push(). Null: nothing uses
+  /// them.
   void* stream = nullptr;
 };
 
-/// One frame. What the pointers lead to is the caller's and must stay as it is until the frame is popped
-/// or flushed. The output must not overlap the input.
+/// One frame. The caller owns the memory of all pointers and must not change it until the frame is popped or
+/// flushed. The output must not overlap the input.
 struct FrameJob {
   InputImage input;
   OutputImage output;
@@ -60,11 +71,11 @@ struct FrameJob {
   uint32_t* labels = nullptr;
 };
 
-/// kInvalidArgument, with what is wrong, unless the images fit the configuration and the backend.
+/// kInvalidArgument, with a message that says why, if the images do not fit the configuration or the backend.
 Status validate(const FrameJob& job, const Config& config, Backend backend);
 
-/// Microseconds each stage took; on the GPU by events on the frame's stream. The GPU's `runs` fuses the
-/// stages from label to paint and tells the time of all as label.
+/// Microseconds of each stage; on the GPU measured by events on the frame's stream. The GPU's `runs` fuses
+/// the stages from label to paint and reports their time as label.
 struct StageTimes {
   float upload = 0;
   float label = 0;
@@ -78,13 +89,13 @@ struct FrameResult {
   FrameCounts counts;
   bool overflow = false;          ///< n_components > max_components: the table holds the largest
   bool labels_saturated = false;  ///< Output::kLabels and n_labels > 65535
-  /// Ascending labels; min(n_components, max_components) records. The engine's, valid until the next
-  /// push(), flush() or configure(), and until a pop() that fails.
+  /// min(n_components, max_components) records by ascending label. The engine owns them. They are valid until
+  /// the next push(), flush() or configure(), or until a pop() that fails.
   std::span<const CclComponent> components;
   StageTimes times;
 };
 
-/// A GPU and the context on it that an engine works in. It may outlive the engine; any thread may use it.
+/// A GPU and the CUDA context of an engine. It may outlive the engine. Any thread may use it.
 class Device {
  public:
   virtual ~Device() = default;
@@ -92,11 +103,11 @@ class Device {
   /// CUDA device ordinal.
   virtual int id() const = 0;
 
-  /// The CUcontext, which lives as long as this.
+  /// The CUcontext. It lives as long as this object.
   virtual void* context() const = 0;
 
-  /// Page-locked host memory: copies between it and the GPU run at full speed and leave the host free. It
-  /// may outlive this. kOutOfMemory where there is no more.
+  /// Page-locked host memory: copies between it and the GPU run at full speed and do not block the host. It
+  /// may outlive this object. kOutOfMemory if there is no more.
   virtual Status allocate_host(size_t bytes, std::shared_ptr<uint8_t>* memory) = 0;
 };
 
@@ -105,23 +116,23 @@ class Engine {
   virtual ~Engine() = default;
 
   virtual Backend backend() const = 0;
-  /// For a person: the processor in use.
+  /// The processor in use, for people to read.
   virtual std::string description() const = 0;
 
-  /// Takes all memory that frames of this configuration need. Frames in flight are discarded. After a
-  /// failure the engine must be configured again before it is used.
+  /// Takes the memory that frames of this configuration need, and discards frames in flight. After a failure
+  /// the engine must be configured again before it is used.
   virtual Status configure(const Config& config) = 0;
 
-  /// Starts a frame. kInvalidArgument when Config::slots frames are in flight already.
+  /// Starts a frame. kInvalidArgument if Config::slots frames are in flight already.
   virtual Status push(const FrameJob& job) = 0;
 
-  /// Waits for the oldest frame in flight. kNeedMoreData when there is none.
+  /// Waits for the oldest frame in flight. kNeedMoreData if there is none.
   virtual Status pop(FrameResult* result) = 0;
 
-  /// Discards all frames in flight; their memory is the caller's again.
+  /// Discards all frames in flight. The caller may then change their memory.
   virtual void flush() = 0;
 
-  /// What a device engine shares with those around it; null on the CPU.
+  /// The device of a device engine, for the caller to use too; null on the CPU.
   virtual std::shared_ptr<Device> device() const = 0;
 };
 
@@ -132,12 +143,12 @@ bool has_device_engine();
 
 struct DeviceOptions {
   int device_id = -1;  ///< CUDA device ordinal; −1 takes the first
-  /// The CUcontext to work in, kept as long as anything of the engine needs it. Null: the device's primary
-  /// context.
+  /// The CUcontext to use. It is kept as long as the engine, or anything it returned, needs it. Null: the
+  /// device's primary context.
   std::shared_ptr<void> context;
 };
 
-/// kUnsupported in a build without CUDA; kNoDevice where there is no driver or no such GPU.
+/// kUnsupported in a build without CUDA; kNoDevice if there is no driver or no such GPU.
 Status make_device_engine(const DeviceOptions& options, std::unique_ptr<Engine>* engine);
 
 }  // namespace ccl

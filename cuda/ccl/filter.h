@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Which components are kept. A component that is not kept has no record and is painted as background; labels
-/// are those of the unfiltered frame, so they do not move when a filter does.
+/// Which components are kept. A component that is not kept has no record and is painted as background. Labels
+/// are those of the unfiltered frame, so they do not depend on the filter.
 ///
 /// A filter is decided once per component, into its *mark*: the component's area, or 0 if it is not kept.
-/// Selection, overflow and painting read marks only, so a new filter is a field here, a line of keeps() and
-/// of needs(), and the sums that it looks at.
+/// Selection, overflow and painting read marks only. So a new filter needs a field here, a condition in
+/// is_active(), can_keep() and keeps(), and the sums that it reads.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ccl {
 
-/// The sums of a component that filters look at.
+/// The sums of a component that the filter reads.
 struct FilterSums {
   uint32_t area;  ///< pixels, at least 1
 };

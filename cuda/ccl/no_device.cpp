@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// In place of cuda/device/ in a build without a CUDA toolkit.
+/// Replaces cuda/device/ in a build without a CUDA toolkit.
 #include "ccl/engine.h"
 
 namespace ccl {

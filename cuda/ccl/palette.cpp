@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The palettes. Distances and hues live in OKLab (Ottosson 2020), where equal steps look equally large.
+/// The palettes. Distances and hues are those of OKLab (Ottosson 2020), where equal steps look equally large.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,7 +24,7 @@ struct LinearRgb {
   }
 };
 
-/// OKLab scaled to integers, so that comparing distances does not depend on the last bit of a root.
+/// OKLab scaled to integers, so that comparisons of distances do not depend on the last bit of a root.
 struct Lab {
   int64_t lightness, a, b;
 };
@@ -82,8 +82,8 @@ uint32_t oklch(double lightness, double chroma, double hue) {
   return opaque(linear_to_srgb(rgb.red), linear_to_srgb(rgb.green), linear_to_srgb(rgb.blue));
 }
 
-/// Steps of the golden ratio around the hue circle never come back to where they were, and any few in a
-/// row are spread evenly. Three lightnesses in turn tell colours apart that share a hue.
+/// Steps of the golden ratio around the hue circle never return to the same hue, and any few consecutive hues
+/// are spread evenly. Three alternating lightnesses separate colours of similar hue.
 Palette256 golden() {
   constexpr std::array kLightness = {0.72, 0.60, 0.84};
   constexpr double kChroma = 0.19;
@@ -97,8 +97,8 @@ Palette256 golden() {
 }
 
 /// Glasbey, van der Heijden, Toh, Gray 2007, "Colour displays for categorical images": each colour is
-/// the one farthest from all before it. Black, white and grey count as taken and dark colours are left
-/// out, so that components stand out from any background.
+/// the one farthest from all colours before it. Black, white and grey count as taken, and dark colours are
+/// excluded, so that components are visible on any background.
 Palette256 glasbey() {
   constexpr int64_t kDarkest = 1900;  // OKLab lightness 0.46 in the units of Lab
   std::vector<uint32_t> candidates;

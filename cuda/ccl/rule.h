@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Which pixels are foreground, and which of them connect: all that a labeler must know of the settings.
+/// Which pixels are foreground, and which of them connect: the only settings that a labeler reads.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ enum class Connectivity : uint8_t {
 
 enum class Foreground : uint8_t {
   kBinary,  ///< value ≥ threshold, or with `invert` value < threshold; all foreground is one segment
-  kValues,  ///< every non-zero value is a segment of its own: equal values connect (Šťava, Beneš 2011)
+  kValues,  ///< each non-zero value is a segment: equal values connect (Šťava, Beneš 2011)
 };
 
-/// The segment of binary foreground.
+/// The segment of all binary foreground.
 inline constexpr uint8_t kBinarySegment = 255;
 
 /// Which pixels are foreground, and which of them may connect.
@@ -25,7 +25,7 @@ struct ForegroundRule {
   uint8_t threshold = 1;  ///< binary only
   bool invert = false;    ///< binary only
 
-  /// The segment of a pixel value: 0 is background, and only equal segments connect.
+  /// The segment of a pixel value. 0 is background; only equal segments connect.
   constexpr uint8_t segment(uint8_t value) const {
     if (foreground == Foreground::kValues) {
       return value;

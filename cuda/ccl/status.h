@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What a call of the library came to. No exception leaves the library.
+/// The result of a call of the library. No exception leaves the library.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace ccl {
 enum class StatusCode {
   kOk,
   kNeedMoreData,     ///< pop() with no frame in flight
-  kInvalidArgument,  ///< the caller's values are off; nothing was done
-  kUnsupported,      ///< valid, but not on this backend or in this build
+  kInvalidArgument,  ///< the caller's values are wrong; nothing was done
+  kUnsupported,      ///< valid, but not available on this backend or in this build
   kNoDevice,         ///< no driver, or no GPU with this id
-  kOutOfMemory,      ///< host or device memory ran out
-  kDeviceError,      ///< CUDA failed; the engine must be configured anew
+  kOutOfMemory,      ///< not enough host or device memory
+  kDeviceError,      ///< a CUDA call failed; the engine must be configured again
 };
 
 class [[nodiscard]] Status {
@@ -24,7 +24,7 @@ class [[nodiscard]] Status {
 
   bool ok() const { return code_ == StatusCode::kOk; }
   StatusCode code() const { return code_; }
-  /// For a person: what failed and what to do about it. Empty when ok.
+  /// What failed and what to do about it, for people to read. Empty if ok().
   const std::string& message() const { return message_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// From exact integer sums to a component record, by the same few correctly rounded operations on every
-/// backend, none of which a compiler can contract or reorder into different bits.
+/// From exact integer sums to a component record. Every backend uses the same few correctly rounded
+/// operations, and no compiler can contract or reorder them in a way that changes bits.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace ccl {
 /// The record index of a component that has no record.
 inline constexpr uint32_t kNoRecord = std::numeric_limits<uint32_t>::max();
 
-/// What measuring adds up over a component's pixels. 64 bits hold every sum of a frame of
-/// kMaxDimension × kMaxDimension pixels.
+/// Sums over the pixels of a component. 64 bits hold every sum of a frame of kMaxDimension × kMaxDimension
+/// pixels.
 struct Sums {
   uint32_t x_min = std::numeric_limits<uint32_t>::max();
   uint32_t y_min = std::numeric_limits<uint32_t>::max();
@@ -40,7 +40,7 @@ constexpr double to_double(__int128 v) {
   return negative ? -d : d;
 }
 
-/// Components of fewer pixels have n²·moment in 63 bits: a moment is at most (kMaxDimension / 2)².
+/// In components of fewer pixels, n²·moment fits 63 bits: a moment is at most (kMaxDimension / 2)².
 inline constexpr uint32_t kShortArea = 1u << 17;
 static_assert(static_cast<unsigned __int128>(kShortArea) * kShortArea * kMaxDimension * kMaxDimension / 4 <=
               static_cast<unsigned __int128>(1) << 63);
@@ -56,8 +56,8 @@ constexpr float central_moment(uint32_t n, uint64_t sum_ab, uint64_t sum_a, uint
   return static_cast<float>(to_double(numerator) / static_cast<double>(uint64_t{n} * n));
 }
 
-/// The record of a component in a frame of width × height pixels. Fields whose Feature bit is not set
-/// in `features` are 0.
+/// The record of a component in a frame of width × height pixels. A field is 0 if its Feature bit is not set
+/// in `features`.
 constexpr CclComponent make_component(uint32_t label, uint32_t area, uint16_t value, const Sums& sums,
                                       uint32_t features, uint32_t width, uint32_t height) {
   CclComponent c{};
@@ -83,15 +83,15 @@ constexpr CclComponent make_component(uint32_t label, uint32_t area, uint16_t va
   return c;
 }
 
-/// What one pixel adds to its component's perimeter and Euler number.
+/// A pixel's part of its component's perimeter and Euler number.
 struct PixelShape {
   uint32_t perimeter;
   int32_t euler;
 };
 
 /// The 3×3 neighbourhood of a pixel: true where the neighbour is in the frame and in the pixel's segment.
-/// The frame's outside is false. Of the diagonal neighbours those above are enough: each 2×2 window is
-/// counted by one pixel only.
+/// The frame's outside is false. The two diagonal neighbours above are enough: each 2×2 window is counted by
+/// one pixel only.
 struct Neighbors {
   bool left, right, up, down;
   bool up_left, up_right;
@@ -100,7 +100,7 @@ struct Neighbors {
 /// Perimeter: the sides of the pixel that it does not share with its segment. Euler number: pixels minus
 /// pairs of edge neighbours plus full 2×2 windows; 8-connected also minus the windows whose only two
 /// pixels of the segment lie on a diagonal (Gray 1971 in the form that sums over pixels). Equal segments
-/// that share an edge are one component, whatever the connectivity, so segments are all it needs.
+/// that share an edge are one component with both connectivities, so no labels are needed.
 constexpr PixelShape pixel_shape(const Neighbors& n, Connectivity connectivity) {
   PixelShape shape{};
   shape.perimeter = !n.left + !n.right + !n.up + !n.down;

@@ -21,7 +21,7 @@ Status HostEngine::configure(const Config& config) {
   CCL_RETURN_IF_ERROR(validate(config));
   const AlgorithmInfo* algorithm = nullptr;
   CCL_RETURN_IF_ERROR(resolve_algorithm(config.algorithm, Backend::kCpu, &algorithm));
-  std::string out_of_memory;  // made while there is memory for it
+  std::string out_of_memory;  // made now, while memory is left for it
   try {
     out_of_memory = "not enough memory for frames of " + std::to_string(config.width) + "×" +
                     std::to_string(config.height) + " pixels and " + std::to_string(config.slots) + " slots";
@@ -31,12 +31,12 @@ Status HostEngine::configure(const Config& config) {
       pool_ = std::make_unique<ThreadPool>(n_threads);
     }
     slots_ = std::vector<Slot>(config.slots);
-    // No frame has more components than pixels, whatever the configuration allows.
+    // A frame never has more components than pixels.
     const size_t n_records = std::min(size_t{config.max_components}, size_t{config.width} * config.height);
     for (Slot& slot : slots_) {
       slot.records = std::make_unique_for_overwrite<CclComponent[]>(n_records);
     }
-    palette_colors();  // built here, so that no frame waits for it
+    palette_colors();  // built here, not while the first frame waits
     pipeline_ = make_pipeline(config, *algorithm, *pool_);
   } catch (const std::bad_alloc&) {
     return {StatusCode::kOutOfMemory, std::move(out_of_memory)};

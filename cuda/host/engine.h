@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The engine of the CPU backend: a frame's stages run when it is pushed, and its result waits in a slot.
+/// The engine of the CPU backend. push() runs all stages of a frame; its result waits in a slot until pop().
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ class HostEngine final : public Engine {
   std::shared_ptr<Device> device() const override { return nullptr; }
 
  private:
-  /// A frame that is done and waits to be popped.
+  /// A finished frame that waits for pop().
   struct Slot {
     FrameResult result;
     std::unique_ptr<CclComponent[]> records;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// From a frame to its records and pixels: what the CPU engine runs when a frame is pushed.
+/// From a frame to its records and pixels: the work of the CPU engine for each frame.
 #pragma once
 
 #include <chrono>
@@ -13,17 +13,17 @@ namespace ccl::host {
 class Labeler;
 class ThreadPool;
 
-/// A pipeline is made for one configuration and takes all its memory then.
+/// A pipeline is made for one configuration and takes all its memory when it is made.
 class Pipeline {
  public:
   virtual ~Pipeline() = default;
 
-  /// Runs all stages of a frame and fills `result`. Its records are written to `records`, which has room
-  /// for Config::max_components or one for each pixel, whichever is less.
+  /// Runs all stages of a frame and fills `result`. Writes the records to `records`, which has room for
+  /// Config::max_components or for one per pixel, whichever is less.
   virtual void run(const FrameJob& job, CclComponent* records, FrameResult* result) = 0;
 };
 
-/// A labeler made for frames of this configuration, then the stages that all labelers share
+/// A labeler that was made for this configuration, followed by the stages that all labelers share
 /// (stages/pipeline.cpp). `pool` must outlive the pipeline.
 std::unique_ptr<Pipeline> make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
                                                ThreadPool& pool);
@@ -32,7 +32,7 @@ std::unique_ptr<Pipeline> make_staged_pipeline(const Config& config, std::unique
 std::unique_ptr<Pipeline> make_pipeline(const Config& config, const AlgorithmInfo& algorithm,
                                         ThreadPool& pool);
 
-/// Tells how long each stage took.
+/// Measures the time of each stage.
 class StageClock {
  public:
   /// Microseconds since the last call, or since the clock was made.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// A frame as labelers and stages on the CPU see it.
+/// A frame as the labelers and stages of the CPU read it.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace ccl::host {
 
-/// A frame after its ForegroundRule: one segment per pixel, 0 for background. Two pixels connect iff they
-/// are adjacent and their segments are equal and not 0, which covers both foreground rules.
+/// A frame after its ForegroundRule: one segment per pixel, 0 for background. Two pixels connect if and only
+/// if they are adjacent and their segments are equal and not 0. This covers both foreground rules.
 ///
-/// Around the frame lies a border of at least one zero byte on every side, so that a foreground pixel may
-/// be compared with any of its eight neighbours: those outside never match.
+/// A border of at least one zero byte surrounds the frame, so that a foreground pixel may be compared with
+/// all of its eight neighbours: a neighbour outside the frame never matches.
 struct SegmentSource {
-  const uint8_t* pixels;  ///< of the frame's first pixel, inside the border
+  const uint8_t* pixels;  ///< the frame's first pixel, inside the border
   size_t stride;          ///< bytes from one row's start to the next one's, at least width + 2
   uint32_t width;
   uint32_t height;

@@ -5,8 +5,8 @@ namespace ccl::host {
 
 namespace {
 
-/// About five microseconds: longer than the gap between most stages, and less than going to sleep and being
-/// woken costs. A thread that spun on would only take the processor from others.
+/// About five microseconds: longer than the gap between most stages, and shorter than going to sleep and
+/// waking. A thread that spins longer only takes the processor from others.
 constexpr uint32_t kSpins = 128;
 
 void pause() {
@@ -56,7 +56,7 @@ void ThreadPool::stop() {
 void ThreadPool::run(const Loop& loop) {
   next_index_.store(0, std::memory_order_relaxed);
   if (workers_.empty() || loop.count <= 1) {
-    take_turns(loop);
+    take_indices(loop);
     return;
   }
   {
@@ -65,15 +65,15 @@ void ThreadPool::run(const Loop& loop) {
     ++n_loops_;
   }
   opened_.notify_all();
-  take_turns(loop);
-  // All indices are taken. A worker that has not woken yet stays out, so a busy machine costs no wait.
+  take_indices(loop);
+  // All indices are taken. A worker that has not woken yet does not enter any more, so nobody waits for it.
   spin_until([this] { return n_inside_.load(std::memory_order_relaxed) == 0; });
   std::unique_lock lock(mutex_);
   loop_.count = 0;
-  deserted_.wait(lock, [this] { return n_inside_ == 0; });
+  emptied_.wait(lock, [this] { return n_inside_ == 0; });
 }
 
-void ThreadPool::take_turns(const Loop& loop) {
+void ThreadPool::take_indices(const Loop& loop) {
   for (;;) {
     const uint32_t index = next_index_.fetch_add(1, std::memory_order_relaxed);
     if (index >= loop.count) {
@@ -98,10 +98,10 @@ void ThreadPool::wait_for_loops() {
     const Loop loop = loop_;
     ++n_inside_;
     lock.unlock();
-    take_turns(loop);
+    take_indices(loop);
     lock.lock();
     if (--n_inside_ == 0) {
-      deserted_.notify_one();
+      emptied_.notify_one();
     }
   }
 }

@@ -3,21 +3,23 @@
 /// "Distanceless label propagation: an efficient direct connected component labeling algorithm for GPUs",
 /// IPTA 2017.
 ///
-/// Every foreground pixel starts with a label of its own, 1 + its raster index, so that the image of labels
-/// E is at the same time the equivalence table: label e's entry is E[e − 1] (II.A). Tiles are labelled apart
-/// by a gather-scatter of minima (SR), which is fast but forgets some equivalences, and a recursive
-/// union-find (RUF), which finds those. Tile borders are then united with an atomic minimum, and relabelling
-/// (R) makes every pixel point to its root.
+/// Every foreground pixel starts with the label 1 + its raster index, so that the image of labels E is also
+/// the equivalence table: label e's entry is E[e − 1] (II.A). Each tile is labelled alone, by a
+/// gather-scatter of minima (SR), which is fast but loses some equivalences, and by a recursive union-find
+/// (RUF), which finds the lost ones. Tile borders are then united with an atomic minimum, and relabelling (R)
+/// makes every pixel point to its root.
 ///
 /// The steps are those of III.B, algorithm 5. Where we differ:
-/// - Tiles are large and belong to one thread, not one pixel to one thread: inside a tile nothing is
-///   atomic, and the labels are those of the whole image, so no translation of local labels is needed.
-/// - In a tile the mask is the forward mask (fig. 3), in raster order. Of the neighbours with the pixel's
-///   segment it visits only as many as are not adjacent to each other, for those are connected already.
-///   Comparing segments rather than foreground admits many values; leaving out the diagonals gives
-///   4-connectivity.
-/// - The recursions of RUF and atomicRUF are tail calls. They are written as loops here, since a chain of
-///   labels can be as long as a spiral and must not be a stack as deep.
+/// - A thread has a large tile, not one pixel. So nothing inside a tile is atomic, and labels are those of
+/// the
+///   whole image: no translation of local labels is needed.
+/// - In a tile, the mask is the forward mask (fig. 3), in raster order. It skips a neighbour that is adjacent
+/// to
+///   a matching neighbour, because these two are already connected. It compares segments instead of
+///   foreground, so that equal values connect. Without the diagonals it gives 4-connectivity.
+/// - The recursions of RUF and atomicRUF are tail calls. They are loops here, since a chain of labels can be
+/// as
+///   long as a spiral, and the stack must not grow with it.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -31,7 +33,7 @@ namespace ccl::host {
 
 namespace {
 
-// A tile of labels fills a 32 KiB first-level cache, and is wide because east borders are the dear ones.
+// A tile of labels fills a 32 KiB first-level cache. It is wide because east borders are the expensive ones.
 constexpr uint32_t kTileWidth = 256;
 constexpr uint32_t kTileHeight = 32;
 
@@ -44,8 +46,8 @@ uint32_t load(uint32_t& entry) {
   return std::atomic_ref(entry).load(std::memory_order_relaxed);
 }
 
-/// Lowers `entry` to `value` if that is less; returns what it was. Relaxed: an entry says nothing about any
-/// other memory, and the pool orders one step of the algorithm before the next.
+/// Lowers `entry` to `value` if that is less, and returns the old entry. Relaxed: no other memory depends on
+/// an entry, and the pool orders one step of the algorithm before the next.
 uint32_t atomic_min(uint32_t& entry, uint32_t value) {
   std::atomic_ref shared(entry);
   uint32_t old = shared.load(std::memory_order_relaxed);
@@ -66,13 +68,13 @@ void ruf(uint32_t* labels, uint32_t e, uint32_t epsilon) {
     if (old == e) {
       return;  // e was a root
     }
-    e = old;  // the smaller of old and ε is e's label now, and the other one is still to be united with it
+    e = old;  // e now has the smaller one of old and ε, and the other one must still be united with it
   }
 }
 
-/// Algorithm 4: the same while other threads do so too. Whatever label another thread put into e's entry, it
-/// is either kept there or united next, so no equivalence is lost; and the larger of both labels shrinks
-/// with every turn, so it ends.
+/// Algorithm 4: the same while other threads do it too. A label that another thread wrote to e's entry is
+/// either kept there or united next, so no equivalence is lost. The larger one of both labels decreases with
+/// every iteration, so the loop ends.
 void atomic_ruf(uint32_t* labels, uint32_t e, uint32_t epsilon) {
   while (e != epsilon) {
     if (e < epsilon) {
@@ -92,7 +94,7 @@ class Steps {
  public:
   Steps(const SegmentSource& image, uint32_t* labels) : image_(image), labels_(labels) {}
 
-  /// DLP-I: a label of its own for every foreground pixel.
+  /// DLP-I: a different label for every foreground pixel.
   void initialize(const Tile& tile) const {
     for (uint32_t y = tile.y0; y < tile.y1; ++y) {
       const uint8_t* segments = image_.row(y);
@@ -118,8 +120,8 @@ class Steps {
     });
   }
 
-  /// DLP-R inside a tile. No label is larger than its pixel's own, so in raster order the entry that a label
-  /// leads to has been relabelled already and is a root.
+  /// DLP-R inside a tile. No label is larger than its pixel's first label, so in raster order the entry of a
+  /// label is relabelled before and is a root.
   void relabel(const Tile& tile) const {
     for_each_foreground_pixel(tile, [this](uint32_t x, uint32_t y) {
       uint32_t& label = labels_[index(x, y)];
@@ -160,8 +162,8 @@ class Steps {
     }
   }
 
-  /// Step 3, DLP-R on the whole image. Entries lead to tiles of other threads, which may be replacing them by
-  /// their roots meanwhile; either value leads to the root.
+  /// Step 3, DLP-R on the whole image. Labels lead to entries in tiles of other threads, which may replace
+  /// them by their roots at the same time. Both values lead to the root.
   void relabel_globally(const Tile& tile) const {
     for_each_foreground_pixel(tile, [this](uint32_t x, uint32_t y) {
       uint32_t& entry = labels_[index(x, y)];
@@ -191,8 +193,8 @@ class Steps {
     }
   }
 
-  /// Visits the neighbours of the forward mask that are in the tile and in the pixel's segment, except those
-  /// adjacent to one visited. There are two at most.
+  /// Visits the neighbours of the forward mask that are in the tile and in the pixel's segment, and skips
+  /// those that are adjacent to a visited one. At most two are visited.
   template <typename Visit>
   void for_each_predecessor(const Tile& tile, uint32_t x, uint32_t y, Visit visit) const {
     const uint8_t* segment = image_.row(y) + x;
@@ -219,12 +221,12 @@ class Steps {
     }
   }
 
-  /// Whether the neighbour across a border, and those one step before and after it, have this segment.
+  /// Whether the three neighbours across a border have this segment: the straight one is the second.
   static std::array<bool, 3> matches(uint8_t segment, const uint8_t* across, size_t step) {
     return {*(across - step) == segment, *across == segment, across[step] == segment};
   }
 
-  /// Unites a pixel with those across a border. The straight neighbour stands for the diagonal ones.
+  /// Unites a pixel with its neighbours across a border. The straight neighbour connects the diagonal ones.
   void merge_across(uint32_t pixel, uint32_t across, uint32_t step, const std::array<bool, 3>& match) const {
     const auto merge = [this, pixel](uint32_t neighbor) {
       atomic_ruf(labels_, load(labels_[pixel]), load(labels_[neighbor]));

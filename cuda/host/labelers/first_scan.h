@@ -8,9 +8,9 @@
 
 namespace ccl::host {
 
-/// Gives every pixel a provisional label, in raster order: 0 for background, else what
-/// decide(segment, label) finds among the neighbours before it, else new_label(1 + raster index).
-/// `segment` and `label` point to the pixel's own entries; those of neighbours lie around them.
+/// Writes a provisional label for every pixel, in raster order: 0 for background, else the label that
+/// decide(segment, label) takes from the neighbours before it or, if that is 0, new_label(1 + raster index).
+/// `segment` and `label` point to the pixel's entries; the neighbours' entries lie around them.
 template <typename Decide, typename NewLabel>
 void first_scan(const SegmentSource& image, uint32_t* labels, Decide decide, NewLabel new_label) {
   uint32_t pixel = 0;

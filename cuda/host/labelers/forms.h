@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Forms of labelers that experiments compare; the element uses the default ones.
+/// Variants of labelers that experiments compare. The element uses the default ones.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace ccl::host {
 
 /// How labels spread in an iteration of neighbor propagation, by the names of Cabaret et al. 2017.
 enum class Propagation {
-  kElementary,       ///< EP: a pixel further, on the threads of the pool
+  kElementary,       ///< EP: by one pixel, on the threads of the pool
   kForward,          ///< F: one forward scan, one thread
   kForwardBackward,  ///< FB: a forward and a backward scan, one thread; the default
 };
 
-/// Neighbor propagation (neighbor_propagation.cpp): slow where labels have far to go. `pool` must outlive the
-/// labeler.
+/// Neighbor propagation (neighbor_propagation.cpp). It is slow where labels have a long way. `pool` must
+/// outlive the labeler.
 std::unique_ptr<Labeler> make_neighbor_propagation(uint32_t width, uint32_t height, Propagation propagation,
                                                    ThreadPool& pool);
 

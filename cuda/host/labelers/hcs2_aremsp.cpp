@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// HCS2 + ARemSP, the pixel-based CPU algorithm that DLP-GPU is compared with: S. Gupta, D. Palsetia,
-/// M. A. Patwary, A. Agrawal, A. Choudhary, "A new parallel algorithm for two-pass connected component
-/// labeling", IPDPS Workshops 2014 (AREMSP and, with threads, PAREMSP), on the scan of L. He, Y. Chao,
-/// K. Suzuki.
+/// HCS2 + ARemSP, the pixel-based CPU algorithm that the paper of DLP-GPU compares with: S. Gupta, D.
+/// Palsetia, M. A. Patwary, A. Agrawal, A. Choudhary, "A new parallel algorithm for two-pass connected
+/// component labeling", IPDPS Workshops 2014 (AREMSP and, with threads, PAREMSP), on the scan of L. He, Y.
+/// Chao, K. Suzuki.
 ///
-/// The first scan takes two rows at a time and gives each pair of pixels e g their provisional labels
-/// from the neighbours that were there before,
+/// The first scan takes two rows at a time and gives each pair of pixels e g provisional labels from the
+/// neighbours that were visited before,
 ///
 ///     a b c
 ///     d e
 ///     f g
 ///
-/// through a decision tree that looks at as few of them as it can. Labels that turn out to be one
-/// component are united by Rem's algorithm with splicing. One pass over the labels flattens their
+/// by a decision tree that reads as few of them as possible. Labels of one component
+/// are united by Rem's algorithm with splicing. One pass over the labels flattens their
 /// trees, and a second scan replaces them.
 ///
-/// Threads as in PAREMSP, and in Cabaret et al.'s comparison on four cores: each has a chunk of rows,
-/// even in number, with a range of labels of its own, and pixels on both sides of a chunk's edge are
-/// united when all are scanned. One thread is AREMSP.
+/// Threads work as in PAREMSP, which Cabaret et al. run on four cores: each thread has a row chunk, with an
+/// even number of rows, and a separate range of labels. When all chunks are scanned, pixels on both sides of
+/// a chunk's edge are united. With one thread this is AREMSP.
 ///
 /// Where we differ:
-/// - "b is an object pixel" reads "b has e's segment"; and g has a label apart from e's where its
-///   segment is another. The tree stays right with many segments, since it only relies on equal
-///   segments that touch being connected already.
+/// - "b is an object pixel" becomes "b has e's segment"; and g has another label than e if its segment is
+///   another one. The tree stays right with many segments: it only assumes that equal segments that touch are
+///   already connected.
 /// - For 4-connectivity the tree has b and d for e, e and f for g.
-/// - Labels are not made in raster order: e may take its label from f, a row below. The first pixel of
-///   a label is therefore kept beside it, and flattening yields the least one of a component.
-/// - At edges of chunks an atomic minimum does what PAREMSP's locks on roots do.
+/// - Labels are not created in raster order: e may take its label from f, in the row below. So each label
+///   keeps its first pixel, and flattening finds the first pixel of each component.
+/// - At the edges of chunks, an atomic minimum replaces PAREMSP's locks on roots.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -40,9 +40,9 @@ namespace ccl::host {
 
 namespace {
 
-/// Rem's algorithm with splicing while other threads do so too: what another thread put into the larger
-/// label's entry is either kept there or united next. Relaxed, as the pool orders one phase before the
-/// next.
+/// Rem's algorithm with splicing while other threads do it too. A label that another thread wrote to the
+/// larger label's entry is either kept there or united next. Relaxed, because the pool orders one step before
+/// the next.
 void unite_atomically(uint32_t* parent, uint32_t a, uint32_t b) {
   while (a != b) {
     const uint32_t larger = std::max(a, b);
@@ -59,12 +59,12 @@ void unite_atomically(uint32_t* parent, uint32_t a, uint32_t b) {
   }
 }
 
-/// Rows y0..y1 − 1 of the frame and the labels that were made in them.
+/// Rows y0..y1 − 1 of the frame and the labels that were created in them.
 struct Chunk {
   uint32_t y0 = 0;
   uint32_t y1 = 0;
   uint32_t first_label = 0;
-  uint32_t end_label = 0;  ///< one past the last label made
+  uint32_t end_label = 0;  ///< one past the last label created
 };
 
 class Hcs2Aremsp final : public Labeler {
@@ -80,8 +80,8 @@ class Hcs2Aremsp final : public Labeler {
   }
 
  private:
-  /// The mask at a pair of pixels: segments and labels of a row each, at the pair's column. Labels of
-  /// pixels outside the frame or the chunk are never read: their segments match none.
+  /// The mask at a pair of pixels: pointers to segments and labels of three rows, at the pair's column.
+  /// Labels of pixels outside the frame or the chunk are never read, because their segments never match.
   struct Mask {
     const uint8_t* above;  ///< b
     const uint8_t* upper;  ///< e
@@ -113,10 +113,10 @@ class Hcs2Aremsp final : public Labeler {
 
   ThreadPool& pool_;
   std::vector<Chunk> chunks_;
-  std::unique_ptr<uint8_t[]> blank_segments_;  ///< of the row above a chunk; nothing in it matches
-  std::unique_ptr<uint32_t[]> spare_labels_;   ///< of the row below the last one, where their number is odd
+  std::unique_ptr<uint8_t[]> blank_segments_;  ///< the row above a chunk; it never matches
+  std::unique_ptr<uint32_t[]> spare_labels_;   ///< the row below the last one, if the number of rows is odd
   std::unique_ptr<uint32_t[]> parent_;         ///< the paper's array p; a root is its own parent
-  std::unique_ptr<uint32_t[]> first_pixel_;    ///< per label: 1 + the least raster index seen with it
+  std::unique_ptr<uint32_t[]> first_pixel_;    ///< per label: 1 + the smallest raster index of its pixels
 };
 
 Hcs2Aremsp::Hcs2Aremsp(uint32_t width, uint32_t height, ThreadPool& pool)
@@ -175,9 +175,9 @@ void Hcs2Aremsp::scan(const SegmentSource& image, Chunk* chunk, uint32_t* labels
   }
 }
 
-/// The decision tree for e, at raster index `pixel`: the label it takes, or 0 when no neighbour has its
-/// segment. It unites e with those neighbours only that are not connected already: b connects a and c,
-/// d connects a, b and f.
+/// The decision tree for e, at raster index `pixel`: returns the label it takes, or 0 if no neighbour has its
+/// segment. It unites e only with neighbours that are not yet connected: b connects a and c; d connects a, b
+/// and f.
 template <Connectivity kConnectivity>
 uint32_t Hcs2Aremsp::decide_upper(const Mask& mask, uint32_t pixel) {
   const uint8_t segment = *mask.upper;
@@ -217,7 +217,7 @@ uint32_t Hcs2Aremsp::decide_upper(const Mask& mask, uint32_t pixel) {
   }
 }
 
-/// The same for g; e has its label.
+/// The same for g, after e has its label.
 template <Connectivity kConnectivity>
 uint32_t Hcs2Aremsp::decide_lower(const Mask& mask) {
   const uint8_t segment = *mask.lower;
@@ -262,7 +262,7 @@ void Hcs2Aremsp::merge_across_edge(const SegmentSource& image, const Chunk& chun
 void Hcs2Aremsp::flatten() {
   for (const Chunk& chunk : chunks_) {
     for (uint32_t label = chunk.first_label; label < chunk.end_label; ++label) {
-      const uint32_t root = parent_[parent_[label]];  // a smaller label's entry is final already
+      const uint32_t root = parent_[parent_[label]];  // a smaller label's entry is already final
       parent_[label] = root;
       first_pixel_[root] = std::min(first_pixel_[root], first_pixel_[label]);
     }

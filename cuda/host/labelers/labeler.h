@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What every CPU labeler takes and gives.
+/// The interface of all CPU labelers.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,18 @@
 
 namespace ccl::host {
 
-/// Finds the components of a frame. A labeler is made for one frame size and takes all its memory then.
+/// Finds the components of a frame. A labeler is made for one frame size and takes all its memory when it is
+/// made.
 class Labeler {
  public:
   virtual ~Labeler() = default;
 
   /// Writes width × height dense values: 0 for background, else 1 + the smallest raster index of the
-  /// pixel's component. `image` must have the size the labeler was made for.
+  /// pixel's component. `image` must have the labeler's frame size.
   virtual void label(const SegmentSource& image, Connectivity connectivity, uint32_t* root_map) = 0;
 
-  /// Of an iterative labeler: how many iterations the last label() took, that which changed nothing included.
-  /// 0 for all others.
+  /// The number of iterations of the last label(), including the last one, which changed nothing. 0 if the
+  /// labeler does not iterate.
   virtual uint32_t iterations() const { return 0; }
 };
 

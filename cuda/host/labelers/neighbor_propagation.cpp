@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Neighbor propagation, the iterative algorithms that every direct one is measured by: section I.B of
+/// Neighbor propagation, the iterative algorithms that direct ones are compared with: section I.B of
 /// L. Cabaret, L. Lacassagne, D. Etiemble, "Distanceless label propagation: an efficient direct
-/// connected component labeling algorithm for GPUs", IPTA 2017, which names three; section V of V. M.
-/// A. Oliveira, R. A. Lotufo, "A study on connected components labeling algorithms using GPUs",
-/// SIBGRAPI 2010, is the first of them.
+/// connected component labeling algorithm for GPUs", IPTA 2017, names three of them. The first one is that of
+/// section V of V. M. A. Oliveira, R. A. Lotufo, "A study on connected components labeling algorithms using
+/// GPUs", SIBGRAPI 2010.
 ///
-/// Every foreground pixel starts with a label of its own. An iteration gives each pixel the least label
-/// around it (min⁺), and the last one is that which changes nothing, so there are as many as the label
-/// of a component's first pixel has steps to go, and one:
-/// - EP, embarrassingly parallel, reads one image of labels and writes another, so that a label goes
-///   one pixel an iteration, 3×3 around it, and all threads may share the work.
-/// - F, pixel-recursive with a forward scan, has one image only: a label goes as far in an iteration as
-///   it can without turning against the raster order.
+/// Every foreground pixel starts with a different label. An iteration gives each pixel the smallest label
+/// around it (min⁺). The last iteration changes nothing. So the number of iterations is the number of steps
+/// that the label of a component's first pixel needs, plus one:
+/// - EP, embarrassingly parallel, reads one image of labels and writes another. A label moves one pixel per
+///   iteration, in a 3×3 mask, and all threads share the work.
+/// - F, pixel-recursive with a forward scan, has one image only: in one iteration, a label moves as far as it
+/// can
+///   in raster order.
 /// - FB has a forward scan with the forward mask, then a backward scan with the backward mask (fig. 3;
-///   Haralick 1981), after which a label has gone as far as it can in either direction.
+/// Haralick
+///   1981): a label moves as far as it can in both directions.
 ///
 /// Where we differ:
-/// - F's mask is 3×3. With the forward mask of fig. 3 alone a label would never go left or up, and the
-///   second arm of a U would keep its own.
-/// - "Foreground" reads "has the pixel's segment", so that equal values connect too; the masks of
+/// - F's mask is 3×3. With only the forward mask of fig. 3, a label would never move left or up, and the
+/// second
+///   arm of a U would keep another label.
+/// - "Foreground" becomes "has the pixel's segment", so that equal values connect too. The masks of
 ///   4-connectivity have no diagonals.
 #include <algorithm>
 #include <atomic>
@@ -26,20 +29,18 @@
 #include <utility>
 
 #include "host/labelers/forms.h"
+#include "host/stages/row_chunks.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {
 
 namespace {
 
-constexpr uint32_t kRowsPerTurn = 64;
-
-/// The pixels of a mask besides the pixel itself: those before it in raster order, those after it, or
-/// both.
+/// The neighbours in a mask: those before the pixel in raster order, those after it, or both.
 enum class Mask { kForward, kBackward, kAround };
 
-/// min⁺ over a mask. `segment` and `label` point to the pixel's own entries. A neighbour's label is
-/// read only after its segment matched, which those outside the frame never do.
+/// min⁺ over a mask. `segment` and `label` point to the pixel's entries. A neighbour's label is read only if
+/// its segment matches, which never happens outside the frame.
 template <Connectivity kConnectivity, Mask kMask>
 uint32_t least_label(const SegmentSource& image, const uint8_t* segment, const uint32_t* label) {
   constexpr bool kDiagonals = kConnectivity == Connectivity::k8;
@@ -125,7 +126,7 @@ void NeighborPropagation::iterate(const SegmentSource& image, uint32_t* labels) 
   while (has_changed) {
     switch (propagation_) {
       case Propagation::kElementary:
-        // The last iteration leaves both images equal, so either may be the one that counts.
+        // After the last iteration both images are equal, so `labels` has the result in any case.
         has_changed = propagate_elementary<kConnectivity>(image, from, to);
         std::swap(from, to);
         break;
@@ -146,9 +147,9 @@ template <Connectivity kConnectivity>
 bool NeighborPropagation::propagate_elementary(const SegmentSource& image, const uint32_t* from,
                                                uint32_t* to) const {
   std::atomic<bool> has_changed = false;
-  pool_.parallel_for((image.height + kRowsPerTurn - 1) / kRowsPerTurn, [&](uint32_t turn) {
+  pool_.parallel_for(count_row_chunks(image.height), [&](uint32_t chunk) {
     bool changes = false;
-    for (uint32_t y = turn * kRowsPerTurn; y < std::min(image.height, (turn + 1) * kRowsPerTurn); ++y) {
+    for (uint32_t y = chunk * kRowsPerChunk; y < std::min(image.height, (chunk + 1) * kRowsPerChunk); ++y) {
       const uint8_t* segments = image.row(y);
       size_t pixel = size_t{y} * image.width;
       for (uint32_t x = 0; x < image.width; ++x, ++pixel) {

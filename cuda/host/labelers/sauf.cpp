@@ -2,21 +2,22 @@
 /// SAUF, scan plus array-based union-find: K. Wu, E. Otoo, K. Suzuki, "Optimizing two-pass
 /// connected-component labeling algorithms", Pattern Analysis and Applications 12, 2009.
 ///
-/// A first scan gives each pixel a provisional label from its neighbours a b c d of the forward mask
+/// A first scan gives each pixel e a provisional label from its neighbours a b c d in the forward mask
 ///
 ///     a b c
 ///     d e
 ///
-/// through a decision tree that looks at as few of them as it can. Labels that turn out to be one component
-/// are united in an array whose entries always point to smaller labels. One pass over that array flattens
-/// it, and a second scan replaces the provisional labels.
+/// by a decision tree that reads as few of them as possible. Labels of one component are united in an array
+/// whose entries always point to smaller labels. One pass over that array flattens it, and a second scan
+/// replaces the provisional labels.
 ///
 /// Where we differ:
-/// - "b is an object pixel" reads "b has e's segment". The tree stays right with many segments, since it
-///   only relies on equal segments that touch being connected already.
+/// - "b is an object pixel" becomes "b has e's segment". The tree stays right with many segments: it only
+/// assumes
+///   that equal segments that touch are already connected.
 /// - For 4-connectivity the tree has b and d only.
-/// - Provisional labels are handed out in raster order and the smallest one is the root, so a root's label
-///   was made at the first pixel of its component. Flattening therefore yields that pixel's raster index
+/// - Provisional labels are created in raster order and the smallest one is the root, so a root's label was
+///   created at the first pixel of its component. Flattening therefore writes that pixel's raster index
 ///   instead of consecutive labels, and the root map needs no further pass.
 #include <algorithm>
 #include <memory>
@@ -59,7 +60,7 @@ class Sauf final : public Labeler {
   void relabel(const SegmentSource& image, uint32_t* labels) const;
 
   std::unique_ptr<uint32_t[]> parent_;       ///< the paper's array P; a root is its own parent
-  std::unique_ptr<uint32_t[]> first_pixel_;  ///< 1 + raster index of the pixel a label was made at
+  std::unique_ptr<uint32_t[]> first_pixel_;  ///< 1 + raster index of the pixel at which a label was created
   uint32_t n_labels_ = 0;
 };
 
@@ -74,8 +75,8 @@ void Sauf::scan(const SegmentSource& image, uint32_t* labels) {
       [this](uint32_t first_pixel) { return new_label(first_pixel); });
 }
 
-/// The decision tree: the label that e takes from its neighbours, or 0 when none has e's segment. A
-/// neighbour's label is read only after its segment matched, which those outside the frame never do.
+/// The decision tree: returns the label that e takes from its neighbours, or 0 if none has e's segment. A
+/// neighbour's label is read only if its segment matches, which never happens outside the frame.
 template <Connectivity kConnectivity>
 uint32_t Sauf::decide(const uint8_t* e, size_t stride, const uint32_t* label, uint32_t width) {
   const uint8_t segment = *e;
@@ -139,7 +140,7 @@ uint32_t Sauf::unite(uint32_t i, uint32_t j) {
 
 void Sauf::flatten() {
   for (uint32_t label = 1; label <= n_labels_; ++label) {
-    // From here on parent_ holds root map values: a smaller label's entry is final already.
+    // From here on parent_ holds root map values: a smaller label's entry is already final.
     parent_[label] = parent_[label] < label ? parent_[parent_[label]] : first_pixel_[label];
   }
 }

@@ -3,22 +3,20 @@
 /// International Conference on Image Analysis and Processing, 1999.
 ///
 /// Two scans and a one-dimensional array C, where C[label] is the identifier of the label's equivalence
-/// class. Classes are merged during the first scan, as soon as two labels meet, by rewriting C; so finding
-/// a class is one look-up at any time, and the second scan needs nothing but C. What the look-up saves, a
-/// merge pays: it walks the array.
+/// class. When two labels meet in the first scan, their classes are merged at once by rewriting C. So finding
+/// a class is always one look-up, and the second scan needs C only. In return, a merge walks the array.
 ///
-/// Cost: a merge takes as long as there are labels from the replaced class's identifier to the newest label.
-/// Noise makes very many labels and merges, and a walk over the whole array would make its time quadratic in
-/// the number of pixels. Walking from the identifier saves most of that, because what meets an old class in
-/// noise is mostly a young one. It stays quadratic where many classes grow old apart and meet late, with
-/// much noise between them.
+/// Cost: a merge visits all labels from the replaced class's identifier to the newest label. Noise has very
+/// many labels and merges, and walks over the whole array would take a time quadratic in the number of
+/// pixels. Walks from the identifier are much shorter, because in noise a class mostly meets a young one. The
+/// time stays quadratic if many old classes meet late, with much noise between them.
 ///
 /// Where we differ:
 /// - A class is identified by its smallest label. No member lies below the identifier, so a merge rewrites
-///   the class with the larger one and starts its walk there. Labels are handed out in raster order, so the
-///   identifier was made at the component's first pixel, and the second scan can write that pixel's index.
-/// - A neighbour counts when it has the pixel's segment, so that equal values connect too.
-/// - When the pixel above matches, 8-connectivity asks no other neighbour: all touch it and are in its class.
+///   the class with the larger one and starts its walk there. Labels are created in raster order, so the
+///   identifier was created at the component's first pixel, and the second scan can write that pixel's index.
+/// - A neighbour counts if it has the pixel's segment, so that equal values connect too.
+/// - If the pixel above matches, 8-connectivity reads no other neighbour: all touch it and are in its class.
 #include <algorithm>
 #include <memory>
 
@@ -55,7 +53,7 @@ class StefanoBulgarelli final : public Labeler {
   void second_scan(const SegmentSource& image, uint32_t* labels) const;
 
   std::unique_ptr<uint32_t[]> class_;        ///< the paper's array C
-  std::unique_ptr<uint32_t[]> first_pixel_;  ///< 1 + raster index of the pixel a label was made at
+  std::unique_ptr<uint32_t[]> first_pixel_;  ///< 1 + raster index of the pixel at which a label was created
   uint32_t n_labels_ = 0;
 };
 
@@ -77,9 +75,9 @@ uint32_t StefanoBulgarelli::new_label(uint32_t first_pixel) {
   return n_labels_;
 }
 
-/// The label x takes from its neighbours p q r above and s before it, all of whose classes become one; 0
-/// when none has x's segment. A neighbour's label is read only after its segment matched, which those
-/// outside the frame never do.
+/// Returns the label that x takes from its neighbours, p q r above and s before it, and merges their classes.
+/// Returns 0 if none has x's segment. A neighbour's label is read only if its segment matches, which never
+/// happens outside the frame.
 template <Connectivity kConnectivity>
 uint32_t StefanoBulgarelli::join_neighbors(const uint8_t* x, size_t stride, const uint32_t* label,
                                            uint32_t width) {
@@ -97,14 +95,14 @@ uint32_t StefanoBulgarelli::join_neighbors(const uint8_t* x, size_t stride, cons
   return x[-1] == segment ? merge(joined, label[-1]) : joined;
 }
 
-/// Makes the classes of two labels one and returns a label of it; `label` may be 0, for none yet.
+/// Merges the classes of two labels and returns one of its labels. `label` may be 0: no label yet.
 uint32_t StefanoBulgarelli::merge(uint32_t label, uint32_t neighbor) {
   if (label == 0 || class_[label] == class_[neighbor]) {
     return neighbor;
   }
   const uint32_t kept = std::min(class_[label], class_[neighbor]);
   const uint32_t replaced = std::max(class_[label], class_[neighbor]);
-  // Every entry is stored, changed or not, and the end is a local: compilers make vector code of it.
+  // Every entry is stored, changed or not, and the end is a local variable: so compilers vectorize the loop.
   uint32_t* const end = class_.get() + n_labels_ + 1;
   for (uint32_t* member = class_.get() + replaced; member != end; ++member) {
     *member = *member == replaced ? kept : *member;

@@ -72,7 +72,7 @@ class Measurer {
     n_pending_ = own_records.size();
     open_sums_of_parts(strip);
     for_each_run_list<kFeatures>(job_.table, job_.labeler, job_.needs, strip,
-                                 [this](const auto& runs) { add(runs); });
+                                 [this](const auto& runs) { this->add(runs); });
     if (n_pending_ != 0) {
       job_.merger.for_each_range(strip, [this](const LabelRange& range) { make_records(range); });
     }

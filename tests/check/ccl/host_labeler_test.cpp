@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What the engine does not show of the CPU's labelers: the other forms of neighbor propagation, how
-/// many iterations an iterative one takes, and chunks of rows for every number of threads.
+/// Tests CPU labelers in ways that the engine does not offer: the variants of neighbor propagation, numbers
+/// of iterations, and row chunks for several numbers of threads.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -28,7 +28,7 @@ class HostLabelerTest : public testing::Test {
  protected:
   void SetUp() override {
     if (backend() != Backend::kCpu) {
-      GTEST_SKIP() << "of the CPU only";
+      GTEST_SKIP() << "this test is for the CPU backend only";
     }
   }
 
@@ -41,7 +41,7 @@ class HostLabelerTest : public testing::Test {
   ThreadPool pool_{2};
 };
 
-/// The root map of a frame, and what the labeler says of it.
+/// The root map of a frame, and the number of iterations.
 struct LabeledFrame {
   std::vector<uint32_t> root_map;
   uint32_t iterations;
@@ -107,9 +107,9 @@ TEST_F(HostLabelerTest, EveryNumberOfChunksIsExact) {
   }
 }
 
-/// The shapes of Cabaret et al. 2017, figures 4 and 5: as many iterations as the longest way a label
-/// goes, 8-connected, and one.
-TEST_F(HostLabelerTest, ElementaryPropagationGoesAPixelAnIteration) {
+/// The shapes of Cabaret et al. 2017, figures 4 and 5, 8-connected: the number of iterations is the longest
+/// way of a label plus one.
+TEST_F(HostLabelerTest, ElementaryPropagationMovesLabelsByOnePixel) {
   const auto iterations = [&](const Image& image) {
     return run(propagation(Propagation::kElementary), image, {}).iterations;
   };
@@ -120,9 +120,9 @@ TEST_F(HostLabelerTest, ElementaryPropagationGoesAPixelAnIteration) {
   EXPECT_EQ(iterations(plain("empty", 5, 5)), 1u);
 }
 
-/// A label goes right in a forward scan and left in a backward scan, so a U takes FB two iterations to
-/// close and one to see it; F, whose scan is against every way left, takes one for each pixel of it.
-TEST_F(HostLabelerTest, ScansCarryLabelsAlong) {
+/// A label moves right in a forward scan and left in a backward scan. So a U takes FB one iteration and
+/// another one that changes nothing, and a line takes F two iterations, but EP one for each pixel.
+TEST_F(HostLabelerTest, ScansMoveLabelsFar) {
   const Image u = picture({"#........#", "#........#", "##########"});
   const Settings settings{.connectivity = Connectivity::k4, .rule = {}};
   EXPECT_EQ(run(propagation(Propagation::kForwardBackward), u, settings).iterations, 2u);
