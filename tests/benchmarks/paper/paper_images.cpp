@@ -252,7 +252,7 @@ Status read_folder(const std::string& folder, std::vector<Image>* images) {
   images->clear();
   for (const std::filesystem::path& file : files) {
     Image& image = images->emplace_back();
-    CCL_RETURN_IF_ERROR(read_pgm(file.string(), &image));
+    CCL_RETURN_IF_ERROR(test::read_pgm(file.string(), &image));
     image.name = file.stem().string();
   }
   return {};

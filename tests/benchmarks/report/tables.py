@@ -31,7 +31,7 @@ from pathlib import Path
 from papers import PaperResults, digits, matrix_rows
 from results import FLOOR, Results, algorithm_name, by_algorithm, mean, size_name, worst
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MARKED = re.compile(r"(<!-- table: (\S+) (\S+) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
 PLOT_MARK = "<!-- plot: "
 PLOT = re.compile(r"<!-- plot: (\S+) -->\n!\[[^\]]*\]\((\S+)\)")
@@ -442,10 +442,10 @@ def main():
             Path(document).write_text(should_be, encoding="utf-8")
             print(f"{document}: tables written")
     if stale:
-        sys.exit("not what the CSV gives, run tests/benchmarks/tables.py on: " + ", ".join(stale))
+        sys.exit("not what the CSV gives, run tests/benchmarks/report/tables.py on: " + ", ".join(stale))
     plots = [plot for document in arguments.documents for plot in stale_plots(document)]
     if plots:
-        sys.exit("not drawn from the CSV that is there, run tests/benchmarks/plot.py or plot_papers.py for: " + ", ".join(plots))
+        sys.exit("not drawn from the CSV that is there, run tests/benchmarks/report/plot.py or plot_papers.py for: " + ", ".join(plots))
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ Status read_clip(const Options& options, std::vector<Image>* frames) {
       .foreground = Foreground::kBinary, .threshold = options.clip_threshold, .invert = options.clip_invert};
   for (const std::string& file : options.clip) {
     Image& frame = frames->emplace_back();
-    CCL_RETURN_IF_ERROR(read_pgm(file, &frame));
+    CCL_RETURN_IF_ERROR(test::read_pgm(file, &frame));
     const Size size{frame.width, frame.height};
     if (std::find(options.sizes.begin(), options.sizes.end(), size) == options.sizes.end()) {
       return {StatusCode::kInvalidArgument, file + " is " + std::to_string(size.width) + "x" +
@@ -140,7 +140,7 @@ Status read_clip(const Options& options, std::vector<Image>* frames) {
 
 Status dump_images(const std::string& folder, const std::vector<Image>& images) {
   for (const Image& image : images) {
-    CCL_RETURN_IF_ERROR(write_pgm(folder + "/" + std::to_string(image.width) + "x" +
+    CCL_RETURN_IF_ERROR(test::write_pgm(folder + "/" + std::to_string(image.width) + "x" +
                                       std::to_string(image.height) + "-" + image.name + ".pgm",
                                   image));
   }

@@ -6,7 +6,7 @@
 
 #include "ccl/config.h"
 
-namespace ccl::bench {
+namespace ccl::test {
 
 namespace {
 
@@ -27,7 +27,7 @@ uint32_t next_number(std::istream& in) {
 
 }  // namespace
 
-Status read_pgm(const std::string& file, test::Image* image) {
+Status read_pgm(const std::string& file, Image* image) {
   std::ifstream in(file, std::ios::binary);
   std::string magic;
   if (!(in >> magic) || magic != "P5") {
@@ -51,7 +51,7 @@ Status read_pgm(const std::string& file, test::Image* image) {
   return {};
 }
 
-Status write_pgm(const std::string& file, const test::Image& image) {
+Status write_pgm(const std::string& file, const Image& image) {
   std::ofstream out(file, std::ios::binary);
   out << "P5\n" << image.width << ' ' << image.height << "\n255\n";
   for (uint32_t y = 0; y < image.height; ++y) {
@@ -61,4 +61,4 @@ Status write_pgm(const std::string& file, const test::Image& image) {
   return out ? Status{} : fault(file, "cannot be written");
 }
 
-}  // namespace ccl::bench
+}  // namespace ccl::test
