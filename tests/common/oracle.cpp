@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace ccl::test {
 
@@ -19,8 +20,8 @@ std::span<const Pixel> neighbors(Connectivity connectivity) {
   return std::span(kNeighbors).first(connectivity == Connectivity::k4 ? 4 : 8);
 }
 
-/// Visits all that is reached from `start` by steps between neighbours. `enter` tells if a pixel belongs to
-/// it, and must tell so only once.
+/// Visits every pixel that steps between neighbours reach from `start`. `enter` returns true for a pixel that
+/// belongs to the region, the first time only.
 template <typename Enter>
 void flood(Pixel start, Connectivity connectivity, std::vector<Pixel>& stack, Enter enter) {
   if (!enter(start.x, start.y)) {
@@ -232,34 +233,40 @@ ExpectedFrame expect_labels(const Image& image, const Settings& settings) {
   return frame;
 }
 
-bool is_left(const ExpectedFrame& frame, uint32_t label, const Settings& settings) {
+bool is_kept(const ExpectedFrame& frame, uint32_t label, const Settings& settings) {
   return label != 0 && frame.areas[label] >= settings.filter.min_area &&
          frame.areas[label] <= settings.filter.max_area;
 }
 
-uint32_t count_left(const ExpectedFrame& frame, const Settings& settings) {
+uint32_t count_kept(const ExpectedFrame& frame, const Settings& settings) {
   uint32_t count = 0;
   for (uint32_t label = 1; label <= frame.n_labels; ++label) {
-    count += is_left(frame, label, settings) ? 1 : 0;
+    count += is_kept(frame, label, settings) ? 1 : 0;
   }
   return count;
+}
+
+std::vector<uint32_t> largest_labels(std::vector<uint32_t> labels, std::span<const uint32_t> areas,
+                                     size_t count) {
+  if (labels.size() > count) {
+    // Stable: of equal areas the smaller label stays in front.
+    std::stable_sort(labels.begin(), labels.end(),
+                     [&](uint32_t a, uint32_t b) { return areas[a] > areas[b]; });
+    labels.resize(count);
+    std::sort(labels.begin(), labels.end());
+  }
+  return labels;
 }
 
 std::vector<ExpectedRecord> expect_records(const ExpectedFrame& frame, const Settings& settings,
                                            uint32_t max_components) {
   std::vector<uint32_t> kept;
   for (uint32_t label = 1; label <= frame.n_labels; ++label) {
-    if (is_left(frame, label, settings)) {
+    if (is_kept(frame, label, settings)) {
       kept.push_back(label);
     }
   }
-  if (kept.size() > max_components) {
-    // Stable: of equal areas the smaller label stays in front.
-    std::stable_sort(kept.begin(), kept.end(),
-                     [&](uint32_t a, uint32_t b) { return frame.areas[a] > frame.areas[b]; });
-    kept.resize(max_components);
-    std::sort(kept.begin(), kept.end());
-  }
+  kept = largest_labels(std::move(kept), frame.areas, max_components);
   Describer describer(frame, settings);
   std::vector<ExpectedRecord> records;
   for (const uint32_t label : kept) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// What the library must find in a frame, from the definitions: components by flood fill, every field of a
-/// record from its component's pixels. It takes no code from the library, only its plain types.
+/// record from its component's pixels. It shares the library's plain types, and no code.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ccl/component.h"
@@ -12,10 +14,10 @@
 
 namespace ccl::test {
 
-/// A real as exactly as can be had here.
+/// A real number before it is rounded to a float.
 struct Real {
   long double value = 0;
-  bool is_integer = false;  ///< then nothing but this very value will do
+  bool is_integer = false;  ///< then the library must return exactly this value
 };
 
 /// A record, with its reals before they are rounded. The record's own reals are left 0.
@@ -38,13 +40,19 @@ struct ExpectedFrame {
 /// Root map, labels, areas and values.
 ExpectedFrame expect_labels(const Image& image, const Settings& settings);
 
-/// True where a component is left after filtering.
-bool is_left(const ExpectedFrame& frame, uint32_t label, const Settings& settings);
+/// Whether the filter keeps a component.
+bool is_kept(const ExpectedFrame& frame, uint32_t label, const Settings& settings);
 
-/// How many components are left after filtering.
-uint32_t count_left(const ExpectedFrame& frame, const Settings& settings);
+/// How many components the filter keeps.
+uint32_t count_kept(const ExpectedFrame& frame, const Settings& settings);
 
-/// The table of records: of the components left the largest, at most `max_components`, by ascending labels.
+/// The `count` largest of these labels (of equal areas, the smaller label), ascending. `areas` is indexed by
+/// label.
+std::vector<uint32_t> largest_labels(std::vector<uint32_t> labels, std::span<const uint32_t> areas,
+                                     size_t count);
+
+/// The table of records: the largest `max_components` of the components that the filter keeps, ascending
+/// labels.
 std::vector<ExpectedRecord> expect_records(const ExpectedFrame& frame, const Settings& settings,
                                            uint32_t max_components);
 

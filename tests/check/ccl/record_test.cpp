@@ -142,9 +142,9 @@ TEST_P(RecordTest, OverflowCountsOnlyWhatIsLeft) {
   Settings settings = GetParam().settings();
   settings.filter.min_area = 2;
   settings.filter.max_area = 20;
-  const uint32_t n_left = count_left(expect_labels(image, settings), settings);
-  ASSERT_GT(n_left, 10u);
-  for (const uint32_t max_components : {1u, 9u, n_left - 1, n_left, n_left + 1}) {
+  const uint32_t n_kept = count_kept(expect_labels(image, settings), settings);
+  ASSERT_GT(n_kept, 10u);
+  for (const uint32_t max_components : {1u, 9u, n_kept - 1, n_kept, n_kept + 1}) {
     runner_.config.max_components = max_components;
     ASSERT_TRUE(is_exact(image, settings)) << max_components << " records at most";
   }

@@ -22,7 +22,7 @@ void expect_exact(FrameRunner* runner, const Image& image, const Settings& setti
   EXPECT_TRUE(same_map(got.root_map, want.root_map, image, "root"));
   EXPECT_TRUE(same_map(got.labels, want.labels, image, "label"));
   EXPECT_EQ(got.counts.n_labels, want.n_labels);
-  EXPECT_EQ(got.counts.n_components, count_left(want, settings));
+  EXPECT_EQ(got.counts.n_components, count_kept(want, settings));
   EXPECT_TRUE(same_records(got.records, expect_records(want, settings, runner->config.max_components)));
 }
 

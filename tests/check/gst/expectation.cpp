@@ -6,140 +6,81 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
+#include <iterator>
 #include <random>
-#include <utility>
 
 #include "ccl/colors.h"
+#include "painting.h"
 
 namespace cudaccl::test {
 
 namespace {
 
-using Place = std::pair<int, int>;
-
-/// Visits every pixel reached from `seed` over neighbours that `visit` accepts; it returns true the first
-/// time.
-void flood(Place seed, int connectivity, const std::function<bool(int, int)>& visit) {
-  std::vector<Place> open;
-  if (visit(seed.first, seed.second)) {
-    open.push_back(seed);
-  }
-  while (!open.empty()) {
-    const auto [x, y] = open.back();
-    open.pop_back();
-    for (int dy = -1; dy <= 1; ++dy) {
-      for (int dx = -1; dx <= 1; ++dx) {
-        if ((connectivity == 8 || dx == 0 || dy == 0) && visit(x + dx, y + dy)) {
-          open.emplace_back(x + dx, y + dy);
-        }
-      }
-    }
-  }
+/// The image as the oracle takes it.
+ccl::test::Image with_rows(const Image& image) {
+  return {.name = "the frame",
+          .width = image.width,
+          .height = image.height,
+          .stride = image.width,
+          .offset = 0,
+          .memory = image.pixels};
 }
 
-uint8_t segment(uint8_t value, const Rule& rule) {
-  if (rule.values) {
-    return value;
-  }
-  return ((value >= rule.threshold) != rule.invert) ? 255 : 0;
+ccl::Settings settings_of(const Rule& rule) {
+  return {.connectivity = rule.connectivity == 4 ? ccl::Connectivity::k4 : ccl::Connectivity::k8,
+          .rule = {.foreground = rule.values ? ccl::Foreground::kValues : ccl::Foreground::kBinary,
+                   .threshold = static_cast<uint8_t>(rule.threshold),
+                   .invert = rule.invert},
+          .filter = {.min_area = rule.min_area, .max_area = rule.max_area}};
 }
 
-/// Holes are the parts of the component's complement that the outside does not reach. The complement has the
-/// other connectivity.
-int euler_number(const Expected& e, const CclComponent& c, int connectivity) {
-  const int width = static_cast<int>(c.width) + 2;
-  const int height = static_cast<int>(c.height) + 2;
-  std::vector<uint8_t> seen(static_cast<size_t>(width) * static_cast<size_t>(height));
-  const auto visit = [&](int x, int y) {
-    if (x < 0 || y < 0 || x >= width || y >= height) {
-      return false;
-    }
-    const bool inside = x > 0 && y > 0 && x < width - 1 && y < height - 1 &&
-                        e.labels[(c.y + y - 1) * size_t{e.width} + c.x + x - 1] == c.label;
-    return !inside && std::exchange(seen[static_cast<size_t>(y) * width + x], uint8_t{1}) == 0;
-  };
-  int parts = 0;
-  for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x) {
-      bool fresh = false;
-      flood({x, y}, connectivity == 8 ? 4 : 8, [&](int px, int py) {
-        const bool is_new = visit(px, py);
-        fresh |= is_new;
-        return is_new;
-      });
-      parts += fresh;
-    }
-  }
-  return 2 - parts;
-}
-
-CclComponent describe(const Expected& e, uint32_t label, uint16_t value, int connectivity) {
-  CclComponent c{};
-  c.label = c.id = label;
-  c.value = value;
-  c.x = e.width;
-  c.y = e.height;
-  uint32_t right = 0;
-  uint32_t bottom = 0;
-  double sx = 0;
-  double sy = 0;
-  const auto is_in = [&](int x, int y) {
-    return x >= 0 && y >= 0 && x < static_cast<int>(e.width) && y < static_cast<int>(e.height) &&
-           e.labels[static_cast<size_t>(y) * e.width + x] == label;
-  };
-  const auto for_each_pixel = [&](const auto& act) {
-    for (size_t i = 0; i < e.labels.size(); ++i) {
-      if (e.labels[i] == label) {
-        act(static_cast<int>(i % e.width), static_cast<int>(i / e.width));
-      }
-    }
-  };
-  for_each_pixel([&](int x, int y) {
-    ++c.area;
-    c.x = std::min<uint32_t>(c.x, x);
-    c.y = std::min<uint32_t>(c.y, y);
-    right = std::max<uint32_t>(right, x);
-    bottom = std::max<uint32_t>(bottom, y);
-    sx += x;
-    sy += y;
-    c.perimeter += !is_in(x - 1, y) + !is_in(x + 1, y) + !is_in(x, y - 1) + !is_in(x, y + 1);
-  });
-  c.width = right - c.x + 1;
-  c.height = bottom - c.y + 1;
-  c.cx = static_cast<float>(sx / c.area);
-  c.cy = static_cast<float>(sy / c.area);
-  double mxx = 0, mxy = 0, myy = 0;
-  for_each_pixel([&](int x, int y) {
-    mxx += (x - sx / c.area) * (x - sx / c.area);
-    mxy += (x - sx / c.area) * (y - sy / c.area);
-    myy += (y - sy / c.area) * (y - sy / c.area);
-  });
-  c.mxx = static_cast<float>(mxx / c.area);
-  c.mxy = static_cast<float>(mxy / c.area);
-  c.myy = static_cast<float>(myy / c.area);
-  c.euler = euler_number(e, c, connectivity);
-  const bool at_border = c.x == 0 || c.y == 0 || right == e.width - 1 || bottom == e.height - 1;
-  c.flags = at_border ? CCL_COMPONENT_TOUCHES_BORDER : 0;
+/// The record with its reals rounded to floats.
+CclComponent rounded(const ccl::test::ExpectedRecord& record) {
+  CclComponent c = record.integers;
+  c.cx = static_cast<float>(record.cx.value);
+  c.cy = static_cast<float>(record.cy.value);
+  c.mxx = static_cast<float>(record.mxx.value);
+  c.mxy = static_cast<float>(record.mxy.value);
+  c.myy = static_cast<float>(record.myy.value);
   return c;
 }
 
-using Color = std::array<uint8_t, 4>;  // red, green, blue, alpha
-
-Color color(uint32_t argb) {
-  return {static_cast<uint8_t>(argb >> 16), static_cast<uint8_t>(argb >> 8), static_cast<uint8_t>(argb),
-          static_cast<uint8_t>(argb >> 24)};
-}
-
-Color component_color(uint32_t label, const Paint& paint) {
-  return color(ccl::palette_colors()[paint.palette * 256 + (label - 1 + paint.seed) % 256]);
-}
-
-void put(std::vector<uint8_t>* pixels, const Color& color, const std::string& format) {
-  for (const char channel : format) {
-    const size_t place = std::string("RGBA").find(channel);
-    pixels->push_back(color[place == std::string::npos ? 3 : place]);
+/// Where the letters of a format such as "xRGB" place the channels.
+ccl::PixelLayout layout_of(const std::string& format) {
+  ccl::PixelLayout layout;
+  for (uint8_t i = 0; i < 4; ++i) {
+    (format[i] == 'R'   ? layout.red
+     : format[i] == 'G' ? layout.green
+     : format[i] == 'B' ? layout.blue
+                        : layout.alpha) = i;
   }
+  return layout;
+}
+
+ccl::test::Colors colors_of(const Expected& expected, const Paint& paint) {
+  ccl::test::Colors colors = {0};
+  for (uint32_t label = 1; label <= expected.frame.n_labels; ++label) {
+    colors.push_back(ccl::palette_colors()[paint.palette * 256 + (label - 1 + paint.seed) % 256]);
+  }
+  return colors;
+}
+
+std::vector<uint8_t> painted(const Expected& expected, const Image& image, ccl::Output output,
+                             const Paint& paint = {}) {
+  const ccl::Config config{.width = expected.frame.width,
+                           .height = expected.frame.height,
+                           .output = output,
+                           .layout = layout_of(paint.format)};
+  ccl::Settings settings = expected.settings;
+  settings.background_color = paint.background;
+  settings.overlay_alpha = static_cast<uint8_t>(paint.alpha);
+  settings.limited_range = paint.limited_range;
+  return expect_pixels(with_rows(image), expected.frame, config, settings, colors_of(expected, paint));
+}
+
+/// For outputs that do not show the frame.
+std::vector<uint8_t> painted(const Expected& expected, ccl::Output output, const Paint& paint = {}) {
+  return painted(expected, blank(expected.frame.width, expected.frame.height), output, paint);
 }
 
 }  // namespace
@@ -155,7 +96,7 @@ Image noise(uint32_t width, uint32_t height, uint32_t seed) {
   std::minstd_rand random(seed + 1);
   for (uint32_t y = 0; y < height; ++y) {
     for (uint32_t x = 0; x < width; ++x) {
-      // Every other pixel repeats a neighbour, so that segments of one value have more than one pixel.
+      // Every other pixel repeats a neighbour, so that segments of one value are more than specks.
       const uint32_t dice = static_cast<uint32_t>(random() >> 8);
       image.at(x, y) = dice % 4 == 0 && x > 0   ? image.at(x - 1, y)
                        : dice % 4 == 1 && y > 0 ? image.at(x, y - 1)
@@ -177,90 +118,46 @@ Image picture(const std::vector<std::string>& rows) {
 }
 
 Expected label(const Image& image, const Rule& rule) {
-  Expected e{image.width, image.height, std::vector<uint32_t>(image.pixels.size()), {}, {}};
-  std::vector<CclComponent> all;
-  for (size_t i = 0; i < e.labels.size(); ++i) {
-    const uint8_t own = segment(image.pixels[i], rule);
-    if (own == 0 || e.labels[i] != 0) {
-      continue;
-    }
-    const auto next = static_cast<uint32_t>(all.size() + 1);
-    const auto width = static_cast<int>(image.width);
-    flood({static_cast<int>(i) % width, static_cast<int>(i) / width}, rule.connectivity, [&](int x, int y) {
-      if (x < 0 || y < 0 || x >= width || y >= static_cast<int>(image.height) ||
-          segment(image.at(x, y), rule) != own) {
-        return false;
-      }
-      return std::exchange(e.labels[static_cast<size_t>(y) * width + x], next) == 0;
-    });
-    all.push_back(describe(e, next, own, rule.connectivity));
+  const ccl::test::Image input = with_rows(image);
+  Expected expected{.settings = settings_of(rule), .frame = {}, .records = {}};
+  expected.frame = ccl::test::expect_labels(input, expected.settings);
+  for (const ccl::test::ExpectedRecord& record :
+       ccl::test::expect_records(expected.frame, expected.settings, expected.frame.n_labels)) {
+    expected.records.push_back(rounded(record));
   }
-  for (const CclComponent& c : all) {
-    if (c.area >= rule.min_area && c.area <= rule.max_area) {
-      e.records.push_back(c);
-    }
-  }
-  for (const uint32_t l : e.labels) {
-    const bool is_kept = l != 0 && all[l - 1].area >= rule.min_area && all[l - 1].area <= rule.max_area;
-    e.kept.push_back(is_kept ? l : 0);
-  }
-  return e;
+  return expected;
 }
 
-std::vector<CclComponent> largest(std::vector<CclComponent> records, size_t count) {
-  std::stable_sort(records.begin(), records.end(),
-                   [](const CclComponent& a, const CclComponent& b) { return a.area > b.area; });
-  records.resize(std::min(count, records.size()));
-  std::sort(records.begin(), records.end(),
-            [](const CclComponent& a, const CclComponent& b) { return a.label < b.label; });
-  return records;
+std::vector<CclComponent> largest(const std::vector<CclComponent>& records, size_t count) {
+  std::vector<uint32_t> labels;
+  std::vector<uint32_t> areas;
+  for (const CclComponent& record : records) {
+    labels.push_back(record.label);
+    areas.resize(record.label + 1);
+    areas[record.label] = record.area;
+  }
+  labels = ccl::test::largest_labels(labels, areas, count);
+  std::vector<CclComponent> kept;
+  std::copy_if(records.begin(), records.end(), std::back_inserter(kept), [&](const CclComponent& record) {
+    return std::binary_search(labels.begin(), labels.end(), record.label);
+  });
+  return kept;
 }
 
 std::vector<uint8_t> colorized(const Expected& expected, const Paint& paint) {
-  std::vector<uint8_t> pixels;
-  for (const uint32_t l : expected.kept) {
-    put(&pixels, l != 0 ? component_color(l, paint) : color(paint.background), paint.format);
-  }
-  return pixels;
+  return painted(expected, ccl::Output::kColorized, paint);
 }
 
 std::vector<uint8_t> overlay(const Expected& expected, const Image& image, const Paint& paint) {
-  std::vector<uint8_t> pixels;
-  for (size_t i = 0; i < expected.kept.size(); ++i) {
-    const double luma = image.pixels[i];
-    const double stretched = paint.limited_range ? std::clamp((luma - 16) / 219 * 255, 0.0, 255.0) : luma;
-    const double grey = std::floor(stretched + 0.5);
-    Color mixed{};
-    mixed.fill(static_cast<uint8_t>(grey));
-    mixed[3] = 255;
-    if (expected.kept[i] != 0) {
-      const Color over = component_color(expected.kept[i], paint);
-      for (size_t channel = 0; channel < 4; ++channel) {
-        mixed[channel] = static_cast<uint8_t>(
-            std::lround((over[channel] * paint.alpha + mixed[channel] * (255.0 - paint.alpha)) / 255));
-      }
-    }
-    put(&pixels, mixed, paint.format);
-  }
-  return pixels;
+  return painted(expected, image, ccl::Output::kOverlay, paint);
 }
 
 std::vector<uint8_t> labels(const Expected& expected) {
-  std::vector<uint8_t> pixels;
-  for (const uint32_t l : expected.kept) {
-    const uint32_t saturated = std::min(l, 65535u);
-    pixels.push_back(static_cast<uint8_t>(saturated));
-    pixels.push_back(static_cast<uint8_t>(saturated >> 8));
-  }
-  return pixels;
+  return painted(expected, ccl::Output::kLabels);
 }
 
 std::vector<uint8_t> mask(const Expected& expected) {
-  std::vector<uint8_t> pixels;
-  for (const uint32_t l : expected.kept) {
-    pixels.push_back(l != 0 ? 255 : 0);
-  }
-  return pixels;
+  return painted(expected, ccl::Output::kMask);
 }
 
 void expect_records(const CclComponent* records, size_t count, const std::vector<CclComponent>& expected) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What the element must find and paint, computed in the simplest way: flood fill and counting. It shares
-/// no code with the labelling library except the record and the table of palette colours.
+/// What the element must find and paint: the common oracle's answers in the terms of the element's properties
+/// and formats. The table of palette colours is the library's own.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "ccl/component.h"
+#include "ccl/config.h"
+#include "oracle.h"
 
 namespace cudaccl::test {
 
@@ -23,7 +25,7 @@ struct Image {
 
 Image blank(uint32_t width, uint32_t height, uint8_t value = 0);
 
-/// Blobs and specks. Their values are on, just below and just above every threshold that the tests use.
+/// Blobs and specks whose values lie on, just below and just above every threshold that the tests use.
 Image noise(uint32_t width, uint32_t height, uint32_t seed);
 
 /// '.' is 0, 'a'..'z' are 1..26, '#' is 255; rows of equal length.
@@ -39,20 +41,19 @@ struct Rule {
 };
 
 struct Expected {
-  uint32_t width = 0;
-  uint32_t height = 0;
-  std::vector<uint32_t> labels;       ///< canonical, before the filter
-  std::vector<uint32_t> kept;         ///< the same, but 0 in components that the filter does not keep
-  std::vector<CclComponent> records;  ///< of those kept, ascending labels, all features
+  ccl::Settings settings;
+  ccl::test::ExpectedFrame frame;
+  std::vector<CclComponent>
+      records;  ///< of the components that the filter keeps, ascending labels, all features
 };
 
 Expected label(const Image& image, const Rule& rule);
 
 /// The `count` largest records (ties: smaller label), ascending labels.
-std::vector<CclComponent> largest(std::vector<CclComponent> records, size_t count);
+std::vector<CclComponent> largest(const std::vector<CclComponent>& records, size_t count);
 
 struct Paint {
-  std::string format = "RGBA";  ///< the letters give the order of the channels
+  std::string format = "RGBA";  ///< its letters are the order of the channels
   uint32_t palette = 0;
   uint32_t seed = 0;
   uint32_t background = 0xff000000;
@@ -66,7 +67,7 @@ std::vector<uint8_t> overlay(const Expected& expected, const Image& image, const
 std::vector<uint8_t> labels(const Expected& expected);
 std::vector<uint8_t> mask(const Expected& expected);
 
-/// Fails the running test unless the records agree: integers exactly, reals to the last digits.
+/// Fails the running test unless the records agree: integers exactly, reals to the last places.
 void expect_records(const CclComponent* records, size_t count, const std::vector<CclComponent>& expected);
 
 }  // namespace cudaccl::test
