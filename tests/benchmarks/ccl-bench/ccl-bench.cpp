@@ -117,7 +117,7 @@ class Bench {
         return {StatusCode::kDeviceError,
                 std::string(info.nick) + " on " + row.image + ": not the host engine's root map"};
       }
-      row.components = reference.n_labels;
+      row.components = reference.counts.n_labels;
       row.iterations = labelling.n_iterations;
       row.times.total = labelling.us;
       CCL_RETURN_IF_ERROR(csv_.write(row));
@@ -223,8 +223,8 @@ class Bench {
     CCL_RETURN_IF_ERROR(subject->time(settings(the_case), the_case.mode, repetitions_, &row.times));
     Digests digests;
     CCL_RETURN_IF_ERROR(check(subject, the_case, with_maps, &digests));
-    row.components = digests.n_components;
-    row.iterations = digests.n_iterations;
+    row.components = digests.counts.n_components;
+    row.iterations = digests.counts.n_iterations;
     return csv_.write(row);
   }
 
@@ -238,8 +238,8 @@ class Bench {
       Digests digests;
       CCL_RETURN_IF_ERROR(subject->time(settings(the_case), the_case.mode, {1, 0}, &row.times));
       CCL_RETURN_IF_ERROR(check(subject, the_case, i % stride == 0, &digests));
-      row.components = digests.n_components;
-      row.iterations = digests.n_iterations;
+      row.components = digests.counts.n_components;
+      row.iterations = digests.counts.n_iterations;
     }
     return csv_.write(row);
   }

@@ -6,6 +6,7 @@
 #include "device/pipeline.h"
 #include "device_digest.h"
 #include "device_timer.h"
+#include "poison.h"
 
 namespace ccl::bench {
 
@@ -16,7 +17,6 @@ using device::DeviceArray;
 using device::PinnedArray;
 
 constexpr size_t kPitchAlignment = 128;
-constexpr int kPoison = 0xa5;
 
 class PipelineSubject final : public Subject {
  public:
@@ -29,8 +29,6 @@ class PipelineSubject final : public Subject {
     CCL_RETURN_IF_ERROR(output_.allocate(output_bytes()));
     CCL_RETURN_IF_ERROR(records_.allocate(config_.max_components));
     CCL_RETURN_IF_ERROR(counts_.allocate(1));
-    CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(counts_.data(), 0, sizeof(FrameCounts), stream_.get()),
-                              "cudaMemsetAsync of counts"));
     CCL_RETURN_IF_ERROR(device_digests_.allocate(kDigestCount));
     CCL_RETURN_IF_ERROR(map_.allocate(n_pixels()));
     const AlgorithmInfo* algorithm = nullptr;
@@ -45,7 +43,11 @@ class PipelineSubject final : public Subject {
               "cudaMemcpy2DAsync of an image"));
     CCL_RETURN_IF_ERROR(poison(output_.data(), output_bytes()));
     CCL_RETURN_IF_ERROR(poison(records_.data(), config_.max_components * sizeof(CclComponent)));
-    CCL_RETURN_IF_ERROR(poison(counts_.data(), offsetof(FrameCounts, n_iterations)));
+    CCL_RETURN_IF_ERROR(poison(counts_.data(), sizeof(FrameCounts)));
+    // Only labelers that iterate write this one.
+    CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(&counts_.data()->n_iterations, 0,
+                                              sizeof(counts_.data()->n_iterations), stream_.get()),
+                              "cudaMemsetAsync of n_iterations"));
     return stream_.synchronize();
   }
 
@@ -77,9 +79,7 @@ class PipelineSubject final : public Subject {
     CCL_RETURN_IF_ERROR(download(host_values, values, sizeof(host_values)));
     CCL_RETURN_IF_ERROR(download(&counts, counts_.data(), sizeof(counts)));
     CCL_RETURN_IF_ERROR(stream_.synchronize());
-    *digests = {.n_labels = counts.n_labels,
-                .n_components = counts.n_components,
-                .n_iterations = counts.n_iterations,
+    *digests = {.counts = counts,
                 .records = host_values[kRecords],
                 .pixels = host_values[kPixels],
                 .root_map = host_values[kRootMap],
@@ -102,7 +102,8 @@ class PipelineSubject final : public Subject {
   }
 
   Status poison(void* memory, size_t n_bytes) {
-    return check(cudaMemsetAsync(memory, kPoison, n_bytes, stream_.get()), "cudaMemsetAsync of results");
+    return check(cudaMemsetAsync(memory, test::kPoison, n_bytes, stream_.get()),
+                 "cudaMemsetAsync of results");
   }
 
   Status download(void* to, const void* from, size_t n_bytes) {

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "ccl/counts.h"
+
 namespace ccl::bench {
 
 /// One word's part of a digest; the digest is the sum over all words, so their order is free.
@@ -38,9 +40,7 @@ inline uint64_t digest_of(const void* data, size_t n_bytes) {
 
 /// What a frame came to. Digests that were not asked for are 0.
 struct Digests {
-  uint32_t n_labels = 0;
-  uint32_t n_components = 0;
-  uint32_t n_iterations = 0;  ///< 0: the labeler does not iterate
+  FrameCounts counts;
   uint64_t records = 0;
   uint64_t pixels = 0;
   uint64_t root_map = 0;

@@ -2,13 +2,12 @@
 #include <chrono>
 #include <vector>
 
+#include "poison.h"
 #include "subject.h"
 
 namespace ccl::bench {
 
 namespace {
-
-constexpr uint8_t kPoison = 0xa5;
 
 class EngineSubject final : public Subject {
  public:
@@ -19,7 +18,8 @@ class EngineSubject final : public Subject {
 
   Status load(const test::Image& image) override {
     image_ = &image;
-    std::fill(pixels_.begin(), pixels_.end(), kPoison);
+    std::fill(pixels_.begin(), pixels_.end(), test::kPoison);
+    test::poison(&result_.counts);
     return {};
   }
 
@@ -49,9 +49,7 @@ class EngineSubject final : public Subject {
       digests->root_map = digest_of(root_map_.data(), root_map_.size() * sizeof(uint32_t));
       digests->labels = digest_of(labels_.data(), labels_.size() * sizeof(uint32_t));
     }
-    digests->n_labels = result_.counts.n_labels;
-    digests->n_components = result_.counts.n_components;
-    digests->n_iterations = result_.counts.n_iterations;
+    digests->counts = result_.counts;
     digests->records = digest_of(result_.components.data(), result_.components.size_bytes());
     digests->pixels = digest_of(pixels_.data(), pixels_.size());
     return {};

@@ -92,7 +92,7 @@ TEST(AllocationTest, FramesTakeNoMemory) {
         const bool is_done = engine->push(job).ok() && engine->pop(&result).ok();
         ASSERT_TRUE(is_done);
       }
-      EXPECT_EQ(n_allocations - before, 0u) << labeler.nick << ", output " << static_cast<int>(output);
+      EXPECT_EQ(n_allocations - before, 0u) << labeler.nick << ", output " << name_of(output);
     }
   }
 }

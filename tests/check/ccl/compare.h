@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "images.h"
+#include "names.h"
 #include "oracle.h"
 
 namespace ccl::test {

@@ -3,11 +3,12 @@
 /// their frame, threads, several engines, and what never changes from one release to the next.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
+#include <compare>
 #include <memory>
-#include <set>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -275,36 +276,67 @@ TEST(DeviceTest, MissingDevicesAreAStatus) {
   EXPECT_EQ(engine, nullptr);
 }
 
-/// Applications keep these numbers and names in files and launch lines.
-TEST(AlgorithmsTest, NumbersNeverChange) {
-  constexpr std::pair<int, const char*> kFixed[] = {{0, "auto"},
-                                                    {1, "dlp"},
-                                                    {2, "union-find"},
-                                                    {3, "stefano-bulgarelli"},
-                                                    {4, "sauf"},
-                                                    {5, "runs"},
-                                                    {6, "block-equivalence"},
-                                                    {7, "label-equivalence"},
-                                                    {8, "row-col-unify"},
-                                                    {9, "label-equivalence-2"},
-                                                    {10, "neighbor-propagation"},
-                                                    {11, "tile-merge"},
-                                                    {12, "hcs2-aremsp"}};
-  EXPECT_EQ(algorithms().front().algorithm, Algorithm::kAuto);
-  std::set<std::string> nicks;
-  std::set<Algorithm> numbers;
+/// A row of the table of algorithms, as applications know it.
+struct KnownAlgorithm {
+  std::string nick;
+  int number;
+  bool on_cpu;
+  bool on_gpu;
+
+  auto operator<=>(const KnownAlgorithm&) const = default;
+};
+
+void PrintTo(const KnownAlgorithm& known, std::ostream* out) {
+  *out << known.nick << " = " << known.number << (known.on_cpu ? ", CPU" : "")
+       << (known.on_gpu ? ", GPU" : "");
+}
+
+/// Applications keep these numbers and names in files and launch lines: append to this list, never change it.
+TEST(AlgorithmsTest, TableIsTheKnownOne) {
+  std::vector<KnownAlgorithm> want = {{"auto", 0, true, true},
+                                      {"dlp", 1, true, true},
+                                      {"union-find", 2, false, true},
+                                      {"stefano-bulgarelli", 3, true, false},
+                                      {"sauf", 4, true, false},
+                                      {"runs", 5, true, true},
+                                      {"block-equivalence", 6, false, true},
+                                      {"label-equivalence", 7, false, true},
+                                      {"row-col-unify", 8, false, true},
+                                      {"label-equivalence-2", 9, false, true},
+                                      {"neighbor-propagation", 10, true, true},
+                                      {"tile-merge", 11, false, true},
+                                      {"hcs2-aremsp", 12, true, false}};
+  for (KnownAlgorithm& known : want) {
+    known.on_gpu = known.on_gpu && has_device_engine();
+  }
+  std::vector<KnownAlgorithm> got;
   for (const AlgorithmInfo& info : algorithms()) {
-    EXPECT_TRUE(info.runs_on(Backend::kCpu) || info.runs_on(Backend::kCuda) || !has_device_engine())
-        << info.nick << " runs nowhere";
+    got.push_back({info.nick, static_cast<int>(info.algorithm), info.runs_on(Backend::kCpu),
+                   info.runs_on(Backend::kCuda)});
     EXPECT_FALSE(std::string(info.source).empty()) << info.nick;
-    EXPECT_TRUE(nicks.insert(info.nick).second) << info.nick << " twice";
-    EXPECT_TRUE(numbers.insert(info.algorithm).second) << info.nick << " has a number twice";
-    for (const auto& [number, nick] : kFixed) {
-      EXPECT_EQ(info.algorithm == static_cast<Algorithm>(number), std::string(info.nick) == nick)
-          << info.nick;
+  }
+  std::sort(want.begin(), want.end());
+  std::sort(got.begin(), got.end());
+  EXPECT_EQ(got, want);
+  EXPECT_EQ(algorithms().front().algorithm, Algorithm::kAuto);
+}
+
+/// At most one factory a backend: with two, one of them would never be called.
+TEST(AlgorithmsTest, FactoriesAreUnique) {
+  for (const AlgorithmInfo& info : algorithms()) {
+    EXPECT_FALSE(info.host.make_labeler != nullptr && info.host.make_pipeline != nullptr) << info.nick;
+    EXPECT_FALSE(info.device.make_labeler != nullptr && info.device.make_pipeline != nullptr) << info.nick;
+    for (const AlgorithmInfo& other : algorithms()) {
+      if (&other == &info || other.algorithm == Algorithm::kAuto || info.algorithm == Algorithm::kAuto) {
+        continue;
+      }
+      EXPECT_TRUE(info.host.make_labeler == nullptr || info.host.make_labeler != other.host.make_labeler)
+          << info.nick << " and " << other.nick << " are made by one function";
+      EXPECT_TRUE(info.device.make_labeler == nullptr ||
+                  info.device.make_labeler != other.device.make_labeler)
+          << info.nick << " and " << other.nick << " are made by one function";
     }
   }
-  EXPECT_GE(algorithms().size(), std::size(kFixed));
 }
 
 TEST(AlgorithmsTest, AutoExistsOnEveryBackend) {

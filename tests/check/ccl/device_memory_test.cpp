@@ -134,7 +134,7 @@ TEST_F(DeviceMemoryTest, EveryLabelerReadsAndWritesWhereTheFrameLies) {
           FrameResult result;
           ASSERT_TRUE(engine_->pop(&result).ok());
           EXPECT_EQ((Frame{pixels.read(), {result.components.begin(), result.components.end()}}), want)
-              << labeler.nick << " output " << static_cast<int>(output) << " padding " << padding;
+              << labeler.nick << " output " << name_of(output) << " padding " << padding;
         }
       }
     }

@@ -43,9 +43,8 @@ class ExactTest : public testing::TestWithParam<LabelerCase> {
     const bool overflow = want_counts.n_components > runner_.config.max_components;
     if (got.counts != want_counts || got.overflow != overflow) {
       return testing::AssertionFailure()
-             << image.name << ": " << got.counts.n_labels << " labels, " << got.counts.n_components
-             << " components, overflow " << got.overflow << " instead of " << want_counts.n_labels << ", "
-             << want_counts.n_components << ", " << overflow;
+             << image.name << ": " << testing::PrintToString(got.counts) << ", overflow " << got.overflow
+             << " instead of " << testing::PrintToString(want_counts) << ", " << overflow;
     }
     return same_records(got.records, expect_records(want, settings, runner_.config.max_components))
            << image.name;

@@ -12,6 +12,7 @@
 
 #include "ccl/engine.h"
 #include "images.h"
+#include "names.h"
 
 namespace ccl::test {
 
@@ -60,7 +61,8 @@ struct Outcome {
   bool labels_saturated = false;
 };
 
-/// Whether two outcomes are the same to the byte, records too.
+/// Whether two outcomes are the same to the byte, records too. Iterations are not compared: labelers differ in
+/// them, and on a GPU so do runs of one labeler.
 testing::AssertionResult same_bytes(const Outcome& got, const Outcome& want);
 
 /// Runs frames one at a time. Whatever an engine must not touch is filled beforehand and looked at

@@ -41,11 +41,6 @@ Image scene(uint32_t width, uint32_t height) {
   return image;
 }
 
-std::string name_of(Output output) {
-  constexpr std::array kNames = {"none", "colorized", "overlay", "labels", "mask"};
-  return kNames[static_cast<size_t>(output)];
-}
-
 class PaintTest : public testing::TestWithParam<AlgorithmInfo> {
  protected:
   PaintTest() { runner_.config.algorithm = GetParam().algorithm; }
@@ -270,7 +265,7 @@ TEST_P(PaintTest, ColorsFollowPaletteAndSeed) {
       const Colors colors = learn_colors(image, frame, settings_);
       for (uint32_t label = 1; label <= frame.n_labels; ++label) {
         ASSERT_EQ(colors[label], table[(uint64_t{label} - 1 + seed) % kPaletteSize])
-            << "label " << label << ", seed " << seed << ", palette " << static_cast<int>(palette);
+            << "label " << label << ", seed " << seed << ", palette " << name_of(palette);
       }
     }
   }
@@ -351,8 +346,8 @@ class AgreementTest : public testing::TestWithParam<Output> {
                                     .draw_boxes = palette == Palette::kGlasbey};
             const Outcome want = one.run(image, settings);
             ASSERT_TRUE(same_bytes(other.run(image, settings), want))
-                << image.name << ", palette " << static_cast<int>(palette) << ", values "
-                << (foreground == Foreground::kValues) << ", connectivity " << static_cast<int>(connectivity);
+                << image.name << ", palette " << name_of(palette) << ", " << name_of(foreground) << ", "
+                << name_of(connectivity);
           }
         }
       }

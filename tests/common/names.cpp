@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "names.h"
+
+namespace ccl {
+
+const char* name_of(Connectivity connectivity) {
+  switch (connectivity) {
+    case Connectivity::k4:
+      return "4-way";
+    case Connectivity::k8:
+      return "8-way";
+  }
+  return "unknown connectivity";
+}
+
+const char* name_of(Foreground foreground) {
+  switch (foreground) {
+    case Foreground::kBinary:
+      return "binary";
+    case Foreground::kValues:
+      return "values";
+  }
+  return "unknown foreground";
+}
+
+const char* name_of(Palette palette) {
+  switch (palette) {
+    case Palette::kGolden:
+      return "golden";
+    case Palette::kGlasbey:
+      return "glasbey";
+    case Palette::kViridisByArea:
+      return "viridis-by-area";
+    case Palette::kMono:
+      return "mono";
+  }
+  return "unknown palette";
+}
+
+const char* name_of(Output output) {
+  switch (output) {
+    case Output::kNone:
+      return "none";
+    case Output::kColorized:
+      return "colorized";
+    case Output::kOverlay:
+      return "overlay";
+    case Output::kLabels:
+      return "labels";
+    case Output::kMask:
+      return "mask";
+  }
+  return "unknown output";
+}
+
+void PrintTo(Backend backend, std::ostream* out) {
+  *out << (backend == Backend::kCpu ? "CPU" : "CUDA");
+}
+
+void PrintTo(Connectivity connectivity, std::ostream* out) {
+  *out << name_of(connectivity);
+}
+
+void PrintTo(Foreground foreground, std::ostream* out) {
+  *out << name_of(foreground);
+}
+
+void PrintTo(Palette palette, std::ostream* out) {
+  *out << name_of(palette);
+}
+
+void PrintTo(Output output, std::ostream* out) {
+  *out << name_of(output);
+}
+
+void PrintTo(const AlgorithmInfo& info, std::ostream* out) {
+  *out << info.nick;
+}
+
+void PrintTo(const Filter& filter, std::ostream* out) {
+  *out << "areas from " << filter.min_area << " to " << filter.max_area;
+}
+
+void PrintTo(const FrameCounts& counts, std::ostream* out) {
+  *out << counts.n_labels << " labels, " << counts.n_components << " components, " << counts.n_iterations
+       << " iterations";
+}
+
+}  // namespace ccl
