@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Draws what each labeler does to one small image, step by step, as docs/algorithms/NICK.svg:
 
-    algorithms.py
+    algorithms.py            draws them
+    algorithms.py --check    fails where a picture is not what would be drawn
 
 A number is the label of a pixel, and each number has one colour. Labels are 1 + raster index; the serial labelers have
 provisional labels, counted from 1. Every picture ends with the root map, which is the same for all of them.
 """
 
+import argparse
 from pathlib import Path
 
 PICTURE = ("..##....##..##..",
@@ -289,13 +291,23 @@ LABELERS = (runs, dlp, union_find, label_equivalence, label_equivalence_2, row_c
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    check = parser.parse_args().check
     folder = Path(__file__).parent / "algorithms"
     folder.mkdir(exist_ok=True)
+    pictures = {}
     for labeler in LABELERS:
         panels = labeler()
         if len(panels) > 3 and panels[-1][1] != components():
             raise SystemExit(f"{labeler.__name__} does not end with the root map")
-        (folder / f"{labeler.__name__.replace('_', '-')}.svg").write_text(draw(panels), encoding="utf-8")
+        pictures[f"{labeler.__name__.replace('_', '-')}.svg"] = draw(panels)
+    if not check:
+        for name, picture in pictures.items():
+            (folder / name).write_text(picture, encoding="utf-8")
+    elif pictures != (found := {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}):
+        stale = [name for name in sorted(pictures | found) if pictures.get(name) != found.get(name)]
+        raise SystemExit("not what docs/algorithms.py draws: " + ", ".join(stale))
 
 
 if __name__ == "__main__":

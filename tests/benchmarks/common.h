@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What all benchmarks call alike: sizes, images of noise, and the processor they ran on.
+/// What all benchmarks name in the same way: sizes, images of noise, and the processor that they ran on.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Images that are hard on labelers: every small mask, noise, and shapes whose parts meet late.
+/// Images that are difficult for labelers: every small mask, noise, and shapes whose parts meet late.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 namespace ccl::test {
 
 /// 8-bit pixels, the rows `stride` bytes apart, the first of them `offset` bytes into the memory. Nothing
-/// follows the last row's last pixel, so that a reader who goes further leaves the memory.
+/// follows the last pixel of the last row, so a read behind it leaves the memory.
 struct Image {
-  std::string name;  ///< for messages: what it shows, and what it takes to make it again
+  std::string name;  ///< for messages: what it shows, and how to make it again
   uint32_t width = 0;
   uint32_t height = 0;
   size_t stride = 0;
@@ -80,7 +80,7 @@ Image blobs(uint32_t width, uint32_t height, uint32_t seed);
 /// A line one pixel wide that winds inwards, one pixel apart from itself.
 Image spiral(uint32_t width, uint32_t height);
 
-/// A line one pixel wide that goes to and fro, row after row.
+/// A line one pixel wide that runs back and forth, row after row.
 Image serpentine(uint32_t width, uint32_t height);
 
 /// Slow ramps: broad bands of equal values.

@@ -110,7 +110,7 @@ class Describer {
     c->height = static_cast<uint32_t>(pixels.back().y - pixels.front().y + 1);
   }
 
-  /// Sums in coordinates from the box's corner are small, and moments do not mind where the origin is.
+  /// Sums in coordinates from the box's corner are small, and moments do not depend on the origin.
   void find_reals(std::span<const Pixel> pixels, ExpectedRecord* record) const {
     const CclComponent& c = record->integers;
     __int128 x = 0, y = 0, xx = 0, xy = 0, yy = 0;

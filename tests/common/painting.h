@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What the library must paint, told from labels and from the colours of components, whatever these are.
+/// What the library must paint, given the labels and the colours of the components.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Labels a clip and tells what it found. First it only decodes and labels, which gives the speeds and the
-/// records; then it goes through the clip again, to write a video and stills:
+/// Labels a clip and reports what it found. The first pass only decodes and labels, for the speed and the
+/// records; the second pass writes a video and stills:
 ///
 ///     demo clip.avi threshold=90 invert=true min-area=40
 ///
@@ -37,7 +37,7 @@ struct Findings {
   double wall_seconds = 0;     // decoding and labelling
   double element_seconds = 0;  // inside cudaccl alone: from its sink pad to its source pad
   std::string backend, device;
-  GstCudaCclInfo last{};              // of the last frame, but for its records, which are
+  GstCudaCclInfo last{};              // of the last frame, except its records, which are
   std::vector<CclComponent> records;  // copied here
   guint64 best_frame = 0;             // the one with the most components: it makes the best still
   guint best_count = 0;
@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
                                   {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &arguments, nullptr,
                                    "CLIP [PROPERTY=VALUE...]"},
                                   {}};
-  examples::parse(&argc, &argv, "- labels a clip and tells what it found", options);
+  examples::parse(&argc, &argv, "- labels a clip and reports what it found", options);
   if (arguments == nullptr) {
     examples::fail("which clip? See --help");
   }

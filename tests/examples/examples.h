@@ -124,7 +124,7 @@ inline std::string property_text(GstElement* element, const char* name) {
   return result;
 }
 
-/// The processor that cudaccl runs on, where it tells.
+/// The processor that cudaccl runs on, if it reports one.
 inline std::string device(GstElement* ccl) {
   GstStructure* stats = nullptr;
   g_object_get(ccl, "stats", &stats, nullptr);

@@ -18,7 +18,7 @@ except (ImportError, ValueError) as missing:
     print(f"skipped: {missing}; install python3-gi, python3-gst-1.0 and python3-numpy")
     sys.exit(77)
 
-# One component; cuda/ccl/component.h tells what the fields mean.
+# One component; cuda/ccl/component.h documents the fields.
 COMPONENT = numpy.dtype([
     ("label", "u4"), ("id", "u4"), ("area", "u4"),
     ("x", "u4"), ("y", "u4"), ("width", "u4"), ("height", "u4"),

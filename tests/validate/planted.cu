@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Bugs planted for compute-sanitizer to find, one for each of its tools: who looks for none in the labelers
-/// must have seen these reported.
+/// Bugs planted for compute-sanitizer to find, one for each of its tools: a clean report
+/// about the labelers means something only if these bugs are reported.
 ///
 ///     planted out-of-bounds|race|uninitialised|divergent-barrier|none
 #include <cuda_runtime.h>

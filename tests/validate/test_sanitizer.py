@@ -49,7 +49,7 @@ def count_errors(sanitizer, tool, command, seconds, shard=0, n_shards=1):
 
 
 def check_tool(sanitizer, tool, planted):
-    """Whether the tool tells a program with its bug from one without."""
+    """Whether the tool distinguishes a program with its bug from one without."""
     for bug, is_clean in (PLANTED[tool], False), ("none", True):
         errors, _, output = count_errors(sanitizer, tool, [planted, bug], seconds=120)
         if UNSUPPORTED in output:

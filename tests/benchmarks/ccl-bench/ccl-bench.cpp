@@ -58,7 +58,7 @@ class Bench {
   }
 
  private:
-  /// What is timed on one image, besides the image.
+  /// What is timed on one image.
   struct Case {
     const AlgorithmInfo* info;
     Output output;

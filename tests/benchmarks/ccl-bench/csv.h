@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Rows of measurements as CSV, beneath comment lines that tell where they come from.
+/// Rows of measurements as CSV, beneath comment lines that say where they come from.
 #pragma once
 
 #include <cstdio>

@@ -22,7 +22,7 @@ std::string version(int cuda_version) {
   return std::to_string(cuda_version / 1000) + "." + std::to_string(cuda_version % 1000 / 10);
 }
 
-/// As the kernel module tells it: "580.159.04"; the CUDA version it has, where it does not.
+/// As the kernel module reports it: "580.159.04"; if it does not, the CUDA version of the driver.
 std::string driver_version() {
   std::ifstream file("/proc/driver/nvidia/version");
   for (std::string word; file >> word;) {

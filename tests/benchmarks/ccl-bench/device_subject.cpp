@@ -117,7 +117,7 @@ class PipelineSubject final : public Subject {
       return {};
     }
     is_captured_ = false;
-    // Outside the graph first: kernels are loaded when they are first launched, and a capture forbids much.
+    // Once outside the graph: the first launch loads the kernels, which a capture does not allow.
     CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings, frame(), stream_.get(), nullptr));
     CCL_RETURN_IF_ERROR(stream_.synchronize());
     CCL_RETURN_IF_ERROR(graph_.capture(

@@ -53,8 +53,8 @@ Status DeviceTimer::run_once(Point* point, const std::function<Status(StageEvent
 Status DeviceTimer::run(const Repetitions& repetitions, const std::function<Status(StageEvents*)>& enqueue,
                         Times* times) {
   constexpr int kWarmUps = 4;
-  // The first frame loads code and fills caches; it also tells how many more can be afforded,
-  // and is warm-up enough for a slow labeler.
+  // The first frame loads code and fills caches; its time decides how many more there are,
+  // and it is warm-up enough for a slow labeler.
   CCL_RETURN_IF_ERROR(make_points(1));
   const Point& first = points_.front();
   CCL_RETURN_IF_ERROR(run_once(&points_.front(), enqueue));

@@ -39,7 +39,7 @@ class DeviceTimer {
  public:
   explicit DeviceTimer(const device::Stream& stream) : stream_(stream) {}
 
-  /// `enqueue` is handed what to tell of its stages, or null in a warm-up.
+  /// `enqueue` gets the events to record between its stages, or null in a warm-up.
   Status run(const Repetitions& repetitions, const std::function<Status(StageEvents*)>& enqueue,
              Times* times);
 

@@ -30,9 +30,9 @@ inline uint64_t digest_of(const void* data, size_t n_bytes) {
     std::memcpy(&word, bytes + i * sizeof(word), sizeof(word));
     sum += digest_part(i, word);
   }
-  if (const size_t n_left = n_bytes % sizeof(uint32_t); n_left > 0) {
+  if (const size_t n_rest = n_bytes % sizeof(uint32_t); n_rest > 0) {
     uint32_t word = 0;
-    std::memcpy(&word, bytes + n_words * sizeof(word), n_left);
+    std::memcpy(&word, bytes + n_words * sizeof(word), n_rest);
     sum += digest_part(n_words, word);
   }
   return sum;

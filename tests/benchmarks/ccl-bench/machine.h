@@ -10,8 +10,8 @@ namespace ccl::bench {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// Date, commit, processor and compiler. `commit` wins over what the build found; `argv` is told too, the
-/// program and the files it reads and writes without their folders.
+/// Date, commit, processor and compiler. `commit` replaces what the build found; `argv` is added, with
+/// the program and the files that it reads and writes without their folders.
 Facts machine_facts(const std::string& commit, int argc, const char* const* argv);
 
 }  // namespace ccl::bench

@@ -18,7 +18,7 @@ inline constexpr float kNotTimed = std::numeric_limits<float>::quiet_NaN();
 /// The stages in the order they run.
 enum Stage : uint32_t { kLabel, kNumber, kMeasure, kPaint, kStageCount };
 
-/// Microseconds of every repetition. A stage that is not told apart from the next has no times.
+/// Microseconds of every repetition. A stage that cannot be timed apart from the next has no times.
 struct Times {
   std::vector<float> total;
   std::array<std::vector<float>, kStageCount> stages;

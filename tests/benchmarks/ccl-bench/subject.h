@@ -18,13 +18,13 @@ class Subject {
  public:
   virtual ~Subject() = default;
 
-  /// Puts an image where frames are read from, and fills all results with what no frame gives.
+  /// Puts an image where frames are read from, and poisons all results.
   virtual Status load(const test::Image& image) = 0;
 
-  /// Runs frames of the loaded image and tells what each took.
+  /// Runs frames of the loaded image and returns the time of each.
   virtual Status time(const Settings& settings, Mode mode, const Repetitions& repetitions, Times* times) = 0;
 
-  /// What the last frame came to; root map and labels only `with_maps`.
+  /// The results of the last frame; root map and labels only `with_maps`.
   virtual Status digests(const Settings& settings, bool with_maps, Digests* digests) = 0;
 };
 

@@ -89,7 +89,7 @@ class DeviceLabelSubject final : public LabelSubject {
       return {};
     }
     captured_.reset();
-    // Outside the graph first: kernels are loaded when they are first launched, and a capture forbids much.
+    // Once outside the graph: the first launch loads the kernels, which a capture does not allow.
     CCL_RETURN_IF_ERROR(enqueue(connectivity));
     CCL_RETURN_IF_ERROR(stream_.synchronize());
     CCL_RETURN_IF_ERROR(graph_.capture(stream_, [&] { return enqueue(connectivity); }));

@@ -4,7 +4,7 @@
 /// there on a Tesla C1060. Binary images, 4-connected. RC is row-col-unify and LE label-equivalence, SZ
 /// with the size of every component and NSZ without.
 ///
-/// The paper does not tell what the images of Tables 3 and 4 are; their times at 1024² and 2048² are
+/// The paper does not say what the images of Tables 3 and 4 are; their times at 1024² and 2048² are
 /// those of noise at an occupancy of 0.5, so that is what we take.
 #include <algorithm>
 #include <cmath>
@@ -300,7 +300,7 @@ Status Kalentev::run_spirals() {
   laboratory_.report().claim(
       "LE takes 3 iterations on a spiral of any size", three,
       le_iterations.empty() ? "not measured" : joined(le_iterations) + " at 256² to 4096²");
-  // How a spiral ends is worth an iteration, and the paper does not tell how its own does.
+  // How a spiral ends is worth an iteration, and the paper does not show how its spiral ends.
   const bool is_514 = rc_iterations && *rc_iterations >= 512 && *rc_iterations <= 516;
   laboratory_.report().claim("RC takes 514 iterations on the spiral of 1024² (give or take two)",
                              rc_iterations ? std::optional(is_514) : std::nullopt,

@@ -19,7 +19,7 @@ class ThreadPool;
 
 namespace ccl::bench {
 
-/// A part of the labelling, as far as the device tells them apart.
+/// A part of the labelling that can be timed on its own.
 struct Step {
   std::string kernel;
   float us = 0;  ///< median
@@ -40,7 +40,7 @@ class LabelSubject {
   /// `image` must stay as it is until the next one is loaded.
   virtual Status load(const test::Image& image, const ForegroundRule& rule) = 0;
   virtual Status label(Connectivity connectivity, const Repetitions& repetitions, Labelling* labelling) = 0;
-  /// The time of each kernel, in the order they run; without any where they cannot be told apart.
+  /// The time of each kernel, in the order they run; none if they cannot be timed separately.
   virtual Status time_steps(Connectivity, const Repetitions&, std::vector<Step>*) { return {}; }
 };
 

@@ -13,7 +13,7 @@ namespace ccl::bench {
 
 namespace {
 
-/// Few, as the papers' figures are means of single runs and the device is dear.
+/// Few, as the papers' figures are means of single runs and time on the device is expensive.
 constexpr Repetitions kRepetitions{.most = 15, .budget_us = 15000};
 
 Status find_reference(const Settings& settings, PaperImage* image) {

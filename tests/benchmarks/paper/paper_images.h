@@ -18,7 +18,7 @@ namespace ccl::bench {
 test::Image blobs_with_noise(const std::string& name, uint32_t length, uint32_t radius, uint32_t seed);
 
 /// Šťava and Beneš's spheres, fig. 35.11 c and d: a tile of 1024 × 1024 pixels with so many discs of 18
-/// pixels' radius, each of a value of its own but for every 255th, repeated over the canvas.
+/// pixels' radius, each of another value except every 255th, repeated over the canvas.
 test::Image spheres(uint32_t length, uint32_t n_per_tile, uint32_t seed);
 
 /// Fig. 35.11 b: two dozen large discs, each of its own value, which cover most of the canvas at any

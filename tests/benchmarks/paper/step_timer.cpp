@@ -34,7 +34,7 @@ Status capture(const device::Stream& stream, const std::function<Status()>& enqu
   return enqueued.ok() ? ended : enqueued;
 }
 
-// CUDA 13 tells of edges besides nodes.
+// CUDA 13 reports edges in addition to nodes.
 
 /// A node of a chain and the edge to it, if there is one before: a kernel that may come early has an edge of
 /// a kind of its own.
@@ -130,7 +130,7 @@ void keep_from_coming_early(cudaGraphNode_t node) {
 }
 
 /// Names the steps of a captured graph and puts events between them.
-Status tell_apart(cudaGraph_t graph, std::vector<Event>* events, std::vector<Step>* steps) {
+Status distinguish(cudaGraph_t graph, std::vector<Event>* events, std::vector<Step>* steps) {
   std::vector<ChainNode> chain;
   CCL_RETURN_IF_ERROR(find_chain(graph, &chain));
   *events = std::vector<Event>(chain.size() + 1);
@@ -151,7 +151,7 @@ Status time_steps(const device::Stream& stream, const std::function<Status()>& e
   GraphOwner graph;
   std::vector<Event> events;
   CCL_RETURN_IF_ERROR(capture(stream, enqueue, &graph));
-  if (const Status status = tell_apart(graph.get(), &events, steps); !status.ok()) {
+  if (const Status status = distinguish(graph.get(), &events, steps); !status.ok()) {
     cudaGetLastError();
     steps->clear();
     return {StatusCode::kUnsupported, status.message()};

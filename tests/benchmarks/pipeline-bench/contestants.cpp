@@ -95,8 +95,8 @@ class Line {
   GstElement* source_ = nullptr;
 };
 
-/// The context that a pipeline's elements told of on the bus. The caller's, null if they told none.
-GstContext* told_context(GstElement* pipeline) {
+/// The context that the pipeline's elements announced on the bus; null if there is none. The caller owns it.
+GstContext* announced_context(GstElement* pipeline) {
   GstBus* bus = gst_element_get_bus(pipeline);
   GstContext* context = nullptr;
   while (GstMessage* message = gst_bus_pop_filtered(bus, GST_MESSAGE_HAVE_CONTEXT)) {
@@ -256,7 +256,7 @@ std::vector<GstBuffer*> upload(const std::vector<GstBuffer*>& frames, const Task
     gst_sample_unref(sample);
   }
   gst_object_unref(taker);
-  if (GstContext* context = told_context(line.pipeline())) {
+  if (GstContext* context = announced_context(line.pipeline())) {
     share_cuda_context(context);
     gst_context_unref(context);
   }

@@ -34,8 +34,8 @@ void share_cuda_context(GstContext* context);
 /// sink that does nothing.
 class Contestant {
  public:
-  /// Is told the timestamp of every frame that leaves the source, and of every one that reaches the sink, on
-  /// the thread that brings it.
+  /// Gets the timestamp of every frame that leaves the source, and of every frame that reaches the sink, on
+  /// the streaming thread.
   struct Watch {
     std::function<void(GstClockTime)> left;
     std::function<void(GstClockTime)> arrived;

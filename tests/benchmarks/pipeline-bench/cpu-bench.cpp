@@ -144,10 +144,10 @@ class Copy final : public Method {
   }
 
   uint32_t run(const Image& image) override {
-    constexpr uint32_t kRowsPerTurn = 64;
-    pool_.parallel_for((image.height + kRowsPerTurn - 1) / kRowsPerTurn, [&](uint32_t turn) {
-      const uint32_t end = std::min(image.height, (turn + 1) * kRowsPerTurn);
-      for (uint32_t y = turn * kRowsPerTurn; y < end; ++y) {
+    constexpr uint32_t kRowsPerChunk = 64;
+    pool_.parallel_for((image.height + kRowsPerChunk - 1) / kRowsPerChunk, [&](uint32_t chunk) {
+      const uint32_t end = std::min(image.height, (chunk + 1) * kRowsPerChunk);
+      for (uint32_t y = chunk * kRowsPerChunk; y < end; ++y) {
         copy_row(image.pixels() + y * image.stride, image.width, pixels_.data() + size_t{y} * image.width);
       }
     });

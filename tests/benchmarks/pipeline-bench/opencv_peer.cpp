@@ -44,7 +44,7 @@ std::string OpenCvPeer::version() {
 }
 
 void OpenCvPeer::set_threads(uint32_t n_threads) {
-  // It is one number for the process, and setting it takes the threads away from whoever is at work.
+  // The process has one such number, and setting it takes threads away from calls that are running.
   if (cv::getNumThreads() != static_cast<int>(n_threads)) {
     cv::setNumThreads(static_cast<int>(n_threads));
   }

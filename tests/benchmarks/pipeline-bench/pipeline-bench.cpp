@@ -8,8 +8,8 @@
 ///     pipeline-bench --file clip.h264 > decode.csv
 ///
 /// Frames lie in system memory, in page-locked memory, or as NV12 in CUDA memory. With --file the frames are
-/// what nvh264dec makes of it, and the rows tell what decoding takes alone and with the element behind it.
-/// A row named bus tells what copies alone allow.
+/// what nvh264dec makes of it, and the rows show the time of decoding alone and with the element behind it.
+/// A row named bus shows what copies alone allow.
 ///
 /// Without --fps frames are pushed as fast as they are taken. With it they come live, and one that arrives
 /// later than the next one is due is late. Latency is from when a frame leaves the source to its arrival.
@@ -231,7 +231,7 @@ void run_round(Score* score, const Task& task, const Ring& ring, const Options& 
   }
 }
 
-/// A line of the CSV; what a contestant cannot tell is 0.
+/// A line of the CSV; what a contestant does not report is 0.
 struct Row {
   const char* contestant;
   double best_fps = 0;

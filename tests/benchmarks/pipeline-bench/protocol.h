@@ -22,8 +22,8 @@ Size require_size(const std::string& text);
 /// Says why on standard error and ends the program.
 [[noreturn]] void fail(const std::string& message);
 
-/// What work() took, in microseconds: until it was done, and of all processors together. The latter tells
-/// more where others use the machine too.
+/// The time of work() in microseconds: until it was done, and of all processors together. The latter
+/// is more useful if the machine has other work.
 struct Time {
   double wall_us;
   double cpu_us;

@@ -5,7 +5,7 @@
     python3 peers.py /tmp/images/*.pgm >> h200.csv
 
 Image and labels stay in device memory; the time is between two CUDA events around the call, which launches
-its kernels from Python. Without CuPy or a GPU it says so on standard error and writes nothing.
+its kernels from Python. Without CuPy or a GPU it prints an error and writes nothing.
 """
 
 import argparse

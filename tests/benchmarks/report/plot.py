@@ -20,9 +20,9 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: 
 
 from results import Results, algorithm_name, by_algorithm, mean, size_name, worst  # noqa: E402
 
-# Okabe and Ito's colours, which the colour-blind can tell apart.
+# Okabe and Ito's colours, which colour-blind readers can distinguish.
 BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"
-INK, FAINT, RULE = "#222222", "#8a8a8a", "#dddddd"
+TEXT, FAINT, RULE = "#222222", "#8a8a8a", "#dddddd"
 OURS = "runs"
 COLORS = {OURS: BLUE, "block-equivalence": VERMILION, "union-find": GREEN, "dlp": PURPLE, "tile-merge": ORANGE,
           "row-col-unify": SKY}
@@ -31,9 +31,9 @@ NOISE = re.compile(r"g(\d+)_d(\d+)$")
 
 def style():
     plt.rcParams.update({
-        "font.size": 10, "font.family": "DejaVu Sans", "text.color": INK, "axes.labelcolor": INK,
-        "axes.edgecolor": FAINT, "axes.spines.top": False, "axes.spines.right": False, "xtick.color": INK,
-        "ytick.color": INK, "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.titlesize": 12,
+        "font.size": 10, "font.family": "DejaVu Sans", "text.color": TEXT, "axes.labelcolor": TEXT,
+        "axes.edgecolor": FAINT, "axes.spines.top": False, "axes.spines.right": False, "xtick.color": TEXT,
+        "ytick.color": TEXT, "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.titlesize": 12,
         # The same CSV gives the same file, so that a change in a plot is a change in figures.
         "svg.hashsalt": "cudaccl", "svg.fonttype": "path", "figure.facecolor": "white"})
 
@@ -106,7 +106,7 @@ def draw_labelers(results, size):
             axes.plot(row.median_us, y + ((i * 7) % 11 - 5) * 0.045, "o", ms=3.2, mew=0, alpha=0.75,
                       color=kind(row.image)[1])
         middle, slowest = mean(rows), worst(rows)
-        axes.plot([middle, middle], [y - 0.36, y + 0.36], color=INK, lw=2.2, solid_capstyle="butt")
+        axes.plot([middle, middle], [y - 0.36, y + 0.36], color=TEXT, lw=2.2, solid_capstyle="butt")
         axes.text(slowest.median_us * 1.07, y, readable(slowest.image), fontsize=7.5, color=FAINT, va="center")
     axes.set_yticks(range(len(names)), [f"{algorithm_name(name)}  {with_unit(mean(groups[name]))}" for name in names])
     for tick, name in zip(axes.get_yticklabels(), names):
@@ -132,8 +132,8 @@ def draw_floor(axes, floor, n_lines):
         return
     low, high = axes.get_xlim()
     axes.set_xlim(min(low, floor * 0.8), high)
-    axes.axvline(floor, color=INK, lw=1, ls=(0, (4, 3)))
-    axes.text(floor * 1.04, n_lines - 0.42, "floor: read 1 B, write 4 B per pixel", fontsize=8, color=INK)
+    axes.axvline(floor, color=TEXT, lw=1, ls=(0, (4, 3)))
+    axes.text(floor * 1.04, n_lines - 0.42, "floor: read 1 B, write 4 B per pixel", fontsize=8, color=TEXT)
 
 
 def draw_kinds(axes):
@@ -164,8 +164,8 @@ def draw_sizes(results):
         ends.append((*points[-1], name, color, name == OURS))
     floors = [(s[0] * s[1] / 1e6, results.floor(s)) for s in sizes if results.floor(s)]
     if floors:
-        axes.plot(*zip(*floors), color=INK, lw=1, ls=(0, (4, 3)))
-        ends.append((*floors[-1], "floor: 1 B in, 4 B out", INK, False))
+        axes.plot(*zip(*floors), color=TEXT, lw=1, ls=(0, (4, 3)))
+        ends.append((*floors[-1], "floor: 1 B in, 4 B out", TEXT, False))
     pixels = [s[0] * s[1] / 1e6 for s in sizes]
     start = min(y for _, y, *_ in ends) * pixels[0] / pixels[-1] * 0.6
     linear = [start * x / pixels[0] for x in pixels]
@@ -203,10 +203,10 @@ def draw_density(results, size, names):
                 axes.text(0.03, 0.97 - 0.06 * i, f"{granularity} px", color=color, fontsize=9, fontweight="bold",
                           transform=axes.transAxes, va="top")
         if results.floor(size):
-            axes.axhline(results.floor(size), color=INK, lw=1, ls=(0, (4, 3)))
+            axes.axhline(results.floor(size), color=TEXT, lw=1, ls=(0, (4, 3)))
         axes.grid(axis="y", color=RULE, lw=0.6)
         axes.set_xticks([0, 25, 50, 75, 100], ["0", "25", "50", "75", "100 %"])
-        axes.set_title(name, fontsize=10, color=COLORS.get(name, INK))
+        axes.set_title(name, fontsize=10, color=COLORS.get(name, TEXT))
     log_time_axis(panels[0][0].yaxis, steps=(1, 2, 5))
     figure.suptitle(f"Noise at {size_name(size)}: time against density, for blocks of 1 to 16 px", x=0.01, ha="left",
                     fontweight="bold", fontsize=12)

@@ -17,7 +17,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
 
 from papers import PaperResults  # noqa: E402
-from plot import BLUE, FAINT, GREEN, INK, ORANGE, PURPLE, RULE, VERMILION, caption, style  # noqa: E402
+from plot import BLUE, FAINT, GREEN, TEXT, ORANGE, PURPLE, RULE, VERMILION, caption, style  # noqa: E402
 
 COLORS = {"label-equivalence": BLUE, "label-equivalence+sizes": ORANGE, "row-col-unify": VERMILION,
           "union-find": GREEN, "label-equivalence-2": VERMILION, "dlp": PURPLE, "hcs2-aremsp": ORANGE,
@@ -56,7 +56,7 @@ def draw_kalentev(results):
         draw_against_paper(right, [row.width * row.height / 1e6 for row in rows], rows, name)
     for row in results.select(table="Table 2", quantity="iterations"):
         left.annotate(f"{row.ours:.0f}", (float(row.image.split()[-1]), 1), xycoords=("data", "axes fraction"),
-                      xytext=(0, -10), textcoords="offset points", ha="center", fontsize=8, color=INK)
+                      xytext=(0, -10), textcoords="offset points", ha="center", fontsize=8, color=TEXT)
     left.set_yscale("log")
     left.set_ylim(top=left.get_ylim()[1] * 2)
     left.set_title("noise of 2048²", fontsize=10)
@@ -128,7 +128,7 @@ def draw_stava(results):
         of_case = {(row.image, row.width): row for row in rows if row.algorithm == name}
         at = [x + (i - 1) * 0.27 for x in range(len(cases))]
         left.bar(at, [of_case[case].ours for case in cases], 0.25, color=COLORS[name], label=name)
-        left.plot(at, [of_case[case].paper for case in cases], "_", color=INK, ms=6)
+        left.plot(at, [of_case[case].paper for case in cases], "_", color=TEXT, ms=6)
     left.set_yscale("log")
     left.set_ylabel("megapixels a second")
     labels = [f"{image.split()[0]} {width}²" for image, width in cases]

@@ -20,7 +20,7 @@ bool is_rounded(float got, const Real& want) {
   return got >= std::nextafter(nearest, -kInfinity) && got <= std::nextafter(nearest, kInfinity);
 }
 
-/// Tells the fields in which two records differ.
+/// Collects the fields in which two records differ.
 class Differences {
  public:
   template <typename Integer>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Comparing what the library found with what it should have, and telling the difference.
+/// Compares what the library found with what it should find, and describes the difference.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace ccl::test {
 
-/// Whether the maps agree. Where not, the message tells the first pixel in which they differ and, if the
-/// image is small, shows it.
+/// Whether the maps agree. If not, the message names the first pixel in which they differ and shows the
+/// image if it is small.
 testing::AssertionResult same_map(std::span<const uint32_t> got, std::span<const uint32_t> want,
                                   const Image& image, const std::string& what);
 

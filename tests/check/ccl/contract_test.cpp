@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What callers rely on besides the order of frames: what a failure leaves behind, settings that go with
+/// What callers rely on apart from the order of frames: the state after a failure, settings that belong to
 /// their frame, threads, several engines, and what never changes from one release to the next.
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ class ContractTest : public testing::Test {
   const Image other_ = noise(70, 50, 2, 40, 2);
 };
 
-/// Whoever misses the failure must not get frames of the configuration before.
+/// A caller that misses the failure must not get frames of the previous configuration.
 TEST_F(ContractTest, FailedConfigureLeavesNothingBehind) {
   Config too_wide = config_;
   too_wide.width = kMaxDimension + 1;
@@ -96,7 +96,7 @@ TEST_F(ContractTest, RefusedFramesLeaveOthersInFlight) {
   EXPECT_EQ(pop_code(*engine_), StatusCode::kNeedMoreData);
 }
 
-/// Only a device engine reaches the GPU's memory; the other says so instead of reading there.
+/// Only a device engine reaches the GPU's memory; the host engine returns an error instead of reading there.
 TEST_F(ContractTest, DeviceMemoryIsForDeviceEngines) {
   const std::unique_ptr<Engine> host = make_host_engine();
   EXPECT_EQ(host->device(), nullptr);
@@ -117,7 +117,7 @@ TEST_F(ContractTest, DeviceMemoryIsForDeviceEngines) {
   EXPECT_TRUE(host->push(to_device).ok());
 }
 
-TEST_F(ContractTest, FailuresSayWhatIsWrong) {
+TEST_F(ContractTest, FailuresReportWhatIsWrong) {
   EXPECT_FALSE(engine_->push(job_for(image_)).message().empty()) << "not configured";
   FrameResult result;
   EXPECT_FALSE(engine_->pop(&result).message().empty()) << "no frame";
@@ -146,7 +146,7 @@ TEST_F(ContractTest, FailuresSayWhatIsWrong) {
 }
 
 /// Settings are read when a frame is pushed, not when it is popped.
-TEST_F(ContractTest, SettingsGoWithTheirFrame) {
+TEST_F(ContractTest, SettingsBelongToTheirFrame) {
   ASSERT_TRUE(engine_->configure(config_).ok());
   const Image grey = grey_noise(70, 50, 3);
   std::array<Settings, 3> settings;
@@ -157,7 +157,7 @@ TEST_F(ContractTest, SettingsGoWithTheirFrame) {
   settings[2].rule.threshold = 150;
   settings[2].rule.invert = true;
   settings[2].filter.min_area = 3;
-  for (uint32_t turn = 0; turn < 4; ++turn) {
+  for (uint32_t i = 0; i < 4; ++i) {
     for (const Settings& its : settings) {
       ASSERT_TRUE(engine_->push(job_for(grey, its)).ok());
     }
@@ -255,9 +255,9 @@ TEST_F(ContractTest, EnginesRunBesideEachOther) {
       const std::unique_ptr<Engine> engine = new_engine();
       const Image image = noise(70, 50, 1, 30 + 10 * i, i);
       EXPECT_TRUE(engine->configure(config_).ok());
-      for (uint32_t turn = 0; turn < 50; ++turn) {
+      for (uint32_t frame = 0; frame < 50; ++frame) {
         EXPECT_TRUE(engine->push(job_for(image)).ok());
-        EXPECT_TRUE(pops(*engine, image)) << "thread " << i << ", turn " << turn;
+        EXPECT_TRUE(pops(*engine, image)) << "thread " << i << ", frame " << frame;
       }
     });
   }

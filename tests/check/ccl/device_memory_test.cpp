@@ -129,7 +129,7 @@ TEST_F(DeviceMemoryTest, EveryLabelerReadsAndWritesWhereTheFrameLies) {
         FrameJob job;
         job.input = {input.get() + image.offset, image.stride, Memory::kDevice};
         job.output = {pixels.get(), stride, Memory::kDevice};
-        for (int turn = 0; turn < 2; ++turn) {
+        for (int i = 0; i < 2; ++i) {
           ASSERT_TRUE(engine_->push(job).ok());
           FrameResult result;
           ASSERT_TRUE(engine_->pop(&result).ok());
@@ -141,7 +141,7 @@ TEST_F(DeviceMemoryTest, EveryLabelerReadsAndWritesWhereTheFrameLies) {
   }
 }
 
-/// Frames may lie elsewhere than the configuration tells, in any order.
+/// Frames may lie elsewhere than the configuration says, in any order.
 TEST_F(DeviceMemoryTest, FramesMayLieElsewhereThanConfigured) {
   constexpr uint32_t kWidth = 130;
   constexpr uint32_t kHeight = 70;

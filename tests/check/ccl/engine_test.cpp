@@ -224,7 +224,7 @@ TEST_F(EngineTest, AutoIsALabelerOfTheBackend) {
   EXPECT_TRUE(same_bytes(runner.run(image, {}), by_itself));
 }
 
-/// The ring of slots begins anew: an engine that went on at the fourth would leave its memory.
+/// The ring of slots starts from the first: an engine that continued at the fourth would leave its memory.
 TEST_F(EngineTest, FewerSlotsThanBefore) {
   ASSERT_EQ(configure(sized(64, 48, 4)), StatusCode::kOk);
   for (uint32_t n = 1; n <= 3; ++n) {

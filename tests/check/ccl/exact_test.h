@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What tests have in common that run every labeler, in each of its cases, against the oracle.
+/// Base of tests that compare every labeler, in each of its cases, with the oracle.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class ExactTest : public testing::TestWithParam<LabelerCase> {
 
   bool is_binary() const { return GetParam().foreground == Foreground::kBinary; }
 
-  /// Whether the frame's count, root map and labels are those wanted.
+  /// Whether the frame's count, root map and labels are the expected ones.
   testing::AssertionResult has_labels(const ExpectedFrame& want, const Image& image,
                                       const Settings& settings) {
     const Outcome& got = runner_.run(image, settings);
@@ -34,7 +34,7 @@ class ExactTest : public testing::TestWithParam<LabelerCase> {
     return roots ? same_map(got.labels, want.labels, image, "label") : roots;
   }
 
-  /// Whether the frame's counts and records are those wanted.
+  /// Whether the frame's counts and records are the expected ones.
   testing::AssertionResult has_records(const ExpectedFrame& want, const Image& image,
                                        const Settings& settings) {
     const Outcome& got = runner_.run(image, settings);

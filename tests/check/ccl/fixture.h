@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Engines of the backend under test, what they are tested with, and a way to run single frames.
+/// Engines of the backend under test, the cases they are tested with, and a way to run single frames.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@
 
 namespace ccl::test {
 
-/// The backend under test: what the environment's CUDACCL_TEST_BACKEND says, "cpu" where it says nothing.
+/// The backend under test: the value of CUDACCL_TEST_BACKEND in the environment, "cpu" if it is not set.
 Backend backend();
 
 /// An engine of the backend under test.
 Status make_engine(std::unique_ptr<Engine>* engine);
 
-/// The labelers of the backend under test, each by its own name: no kAuto.
+/// The labelers of the backend under test, without kAuto.
 std::vector<AlgorithmInfo> labelers();
 
-/// A labeler and what it is asked for.
+/// A labeler and the settings it runs with.
 struct LabelerCase {
   AlgorithmInfo labeler;
   Connectivity connectivity;
@@ -50,10 +50,10 @@ std::string test_name(const testing::TestParamInfo<Case>& info) {
   return name_of(info.param);
 }
 
-/// All that an engine gave for a frame, copied.
+/// All results of a frame, copied.
 struct Outcome {
-  std::vector<uint32_t> root_map;  ///< empty if not asked for
-  std::vector<uint32_t> labels;    ///< empty if not asked for
+  std::vector<uint32_t> root_map;  ///< empty if not requested
+  std::vector<uint32_t> labels;    ///< empty if not requested
   std::vector<uint8_t> pixels;     ///< of the output, rows without padding
   std::vector<CclComponent> records;
   FrameCounts counts;
@@ -61,20 +61,20 @@ struct Outcome {
   bool labels_saturated = false;
 };
 
-/// Whether two outcomes are the same to the byte, records too. Iterations are not compared: labelers differ in
-/// them, and on a GPU so do runs of one labeler.
+/// Whether two outcomes are the same to the byte, records too. Iterations are not compared: labelers differ
+/// in them, and on a GPU so do runs of one labeler.
 testing::AssertionResult same_bytes(const Outcome& got, const Outcome& want);
 
-/// Runs frames one at a time. Whatever an engine must not touch is filled beforehand and looked at
-/// afterwards: what lies behind the maps, and before, between and behind the rows of the output.
+/// Runs frames one at a time. What an engine must not touch is filled before and checked after: the memory
+/// behind the maps, and before, between and behind the rows of the output.
 class FrameRunner {
  public:
   /// With an engine of the backend under test.
   FrameRunner();
   explicit FrameRunner(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
 
-  Config config;              ///< of the next frame, but for its size
-  bool with_maps = true;      ///< whether to ask for root map and labels
+  Config config;              ///< of the next frame, except its size
+  bool with_maps = true;      ///< whether to request root map and labels
   size_t output_offset = 0;   ///< bytes before the output's first row
   size_t output_padding = 0;  ///< bytes between the output's rows
 

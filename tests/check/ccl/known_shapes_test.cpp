@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Records of shapes that can be counted by hand, and of the largest frame, whose sums have closed forms.
-/// They hold the oracle to account as well as the library.
+/// They check the oracle as well as the library.
 #include <gtest/gtest.h>
 
 #include <cmath>

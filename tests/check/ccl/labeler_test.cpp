@@ -107,7 +107,7 @@ TEST_P(LabelerTest, RandomSizesAndStrides) {
   }
 }
 
-/// Threshold and inversion are for binary foreground only; values take no notice of them.
+/// Threshold and inversion are for binary foreground only; with values they are ignored.
 TEST_P(LabelerTest, ThresholdsAndInversion) {
   constexpr std::array<uint8_t, 8> kLevels = {0, 1, 2, 127, 128, 129, 254, 255};
   const std::array images = {random_levels(77, 43, 1, kLevels, 1), random_levels(77, 43, 3, kLevels, 2),

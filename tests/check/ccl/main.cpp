@@ -8,12 +8,12 @@
 #include "ccl/engine.h"
 #include "fixture.h"
 
-/// What meson takes for "skipped".
+/// The exit status that Meson reports as skipped.
 constexpr int kSkipped = 77;
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  // Kept while the tests run: a device is slow to start, and would start for every engine anew.
+  // Kept while the tests run: starting a device is slow, and would happen for every engine.
   std::unique_ptr<ccl::Engine> engine;
   const ccl::Status status = ccl::test::make_engine(&engine);
   const bool is_missing =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Palettes that tell components apart, and the arithmetic of colours that both backends share.
+/// Palettes whose colours can be distinguished, and the arithmetic of colours that both backends share.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ constexpr double kClear = 5 * kNoticeable;
 
 class PaletteTest : public testing::TestWithParam<Palette> {
  protected:
-  /// The colour of a label, with the palette begun anew after its end.
+  /// The colour of a label; after its last colour the palette starts again.
   static uint32_t color(uint32_t i) {
     return palette_colors()[static_cast<size_t>(GetParam()) * kPaletteSize + i % kPaletteSize];
   }

@@ -168,7 +168,7 @@ TEST_P(RecordTest, OverflowPrefersSmallerLabelsAmongEquals) {
   }
 }
 
-/// Areas that differ in their first, second or third byte only, for those who select the largest by digits.
+/// Areas that differ in their first, second or third byte only, because selection sorts by digits.
 TEST_P(RecordTest, OverflowAmongAreasOfAllMagnitudes) {
   Image bars = plain("bars", 600, 520);
   uint32_t y = 0;
