@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Live streams at their full rate, and live properties that the element or its neighbours refuse."""
+
+import gi
+
+gi.require_version("Gst", "1.0")
+from gi.repository import Gst
+
+from .checks import Failed
+from .line import Line
+from .switches import read_value
+
+RAW = "video/x-raw,format=GRAY8,width=320,height=240,framerate=30/1"
+
+
+def run_full_rate(context):
+    """Behind a leaky queue, a live stream arrives as complete at every pipeline depth as at depth 0."""
+    sent = context.count(150)
+    lines = [
+        Line(
+            context,
+            f"videotestsrc is-live=true num-buffers={sent} ! {RAW} ! queue leaky=downstream max-size-buffers=2"
+            f" ! {context.element} name=ccl pipeline-depth={depth} ! fakesink name=sink sync=true",
+        )
+        for depth in range(9)
+    ]
+    for line in lines:
+        line.set_state(Gst.State.PLAYING, waits=False)
+    for line in lines:
+        line.wait(lambda line=line: line.is_at_end, "the end of the stream")
+    arrived = [line.frames for line in lines]
+    for line in lines:
+        line.close()
+    # A machine that is busy may lose some at any depth.
+    if min(arrived) < 0.9 * arrived[0] or arrived[0] < sent / 2:
+        raise Failed(f"of {sent} frames arrive, at depth 0 to 8: {arrived}")
+    return f"of {sent} frames arrive, at depth 0 to 8: {arrived}"
+
+
+def refuse(context, caps, name, value):
+    """Sets what cannot be done: one warning, the old value stays, and the stream goes on."""
+    line = Line(
+        context,
+        f"videotestsrc is-live=true ! {RAW} ! {context.element} name=ccl ! {caps} ! fakesink name=sink",
+    )
+    line.play()
+    before = read_value(line.ccl, name)
+    line.ccl.set_property(name, value)
+    line.wait_for_frames(5)
+    line.wait(lambda: line.warnings, f"a warning of {name}={value}")
+    line.wait_for_frames(5)
+    if len(line.warnings) != 1:
+        raise Failed(f"{len(line.warnings)} warnings of {name}={value}: {line.warnings}")
+    if (now := read_value(line.ccl, name)) != before:
+        raise Failed(f"{name} reads {now} after {value} was refused; it was {before}")
+    line.warnings.clear()
+    line.close()
+
+
+def run_refused_switches(context):
+    outputs = Gst.ElementFactory.make("cudaccl").find_property("output").enum_class.__enum_values__.values()
+    refused = [value for value in outputs if value.value_nick in ("labels", "mask", "passthrough")]
+    for value in refused:
+        refuse(context, "video/x-raw,format=RGBA", "output", int(value))
+    for value in context.other_algorithms:
+        refuse(context, "identity", "algorithm", value)
+    return f"{len(refused)} outputs and {len(context.other_algorithms)} algorithms refused"
