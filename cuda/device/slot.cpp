@@ -37,7 +37,7 @@ Status Slot::start(const FrameJob& job) {
 /// Launches everything between upload and download.
 Status Slot::process() {
   if (job_.settings.rule.foreground != foreground_) {
-    graphs_.clear();  // prepare() allocates anew
+    graphs_.clear();  // prepare() will allocate other memory
     foreground_ = job_.settings.rule.foreground;
   }
   GraphCache::Entry* captured = nullptr;

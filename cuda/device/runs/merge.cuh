@@ -110,7 +110,7 @@ struct Border {
   /// The nodes around the tile's pixel `i`.
   __device__ Window window(uint32_t i) const {
     const uint32_t at = first + i;
-    // The border between two columns of tiles begins anew in each strip: its first pixel has none before it.
+    // The border between two columns of tiles starts in each strip: its first pixel has none before it.
     const uint32_t before = i == 0 && !is_south ? n_pixels : at - 1;
     return {node(here, before), node(beyond, before), node(here, at),
             node(here, at + 1), node(beyond, at),     node(beyond, at + 1)};

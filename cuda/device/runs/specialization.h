@@ -23,8 +23,8 @@ constexpr bool has_resident_tiles(Specialization specialization) {
   return specialization != Specialization::kParked;
 }
 
-/// Whether a kernel assumes, besides resident tiles: aligned rows of whole chunks, a filter that keeps all
-/// components, and one paint mode whose values do not depend on areas.
+/// Whether a kernel assumes, in addition to resident tiles: aligned rows of whole chunks, a filter that keeps
+/// all components, and one paint mode whose values do not depend on areas.
 constexpr bool is_plain(Specialization specialization) {
   return specialization == Specialization::kRecords || specialization == Specialization::kColors;
 }

@@ -81,7 +81,7 @@ __device__ void add_to_tile(const TileSums& run, uint32_t features, TileSums* ti
   }
 }
 
-/// The sums of the pixels x .. x + n − 1 of row y but for perimeter and Euler number, in closed form.
+/// The sums of the pixels x .. x + n − 1 of row y in closed form, without perimeter and Euler number.
 __device__ TileSums sums_of_run(uint32_t x, uint32_t y, uint32_t n) {
   const uint32_t steps = n * (n - 1) / 2;                  // Σ k for k < n
   const uint32_t squares = n * (n - 1) * (2 * n - 1) / 6;  // Σ k²
