@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A labeler stands in the library's table, in Meson's list of sources and in the documents' table, or in none.
+"""Every labeler is in the library's table, in Meson's list of sources and in the documents' table, and has a picture.
 
     test_labelers.py LIST_ALGORITHMS
 
@@ -62,6 +62,10 @@ class LabelerTest(unittest.TestCase):
         for backend in BACKENDS if has_device else ["cpu"]:
             nicks = {nick for nick, backends in table.items() if backend in backends} - {"auto"}
             self.assertEqual(nicks, labelers_by_files(backend), f"factories in cuda/ccl/algorithm.cpp, backend {backend}")
+
+    def test_every_labeler_has_a_picture(self):
+        pictures = {path.stem for path in (ROOT / "docs" / "algorithms").glob("*.svg")}
+        self.assertEqual(pictures, set(library_table()[0]) - {"auto"}, "docs/algorithms.py")
 
     def test_documents_have_every_labeler(self):
         documents = document_tables()
