@@ -141,8 +141,8 @@ Status read_clip(const Options& options, std::vector<Image>* frames) {
 Status dump_images(const std::string& folder, const std::vector<Image>& images) {
   for (const Image& image : images) {
     CCL_RETURN_IF_ERROR(test::write_pgm(folder + "/" + std::to_string(image.width) + "x" +
-                                      std::to_string(image.height) + "-" + image.name + ".pgm",
-                                  image));
+                                            std::to_string(image.height) + "-" + image.name + ".pgm",
+                                        image));
   }
   return {};
 }
