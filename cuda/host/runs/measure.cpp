@@ -72,7 +72,7 @@ class Measurer {
     n_pending_ = own_records.size();
     open_sums_of_parts(strip);
     for_each_run_list<kFeatures>(job_.table, job_.labeler, job_.needs, strip,
-                                 [this](const auto& runs) { this->add(runs); });
+                                 [this](auto runs) { this->add(runs); });
     if (n_pending_ != 0) {
       job_.merger.for_each_range(strip, [this](const LabelRange& range) { make_records(range); });
     }
@@ -97,14 +97,22 @@ class Measurer {
   }
 
   template <typename Runs>
-  void add(const Runs& runs) {
-    const auto is_whole = [&](uint32_t i) { return job_.marks[runs.label(i)] == runs.area(i); };
+  void add(Runs runs) {
+    const auto area = runs.areas();
+    const auto sums = runs.template sums<kFeatures>();
+    const auto sums_of_run = [&](uint32_t i, uint32_t index) {
+      if (kValues && index < job_.n_records) {
+        job_.records[index].value = runs.segment(i);
+      }
+      return sums(i);
+    };
+    const auto is_whole = [&](uint32_t i) { return job_.marks[runs.label(i)] == area(i); };
     uint32_t n_whole = 0;
     while (n_whole < runs.count() && is_whole(n_whole)) {
       ++n_whole;
     }
     if (n_whole == runs.count()) {
-      make_whole(runs);
+      make_whole(runs, sums_of_run);
       return;
     }
     clear(n_seen_ + runs.count());
@@ -115,36 +123,26 @@ class Measurer {
         continue;
       }
       n_seen_ = index < job_.n_records ? std::max(n_seen_, index + 1) : n_seen_;
-      partial.add(index, sums_of_run(runs, i, index));
+      partial.add(index, sums_of_run(i, index));
     }
   }
 
   /// Makes the records of components that are one run each, as in images of dots. Their sums need no memory.
   /// It is done only if all runs of a list are such components: a choice for each run would be a branch that
   /// noise misleads.
-  template <typename Runs>
-  void make_whole(const Runs& runs) {
+  template <typename Runs, typename SumsOfRun>
+  void make_whole(Runs runs, SumsOfRun sums_of_run) {
     for (uint32_t i = 0; i < runs.count(); ++i) {
       const uint32_t label = runs.label(i);
       const uint32_t record = job_.record_index[label];
       if (record != kNoRecord) {
-        make_record(record, job_.merger.canonical(*strip_, label), job_.marks[label],
-                    sums_of_run(runs, i, record));
+        make_record(record, job_.merger.canonical(*strip_, label), job_.marks[label], sums_of_run(i, record));
         job_.record_index[label] = kNoRecord;
         --n_pending_;
         n_seen_ = std::max(n_seen_, record + 1);
       }
     }
     n_cleared_ = std::max(n_cleared_, n_seen_);
-  }
-
-  template <typename Runs>
-  RunSums sums_of_run(const Runs& runs, uint32_t i, uint32_t index) {
-    const RunSums sums = runs.template sums<kFeatures>(i);
-    if (kValues && index < job_.n_records) {
-      job_.records[index].value = runs.segment(i);
-    }
-    return sums;
   }
 
   /// Runs meet their records in ascending order. So at least the first `n` sums are cleared shortly before

@@ -216,11 +216,4 @@ void PairLabeler::merge_upper_border(const FrameNeeds& /*needs*/, const Strip& s
   }
 }
 
-RunList PairLabeler::list(const FrameNeeds& needs, const Strip& strip, const Band& band, uint32_t y) const {
-  if (y == band.y && table_.is_rectangles(band)) {
-    return lister_.list_rectangles(strip, band, needs.shapes);
-  }
-  return needs.rows() ? lister_.list_row(strip, y, needs.shapes) : lister_.list_pair(strip, y);
-}
-
 }  // namespace ccl::host

@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "host/runs/pair_lister.h"
 #include "host/runs/strip_labeler.h"
 
 namespace ccl::host {
@@ -27,7 +26,7 @@ class PairLabeler final : public StripLabeler {
 
   void label(const FrameJob& job, const FrameNeeds& needs, Strip& strip) const override;
   void merge_upper_border(const FrameNeeds& needs, const Strip& strip, uint32_t* parents) const override;
-  RunList list(const FrameNeeds& needs, const Strip& strip, const Band& band, uint32_t y) const override;
+  const PairLister* lister() const override { return &lister_; }
 
  private:
   /// Arrays for one band, while its runs get their labels.

@@ -20,37 +20,33 @@ PairLister::PairLister(const Kernels& kernels, const RunTable& table)
       n_upper_(uninitialized<uint32_t>(length_ * table.strips().size())),
       column_sum_(uninitialized<uint32_t>(length_ * table.strips().size())) {}
 
-RunList PairLister::list_rectangles(const Strip& strip, const Band& band, bool with_shapes) const {
-  return list(strip, band, table_.bits(band.y).starts, table_.label() + band.runs.begin, with_shapes);
-}
-
-RunList PairLister::list_row(const Strip& strip, uint32_t y, bool with_shapes) const {
+RunList PairLister::list(const FrameNeeds& needs, const Strip& strip, Band band, uint32_t y) const {
+  const bool is_rectangles = y == band.y && table_.is_rectangles(band);
+  if (!is_rectangles && !needs.rows()) {
+    return list_pair(strip, y);
+  }
   const uint32_t n_words = table_.n_words();
   const BitRow<const uint64_t> bits = table_.bits(y);
-  const RowRuns runs = table_.row(y);
-  uint64_t* starts = words_.get() + size_t{strip.index} * n_words;
-  uint32_t* label = label_.get() + length_ * strip.index + kListPadding;
-  kernels_.join_rows({bits.foreground, bits.foreground, n_words, starts});
-  kernels_.list_labels({bits, n_words, table_.label() + runs.begin, label});
-  return list(strip, {y, y + 1, runs}, starts, label, with_shapes);
-}
-
-/// The list of `rows`, whose runs begin at `starts` and have these labels.
-RunList PairLister::list(const Strip& strip, const Band& rows, const uint64_t* starts, const uint32_t* label,
-                         bool with_shapes) const {
-  const uint32_t n_words = table_.n_words();
-  const uint64_t* foreground = table_.bits(rows.y).foreground;
   const size_t first = length_ * strip.index + kListPadding;
-  const uint32_t count = kernels_.list_runs({.bits = {foreground, starts},
+  const uint64_t* starts = bits.starts;
+  const uint32_t* label = table_.label() + band.runs.begin;
+  if (!is_rectangles) {
+    uint64_t* row_starts = words_.get() + size_t{strip.index} * n_words;
+    kernels_.join_rows({bits.foreground, bits.foreground, n_words, row_starts});
+    kernels_.list_labels({bits, n_words, label, label_.get() + first});
+    starts = row_starts;
+    label = label_.get() + first;
+  }
+  const uint32_t count = kernels_.list_runs({.bits = {bits.foreground, starts},
                                              .width = table_.width(),
                                              .begin = begin_.get() + first,
                                              .end = end_.get() + first});
-  if (with_shapes) {
-    const uint64_t* above = rows.y == 0 ? no_pixels_.get() : table_.bits(rows.y - 1).foreground;
-    kernels_.shape_runs({above, foreground, n_words, shape_.get() + first});
+  if (needs.shapes) {
+    const uint64_t* above = y == 0 ? no_pixels_.get() : table_.bits(y - 1).foreground;
+    kernels_.shape_runs({above, bits.foreground, n_words, shape_.get() + first});
   }
-  return {.y = rows.y,
-          .y_end = rows.y_end,
+  return {.y = y,
+          .y_end = is_rectangles ? band.y_end : y + 1,
           .count = count,
           .begin = begin_.get() + first,
           .end = end_.get() + first,
@@ -58,6 +54,7 @@ RunList PairLister::list(const Strip& strip, const Band& rows, const uint64_t* s
           .shape = shape_.get() + first};
 }
 
+/// The runs of the pair of different rows y and y + 1.
 RunList PairLister::list_pair(const Strip& strip, uint32_t y) const {
   const uint32_t n_words = table_.n_words();
   const BitRow<const uint64_t> upper = table_.bits(y);

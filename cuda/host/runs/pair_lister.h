@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "host/runs/frame_needs.h"
 #include "host/runs/run_list.h"
 #include "host/runs/table.h"
 
@@ -16,18 +17,12 @@ class PairLister {
  public:
   PairLister(const Kernels& kernels, const RunTable& table);
 
-  /// The runs of a band of equal rows.
-  RunList list_rectangles(const Strip& strip, const Band& band, bool with_shapes) const;
-
-  /// The runs of row y, one of a pair of different rows.
-  RunList list_row(const Strip& strip, uint32_t y, bool with_shapes) const;
-
-  /// The runs of the pair of different rows y and y + 1.
-  RunList list_pair(const Strip& strip, uint32_t y) const;
+  /// Lists one or more rows of the band, from row y on: equal rows together, rows of a pair of different rows
+  /// one by one if the frame needs rows, else together. RunList::y_end is the next row to be listed.
+  RunList list(const FrameNeeds& needs, const Strip& strip, Band band, uint32_t y) const;
 
  private:
-  RunList list(const Strip& strip, const Band& rows, const uint64_t* starts, const uint32_t* label,
-               bool with_shapes) const;
+  RunList list_pair(const Strip& strip, uint32_t y) const;
 
   const Kernels& kernels_;
   const RunTable& table_;

@@ -73,7 +73,7 @@ class RunsPipeline final : public Pipeline {
   std::unique_ptr<std::byte[]> sums_;   ///< per record, then per part
   RowLabeler row_labeler_;
   PairLabeler pair_labeler_;
-  std::vector<IndexSpan> labels_;  ///< per strip
+  std::vector<MarkedLabels> labels_;  ///< per strip
   Selector selector_;
   RunPainter painter_;
   uint32_t n_labels_ = 0;
@@ -159,13 +159,16 @@ void RunsPipeline::mark_labels(const Filter& filter, const FrameNeeds& needs) {
     merger_.merge_areas(marks_.get());
   }
   const auto mark_strip = [&](const Strip& strip) {
-    IndexSpan& labels = labels_[strip.index];
-    labels = {strip.first_label, strip.first_label + strip.n_labels};
+    const IndexSpan labels{strip.first_label, strip.first_label + strip.n_labels};
+    uint32_t n_kept = 0;
     if (!needs.areas) {  // nothing is kept, and areas were not added up
       std::fill_n(marks_.get() + labels.begin, labels.size(), 0);
     } else if (needs.marks) {
-      mark(filter, labels, marks_.get());
+      n_kept = mark(filter, labels, marks_.get());
+    } else {
+      n_kept = strip.n_labels - static_cast<uint32_t>(merger_.parts(strip).size());
     }
+    labels_[strip.index] = {labels, n_kept};
   };
   if (n_labels_ >= kWorthSharing) {
     for_each_strip(mark_strip);

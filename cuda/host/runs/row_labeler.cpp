@@ -147,17 +147,4 @@ void RowLabeler::merge_upper_border(const FrameNeeds& needs, const Strip& strip,
   });
 }
 
-RunList RowLabeler::list(const FrameNeeds& /*needs*/, const Strip& /*strip*/, const Band& band,
-                         uint32_t /*y*/) const {
-  const uint32_t first = band.runs.begin;
-  return {.y = band.y,
-          .y_end = band.y_end,
-          .count = band.runs.end - first,
-          .begin = table_.begin() + first,
-          .end = table_.end() + first,
-          .label = table_.label() + first,
-          .shape = table_.shape() + first,
-          .segment = table_.segment() + first};
-}
-
 }  // namespace ccl::host

@@ -16,7 +16,7 @@ class RowLabeler final : public StripLabeler {
 
   void label(const FrameJob& job, const FrameNeeds& needs, Strip& strip) const override;
   void merge_upper_border(const FrameNeeds& needs, const Strip& strip, uint32_t* parents) const override;
-  RunList list(const FrameNeeds& needs, const Strip& strip, const Band& band, uint32_t y) const override;
+  const PairLister* lister() const override { return nullptr; }
 
  private:
   bool repeats_row_above(const FrameJob& job, const FrameNeeds& needs, uint32_t y) const;

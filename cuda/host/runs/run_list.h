@@ -8,6 +8,7 @@
 #include "ccl/config.h"
 #include "ccl/sums.h"
 #include "host/runs/shape.h"
+#include "host/runs/table.h"
 #include "host/stages/sums.h"
 
 namespace ccl::host {
@@ -29,30 +30,50 @@ struct RunList {
   const uint32_t* column_sum = nullptr;  ///< sum of the pixels' columns
 };
 
+/// The runs of a band whose columns are in the table.
+inline RunList list_band(const RunTable& table, Band band) {
+  const uint32_t first = band.runs.begin;
+  return {.y = band.y,
+          .y_end = band.y_end,
+          .count = band.runs.end - first,
+          .begin = table.begin() + first,
+          .end = table.end() + first,
+          .label = table.label() + first,
+          .shape = table.shape() + first,
+          .segment = table.segment() + first};
+}
+
 /// The sums that records with these features need.
 template <uint32_t kFeatures>
 using SumsFor = std::conditional_t<kFeatures == 0, BasicSums, Sums>;
 
-/// A view of runs that have all pixels of their columns in all rows. It does not copy the list: right after
-/// the list was written, the loads of a copy would wait for its smaller stores.
+/// A view of runs that have all pixels of their columns in all rows. It only refers to the list, so that it
+/// is passed in a register. areas() and sums() return functions of i, for loops over the runs.
 class RectangleList {
  public:
-  explicit RectangleList(const RunList& list)
-      : list_(list), n_rows_(list.y_end - list.y), rows_(list.y, list.y_end) {}
+  explicit RectangleList(const RunList& list) : list_(list) {}
 
   uint32_t count() const { return list_.count; }
   uint32_t label(uint32_t i) const { return list_.label[i]; }
-  uint32_t area(uint32_t i) const { return (list_.end[i] - list_.begin[i]) * n_rows_; }
   uint8_t segment(uint32_t i) const { return list_.segment[i]; }
 
+  auto areas() const {
+    return [&list = list_, n_rows = list_.y_end - list_.y](uint32_t i) {
+      return (list.end[i] - list.begin[i]) * n_rows;
+    };
+  }
+
   template <uint32_t kFeatures>
-  SumsFor<kFeatures> sums(uint32_t i) const {
-    const Rectangle rectangle{list_.begin[i], list_.end[i], list_.y, n_rows_};
-    auto sums = geometry<SumsFor<kFeatures>>(rectangle, rows_, kFeatures);
-    if constexpr ((kFeatures & (kFeaturePerimeter | kFeatureEuler)) != 0) {
-      add_shape(rectangle, list_.shape[i], &sums);
-    }
-    return sums;
+  auto sums() const {
+    return [&list = list_, y = list_.y, n_rows = list_.y_end - list_.y,
+            rows = RowSums(list_.y, list_.y_end)](uint32_t i) {
+      const Rectangle rectangle{list.begin[i], list.end[i], y, n_rows};
+      auto sums = geometry<SumsFor<kFeatures>>(rectangle, rows, kFeatures);
+      if constexpr ((kFeatures & (kFeaturePerimeter | kFeatureEuler)) != 0) {
+        add_shape(rectangle, list.shape[i], &sums);
+      }
+      return sums;
+    };
   }
 
  private:
@@ -69,8 +90,6 @@ class RectangleList {
   }
 
   const RunList& list_;
-  uint32_t n_rows_;
-  RowSums rows_;
 };
 
 /// A view of the runs of a pair of different rows.
@@ -80,21 +99,25 @@ class PairList {
 
   uint32_t count() const { return list_.count; }
   uint32_t label(uint32_t i) const { return list_.label[i]; }
-  uint32_t area(uint32_t i) const { return list_.n_pixels[i]; }
   static uint8_t segment(uint32_t) { return kBinarySegment; }
 
+  auto areas() const {
+    return [&list = list_](uint32_t i) { return list.n_pixels[i]; };
+  }
+
   template <uint32_t kFeatures>
-  SumsFor<kFeatures> sums(uint32_t i) const {
+  auto sums() const {
     static_assert(kFeatures == 0, "a pair's sums are enough for records without features only");
-    const uint32_t y = list_.y;
-    const uint32_t n = list_.n_pixels[i];
-    const uint32_t n_upper = list_.n_upper[i];
-    return {.x_min = list_.begin[i],
-            .y_min = n_upper != 0 ? y : y + 1,
-            .x_max = list_.end[i] - 1u,
-            .y_max = n_upper != n ? y + 1 : y,
-            .x = list_.column_sum[i],
-            .y = uint64_t{n} * (y + 1) - n_upper};
+    return [&list = list_, y = list_.y](uint32_t i) {
+      const uint32_t n = list.n_pixels[i];
+      const uint32_t n_upper = list.n_upper[i];
+      return BasicSums{.x_min = list.begin[i],
+                       .y_min = n_upper != 0 ? y : y + 1,
+                       .x_max = list.end[i] - 1u,
+                       .y_max = n_upper != n ? y + 1 : y,
+                       .x = list.column_sum[i],
+                       .y = uint64_t{n} * (y + 1) - n_upper};
+    };
   }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "ccl/engine.h"
 #include "host/runs/frame_needs.h"
+#include "host/runs/pair_lister.h"
 #include "host/runs/run_list.h"
 #include "host/runs/table.h"
 
@@ -28,9 +29,8 @@ class StripLabeler {
   /// border.
   virtual void merge_upper_border(const FrameNeeds& needs, const Strip& strip, uint32_t* parents) const = 0;
 
-  /// Lists the labelled runs of one or more rows of the band, from row y on. RunList::y_end is the next row
-  /// to be listed. The list is valid until the next call for the strip.
-  virtual RunList list(const FrameNeeds& needs, const Strip& strip, const Band& band, uint32_t y) const = 0;
+  /// Lists the runs of labelled strips. Null if the table has all of them.
+  virtual const PairLister* lister() const = 0;
 };
 
 /// Calls visit(runs) for all runs of a labelled strip, in order. `runs` is a RectangleList or, only without
@@ -38,9 +38,14 @@ class StripLabeler {
 template <uint32_t kFeatures, typename Visit>
 void for_each_run_list(const RunTable& table, const StripLabeler& labeler, const FrameNeeds& needs,
                        const Strip& strip, Visit visit) {
-  table.for_each_band(strip, [&](const Band& band) {
+  const PairLister* lister = labeler.lister();
+  table.for_each_band(strip, [&](Band band) {
+    if (lister == nullptr) {
+      visit(RectangleList(list_band(table, band)));
+      return;
+    }
     for (uint32_t y = band.y; y < band.y_end;) {
-      const RunList list = labeler.list(needs, strip, band, y);
+      const RunList list = lister->list(needs, strip, band, y);
       y = list.y_end;
       if constexpr (kFeatures == 0) {
         if (list.n_pixels != nullptr) {

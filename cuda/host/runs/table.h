@@ -88,8 +88,8 @@ class RunTable {
       while (band.y_end < strip.y_end && rows_[band.y_end] == band.runs) {
         ++band.y_end;
       }
-      visit(band);
       y = band.y_end;
+      visit(band);
     }
   }
 

@@ -90,9 +90,9 @@ void StagedPipeline::run(const FrameJob& job, CclComponent* records, FrameResult
   result->times.number = clock.lap();
 
   const LabeledFrame frame{segments_, labels, n_labels};
-  const IndexSpan all_labels{1, n_labels + 1};
+  MarkedLabels all_labels{.labels = {1, n_labels + 1}, .n_kept = n_labels};
   if (job.settings.filter.is_active(config_.width * config_.height)) {
-    mark(job.settings.filter, all_labels, marks_.get());
+    all_labels.n_kept = mark(job.settings.filter, all_labels.labels, marks_.get());
   }
   const Selection selection = selector_.choose(marks_.get(), {&all_labels, 1}, config_.max_components, pool_);
   selector_.assign(0, record_index_.get());

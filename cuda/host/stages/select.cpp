@@ -18,24 +18,20 @@ void Selector::for_each_share(ThreadPool& pool, Work work) {
   }
 }
 
-Selection Selector::choose(const uint32_t* marks, std::span<const IndexSpan> spans, uint32_t max_components,
-                           ThreadPool& pool) {
+Selection Selector::choose(const uint32_t* marks, std::span<const MarkedLabels> spans,
+                           uint32_t max_components, ThreadPool& pool) {
   marks_ = marks;
   threshold_ = 0;
   n_shares_ = spans.size();
   n_labels_ = 0;
-  for (size_t i = 0; i < n_shares_; ++i) {
-    shares_[i].labels = spans[i];
-    n_labels_ += spans[i].size();
-  }
-  for_each_share(pool, [this](Share& share) {
-    share.n_kept = static_cast<uint32_t>(std::count_if(marks_ + share.labels.begin, marks_ + share.labels.end,
-                                                       [](uint32_t mark) { return mark != 0; }));
-  });
   uint32_t n_components = 0;
   for (size_t i = 0; i < n_shares_; ++i) {
-    shares_[i].records = {n_components, n_components + shares_[i].n_kept};
-    n_components = shares_[i].records.end;
+    Share& share = shares_[i];
+    share.labels = spans[i].labels;
+    share.n_kept = spans[i].n_kept;
+    share.records = {n_components, n_components + share.n_kept};
+    n_components = share.records.end;
+    n_labels_ += share.labels.size();
   }
   if (n_components > max_components) {
     threshold_ = find_threshold(pool, n_components, max_components);

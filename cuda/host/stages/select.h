@@ -27,7 +27,7 @@ class Selector {
   explicit Selector(size_t n_spans) : shares_(n_spans) {}
 
   /// `marks` has the mark of each label (ccl/filter.h). assign() reads it too. The spans ascend.
-  Selection choose(const uint32_t* marks, std::span<const IndexSpan> spans, uint32_t max_components,
+  Selection choose(const uint32_t* marks, std::span<const MarkedLabels> spans, uint32_t max_components,
                    ThreadPool& pool);
 
   /// Writes for each label of a span of choose(): the index of its record, or kNoRecord. Records ascend by
