@@ -18,8 +18,8 @@ class Pipeline {
  public:
   virtual ~Pipeline() = default;
 
-  /// Runs all stages of a frame and fills `result`. Writes the records to `records`, which has room for
-  /// Config::max_components or for one per pixel, whichever is less.
+  /// Runs all stages of a frame and fills `result`, which the caller has cleared. Writes the records to
+  /// `records`, which has room for Config::max_components or for one per pixel, whichever is less.
   virtual void run(const FrameJob& job, CclComponent* records, FrameResult* result) = 0;
 };
 

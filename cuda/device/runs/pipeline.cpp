@@ -175,7 +175,7 @@ Status RunsPipeline::enqueue_overflow(const Settings& settings, const FrameBuffe
   }
   const PaintRule no_paint = rule(PaintMode::kNone, settings);
   CCL_RETURN_IF_ERROR(run(frame, emitter(Emission::kMarks, settings, frame), no_paint, nullptr, stream));
-  CCL_RETURN_IF_ERROR(selection_->run(index_or_mark_.data(), frame.counts, index_or_mark_.data(), stream));
+  CCL_RETURN_IF_ERROR(selection_->select(index_or_mark_.data(), frame.counts, index_or_mark_.data(), stream));
   CCL_RETURN_IF_ERROR(run(frame, emitter(Emission::kSelected, settings, frame), no_paint, nullptr, stream));
   return settings.draw_boxes ? outline_boxes(config_, frame, /*skips_overflow=*/false, stream) : Status();
 }

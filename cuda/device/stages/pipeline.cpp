@@ -44,7 +44,7 @@ class StagedPipeline final : public Pipeline {
   DeviceArray<uint32_t> root_map_;
   DeviceArray<uint8_t> workspace_;  ///< Labeler::workspace_bytes()
   DeviceArray<uint32_t> labels_;
-  DeviceArray<uint32_t> marks_;         ///< per label; areas at first
+  DeviceArray<uint32_t> marks_;         ///< per label
   DeviceArray<uint32_t> record_index_;  ///< per label
 
   Numbering numbering_;
@@ -90,12 +90,9 @@ Status StagedPipeline::enqueue(const Settings& settings, const FrameBuffers& fra
 }
 
 Status StagedPipeline::measure(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) {
-  CCL_RETURN_IF_ERROR(
-      Measurement::measure_areas(labels_.data(), config_.width, config_.height, marks_.data(), stream));
-  if (settings.filter.is_active(n_pixels())) {
-    CCL_RETURN_IF_ERROR(selection_.mark(settings.filter, frame.counts, marks_.data(), stream));
-  }
-  CCL_RETURN_IF_ERROR(selection_.run(marks_.data(), frame.counts, record_index_.data(), stream));
+  CCL_RETURN_IF_ERROR(selection_.mark_and_select(settings.filter, labels_.data(), config_.width,
+                                                 config_.height, frame.counts, marks_.data(),
+                                                 record_index_.data(), stream));
   const MeasureInput input{.frame = source(settings, frame),
                            .labels = labels_.data(),
                            .marks = marks_.data(),

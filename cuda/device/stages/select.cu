@@ -10,6 +10,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "device/check.h"
+#include "device/stages/measure.h"
 #include "device/warp.cuh"
 
 namespace ccl::device {
@@ -199,14 +200,20 @@ Status Selection::configure(uint32_t max_labels, uint32_t max_components) {
   return threshold_.allocate(1);
 }
 
-Status Selection::mark(const Filter& filter, const FrameCounts* counts, uint32_t* areas,
-                       cudaStream_t stream) const {
-  mark_areas<<<blocks_for(max_labels_, kChunk), kChunk, 0, stream>>>(filter, counts, areas);
-  return check_launch("mark_areas");
+/// If no component can be left out, areas are marks already.
+Status Selection::mark_and_select(const Filter& filter, const uint32_t* labels, uint32_t width,
+                                  uint32_t height, FrameCounts* counts, uint32_t* marks,
+                                  uint32_t* record_index, cudaStream_t stream) {
+  CCL_RETURN_IF_ERROR(Measurement::measure_areas(labels, width, height, marks, stream));
+  if (filter.is_active(width * height)) {
+    mark_areas<<<blocks_for(max_labels_, kChunk), kChunk, 0, stream>>>(filter, counts, marks);
+    CCL_RETURN_IF_ERROR(check_launch("mark_areas"));
+  }
+  return select(marks, counts, record_index, stream);
 }
 
-Status Selection::run(const uint32_t* marks, FrameCounts* counts, uint32_t* record_index,
-                      cudaStream_t stream) {
+Status Selection::select(const uint32_t* marks, FrameCounts* counts, uint32_t* record_index,
+                         cudaStream_t stream) {
   const uint32_t n_chunks = blocks_for(max_labels_, kChunk);
   Tally* tallies = reinterpret_cast<Tally*>(tallies_.data());
   Threshold* threshold = threshold_.data();

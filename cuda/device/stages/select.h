@@ -21,15 +21,16 @@ class Selection {
   /// Allocates memory for frames of at most `max_labels` components.
   Status configure(uint32_t max_labels, uint32_t max_components);
 
-  /// Enqueues the replacement of each area, areas[label − 1], by its mark. Device memory. Not needed if the
-  /// filter is not active: areas are marks then.
-  Status mark(const Filter& filter, const FrameCounts* counts, uint32_t* areas, cudaStream_t stream) const;
+  /// Enqueues, from the canonical labels of width × height pixels, the writing of marks[label − 1]; then
+  /// select(). All pointers point to device memory.
+  Status mark_and_select(const Filter& filter, const uint32_t* labels, uint32_t width, uint32_t height,
+                         FrameCounts* counts, uint32_t* marks, uint32_t* record_index, cudaStream_t stream);
 
   /// Enqueues, from counts->n_labels and marks[label − 1], the writing of counts->n_components and of
   /// record_index[label − 1]: ascending from 0, or kNoRecord for components that are not kept and, if more
   /// than max_components are kept, for all but the largest (ties: the smaller label). `record_index` may be
   /// `marks`. All pointers point to device memory.
-  Status run(const uint32_t* marks, FrameCounts* counts, uint32_t* record_index, cudaStream_t stream);
+  Status select(const uint32_t* marks, FrameCounts* counts, uint32_t* record_index, cudaStream_t stream);
 
  private:
   uint32_t max_labels_ = 0;

@@ -55,7 +55,7 @@ class RunsPipeline final : public Pipeline {
   void label(const FrameJob& job, const FrameNeeds& needs, const StripLabeler& labeler);
   void number(const FrameNeeds& needs, const StripLabeler& labeler);
   void mark_labels(const Filter& filter, const FrameNeeds& needs);
-  Selection select();
+  uint32_t select(FrameCounts* counts);
   void measure(const MeasureJob& job);
   void write_maps(const FrameJob& job);
   void write_labels(const OutputImage& image);
@@ -105,8 +105,8 @@ void RunsPipeline::run(const FrameJob& job, CclComponent* records, FrameResult* 
   result->times.number = clock.lap();
 
   mark_labels(job.settings.filter, needs);
-  const Selection selection = needs.areas ? select() : Selection{};
-  if (selection.n_records > 0) {
+  const uint32_t n_records = needs.areas ? select(&result->counts) : 0;
+  if (n_records > 0) {
     measure({.config = config_,
              .features = job.settings.features,
              .needs = needs,
@@ -115,13 +115,12 @@ void RunsPipeline::run(const FrameJob& job, CclComponent* records, FrameResult* 
              .merger = merger_,
              .marks = marks_.get(),
              .record_index = record_index_.get(),
-             .n_records = selection.n_records,
+             .n_records = n_records,
              .sums = sums_.get(),
              .records = records});
   }
   result->counts.n_labels = n_labels_;
-  result->counts.n_components = selection.n_components;
-  result->components = {records, selection.n_records};
+  result->components = {records, n_records};
   result->times.measure = clock.lap();
 
   write_maps(job);
@@ -177,8 +176,9 @@ void RunsPipeline::mark_labels(const Filter& filter, const FrameNeeds& needs) {
   }
 }
 
-Selection RunsPipeline::select() {
-  return selector_.choose(marks_.get(), labels_, config_.max_components, pool_);
+/// Returns the number of records.
+uint32_t RunsPipeline::select(FrameCounts* counts) {
+  return selector_.choose(marks_.get(), labels_, config_.max_components, pool_, counts);
 }
 
 void RunsPipeline::measure(const MeasureJob& job) {

@@ -94,18 +94,18 @@ void StagedPipeline::run(const FrameJob& job, CclComponent* records, FrameResult
   if (job.settings.filter.is_active(config_.width * config_.height)) {
     all_labels.n_kept = mark(job.settings.filter, all_labels.labels, marks_.get());
   }
-  const Selection selection = selector_.choose(marks_.get(), {&all_labels, 1}, config_.max_components, pool_);
+  const uint32_t n_records =
+      selector_.choose(marks_.get(), {&all_labels, 1}, config_.max_components, pool_, &result->counts);
   selector_.assign(0, record_index_.get());
   measure_records(frame, job.settings,
                   {.marks = marks_.get(),
                    .record_index = record_index_.get(),
-                   .n_records = selection.n_records,
+                   .n_records = n_records,
                    .sums = sums_.get(),
                    .values = values_.get(),
                    .records = records});
   result->counts.n_labels = n_labels;
-  result->counts.n_components = selection.n_components;
-  result->components = {records, selection.n_records};
+  result->components = {records, n_records};
   result->times.measure = clock.lap();
 
   if (config_.output != Output::kNone) {

@@ -18,8 +18,8 @@ void Selector::for_each_share(ThreadPool& pool, Work work) {
   }
 }
 
-Selection Selector::choose(const uint32_t* marks, std::span<const MarkedLabels> spans,
-                           uint32_t max_components, ThreadPool& pool) {
+uint32_t Selector::choose(const uint32_t* marks, std::span<const MarkedLabels> spans, uint32_t max_components,
+                          ThreadPool& pool, FrameCounts* counts) {
   marks_ = marks;
   threshold_ = 0;
   n_shares_ = spans.size();
@@ -37,7 +37,8 @@ Selection Selector::choose(const uint32_t* marks, std::span<const MarkedLabels> 
     threshold_ = find_threshold(pool, n_components, max_components);
     share_out(pool, max_components);
   }
-  return {n_components, std::min(n_components, max_components)};
+  counts->n_components = n_components;
+  return std::min(n_components, max_components);
 }
 
 /// Counts the digits at `shift` of the marks that are not 0 and agree with `prefix` in the known bits.

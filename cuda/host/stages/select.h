@@ -7,16 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "ccl/counts.h"
 #include "ccl/sums.h"
 #include "host/stages/label_range.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {
-
-struct Selection {
-  uint32_t n_components;  ///< that the filter keeps
-  uint32_t n_records;     ///< the smaller one of n_components and the table's length
-};
 
 /// Gives records to the components that the filter keeps. If there are more than `max_components`, only the
 /// largest by area get one, and of equally large ones those with smaller labels. Threads share the work by
@@ -26,9 +22,11 @@ class Selector {
   /// Takes all memory for this number of spans.
   explicit Selector(size_t n_spans) : shares_(n_spans) {}
 
-  /// `marks` has the mark of each label (ccl/filter.h). assign() reads it too. The spans ascend.
-  Selection choose(const uint32_t* marks, std::span<const MarkedLabels> spans, uint32_t max_components,
-                   ThreadPool& pool);
+  /// `marks` has the mark of each label (ccl/filter.h). assign() reads it too. The spans ascend. Writes what
+  /// `counts` reports of the marks, and returns the number of records: the smaller one of n_components and
+  /// `max_components`.
+  uint32_t choose(const uint32_t* marks, std::span<const MarkedLabels> spans, uint32_t max_components,
+                  ThreadPool& pool, FrameCounts* counts);
 
   /// Writes for each label of a span of choose(): the index of its record, or kNoRecord. Records ascend by
   /// label. Threads may each call it for another span.
