@@ -6,8 +6,8 @@
 
 namespace ccl {
 
-/// The same struct from the kernels to FrameResult: a new statistic of the frame is a field here, and the
-/// places that count it.
+/// The same struct from the kernels to FrameResult: a new statistic of the frame is a field here with its row
+/// below, and the places that count it.
 struct FrameCounts {
   uint32_t n_labels = 0;      ///< components in the frame
   uint32_t n_components = 0;  ///< those that the filter keeps, however many records the table holds
@@ -15,5 +15,18 @@ struct FrameCounts {
 
   bool operator==(const FrameCounts&) const = default;
 };
+
+struct FrameCountField {
+  const char* name;
+  uint32_t FrameCounts::*member;
+};
+
+/// Every field, to print and to compare counts.
+inline constexpr FrameCountField kFrameCountFields[] = {
+    {"n_labels", &FrameCounts::n_labels},
+    {"n_components", &FrameCounts::n_components},
+    {"n_iterations", &FrameCounts::n_iterations},
+};
+static_assert(sizeof(kFrameCountFields) / sizeof(FrameCountField) == sizeof(FrameCounts) / sizeof(uint32_t));
 
 }  // namespace ccl

@@ -77,13 +77,10 @@ void PrintTo(const AlgorithmInfo& info, std::ostream* out) {
   *out << info.nick;
 }
 
-void PrintTo(const Filter& filter, std::ostream* out) {
-  *out << "areas from " << filter.min_area << " to " << filter.max_area;
-}
-
 void PrintTo(const FrameCounts& counts, std::ostream* out) {
-  *out << counts.n_labels << " labels, " << counts.n_components << " components, " << counts.n_iterations
-       << " iterations";
+  for (const FrameCountField& field : kFrameCountFields) {
+    *out << field.name << " " << counts.*field.member << ", ";
+  }
 }
 
 }  // namespace ccl

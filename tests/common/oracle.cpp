@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "filters.h"
+
 namespace ccl::test {
 
 namespace {
@@ -86,7 +88,11 @@ class Describer {
     c.area = frame_.areas[label];
     c.value = frame_.values[label];
     const std::span<const Pixel> pixels = lists_.of(label);
-    find_box(pixels, &c);
+    const Box& box = frame_.boxes[label];
+    c.x = box.x;
+    c.y = box.y;
+    c.width = box.width;
+    c.height = box.height;
     const bool touches =
         c.x == 0 || c.y == 0 || c.x + c.width == frame_.width || c.y + c.height == frame_.height;
     c.flags = touches ? CCL_COMPONENT_TOUCHES_BORDER : 0;
@@ -101,15 +107,6 @@ class Describer {
   }
 
  private:
-  static void find_box(std::span<const Pixel> pixels, CclComponent* c) {
-    const auto [left, right] = std::minmax_element(pixels.begin(), pixels.end(),
-                                                   [](const Pixel& a, const Pixel& b) { return a.x < b.x; });
-    c->x = static_cast<uint32_t>(left->x);
-    c->y = static_cast<uint32_t>(pixels.front().y);
-    c->width = static_cast<uint32_t>(right->x - left->x + 1);
-    c->height = static_cast<uint32_t>(pixels.back().y - pixels.front().y + 1);
-  }
-
   /// Sums in coordinates from the box's corner are small, and moments do not depend on the origin.
   void find_reals(std::span<const Pixel> pixels, ExpectedRecord* record) const {
     const CclComponent& c = record->integers;
@@ -200,6 +197,7 @@ ExpectedFrame expect_labels(const Image& image, const Settings& settings) {
                       .labels = std::vector<uint32_t>(n_pixels),
                       .n_labels = 0,
                       .areas = {0},
+                      .boxes = {{}},
                       .values = {0},
                       .first_pixel = {0}};
   std::vector<Pixel> stack;
@@ -212,6 +210,8 @@ ExpectedFrame expect_labels(const Image& image, const Settings& settings) {
     }
     const uint32_t label = ++frame.n_labels;
     uint32_t area = 0;
+    Pixel first = start;
+    Pixel last = start;
     flood(start, settings.connectivity, stack, [&](int64_t x, int64_t y) {
       if (x < 0 || y < 0 || x >= image.width || y >= image.height) {
         return false;
@@ -224,26 +224,27 @@ ExpectedFrame expect_labels(const Image& image, const Settings& settings) {
       frame.labels[at] = label;
       frame.root_map[at] = static_cast<uint32_t>(i + 1);
       ++area;
+      first = {std::min(first.x, x), std::min(first.y, y)};
+      last = {std::max(last.x, x), std::max(last.y, y)};
       return true;
     });
     frame.areas.push_back(area);
+    frame.boxes.push_back({.x = static_cast<uint32_t>(first.x),
+                           .y = static_cast<uint32_t>(first.y),
+                           .width = static_cast<uint32_t>(last.x - first.x + 1),
+                           .height = static_cast<uint32_t>(last.y - first.y + 1)});
     frame.values.push_back(own);
     frame.first_pixel.push_back(static_cast<uint32_t>(i));
   }
   return frame;
 }
 
-bool is_kept(const ExpectedFrame& frame, uint32_t label, const Settings& settings) {
-  return label != 0 && frame.areas[label] >= settings.filter.min_area &&
-         frame.areas[label] <= settings.filter.max_area;
-}
-
-uint32_t count_kept(const ExpectedFrame& frame, const Settings& settings) {
-  uint32_t count = 0;
+FrameCounts expect_counts(const ExpectedFrame& frame, const Settings& settings) {
+  FrameCounts counts{.n_labels = frame.n_labels};
   for (uint32_t label = 1; label <= frame.n_labels; ++label) {
-    count += is_kept(frame, label, settings) ? 1 : 0;
+    counts.n_components += is_kept(settings.filter, frame, label) ? 1 : 0;
   }
-  return count;
+  return counts;
 }
 
 std::vector<uint32_t> largest_labels(std::vector<uint32_t> labels, std::span<const uint32_t> areas,
@@ -262,7 +263,7 @@ std::vector<ExpectedRecord> expect_records(const ExpectedFrame& frame, const Set
                                            uint32_t max_components) {
   std::vector<uint32_t> kept;
   for (uint32_t label = 1; label <= frame.n_labels; ++label) {
-    if (is_kept(frame, label, settings)) {
+    if (is_kept(settings.filter, frame, label)) {
       kept.push_back(label);
     }
   }

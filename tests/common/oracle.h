@@ -10,6 +10,7 @@
 
 #include "ccl/component.h"
 #include "ccl/config.h"
+#include "ccl/counts.h"
 #include "images.h"
 
 namespace ccl::test {
@@ -26,6 +27,11 @@ struct ExpectedRecord {
   Real cx, cy, mxx, mxy, myy;
 };
 
+/// The smallest rectangle around a component.
+struct Box {
+  uint32_t x, y, width, height;
+};
+
 struct ExpectedFrame {
   uint32_t width = 0;
   uint32_t height = 0;
@@ -33,18 +39,16 @@ struct ExpectedFrame {
   std::vector<uint32_t> labels;
   uint32_t n_labels = 0;
   std::vector<uint32_t> areas;        ///< per label; areas[0] is not used
+  std::vector<Box> boxes;             ///< per label
   std::vector<uint8_t> values;        ///< per label: its segment's value, 255 in binary mode
   std::vector<uint32_t> first_pixel;  ///< per label: raster index
 };
 
-/// Root map, labels, areas and values.
+/// All of these.
 ExpectedFrame expect_labels(const Image& image, const Settings& settings);
 
-/// Whether the filter keeps a component.
-bool is_kept(const ExpectedFrame& frame, uint32_t label, const Settings& settings);
-
-/// How many components the filter keeps.
-uint32_t count_kept(const ExpectedFrame& frame, const Settings& settings);
+/// What the library must report of the frame. n_iterations is 0: each labeler has its own number.
+FrameCounts expect_counts(const ExpectedFrame& frame, const Settings& settings);
 
 /// The `count` largest of these labels (of equal areas, the smaller label), ascending. `areas` is indexed by
 /// label.

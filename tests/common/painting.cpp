@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "filters.h"
+
 namespace ccl::test {
 
 namespace {
@@ -93,7 +95,7 @@ std::vector<uint8_t> expect_pixels(const Image& image, const ExpectedFrame& fram
   for (uint32_t y = 0; y < frame.height; ++y) {
     for (uint32_t x = 0; x < frame.width; ++x) {
       const uint32_t label = frame.labels[size_t{y} * frame.width + x];
-      const bool is_seen = is_kept(frame, label, settings);
+      const bool is_seen = label != 0 && is_kept(settings.filter, frame, label);
       const Color under = grey(image.at(x, y), settings.limited_range);
       switch (config.output) {
         case Output::kNone:

@@ -38,7 +38,7 @@ class ExactTest : public testing::TestWithParam<LabelerCase> {
   testing::AssertionResult has_records(const ExpectedFrame& want, const Image& image,
                                        const Settings& settings) {
     const Outcome& got = runner_.run(image, settings);
-    FrameCounts want_counts{.n_labels = want.n_labels, .n_components = count_kept(want, settings)};
+    FrameCounts want_counts = expect_counts(want, settings);
     want_counts.n_iterations = got.counts.n_iterations;  // each labeler's own
     const bool overflow = want_counts.n_components > runner_.config.max_components;
     if (got.counts != want_counts || got.overflow != overflow) {

@@ -10,6 +10,7 @@
 
 #include "ccl/colors.h"
 #include "compare.h"
+#include "filters.h"
 #include "fixture.h"
 #include "images.h"
 #include "oracle.h"
@@ -49,8 +50,7 @@ class PaintTest : public testing::TestWithParam<AlgorithmInfo> {
   Colors learn_colors(const Image& image, const ExpectedFrame& frame, Settings settings) {
     const Config config = runner_.config;
     settings.draw_boxes = false;
-    settings.filter.min_area = 0;
-    settings.filter.max_area = 0xffffffff;
+    settings.filter = Filter::neutral();
     runner_.config.output = Output::kColorized;
     runner_.config.layout = kArgb;
     const Colors colors = read_colors(frame, runner_.run(image, settings).pixels);
@@ -181,15 +181,13 @@ TEST_P(PaintTest, FilteredComponentsAreBackground) {
   const Image image = scene(130, 90);
   for (const Output output : kOutputs) {
     runner_.config.output = output;
-    for (const auto& [min_area, max_area] : {std::pair{2u, 0xffffffffu}, {1u, 5u}, {3u, 60u}, {9u, 8u}}) {
-      settings_.filter.min_area = min_area;
-      settings_.filter.max_area = max_area;
-      ASSERT_TRUE(is_exact(image, settings_)) << "areas " << min_area << " to " << max_area;
+    for (const Filter& filter : filter_cases()) {
+      settings_.filter = filter;
+      ASSERT_TRUE(is_exact(image, settings_)) << testing::PrintToString(filter);
     }
   }
 }
 
-/// Only the table of records is short; pixels are painted all the same.
 /// The fast ways of doing nothing must still paint the background.
 TEST_P(PaintTest, FiltersThatNothingPasses) {
   for (const Output output : kOutputs) {
@@ -206,6 +204,7 @@ TEST_P(PaintTest, FiltersThatNothingPasses) {
   }
 }
 
+/// Only the table of records is short; pixels are painted all the same.
 TEST_P(PaintTest, OverflowChangesNoPixel) {
   const Image image = scene(130, 90);
   for (const Output output : kOutputs) {

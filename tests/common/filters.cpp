@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "filters.h"
+
+#include "names.h"
+
+namespace ccl {
+
+void PrintTo(const Filter& filter, std::ostream* out) {
+  *out << "areas from " << filter.min_area << " to " << filter.max_area;
+}
+
+}  // namespace ccl
+
+namespace ccl::test {
+
+bool is_kept(const Filter& filter, const ExpectedFrame& frame, uint32_t label) {
+  const uint32_t area = frame.areas[label];
+  return area >= filter.min_area && area <= filter.max_area;
+}
+
+std::vector<Filter> filter_cases() {
+  std::vector<Filter> cases;
+  for (const uint32_t min_area : {0u, 1u, 2u, 3u, 10u, 100000u}) {
+    for (const uint32_t max_area : {0u, 1u, 2u, 9u, 10u, 60u, 5000u, 0xffffffffu}) {
+      cases.push_back({.min_area = min_area, .max_area = max_area});
+    }
+  }
+  return cases;
+}
+
+}  // namespace ccl::test
