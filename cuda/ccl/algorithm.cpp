@@ -9,14 +9,22 @@ namespace ccl {
 
 namespace host {
 HostFactory::MakePipeline make_runs_pipeline;
-HostFactory::MakeLabeler make_dlp, make_hcs2_aremsp, make_neighbor_propagation, make_sauf,
-    make_stefano_bulgarelli;
+#define CCL_ALGORITHM(enumerator, value, nick, factories, source) factories
+#define ON_CPU(name) HostFactory::MakeLabeler make_##name;
+#define ON_GPU(name)
+#define ON_BOTH(name) ON_CPU(name)
+#define FUSED(name)
+#include "ccl/algorithms.def"
 }  // namespace host
 
 namespace device {
 DeviceFactory::MakePipeline make_runs_pipeline;
-DeviceFactory::MakeLabeler make_block_equivalence, make_dlp, make_label_equivalence, make_label_equivalence_2,
-    make_neighbor_propagation, make_row_col_unify, make_tile_merge, make_union_find;
+#define CCL_ALGORITHM(enumerator, value, nick, factories, source) factories
+#define ON_CPU(name)
+#define ON_GPU(name) DeviceFactory::MakeLabeler make_##name;
+#define ON_BOTH(name) ON_GPU(name)
+#define FUSED(name)
+#include "ccl/algorithms.def"
 }  // namespace device
 
 namespace {
@@ -39,40 +47,18 @@ constexpr DeviceFactory on_device() {
   }
 }
 
-constexpr HostFactory on_host(HostFactory::MakeLabeler* make) {
-  return {.make_labeler = make};
-}
-
 constexpr HostFactory kNotOnHost;
 constexpr DeviceFactory kNotOnDevice;
 
-constexpr HostFactory kHostRuns{.make_pipeline = host::make_runs_pipeline};
-constexpr DeviceFactory kDeviceRuns = on_device<device::make_runs_pipeline>();
-
+#define CCL_ALGORITHM(enumerator, value, nick, factories, source) \
+  AlgorithmInfo{Algorithm::enumerator, nick, source, factories},
+#define ON_CPU(name) {.make_labeler = host::make_##name}, kNotOnDevice
+#define ON_GPU(name) kNotOnHost, on_device<device::make_##name>()
+#define ON_BOTH(name) {.make_labeler = host::make_##name}, on_device<device::make_##name>()
+#define FUSED(name) \
+  {.make_pipeline = host::make_##name##_pipeline}, on_device<device::make_##name##_pipeline>()
 constexpr std::array kAlgorithms = {
-    AlgorithmInfo{Algorithm::kAuto, "auto", "the fastest labeler of the backend", kHostRuns, kDeviceRuns},
-    AlgorithmInfo{Algorithm::kRuns, "runs", "ours: runs of pixels as nodes", kHostRuns, kDeviceRuns},
-    AlgorithmInfo{Algorithm::kDlp, "dlp", "Cabaret, Lacassagne, Etiemble 2017", on_host(host::make_dlp),
-                  on_device<device::make_dlp>()},
-    AlgorithmInfo{Algorithm::kUnionFind, "union-find", "Oliveira, Lotufo 2010", kNotOnHost,
-                  on_device<device::make_union_find>()},
-    AlgorithmInfo{Algorithm::kLabelEquivalence, "label-equivalence", "Kalentev, Rai, Kemnitz, Schneider 2011",
-                  kNotOnHost, on_device<device::make_label_equivalence>()},
-    AlgorithmInfo{Algorithm::kLabelEquivalence2, "label-equivalence-2", "Hawick, Leist, Playne 2010",
-                  kNotOnHost, on_device<device::make_label_equivalence_2>()},
-    AlgorithmInfo{Algorithm::kBlockEquivalence, "block-equivalence", "Allegretti, Bolelli, Grana 2020",
-                  kNotOnHost, on_device<device::make_block_equivalence>()},
-    AlgorithmInfo{Algorithm::kTileMerge, "tile-merge", "Šťava, Beneš 2011", kNotOnHost,
-                  on_device<device::make_tile_merge>()},
-    AlgorithmInfo{Algorithm::kRowColUnify, "row-col-unify", "Kalentev, Rai, Kemnitz, Schneider 2011",
-                  kNotOnHost, on_device<device::make_row_col_unify>()},
-    AlgorithmInfo{Algorithm::kNeighborPropagation, "neighbor-propagation", "Oliveira, Lotufo 2010",
-                  on_host(host::make_neighbor_propagation), on_device<device::make_neighbor_propagation>()},
-    AlgorithmInfo{Algorithm::kHcs2Aremsp, "hcs2-aremsp", "Gupta, Palsetia, Patwary, Agrawal, Choudhary 2014",
-                  on_host(host::make_hcs2_aremsp), kNotOnDevice},
-    AlgorithmInfo{Algorithm::kStefanoBulgarelli, "stefano-bulgarelli", "Di Stefano, Bulgarelli 1999",
-                  on_host(host::make_stefano_bulgarelli), kNotOnDevice},
-    AlgorithmInfo{Algorithm::kSauf, "sauf", "Wu, Otoo, Suzuki 2009", on_host(host::make_sauf), kNotOnDevice},
+#include "ccl/algorithms.def"
 };
 
 }  // namespace

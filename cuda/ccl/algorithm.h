@@ -32,21 +32,10 @@ enum class Backend {
 /// "cpu" or "cuda".
 const char* backend_name(Backend backend);
 
-/// The values are part of the element's ABI: append new ones, never renumber.
+/// See algorithms.def.
 enum class Algorithm {
-  kAuto = 0,
-  kDlp = 1,
-  kUnionFind = 2,
-  kStefanoBulgarelli = 3,
-  kSauf = 4,
-  kRuns = 5,
-  kBlockEquivalence = 6,
-  kLabelEquivalence = 7,
-  kRowColUnify = 8,
-  kLabelEquivalence2 = 9,
-  kNeighborPropagation = 10,
-  kTileMerge = 11,
-  kHcs2Aremsp = 12,
+#define CCL_ALGORITHM(enumerator, value, nick, factories, source) enumerator = (value),
+#include "ccl/algorithms.def"
 };
 
 /// How the CPU runs an algorithm: as a labeler before the stages that all labelers share, or as a pipeline

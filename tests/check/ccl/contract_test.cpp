@@ -3,12 +3,9 @@
 /// their frame, threads, several engines, and what never changes from one release to the next.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <compare>
 #include <memory>
-#include <ostream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -276,48 +273,13 @@ TEST(DeviceTest, MissingDevicesAreAStatus) {
   EXPECT_EQ(engine, nullptr);
 }
 
-/// A row of the table of algorithms, as applications know it.
-struct KnownAlgorithm {
-  std::string nick;
-  int number;
-  bool on_cpu;
-  bool on_gpu;
-
-  auto operator<=>(const KnownAlgorithm&) const = default;
-};
-
-void PrintTo(const KnownAlgorithm& known, std::ostream* out) {
-  *out << known.nick << " = " << known.number << (known.on_cpu ? ", CPU" : "")
-       << (known.on_gpu ? ", GPU" : "");
-}
-
-/// Applications keep these numbers and names in files and launch lines: append to this list, never change it.
-TEST(AlgorithmsTest, TableIsTheKnownOne) {
-  std::vector<KnownAlgorithm> want = {{"auto", 0, true, true},
-                                      {"dlp", 1, true, true},
-                                      {"union-find", 2, false, true},
-                                      {"stefano-bulgarelli", 3, true, false},
-                                      {"sauf", 4, true, false},
-                                      {"runs", 5, true, true},
-                                      {"block-equivalence", 6, false, true},
-                                      {"label-equivalence", 7, false, true},
-                                      {"row-col-unify", 8, false, true},
-                                      {"label-equivalence-2", 9, false, true},
-                                      {"neighbor-propagation", 10, true, true},
-                                      {"tile-merge", 11, false, true},
-                                      {"hcs2-aremsp", 12, true, false}};
-  for (KnownAlgorithm& known : want) {
-    known.on_gpu = known.on_gpu && has_device_engine();
-  }
-  std::vector<KnownAlgorithm> got;
+/// Their names and values are compared with docs/algorithms.md by tests/validate/test_labelers.py.
+TEST(AlgorithmsTest, RowsAreComplete) {
   for (const AlgorithmInfo& info : algorithms()) {
-    got.push_back({info.nick, static_cast<int>(info.algorithm), info.runs_on(Backend::kCpu),
-                   info.runs_on(Backend::kCuda)});
     EXPECT_FALSE(std::string(info.source).empty()) << info.nick;
+    EXPECT_TRUE(info.runs_on(Backend::kCpu) || info.runs_on(Backend::kCuda) || !has_device_engine())
+        << info.nick;
   }
-  std::sort(want.begin(), want.end());
-  std::sort(got.begin(), got.end());
-  EXPECT_EQ(got, want);
   EXPECT_EQ(algorithms().front().algorithm, Algorithm::kAuto);
 }
 
