@@ -214,7 +214,7 @@ struct Properties {
    * GstCudaCcl:post-messages:
    *
    * Posts an element message named `cudaccl` for every frame, with `timestamp`, `stream-time`, `running-time`
-   * and `duration` (#guint64), `n-components` (#guint) and `overflow` (#gboolean).
+   * and `duration` (#guint64), and the frame's counts such as `n-components` (#guint): see docs/metadata.md.
    *
    * Since: 0.1
    */
@@ -236,9 +236,10 @@ enum : guint {
    * GstCudaCcl:stats:
    *
    * A structure `application/x-cudaccl-stats`. `device` (#gchararray) and `device-id` (#gint, -1 on the CPU)
-   * describe the processor in use. `frames`, `dropped`, `components` and `overflow` (#guint64) are counted
-   * since the start. Each of the stages `upload`, `label`, `number`, `measure`, `paint` and `download` has
-   * its time per frame in microseconds, as `STAGE-us-min`, `STAGE-us-mean` and `STAGE-us-max` (#gdouble).
+   * describe the processor in use. `frames`, `dropped` and the sums of the frames' counts such as
+   * `components` (#guint64) are counted since the start: see docs/metadata.md. Each of the stages `upload`,
+   * `label`, `number`, `measure`, `paint` and `download` has its time per frame in microseconds, as
+   * `STAGE-us-min`, `STAGE-us-mean` and `STAGE-us-max` (#gdouble).
    *
    * Since: 0.1
    */

@@ -181,6 +181,19 @@ def test_property_table_says_when_a_change_takes_effect():
         assert (when == "read only") == ("writable" not in flags[name]), name
 
 
+def test_counts_of_a_frame_are_documented():
+    """The table of gst/frame_counts.h, and the rows of docs/metadata.md that follow the fields of every message and stats."""
+    text = DOCUMENTS[ROOT / "docs" / "metadata.md"]
+    counts = re.findall(r'^    {"([a-z-]+)", "([a-z-]+)",', (ROOT / "gst" / "frame_counts.h").read_text(), re.MULTILINE)
+    assert counts
+    for chapter, last, names in (("Messages", "running-time", [message for message, _ in counts]),
+                                 ("Statistics", "dropped", [stats for _, stats in counts])):
+        table = text.split(f"## {chapter}")[1].split("\n## ")[0]
+        rows = re.findall(r"^\| (`[^|]*`) \|", table, re.MULTILINE)
+        listed = re.findall("`([a-z-]+)`", "".join(rows))
+        assert [name for name in listed[listed.index(last) + 1:] if not name.startswith("-")] == names, chapter
+
+
 def test_c_snippet_compiles(tmp_path):
     flags = run(["pkg-config", "--cflags", "--libs", "gstreamer-1.0"], ROOT)
     assert flags.returncode == 0, flags.stderr

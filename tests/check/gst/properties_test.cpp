@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "harness.h"
@@ -101,6 +102,34 @@ TEST(Properties, AreThoseOfTheList) {
     installed.insert(spec->name);
   }
   EXPECT_EQ(installed, listed);
+}
+
+/// Two rows of the element's table with the same member would be one property with two names.
+TEST(Properties, AreIndependent) {
+  const Ref<GstElement> element = make_element();
+  const auto values = [&] {
+    std::map<std::string, std::string> texts;
+    for (const Property& property : kProperties) {
+      if (property.when != When::kReadOnly) {
+        texts[property.name] = text_of_property(element.get(), property.name);
+      }
+    }
+    return texts;
+  };
+  for (const auto& [name, text] : values()) {
+    std::map<std::string, std::string> want = values();
+    // Every property takes one of these values that is not its default, and ignores the others.
+    for (const char* other :
+         {"1", "2", "true", "0.25", "cpu", "4-way", "values", "sauf", "mask", "mono", "roi"}) {
+      gst_util_set_object_arg(G_OBJECT(element.get()), name.c_str(), other);
+      if (text_of_property(element.get(), name.c_str()) != text) {
+        break;
+      }
+    }
+    want[name] = text_of_property(element.get(), name.c_str());
+    EXPECT_NE(want[name], text) << name << " keeps its default";
+    EXPECT_EQ(values(), want) << name;
+  }
 }
 
 /// Every value of every enumeration is read as it was set.

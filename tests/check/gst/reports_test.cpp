@@ -2,6 +2,8 @@
 /// What the element reports apart from buffers: messages, `stats`, `active-backend`.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "harness.h"
 
 namespace cudaccl::test {
@@ -22,6 +24,14 @@ guint64 field(const GstStructure* structure, const char* name) {
   guint64 value = 0xdead;
   EXPECT_TRUE(gst_structure_get_uint64(structure, name, &value)) << name;
   return value;
+}
+
+std::set<std::string> fields_of(const GstStructure* structure) {
+  std::set<std::string> names;
+  for (gint i = 0; i < gst_structure_n_fields(structure); ++i) {
+    names.insert(gst_structure_nth_field_name(structure, static_cast<guint>(i)));
+  }
+  return names;
 }
 
 }  // namespace
@@ -46,6 +56,8 @@ TEST(Messages, OnePerFrameWithTimesAndCounts) {
     EXPECT_EQ(GST_MESSAGE_SRC(message.get()), GST_OBJECT(h.element()));
     const GstStructure* structure = gst_message_get_structure(message.get());
     EXPECT_STREQ(gst_structure_get_name(structure), "cudaccl");
+    EXPECT_EQ(fields_of(structure), (std::set<std::string>{"timestamp", "stream-time", "running-time",
+                                                           "duration", "n-components", "overflow"}));
     EXPECT_EQ(field(structure, "timestamp"), (11 + i) * GST_SECOND);
     EXPECT_EQ(field(structure, "stream-time"), (4 + i) * GST_SECOND);
     EXPECT_EQ(field(structure, "running-time"), (6 + i) * GST_SECOND);
@@ -88,9 +100,11 @@ TEST(Stats, CountsAndTimes) {
   EXPECT_EQ(field(stats.get(), "dropped"), 0u);
   EXPECT_EQ(field(stats.get(), "components"), components);
   EXPECT_EQ(field(stats.get(), "overflow"), 4u);
+  std::set<std::string> fields = {"device", "device-id", "frames", "dropped", "components", "overflow"};
   double total = 0;
   for (const char* stage : {"upload", "label", "number", "measure", "paint", "download"}) {
     const std::string prefix = std::string(stage) + "-us-";
+    fields.insert({prefix + "min", prefix + "mean", prefix + "max"});
     double min = -1, mean = -1, max = -1;
     EXPECT_TRUE(gst_structure_get_double(stats.get(), (prefix + "min").c_str(), &min)) << stage;
     EXPECT_TRUE(gst_structure_get_double(stats.get(), (prefix + "mean").c_str(), &mean)) << stage;
@@ -101,6 +115,7 @@ TEST(Stats, CountsAndTimes) {
     total += mean;
   }
   EXPECT_GT(total, 0);
+  EXPECT_EQ(fields_of(stats.get()), fields);
 }
 
 TEST(Stats, ZeroBeforeTheFirstFrameAndAfterARestart) {
