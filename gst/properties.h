@@ -184,7 +184,7 @@ struct Properties {
   /**
    * GstCudaCcl:features:
    *
-   * Record fields to compute besides area, box and centroid. The fields of other features are 0.
+   * Record fields to compute in addition to area, box and centroid. The fields of other features are 0.
    *
    * Since: 0.1
    */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// All that tests know of the filter: what it keeps, by definition, and the filters that every labeler and
+/// The filter in tests: what it keeps, by definition, and the filters that every labeler and
 /// every output is tested with.
 #pragma once
 
