@@ -18,14 +18,14 @@ struct FrameCounts {
 
 struct FrameCountField {
   const char* name;
-  uint32_t FrameCounts::*member;
+  uint32_t (*value)(const FrameCounts&);
 };
 
 /// Every field, to print and to compare counts.
 inline constexpr FrameCountField kFrameCountFields[] = {
-    {"n_labels", &FrameCounts::n_labels},
-    {"n_components", &FrameCounts::n_components},
-    {"n_iterations", &FrameCounts::n_iterations},
+    {"n_labels", [](const FrameCounts& counts) { return counts.n_labels; }},
+    {"n_components", [](const FrameCounts& counts) { return counts.n_components; }},
+    {"n_iterations", [](const FrameCounts& counts) { return counts.n_iterations; }},
 };
 static_assert(sizeof(kFrameCountFields) / sizeof(FrameCountField) == sizeof(FrameCounts) / sizeof(uint32_t));
 

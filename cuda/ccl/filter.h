@@ -15,6 +15,9 @@ namespace ccl {
 /// The sums of a component that the filter reads.
 struct FilterSums {
   uint32_t area;  ///< pixels, at least 1
+
+  /// Sums that every filter keeps that is not active.
+  static constexpr FilterSums smallest() { return {.area = 1}; }
 };
 
 struct Filter {

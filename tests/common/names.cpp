@@ -79,7 +79,7 @@ void PrintTo(const AlgorithmInfo& info, std::ostream* out) {
 
 void PrintTo(const FrameCounts& counts, std::ostream* out) {
   for (const FrameCountField& field : kFrameCountFields) {
-    *out << field.name << " " << counts.*field.member << ", ";
+    *out << field.name << " " << field.value(counts) << ", ";
   }
 }
 

@@ -41,7 +41,7 @@ __device__ void set_node_values(const Tiles& tiles, const PaintRule& rule, Tile&
     const uint32_t root = tile.tables.node_root[i];
     const uint32_t first_pixel =
         rule.mode == PaintMode::kRootMap ? first_pixel_of(load(tiles.parent + root)) : 0;
-    const FilterSums sums = rule.needs_areas ? filter_sums_of_node(tiles, root) : FilterSums{.area = 1};
+    const FilterSums sums = rule.needs_areas ? filter_sums_of_node(tiles, root) : FilterSums::smallest();
     const uint32_t label = wait_for_label(tiles.node_label + root);
     tile.run[tile.tables.node_run[i]].word =
         value_of(rule, label, sums.area, rule.settings.filter.keeps(sums), first_pixel);
