@@ -6,7 +6,8 @@
 namespace ccl {
 
 void PrintTo(const Filter& filter, std::ostream* out) {
-  *out << "areas from " << filter.min_area << " to " << filter.max_area;
+  const auto& [min_area, max_area] = filter;
+  *out << "areas from " << min_area << " to " << max_area;
 }
 
 }  // namespace ccl
@@ -14,8 +15,9 @@ void PrintTo(const Filter& filter, std::ostream* out) {
 namespace ccl::test {
 
 bool is_kept(const Filter& filter, const ExpectedFrame& frame, uint32_t label) {
+  const auto& [min_area, max_area] = filter;  // all fields: a new one does not compile until it is used here
   const uint32_t area = frame.areas[label];
-  return area >= filter.min_area && area <= filter.max_area;
+  return area >= min_area && area <= max_area;
 }
 
 std::vector<Filter> filter_cases() {
