@@ -14,7 +14,9 @@ namespace cudaccl {
 
 FramePath::FramePath(GstBaseTransform* element, Backend* backend, Negotiation* negotiation,
                      Statistics* statistics)
-    : element_(element), backend_(backend), negotiation_(negotiation), statistics_(statistics) {}
+    : element_(element), backend_(backend), negotiation_(negotiation), statistics_(statistics) {
+  gst_pad_add_probe(GST_BASE_TRANSFORM_SRC_PAD(element), GST_PAD_PROBE_TYPE_BUFFER, mark_gap, this, nullptr);
+}
 
 /* Into the engine */
 
@@ -22,9 +24,13 @@ void FramePath::start() {
   follows_context_ = negotiation_->caps().in_is_cuda;
   in_pool_ = nullptr;
   in_pool_frames_ = 0;
+  newest_ = GST_CLOCK_TIME_NONE;
 }
 
-GstFlowReturn FramePath::push(GstBuffer* in, const Properties& properties, bool after_gap) {
+GstFlowReturn FramePath::push(GstBuffer* in, const Properties& properties, GstClockTime frame_duration) {
+  newest_ = GST_BUFFER_PTS(in);
+  frame_duration_ = frame_duration;
+  after_gap_ = after_gap_ || GST_BUFFER_IS_DISCONT(in);
   GstFlowReturn flow = prepare_engine(in, properties);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref(in);
@@ -35,10 +41,11 @@ GstFlowReturn FramePath::push(GstBuffer* in, const Properties& properties, bool 
   frame.in = in;
   flow = push_into_engine(&frame);
   if (flow == GST_FLOW_OK) {
+    if (std::exchange(after_gap_, false)) {
+      GST_BUFFER_FLAG_SET(frame.out, GST_BUFFER_FLAG_DISCONT);
+    }
     in_flight_.add();
-    // GstBaseTransform marks the next buffer that it pushes itself as discontinuous. That must be the frame
-    // after the gap. So this frame does not stay in flight, from where drain() would push it.
-    depth_ = after_gap ? 0 : choose_depth(in, properties.pipeline_depth);
+    depth_ = choose_depth(in, properties.pipeline_depth);
   } else {
     GstBuffer* out = InFlight::release(&frame);
     gst_clear_buffer(&out);
@@ -185,8 +192,19 @@ guint FramePath::choose_depth(GstBuffer* in, guint wanted) {
 
 /* Out of the engine */
 
+/// Whether the oldest frame must leave: more are in flight than may stay, or frames are missing behind it and
+/// a sink waits for it by now. Timestamps vary, hence half a frame of tolerance.
+bool FramePath::is_oldest_due() const {
+  if (in_flight_.size() == 0 || in_flight_.size() > depth_) {
+    return in_flight_.size() > 0;
+  }
+  const GstClockTime time = GST_BUFFER_PTS(in_flight_.oldest().in);
+  return frame_duration_ > 0 && GST_CLOCK_TIME_IS_VALID(time) && GST_CLOCK_TIME_IS_VALID(newest_) &&
+         newest_ > time && newest_ - time > depth_ * frame_duration_ - frame_duration_ / 2;
+}
+
 GstFlowReturn FramePath::pop(GstBuffer** out) {
-  return in_flight_.size() > depth_ ? finish_oldest(out) : GST_FLOW_OK;
+  return is_oldest_due() ? finish_oldest(out) : GST_FLOW_OK;
 }
 
 GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
@@ -196,6 +214,7 @@ GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
   }
   const Properties properties = in_flight_.oldest().properties;
   *out = in_flight_.remove_oldest();
+  leaves_after_gap_ = GST_BUFFER_IS_DISCONT(*out);
   if (properties.metadata & kMetadataComponents) {
     attach_components(*out, result, negotiation_->caps().in);
   }
@@ -237,13 +256,14 @@ void FramePath::flush() {
   if (backend_->engine() != nullptr) {
     backend_->engine()->flush();
   }
+  after_gap_ = after_gap_ || in_flight_.size() > 0;
   in_flight_.clear();
 }
 
-GstFlowReturn FramePath::drop() {
+void FramePath::drop(GstClockTime time) {
   statistics_->count_dropped();
-  const GstFlowReturn flow = drain();
-  return flow == GST_FLOW_OK ? GST_BASE_TRANSFORM_FLOW_DROPPED : flow;
+  after_gap_ = true;
+  newest_ = time;
 }
 
 /// Warns about a frame that cannot be read; the stream goes on with the next one.
@@ -253,7 +273,20 @@ GstFlowReturn FramePath::drop_corrupt_frame(GstBuffer* buffer) {
       element_, STREAM, FORMAT, ("Dropped a corrupt frame"),
       ("a buffer of %" G_GSIZE_FORMAT " bytes cannot hold %s %dx%d", gst_buffer_get_size(buffer),
        GST_VIDEO_INFO_NAME(&info), GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)));
-  return drop();
+  drop(GST_BUFFER_PTS(buffer));
+  return GST_BASE_TRANSFORM_FLOW_DROPPED;
+}
+
+/// GstBaseTransform marks the next buffer that it pushes as the first one after a gap. With frames in flight
+/// that is an older one, so the mark is corrected where buffers leave.
+GstPadProbeReturn FramePath::mark_gap(GstPad*, GstPadProbeInfo* info, gpointer self) {
+  GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+  if (GST_BUFFER_IS_DISCONT(buffer) && !static_cast<FramePath*>(self)->leaves_after_gap_) {
+    buffer = gst_buffer_make_writable(buffer);
+    GST_BUFFER_FLAG_UNSET(buffer, GST_BUFFER_FLAG_DISCONT);
+    info->data = buffer;
+  }
+  return GST_PAD_PROBE_OK;
 }
 
 /// After a failure of the engine no frame is in flight.

@@ -26,20 +26,19 @@ class FramePath {
 
   /// Prepares for frames of new caps. No frame may be in flight.
   void start();
-  /// Puts a frame in flight, and takes the buffer. `after_gap` is what GstBaseTransform says of it.
+  /// Puts a frame in flight, and takes the buffer. `frame_duration` is 0 if it is unknown.
   /// GST_BASE_TRANSFORM_FLOW_DROPPED if the buffer cannot be read. Older frames are sent downstream first if
   /// the frame needs another engine configuration, or if the output's pool has no buffer left.
-  GstFlowReturn push(GstBuffer* in, const Properties& properties, bool after_gap);
-  /// If more frames are in flight than may stay, waits for the oldest one and attaches its records. The
-  /// buffer is the caller's; otherwise *out does not change.
+  GstFlowReturn push(GstBuffer* in, const Properties& properties, GstClockTime frame_duration);
+  /// If the oldest frame may not stay in flight, waits for it and attaches its records. The buffer is the
+  /// caller's; otherwise *out does not change.
   GstFlowReturn pop(GstBuffer** out);
   /// Finishes all frames in flight and sends them downstream; discards the rest after a failure.
   GstFlowReturn drain();
   /// Discards all frames in flight.
   void flush();
-  /// Counts a frame that is not processed, and drains, because the frames in flight come before the gap.
-  /// GST_BASE_TRANSFORM_FLOW_DROPPED unless that fails.
-  GstFlowReturn drop();
+  /// Counts a frame that is not processed. Frames in flight that are due after it leave through pop().
+  void drop(GstClockTime time);
 
  private:
   GstFlowReturn follow_context(GstBuffer* in);
@@ -51,10 +50,12 @@ class FramePath {
   GstFlowReturn acquire_from_pool(GstBufferPool* pool, GstBuffer** out);
   ccl::Settings frame_settings(const Properties& properties) const;
   guint choose_depth(GstBuffer* in, guint wanted);
+  bool is_oldest_due() const;
   GstFlowReturn finish_oldest(GstBuffer** out);
   GstFlowReturn send_oldest();
   GstFlowReturn drop_corrupt_frame(GstBuffer* buffer);
   GstFlowReturn fail(const ccl::Status& status);
+  static GstPadProbeReturn mark_gap(GstPad* pad, GstPadProbeInfo* info, gpointer self);
 
   GstBaseTransform* const element_;
   Backend* const backend_;
@@ -62,10 +63,14 @@ class FramePath {
   Statistics* const statistics_;
 
   InFlight in_flight_;
-  guint depth_ = 0;                   ///< frames that may stay in flight
-  bool follows_context_ = false;      ///< the next buffer may be CUDA memory of another context
-  GstBufferPool* in_pool_ = nullptr;  ///< the last input's pool, only to compare with
-  guint in_pool_frames_ = 0;          ///< how many buffers it has; 0: any number
+  guint depth_ = 0;                            ///< frames that may stay in flight
+  GstClockTime frame_duration_ = 0;            ///< 0: unknown
+  GstClockTime newest_ = GST_CLOCK_TIME_NONE;  ///< timestamp of the last frame that arrived
+  bool after_gap_ = false;                     ///< the next frame is the first one after a gap
+  bool leaves_after_gap_ = false;              ///< the frame that leaves now is the first one after a gap
+  bool follows_context_ = false;               ///< the next buffer may be CUDA memory of another context
+  GstBufferPool* in_pool_ = nullptr;           ///< the last input's pool, only to compare with
+  guint in_pool_frames_ = 0;                   ///< how many buffers it has; 0: any number
   std::vector<CclComponent> largest_;
 };
 

@@ -59,8 +59,6 @@ struct Private {
   cudaccl::Negotiation negotiation;
   cudaccl::FramePath path;
 
-  bool after_gap = false;  ///< the frame that was submitted last
-
   Properties snapshot() {
     const std::lock_guard guard(lock);
     return properties;
@@ -418,8 +416,7 @@ static GstFlowReturn submit_with_old_output(GstBaseTransform* transform, gboolea
   return flow;
 }
 
-/// A frame after a gap or before a negotiation. The frames in flight leave first, because they come before
-/// the gap and have the old caps.
+/// A frame before a negotiation. The frames in flight leave first, because they have the old caps.
 static GstFlowReturn submit_after_drain(GstBaseTransform* transform, gboolean is_discont, GstBuffer* buffer) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
   if (const GstFlowReturn flow = priv->path.drain(); flow != GST_FLOW_OK) {
@@ -434,12 +431,15 @@ static GstFlowReturn submit_after_drain(GstBaseTransform* transform, gboolean is
 
 static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform* transform, gboolean is_discont,
                                                       GstBuffer* buffer) {
-  Private* priv = GST_CUDA_CCL(transform)->priv;
-  priv->after_gap = is_discont != FALSE;
-  const bool is_plain = !is_discont && !GST_PAD_NEEDS_RECONFIGURE(transform->srcpad);
-  const GstFlowReturn flow =
-      is_plain ? submit(transform, is_discont, buffer) : submit_after_drain(transform, is_discont, buffer);
-  return flow == GST_BASE_TRANSFORM_FLOW_DROPPED ? priv->path.drop() : flow;
+  const GstClockTime time = GST_BUFFER_PTS(buffer);
+  const GstFlowReturn flow = GST_PAD_NEEDS_RECONFIGURE(transform->srcpad)
+                                 ? submit_after_drain(transform, is_discont, buffer)
+                                 : submit(transform, is_discont, buffer);
+  if (flow != GST_BASE_TRANSFORM_FLOW_DROPPED) {
+    return flow;
+  }
+  GST_CUDA_CCL(transform)->priv->path.drop(time);
+  return GST_FLOW_OK;  // generate_output() is called for the frames that are due
 }
 
 static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform* transform, GstBuffer** out) {
@@ -451,8 +451,8 @@ static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform* transform, G
       priv->frame_duration.take_frame(in);
       report_latency_change(self, old_latency);
     }
-    if (const GstFlowReturn flow = priv->path.push(in, priv->snapshot(), priv->after_gap);
-        flow != GST_FLOW_OK) {
+    const GstFlowReturn flow = priv->path.push(in, priv->snapshot(), priv->frame_duration.get());
+    if (flow != GST_FLOW_OK && flow != GST_BASE_TRANSFORM_FLOW_DROPPED) {
       return flow;
     }
   }

@@ -40,7 +40,7 @@ PARTS = {
     "refused-switches": known.run_refused_switches,
 }
 # Parts that fail because of known defects of the element. They run only with --part.
-LEFT_OUT = ("full-rate-behind-leaky-queue", "refused-switches")
+LEFT_OUT = ("refused-switches",)
 
 WARM_UP = 0.15  # of a round
 HANG = 180  # seconds

@@ -208,25 +208,63 @@ TEST_P(InFlight, StoppingDiscardsThem) {
   EXPECT_EQ(gst_harness_buffers_in_queue(h.get()), 0u);
 }
 
-TEST_P(InFlight, DiscontinuityComesAfterThem) {
+/// A frame after a gap is held like any other, and is the only one with the mark.
+TEST_P(InFlight, FramesAfterAGapAreHeld) {
+  for (const guint64 depth : {1, 2, 3, 8}) {
+    Harness h(properties(static_cast<int>(depth)));
+    ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+    push_frames(h, 0, depth - 1);
+    guint64 left = 0;
+    for (guint64 frame = depth; frame < 3 * depth; ++frame) {
+      push_discontinuous(h, frame);
+      const Ref<GstBuffer> out = h.pull();
+      expect_frame(h, out, left);
+      EXPECT_EQ(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT), left >= depth) << left;
+      EXPECT_EQ(h.pull(), nullptr);
+      ++left;
+    }
+    push_tag(h);
+    EXPECT_EQ(discontinuous_frames(h).size(), depth);
+  }
+}
+
+/// Frames that are missing make no frame late: after the announced latency each one leaves.
+TEST_P(InFlight, LeaveInTimeAlthoughFramesAreMissing) {
   Harness h(properties(3));
   ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
-  push_frames(h, 0, 5);
-  Ref<GstBuffer> discont = make_frame(image_of(6), "GRAY8");
-  GST_BUFFER_PTS(discont.get()) = 6 * kFrameDuration;
-  GST_BUFFER_FLAG_SET(discont.get(), GST_BUFFER_FLAG_DISCONT);
-  ASSERT_EQ(h.push(std::move(discont)), GST_FLOW_OK);
-  for (guint64 frame = 0; frame < 6; ++frame) {
-    const Ref<GstBuffer> out = h.pull();
-    ASSERT_NE(out, nullptr);
-    if (frame > 0) {  // the first frame of a stream may be marked anyway
-      EXPECT_FALSE(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT)) << frame;
-    }
-  }
-  gst_harness_push_event(h.get(), gst_event_new_eos());
-  const Ref<GstBuffer> out = h.pull();
-  ASSERT_NE(out, nullptr);
-  EXPECT_TRUE(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT));
+  push_frames(h, 0, 3);
+  expect_frames(h, 0, 0);
+  const auto push_at = [&](guint64 frame) {
+    Ref<GstBuffer> buffer = make_frame(image_of(frame), "GRAY8");
+    GST_BUFFER_PTS(buffer.get()) = frame * kFrameDuration;
+    GST_BUFFER_DURATION(buffer.get()) = kFrameDuration;
+    ASSERT_EQ(h.push(std::move(buffer)), GST_FLOW_OK);
+  };
+  push_at(5);  // 4 is missing
+  expect_frames(h, 1, 2);
+  push_at(50);
+  expect_frame(h, h.pull(), 3);
+  expect_frame(h, h.pull(), 5);
+  EXPECT_EQ(h.pull(), nullptr);
+}
+
+/// The frames of which quality of service reports are those that left.
+TEST_P(InFlight, AreCountedByQualityOfService) {
+  Harness h(properties(3));
+  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  push_frames(h, 0, 9);
+  gst_harness_push_upstream_event(
+      h.get(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1.5, kFrameDuration, 9 * kFrameDuration));
+  push_frames(h, 10, 10);  // it is late
+  const Ref<GstMessage> message = h.message(GST_MESSAGE_QOS);
+  ASSERT_NE(message, nullptr);
+  guint64 processed = 0;
+  gst_message_parse_qos_stats(message.get(), nullptr, &processed, nullptr);
+  EXPECT_EQ(processed, 7u);
+  EXPECT_EQ(gst_harness_buffers_in_queue(h.get()), 8u) << "one more is due when the late one arrives";
+  gint64 position = 0;
+  ASSERT_TRUE(gst_element_query_position(h.element(), GST_FORMAT_TIME, &position));
+  EXPECT_EQ(position, static_cast<gint64>(8 * kFrameDuration));
 }
 
 /// Both if frames leave one by one, and if all leave before an event.
