@@ -2,6 +2,7 @@
 #include "allocation.h"
 
 #include "caps.h"
+#include "zeroed_pool.h"
 
 namespace cudaccl {
 
@@ -173,7 +174,7 @@ gboolean decide_allocation(GstQuery* query, Backend* backend, guint depth) {
     gst_clear_object(&pool);
   }
   if (pool == nullptr) {
-    pool = is_cuda ? backend->context().new_pool() : gst_video_buffer_pool_new();
+    pool = is_cuda ? backend->context().new_pool() : new_zeroed_pool();
     request.max = 0;
     if (pool != nullptr && !configure_pool(pool, request)) {
       gst_clear_object(&pool);
