@@ -32,22 +32,27 @@ ccl::Status make_engine(GstElement* element, const Properties& properties, const
 }  // namespace
 
 bool Backend::open(GstElement* element, const Properties& properties) {
-  device_id_ = properties.cuda_device_id;
-  if (properties.backend != BackendChoice::kCpu) {
-    context_.find(element, properties.cuda_device_id);
+  ccl::Status status;
+  if (engine_ == nullptr || properties.backend != choice_ || properties.cuda_device_id != device_id_) {
+    close();
+    choice_ = properties.backend;
+    device_id_ = properties.cuda_device_id;
+    if (properties.backend != BackendChoice::kCpu) {
+      context_.find(element, properties.cuda_device_id);
+    }
+    std::unique_ptr<ccl::Engine> engine;
+    status = make_engine(element, properties, context_, &engine);
+    use_engine(std::move(engine));
   }
-  std::unique_ptr<ccl::Engine> engine;
-  ccl::Status status = make_engine(element, properties, context_, &engine);
   const ccl::AlgorithmInfo* algorithm = nullptr;
   if (status.ok()) {
-    status = ccl::resolve_algorithm(properties.algorithm, engine->backend(), &algorithm);
+    status = ccl::resolve_algorithm(properties.algorithm, engine_->backend(), &algorithm);
   }
   if (!status.ok()) {
     close();
     post_error(element, status);
     return false;
   }
-  use_engine(std::move(engine));
   return true;
 }
 
@@ -77,17 +82,16 @@ Processor Backend::processor() const {
   return processor_;
 }
 
-bool Backend::configure(GstElement* element, const ccl::Config& config) {
+ccl::Status Backend::configure(const ccl::Config& config) {
   if (is_configured(config)) {
-    return true;
+    return {};
   }
   config_.reset();
-  if (const ccl::Status status = engine_->configure(config); !status.ok()) {
-    post_error(element, status);
-    return false;
+  ccl::Status status = engine_->configure(config);
+  if (status.ok()) {
+    config_ = config;
   }
-  config_ = config;
-  return true;
+  return status;
 }
 
 bool Backend::share_context(GstElement* element) {

@@ -23,11 +23,13 @@ struct Processor {
 };
 
 /// The engine that the properties ask for, and the CUDA context that it shares with the pipeline. Open from
-/// NULL→READY to READY→NULL. Any thread may use processor() and context().
+/// NULL→READY to READY→NULL; READY→PAUSED opens it again if the properties changed. Any thread may use
+/// processor() and context().
 class Backend {
  public:
-  /// Makes the engine. Without a usable GPU BackendChoice::kAuto uses the CPU and posts one info message, and
-  /// kCuda fails. False after an element error.
+  /// Makes the engine, unless the open one is what the properties ask for. Without a usable GPU
+  /// BackendChoice::kAuto uses the CPU and posts one info message, and kCuda fails. False after an element
+  /// error; the backend is then closed.
   bool open(GstElement* element, const Properties& properties);
   void close();
 
@@ -37,8 +39,8 @@ class Backend {
   Processor processor() const;
   bool is_cuda() const { return engine_ && engine_->backend() == ccl::Backend::kCuda; }
 
-  /// Configures the engine unless it has this configuration already. False after an element error.
-  bool configure(GstElement* element, const ccl::Config& config);
+  /// Configures the engine unless it has this configuration already.
+  ccl::Status configure(const ccl::Config& config);
   bool is_configured(const ccl::Config& config) const { return config_ == config; }
   /// After a failure the engine must be configured again.
   void forget_configuration() { config_.reset(); }
@@ -61,7 +63,8 @@ class Backend {
   void use_engine(std::unique_ptr<ccl::Engine> engine);
 
   CudaContext context_;
-  int device_id_ = -1;  ///< as the property was when the backend was opened
+  BackendChoice choice_ = BackendChoice::kAuto;  ///< as the property was when the backend was opened
+  int device_id_ = -1;                           ///< as the property was when the backend was opened
   std::unique_ptr<ccl::Engine> engine_;
   std::optional<ccl::Config> config_;  ///< the engine's configuration
   GstAllocator* pinned_allocator_ = nullptr;

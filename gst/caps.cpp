@@ -193,6 +193,27 @@ bool is_limited_range(const GstVideoInfo& info) {
          GST_VIDEO_INFO_COLORIMETRY(&info).range != GST_VIDEO_COLOR_RANGE_0_255;
 }
 
+std::string output_formats(ccl::Output output) {
+  switch (output) {
+    case ccl::Output::kNone:
+      return SINK_FORMATS;
+    case ccl::Output::kColorized:
+    case ccl::Output::kOverlay:
+      return RGB_FORMATS;
+    case ccl::Output::kLabels:
+      return "GRAY16_LE";
+    case ccl::Output::kMask:
+      return "GRAY8";
+  }
+  return "";
+}
+
+bool is_too_large(ccl::Output output, const GstVideoInfo& in) {
+  const auto pixels =
+      static_cast<guint64>(GST_VIDEO_INFO_WIDTH(&in)) * static_cast<guint64>(GST_VIDEO_INFO_HEIGHT(&in));
+  return pixels * ccl::bytes_per_pixel(output) > G_MAXUINT32;
+}
+
 uint8_t automatic_threshold(const GstVideoInfo& info) {
   if (!GST_VIDEO_INFO_IS_YUV(&info)) {
     return 1;

@@ -4,6 +4,8 @@
 
 #include <gst/video/video.h>
 
+#include <string>
+
 #include "ccl/config.h"
 
 namespace cudaccl {
@@ -40,6 +42,11 @@ ccl::PixelLayout pixel_layout(const GstVideoInfo& info);
 
 /// Whether the values are luma in 16..235.
 bool is_limited_range(const GstVideoInfo& info);
+
+/// The formats of the source pad for an output, and whether a frame in them has 4 GiB or more, which
+/// GStreamer cannot allocate.
+std::string output_formats(ccl::Output output);
+bool is_too_large(ccl::Output output, const GstVideoInfo& in);
 
 /// The threshold that 0 stands for: any non-zero value in GRAY8, mid-grey in luma.
 uint8_t automatic_threshold(const GstVideoInfo& info);

@@ -27,11 +27,11 @@ void FramePath::start() {
   newest_ = GST_CLOCK_TIME_NONE;
 }
 
-GstFlowReturn FramePath::push(GstBuffer* in, const Properties& properties, GstClockTime frame_duration) {
+GstFlowReturn FramePath::push(GstBuffer* in, Properties properties, GstClockTime frame_duration) {
   newest_ = GST_BUFFER_PTS(in);
   frame_duration_ = frame_duration;
   after_gap_ = after_gap_ || GST_BUFFER_IS_DISCONT(in);
-  GstFlowReturn flow = prepare_engine(in, properties);
+  GstFlowReturn flow = prepare_engine(in, &properties);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref(in);
     return flow;
@@ -54,18 +54,17 @@ GstFlowReturn FramePath::push(GstBuffer* in, const Properties& properties, GstCl
 }
 
 /// Configures the engine as the frame needs it. If that changes the engine, older frames are finished first.
-GstFlowReturn FramePath::prepare_engine(GstBuffer* in, const Properties& properties) {
+GstFlowReturn FramePath::prepare_engine(GstBuffer* in, Properties* properties) {
   if (const GstFlowReturn flow = follow_context(in); flow != GST_FLOW_OK) {
     return flow;
   }
-  negotiation_->follow_output(properties.output);
-  const ccl::Config config = negotiation_->engine_config(properties);
-  if (!backend_->is_configured(config)) {
+  negotiation_->follow_output(properties->output);
+  if (!backend_->is_configured(negotiation_->engine_config(*properties))) {
     if (const GstFlowReturn flow = drain(); flow != GST_FLOW_OK) {
       return flow;
     }
   }
-  return backend_->configure(GST_ELEMENT(element_), config) ? GST_FLOW_OK : GST_FLOW_ERROR;
+  return negotiation_->configure_engine(properties) ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
 /// Moves the engine into the CUDA context of the first buffer after a negotiation.

@@ -29,7 +29,7 @@ class FramePath {
   /// Puts a frame in flight, and takes the buffer. `frame_duration` is 0 if it is unknown.
   /// GST_BASE_TRANSFORM_FLOW_DROPPED if the buffer cannot be read. Older frames are sent downstream first if
   /// the frame needs another engine configuration, or if the output's pool has no buffer left.
-  GstFlowReturn push(GstBuffer* in, const Properties& properties, GstClockTime frame_duration);
+  GstFlowReturn push(GstBuffer* in, Properties properties, GstClockTime frame_duration);
   /// If the oldest frame may not stay in flight, waits for it and attaches its records. The buffer is the
   /// caller's; otherwise *out does not change.
   GstFlowReturn pop(GstBuffer** out);
@@ -42,7 +42,7 @@ class FramePath {
 
  private:
   GstFlowReturn follow_context(GstBuffer* in);
-  GstFlowReturn prepare_engine(GstBuffer* in, const Properties& properties);
+  GstFlowReturn prepare_engine(GstBuffer* in, Properties* properties);
   GstFlowReturn push_into_engine(FrameInFlight* frame);
   bool map_frame(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags,
                  std::optional<MappedFrame>* mapped) const;

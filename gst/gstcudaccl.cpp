@@ -31,6 +31,7 @@
 #include "frame.h"
 #include "frame_duration.h"
 #include "frame_path.h"
+#include "live_properties.h"
 #include "metadata.h"
 #include "negotiation.h"
 #include "properties.h"
@@ -40,6 +41,7 @@ GST_DEBUG_CATEGORY(gst_cuda_ccl_debug);
 
 using cudaccl::BackendChoice;
 using cudaccl::CapsRule;
+using cudaccl::LiveProperties;
 using cudaccl::Properties;
 
 namespace {
@@ -47,11 +49,13 @@ namespace {
 /// The C++ side of the element.
 struct Private {
   explicit Private(GstBaseTransform* element)
-      : negotiation(element, &backend), path(element, &backend, &negotiation, &statistics) {}
+      : properties(element),
+        negotiation(element, &backend, &properties),
+        path(element, &backend, &negotiation, &statistics) {}
 
-  std::mutex lock;  ///< for the two below, which any thread may use
-  Properties properties;
+  std::mutex lock;                         ///< for the one below, which any thread may use
   std::optional<ccl::Output> kept_output;  ///< negotiate for this output, not for that of the properties
+  LiveProperties properties;
 
   cudaccl::FrameDuration frame_duration;
   cudaccl::Statistics statistics;
@@ -59,10 +63,7 @@ struct Private {
   cudaccl::Negotiation negotiation;
   cudaccl::FramePath path;
 
-  Properties snapshot() {
-    const std::lock_guard guard(lock);
-    return properties;
-  }
+  Properties snapshot() const { return properties.snapshot(); }
 
   void keep_output(std::optional<ccl::Output> output) {
     const std::lock_guard guard(lock);
@@ -71,11 +72,11 @@ struct Private {
 
   /// The rule that follows from the properties. Until the backend in use is known, `backend` decides about
   /// CUDA memory.
-  CapsRule wanted_caps_rule() {
+  CapsRule wanted_caps_rule() const {
     const BackendChoice active = backend.processor().backend;
-    const std::lock_guard guard(lock);
-    const BackendChoice choice = active != BackendChoice::kAuto ? active : properties.backend;
-    return {.output = properties.output, .has_cuda = choice != BackendChoice::kCpu};
+    const Properties wanted = snapshot();
+    const BackendChoice choice = active != BackendChoice::kAuto ? active : wanted.backend;
+    return {.output = wanted.output, .has_cuda = choice != BackendChoice::kCpu};
   }
 
   /// The rule to negotiate by.
@@ -175,23 +176,8 @@ static void gst_cuda_ccl_finalize(GObject* object) {
 
 static void gst_cuda_ccl_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   Private* priv = GST_CUDA_CCL(object)->priv;
-  const Properties before = priv->snapshot();
-  {
-    const std::lock_guard guard(priv->lock);
-    if (!cudaccl::set_property(&priv->properties, id, value)) {
-      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
-    }
-  }
-  const Properties after = priv->snapshot();
-  if (before.output != after.output || before.pipeline_depth != after.pipeline_depth) {
-    gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(object));
-  }
-  if ((before.output == ccl::Output::kNone) != (after.output == ccl::Output::kNone)) {
-    // Passthrough accepts the formats that downstream accepts, the other outputs accept all.
-    gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(object));
-  }
-  if (before.pipeline_depth != after.pipeline_depth) {
-    gst_element_post_message(GST_ELEMENT(object), gst_message_new_latency(GST_OBJECT(object)));
+  if (!priv->properties.set(id, value)) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
   }
 }
 
@@ -206,17 +192,21 @@ static void gst_cuda_ccl_get_property(GObject* object, guint id, GValue* value, 
   }
 }
 
-/* States: the backend is open from NULL→READY to READY→NULL */
+/* States: the backend is open from NULL→READY to READY→NULL, and follows the properties at READY→PAUSED */
 
 static bool open_backend(GstCudaCcl* self) {
   Private* priv = self->priv;
-  if (!priv->backend.open(GST_ELEMENT(self), priv->snapshot())) {
-    return false;
+  const BackendChoice before = priv->backend.processor().backend;
+  const bool is_open = priv->backend.open(GST_ELEMENT(self), priv->snapshot());
+  if (is_open) {
+    const ccl::Engine& engine = *priv->backend.engine();
+    GST_INFO_OBJECT(self, "backend %s: %s", ccl::backend_name(engine.backend()),
+                    engine.description().c_str());
   }
-  const ccl::Engine& engine = *priv->backend.engine();
-  GST_INFO_OBJECT(self, "backend %s: %s", ccl::backend_name(engine.backend()), engine.description().c_str());
-  g_object_notify(G_OBJECT(self), "active-backend");
-  return true;
+  if (priv->backend.processor().backend != before) {
+    g_object_notify(G_OBJECT(self), "active-backend");
+  }
+  return is_open;
 }
 
 static void close_backend(GstCudaCcl* self) {
@@ -226,7 +216,9 @@ static void close_backend(GstCudaCcl* self) {
 
 static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstStateChange transition) {
   GstCudaCcl* self = GST_CUDA_CCL(element);
-  if (transition == GST_STATE_CHANGE_NULL_TO_READY && !open_backend(self)) {
+  const bool is_start =
+      transition == GST_STATE_CHANGE_NULL_TO_READY || transition == GST_STATE_CHANGE_READY_TO_PAUSED;
+  if (is_start && !open_backend(self)) {
     return GST_STATE_CHANGE_FAILURE;
   }
   const GstStateChangeReturn result =
@@ -241,6 +233,7 @@ static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstSt
 
 static gboolean gst_cuda_ccl_start(GstBaseTransform* transform) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
+  priv->properties.set_in_force(std::nullopt);
   priv->statistics.reset();
   priv->frame_duration.reset();
   return TRUE;
@@ -296,6 +289,24 @@ static gboolean answer_latency(GstCudaCcl* self, GstQuery* query) {
   return TRUE;
 }
 
+/// GstBaseTransform would call transform_caps() for each way, and `output` may change in between. For an
+/// output that cannot work, the one in force answers: the next frame takes the other one back.
+static void answer_caps(GstCudaCcl* self, GstPadDirection direction, GstQuery* query) {
+  GstBaseTransform* transform = GST_BASE_TRANSFORM(self);
+  const bool is_src = direction == GST_PAD_SRC;
+  GstPad* pad = is_src ? transform->srcpad : transform->sinkpad;
+  GstPad* other_pad = is_src ? transform->sinkpad : transform->srcpad;
+  CapsRule rule = self->priv->wanted_caps_rule();
+  cudaccl::answer_caps(pad, other_pad, query, rule);
+  GstCaps* caps = nullptr;
+  gst_query_parse_caps_result(query, &caps);
+  const std::optional<Properties> in_force = self->priv->properties.in_force();
+  if (gst_caps_is_empty(caps) && in_force && in_force->output != rule.output) {
+    rule.output = in_force->output;
+    cudaccl::answer_caps(pad, other_pad, query, rule);
+  }
+}
+
 static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection direction, GstQuery* query) {
   GstCudaCcl* self = GST_CUDA_CCL(transform);
   Private* priv = self->priv;
@@ -307,10 +318,7 @@ static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection 
     return answer_latency(self, query);
   }
   if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS) {
-    // GstBaseTransform would call transform_caps() for each way, and `output` may change in between.
-    const bool is_src = direction == GST_PAD_SRC;
-    cudaccl::answer_caps(is_src ? transform->srcpad : transform->sinkpad,
-                         is_src ? transform->sinkpad : transform->srcpad, query, priv->wanted_caps_rule());
+    answer_caps(self, direction, query);
     return TRUE;
   }
   if (direction == GST_PAD_SINK && is_serialized(query)) {
@@ -320,11 +328,16 @@ static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection 
 }
 
 static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* event) {
-  cudaccl::FramePath& path = GST_CUDA_CCL(transform)->priv->path;
+  Private* priv = GST_CUDA_CCL(transform)->priv;
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
-    path.flush();
+    priv->path.flush();
   } else if (is_serialized(event)) {
-    path.drain();
+    priv->path.drain();
+  }
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
+    GstCaps* caps = nullptr;
+    gst_event_parse_caps(event, &caps);
+    priv->negotiation.refuse_impossible_output(priv->snapshot(), caps);
   }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->sink_event(transform, event);
 }
@@ -348,7 +361,7 @@ static gboolean gst_cuda_ccl_set_caps(GstBaseTransform* transform, GstCaps* in_c
   priv->frame_duration.take_caps(old_info, priv->negotiation.caps().in);
   report_latency_change(self, old_latency);
   priv->path.start();
-  return priv->negotiation.configure_engine(priv->snapshot());
+  return priv->negotiation.prepare_engine(priv->snapshot());
 }
 
 static gboolean gst_cuda_ccl_transform_size(GstBaseTransform*, GstPadDirection, GstCaps*, gsize,
@@ -423,6 +436,7 @@ static GstFlowReturn submit_after_drain(GstBaseTransform* transform, gboolean is
     gst_buffer_unref(buffer);
     return flow;
   }
+  priv->negotiation.refuse_impossible_output(priv->snapshot(), nullptr);
   const bool must_delay = GST_PAD_NEEDS_RECONFIGURE(transform->srcpad) &&
                           priv->negotiation.must_delay_passthrough(priv->snapshot().output);
   return must_delay ? submit_with_old_output(transform, is_discont, buffer)

@@ -6,7 +6,16 @@
 
 namespace cudaccl {
 
-Negotiation::Negotiation(GstBaseTransform* element, Backend* backend) : element_(element), backend_(backend) {
+namespace {
+
+bool can_intersect(GstCaps* a, GstCaps* b) {
+  return a != nullptr && b != nullptr && gst_caps_can_intersect(a, b);
+}
+
+}  // namespace
+
+Negotiation::Negotiation(GstBaseTransform* element, Backend* backend, LiveProperties* live)
+    : element_(element), backend_(backend), live_(live) {
   gst_video_info_init(&caps_.in);
   gst_video_info_init(&caps_.out);
 }
@@ -43,6 +52,54 @@ void Negotiation::follow_output(ccl::Output wanted) {
   }
 }
 
+/// Empty if downstream can take the output for frames of these sink caps, or if upstream may send frames with
+/// which it can.
+std::string Negotiation::why_impossible(ccl::Output output, GstCaps* in_caps) const {
+  GstVideoInfo info;
+  if (!gst_video_info_from_caps(&info, in_caps)) {
+    return "";
+  }
+  if (is_too_large(output, info)) {
+    return "frames of " + output_formats(output) + " would have 4 GiB or more";
+  }
+  const CapsRule rule{.output = output, .has_cuda = backend_->is_cuda()};
+  GstCaps* possible = transform_caps(GST_PAD_SINK, in_caps, nullptr, rule);
+  GstCaps* accepted = gst_pad_peer_query_caps(GST_BASE_TRANSFORM_SRC_PAD(element_), nullptr);
+  bool is_possible = can_intersect(possible, accepted);
+  if (!is_possible && output == ccl::Output::kNone) {
+    GstCaps* wanted = transform_caps(GST_PAD_SRC, accepted, nullptr, rule);
+    GstCaps* offered = gst_pad_peer_query_caps(GST_BASE_TRANSFORM_SINK_PAD(element_), nullptr);
+    is_possible = can_intersect(wanted, offered);
+    gst_clear_caps(&offered);
+    gst_clear_caps(&wanted);
+  }
+  gst_clear_caps(&accepted);
+  gst_clear_caps(&possible);
+  if (is_possible) {
+    return "";
+  }
+  return output == ccl::Output::kNone
+             ? std::string("downstream does not accept ") + GST_VIDEO_INFO_NAME(&info) +
+                   ", and upstream has no format that it accepts"
+             : "downstream does not accept " + output_formats(output);
+}
+
+void Negotiation::refuse_impossible_output(const Properties& wanted, GstCaps* in_caps) {
+  const std::optional<Properties> in_force = live_->in_force();
+  if (!in_force || wanted.output == in_force->output) {
+    return;
+  }
+  GstCaps* caps = in_caps != nullptr ? gst_caps_ref(in_caps)
+                                     : gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(element_));
+  if (caps != nullptr) {
+    const std::string reason = why_impossible(wanted.output, caps);
+    if (!reason.empty() && why_impossible(in_force->output, caps).empty()) {
+      live_->take_back(wanted, *in_force, {"output"}, reason);
+    }
+  }
+  gst_clear_caps(&caps);
+}
+
 bool Negotiation::must_delay_passthrough(ccl::Output wanted) const {
   if (wanted != ccl::Output::kNone || output_ == ccl::Output::kNone) {
     return false;
@@ -77,13 +134,40 @@ ccl::Config Negotiation::engine_config(const Properties& properties) const {
           .threads = properties.threads};
 }
 
-bool Negotiation::configure_engine(const Properties& properties) {
+bool Negotiation::prepare_engine(Properties properties) {
   const bool needs_context = caps_.in_is_cuda || caps_.out_is_cuda;
   if (needs_context && !backend_->share_context(GST_ELEMENT(element_))) {
     return false;
   }
   choose_output(properties.output);
-  return backend_->configure(GST_ELEMENT(element_), engine_config(properties));
+  return configure_engine(&properties);
+}
+
+bool Negotiation::configure_engine(Properties* properties) {
+  if (backend_->is_configured(engine_config(*properties))) {
+    return true;
+  }
+  const ccl::Status status = backend_->configure(engine_config(*properties));
+  if (!status.ok()) {
+    const std::optional<Properties> in_force = live_->in_force();
+    const Properties refused = *properties;
+    const auto names = {"algorithm", "max-components", "pipeline-depth", "threads"};
+    for (const char* name : names) {
+      if (in_force) {
+        restore_property(properties, name, refused, *in_force);
+      }
+    }
+    if (engine_config(*properties) == engine_config(refused) ||
+        !backend_->configure(engine_config(*properties)).ok()) {
+      post_error(GST_ELEMENT(element_), status);
+      return false;
+    }
+    live_->take_back(refused, *in_force, names, status.message());
+  }
+  Properties in_force = *properties;
+  in_force.output = output_;
+  live_->set_in_force(in_force);
+  return true;
 }
 
 }  // namespace cudaccl

@@ -5,7 +5,10 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
+#include <string>
+
 #include "backend.h"
+#include "live_properties.h"
 #include "properties.h"
 
 namespace cudaccl {
@@ -22,8 +25,8 @@ struct FrameCaps {
 /// change while that thread does not run.
 class Negotiation {
  public:
-  /// Both must outlive this.
-  Negotiation(GstBaseTransform* element, Backend* backend);
+  /// All three must outlive this.
+  Negotiation(GstBaseTransform* element, Backend* backend, LiveProperties* live);
 
   /// Takes new caps. False after an element error; the old caps are then kept.
   bool set_caps(GstCaps* in_caps, GstCaps* out_caps);
@@ -38,6 +41,10 @@ class Negotiation {
   void follow_output(ccl::Output wanted);
   ccl::Output output() const { return output_; }
 
+  /// Takes the wanted output back if another one is in force and the neighbours cannot take frames of
+  /// `in_caps` (null: the caps of the sink pad) with the wanted one. For passthrough upstream may have to
+  /// send another format; see must_delay_passthrough().
+  void refuse_impossible_output(const Properties& wanted, GstCaps* in_caps);
   /// True if passthrough is wanted but must wait: downstream does not take the format of frames that are
   /// already on their way. Upstream was asked for another format, and until that arrives the old output
   /// stays.
@@ -45,14 +52,20 @@ class Negotiation {
 
   /// The engine configuration for the caps and the output.
   ccl::Config engine_config(const Properties& properties) const;
-  /// Configures the engine, so that the first frame finds it ready. False after an element error.
-  bool configure_engine(const Properties& properties);
+  /// Lets engine and pipeline share a context and configures the engine, so that the first frame finds it
+  /// ready. False after an element error.
+  bool prepare_engine(Properties properties);
+  /// Configures the engine for the properties. If it fails because of one that changed, the property is taken
+  /// back, and *properties gets what is in force. False after an element error.
+  bool configure_engine(Properties* properties);
 
  private:
   ccl::Memory memory(bool is_cuda) const;
+  std::string why_impossible(ccl::Output output, GstCaps* in_caps) const;
 
   GstBaseTransform* const element_;
   Backend* const backend_;
+  LiveProperties* const live_;
   FrameCaps caps_;
   ccl::Output output_ = ccl::Output::kColorized;
 };

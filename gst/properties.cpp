@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "properties.h"
 
+#include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 
@@ -76,10 +78,10 @@ struct Property {
 
 // clang-format off
 constexpr Property kProperties[] = {
-    {"backend", "Backend", "Where to label; read when the element goes from NULL to READY",
+    {"backend", "Backend", "Where to label; read at each start, from NULL or from READY",
      kFixed, Enum{backend_type}, kMember<&Properties::backend>},
     {"cuda-device-id", "CUDA device id",
-     "CUDA device to use (-1: any); read when the element goes from NULL to READY",
+     "CUDA device to use (-1: any); read at each start, from NULL or from READY",
      kFixed, Int{-1, G_MAXINT}, kMember<&Properties::cuda_device_id>},
     {"algorithm", "Algorithm", "Labeler; all give the same labels, not all run on both backends",
      kLive, Enum{algorithm_type}, kMember<&Properties::algorithm>},
@@ -198,6 +200,12 @@ const Property* find_property(guint id) {
   return id >= 1 && id <= std::size(kProperties) ? &kProperties[id - 1] : nullptr;
 }
 
+const Property* find_property(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kProperties), std::end(kProperties),
+                                   [&](const Property& p) { return p.name == name; });
+  return found != std::end(kProperties) ? found : nullptr;
+}
+
 }  // namespace
 
 void install_properties(GObjectClass* klass) {
@@ -231,6 +239,20 @@ bool get_property(const Properties& properties, guint id, GValue* value) {
     write_value(*property, property->member.get(properties), value);
   }
   return property != nullptr;
+}
+
+bool restore_property(Properties* properties, const char* name, const Properties& from,
+                      const Properties& to) {
+  const Property* property = find_property(std::string_view(name));
+  if (property == nullptr) {
+    return false;
+  }
+  const auto get = property->member.get;
+  const bool is_restored = get(*properties) == get(from) && get(from) != get(to);
+  if (is_restored) {
+    property->member.set(properties, get(to));
+  }
+  return is_restored;
 }
 
 }  // namespace cudaccl

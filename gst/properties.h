@@ -28,8 +28,8 @@ struct Properties {
    * GstCudaCcl:backend:
    *
    * Where frames are labelled. With `auto` the element falls back to the CPU if there is no usable GPU, and
-   * posts an info message; with `cuda` the change to READY fails instead. #GstCudaCcl:active-backend is the
-   * result.
+   * posts an info message; with `cuda` the state change fails instead. The property is read at each start,
+   * from NULL to READY and from READY to PAUSED. #GstCudaCcl:active-backend is the result.
    *
    * Since: 0.1
    */
@@ -39,7 +39,7 @@ struct Properties {
    * GstCudaCcl:cuda-device-id:
    *
    * Ordinal of the CUDA device. With -1 the element uses the device of a CUDA context that other elements or
-   * the application share, or else the first device.
+   * the application share, or else the first device. It is read when #GstCudaCcl:backend is.
    *
    * Since: 0.1
    */
@@ -49,7 +49,8 @@ struct Properties {
    * GstCudaCcl:algorithm:
    *
    * The labeler. All of them give the same labels and records, so this is a choice of speed; `auto` is the
-   * fastest of the backend. An algorithm that does not run on the backend is an element error.
+   * fastest of the backend. An algorithm that does not run on the backend is an element error at the start.
+   * While frames flow, such a value is refused with a warning, and the old one stays.
    *
    * Since: 0.1
    */
@@ -59,7 +60,8 @@ struct Properties {
    * GstCudaCcl:output:
    *
    * What the source pad produces. A change while the pipeline runs renegotiates the source caps; with
-   * `passthrough` the sink caps are negotiated as well, because then both pads have the same format.
+   * `passthrough` the sink caps are negotiated as well, because then both pads have the same format. An
+   * output that downstream cannot take is refused with a warning, and the old one stays.
    *
    * Since: 0.1
    */
@@ -252,5 +254,9 @@ void install_properties(GObjectClass* klass);
 /// Writes or reads the property of the table with this id. False if there is none.
 bool set_property(Properties* properties, guint id, const GValue* value);
 bool get_property(const Properties& properties, guint id, GValue* value);
+
+/// If the named property has the value that it has in `from`, and another one in `to`, sets it to that. True
+/// if it did.
+bool restore_property(Properties* properties, const char* name, const Properties& from, const Properties& to);
 
 }  // namespace cudaccl

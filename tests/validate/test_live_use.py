@@ -39,9 +39,6 @@ PARTS = {
     "full-rate-behind-leaky-queue": known.run_full_rate,
     "refused-switches": known.run_refused_switches,
 }
-# Parts that fail because of known defects of the element. They run only with --part.
-LEFT_OUT = ("refused-switches",)
-
 WARM_UP = 0.15  # of a round
 HANG = 180  # seconds
 
@@ -116,10 +113,7 @@ def run_parts(context, names, messages, alive):
 
 
 def use(context, arguments, messages, alive):
-    names = arguments.part or [name for name in PARTS if name not in LEFT_OUT]
-    for name in LEFT_OUT:
-        if name not in names:
-            print(f"left out because of a known defect, run with --part {name}: {name}")
+    names = arguments.part or list(PARTS)
     begin = time.monotonic()
     context.scale = WARM_UP
     run_parts(context, names, messages, alive)

@@ -21,7 +21,7 @@ README = DOCUMENTS[ROOT / "README.md"]
 WHEN = {  # what the property table says about a change, and what gst-inspect-1.0 says
     "next frame": "changeable in NULL, READY, PAUSED or PLAYING state",
     "next frame, after negotiation": "changeable in NULL, READY, PAUSED or PLAYING state",
-    "next start from NULL": "changeable only in NULL or READY state",
+    "next start": "changeable only in NULL or READY state",
     "at once": "",  # a property of GstBaseTransform, without such a flag
     "read only": "readable",
 }

@@ -97,18 +97,48 @@ TEST(Renegotiation, MaskAfterPassthroughHasAPool) {
   EXPECT_NE(h.process(noise(16, 16, 3))->pool, nullptr);
 }
 
-/// If downstream accepts only the old output, the stream ends with an error, not with wrong pixels.
+/// If downstream accepts only the old output, that one stays, and one warning says why.
 TEST(Renegotiation, OutputThatDownstreamRefuses) {
   Harness h("output=colorized");
   h.accept("video/x-raw,format=RGBA");
   ASSERT_TRUE(h.send_caps("GRAY8", 16, 16));
   h.process(noise(16, 16, 1));
-  h.set("output", "labels");
-  EXPECT_EQ(h.push(noise(16, 16, 2)), GST_FLOW_NOT_NEGOTIATED);
-  EXPECT_EQ(h.pull(), nullptr);
-  h.set("output", "overlay");
-  const Image image = noise(16, 16, 3);
-  EXPECT_EQ(h.pixels(h.process(image)), expected_pixels("overlay", image));
+  std::string in_force = "colorized";
+  uint32_t seed = 2;
+  for (const char* refused : {"labels", "overlay", "mask", "passthrough", "colorized", "labels"}) {
+    h.set("output", refused);
+    for (int frame = 0; frame < 3; ++frame) {
+      const Image image = noise(16, 16, ++seed);
+      const bool is_rgb = std::string(refused) == "overlay" || std::string(refused) == "colorized";
+      in_force = is_rgb ? refused : in_force;
+      EXPECT_EQ(h.pixels(h.process(image)), expected_pixels(in_force, image));
+      const Ref<GstMessage> warning = h.message(GST_MESSAGE_WARNING);
+      ASSERT_EQ(warning != nullptr, !is_rgb && frame == 0) << refused;
+      if (warning) {
+        EXPECT_NE(text_of(warning.get()).find("downstream does not accept"), std::string::npos);
+        EXPECT_NE(text_of(warning.get()).find(refused), std::string::npos);
+      }
+      EXPECT_EQ(text_of_property(h.element(), "output"), in_force);
+    }
+  }
+  EXPECT_EQ(h.message(GST_MESSAGE_ERROR), nullptr);
+  EXPECT_EQ(h.stat("dropped"), 0u);
+}
+
+/// New caps arrive before the next frame could take the output back.
+TEST(Renegotiation, RefusedOutputBeforeNewCaps) {
+  for (const char* refused : {"labels", "passthrough"}) {
+    Harness h("output=colorized");
+    h.accept("video/x-raw,format=RGBA");
+    ASSERT_TRUE(h.send_caps("GRAY8", 16, 16));
+    h.process(noise(16, 16, 1));
+    h.set("output", refused);
+    ASSERT_TRUE(h.send_caps("GRAY8", 20, 10));
+    const Image image = noise(20, 10, 2);
+    EXPECT_EQ(h.pixels(h.process(image)), expected_pixels("colorized", image));
+    EXPECT_NE(h.message(GST_MESSAGE_WARNING), nullptr);
+    EXPECT_EQ(h.message(GST_MESSAGE_ERROR), nullptr);
+  }
 }
 
 TEST(Renegotiation, DownstreamRequestsAnotherFormat) {

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "live_properties.h"
+
+#include <memory>
+#include <vector>
+
+#include "gstcudaccl.h"
+
+namespace cudaccl {
+
+Properties LiveProperties::snapshot() const {
+  const std::lock_guard guard(lock_);
+  return properties_;
+}
+
+bool LiveProperties::set(guint id, const GValue* value) {
+  Properties before;
+  Properties after;
+  bool is_known = false;
+  {
+    const std::lock_guard guard(lock_);
+    before = properties_;
+    is_known = set_property(&properties_, id, value);
+    after = properties_;
+  }
+  react(before, after);
+  return is_known;
+}
+
+std::optional<Properties> LiveProperties::in_force() const {
+  const std::lock_guard guard(lock_);
+  return in_force_;
+}
+
+void LiveProperties::set_in_force(const std::optional<Properties>& properties) {
+  const std::lock_guard guard(lock_);
+  in_force_ = properties;
+}
+
+void LiveProperties::take_back(const Properties& refused, const Properties& in_force,
+                               std::initializer_list<const char*> names, const std::string& reason) {
+  Properties before;
+  Properties after;
+  std::vector<const char*> taken_back;
+  {
+    const std::lock_guard guard(lock_);
+    before = properties_;
+    for (const char* name : names) {
+      if (restore_property(&properties_, name, refused, in_force)) {
+        taken_back.push_back(name);
+      }
+    }
+    after = properties_;
+  }
+  std::string wanted;
+  std::string stays;
+  for (const char* name : taken_back) {
+    const char* separator = wanted.empty() ? "" : ", ";
+    wanted += separator + text_of(name, refused);
+    stays += separator + text_of(name, in_force);
+  }
+  if (taken_back.empty()) {
+    return;
+  }
+  react(before, after);
+  for (const char* name : taken_back) {
+    g_object_notify(G_OBJECT(element_), name);
+  }
+  GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS,
+                      ("%s cannot work now: %s. %s stays", wanted.c_str(), reason.c_str(), stays.c_str()),
+                      (nullptr));
+}
+
+/// Renegotiates and reports what depends on a changed property.
+void LiveProperties::react(const Properties& before, const Properties& after) const {
+  if (before.output != after.output || before.pipeline_depth != after.pipeline_depth) {
+    gst_base_transform_reconfigure_src(element_);
+  }
+  if ((before.output == ccl::Output::kNone) != (after.output == ccl::Output::kNone)) {
+    // Passthrough accepts the formats that downstream accepts, the other outputs accept all.
+    gst_base_transform_reconfigure_sink(element_);
+  }
+  if (before.pipeline_depth != after.pipeline_depth) {
+    gst_element_post_message(GST_ELEMENT(element_), gst_message_new_latency(GST_OBJECT(element_)));
+  }
+}
+
+/// As on a launch line.
+std::string LiveProperties::text_of(const char* name, const Properties& properties) const {
+  const GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element_), name);
+  GValue value = G_VALUE_INIT;
+  g_value_init(&value, spec->value_type);
+  get_property(properties, spec->param_id, &value);
+  const std::unique_ptr<gchar, decltype(&g_free)> text(gst_value_serialize(&value), g_free);
+  g_value_unset(&value);
+  return std::string(name) + "=" + (text ? text.get() : "?");
+}
+
+}  // namespace cudaccl

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The properties as the application sets them, those in force, and what happens to a value that cannot work.
+#pragma once
+
+#include <gst/base/gstbasetransform.h>
+
+#include <initializer_list>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "properties.h"
+
+namespace cudaccl {
+
+/// A property changes at once, and each frame uses a snapshot. If a frame shows that the new value cannot
+/// work, the property gets the old value back, one warning says why, and the stream goes on. Any thread may
+/// use it.
+class LiveProperties {
+ public:
+  /// The element must outlive this.
+  explicit LiveProperties(GstBaseTransform* element) : element_(element) {}
+
+  Properties snapshot() const;
+  /// Sets the property with this id, and renegotiates and reports what depends on it. False if there is none.
+  bool set(guint id, const GValue* value);
+
+  /// The properties of the last frame or negotiation that worked, with the output that was written; none
+  /// before the first one.
+  std::optional<Properties> in_force() const;
+  void set_in_force(const std::optional<Properties>& properties);
+
+  /// Gives those of the named properties that differ between `refused` and `in_force` their old values back,
+  /// and posts a warning with the reason. A value that was set meanwhile stays.
+  void take_back(const Properties& refused, const Properties& in_force,
+                 std::initializer_list<const char*> names, const std::string& reason);
+
+ private:
+  void react(const Properties& before, const Properties& after) const;
+  std::string text_of(const char* name, const Properties& properties) const;
+
+  GstBaseTransform* const element_;
+  mutable std::mutex lock_;  ///< for the two below
+  Properties properties_;
+  std::optional<Properties> in_force_;
+};
+
+}  // namespace cudaccl
