@@ -14,7 +14,11 @@ namespace cudaccl {
 
 FramePath::FramePath(GstBaseTransform* element, Backend* backend, Negotiation* negotiation,
                      Statistics* statistics)
-    : element_(element), backend_(backend), negotiation_(negotiation), statistics_(statistics) {
+    : element_(element),
+      backend_(backend),
+      negotiation_(negotiation),
+      statistics_(statistics),
+      corrupt_frames_(GST_ELEMENT(element)) {
   gst_pad_add_probe(GST_BASE_TRANSFORM_SRC_PAD(element), GST_PAD_PROBE_TYPE_BUFFER, mark_gap, this, nullptr);
 }
 
@@ -25,6 +29,7 @@ void FramePath::start() {
   in_pool_ = nullptr;
   in_pool_frames_ = 0;
   newest_ = GST_CLOCK_TIME_NONE;
+  corrupt_frames_.reset();
 }
 
 GstFlowReturn FramePath::push(GstBuffer* in, Properties properties, GstClockTime frame_duration) {
@@ -259,20 +264,17 @@ void FramePath::flush() {
   in_flight_.clear();
 }
 
-void FramePath::drop(GstClockTime time) {
-  statistics_->count_dropped();
+void FramePath::drop_late(GstClockTime time) {
+  statistics_->count_late();
   after_gap_ = true;
   newest_ = time;
 }
 
-/// Warns about a frame that cannot be read; the stream goes on with the next one.
+/// Drops a frame that cannot be read; the stream goes on with the next one.
 GstFlowReturn FramePath::drop_corrupt_frame(GstBuffer* buffer) {
-  const GstVideoInfo& info = negotiation_->caps().in;
-  GST_ELEMENT_WARNING(
-      element_, STREAM, FORMAT, ("Dropped a corrupt frame"),
-      ("a buffer of %" G_GSIZE_FORMAT " bytes cannot hold %s %dx%d", gst_buffer_get_size(buffer),
-       GST_VIDEO_INFO_NAME(&info), GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)));
-  drop(GST_BUFFER_PTS(buffer));
+  statistics_->count_corrupt();
+  after_gap_ = true;
+  corrupt_frames_.warn(buffer, negotiation_->caps().in);
   return GST_BASE_TRANSFORM_FLOW_DROPPED;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend.h"
+#include "corrupt_frames.h"
 #include "in_flight.h"
 #include "negotiation.h"
 #include "properties.h"
@@ -37,8 +38,9 @@ class FramePath {
   GstFlowReturn drain();
   /// Discards all frames in flight.
   void flush();
-  /// Counts a frame that is not processed. Frames in flight that are due after it leave through pop().
-  void drop(GstClockTime time);
+  /// Counts a frame that was dropped because it was late. Frames in flight that are due by then leave through
+  /// pop().
+  void drop_late(GstClockTime time);
 
  private:
   GstFlowReturn follow_context(GstBuffer* in);
@@ -61,6 +63,7 @@ class FramePath {
   Backend* const backend_;
   Negotiation* const negotiation_;
   Statistics* const statistics_;
+  CorruptFrames corrupt_frames_;
 
   InFlight in_flight_;
   guint depth_ = 0;                            ///< frames that may stay in flight

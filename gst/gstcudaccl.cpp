@@ -452,7 +452,7 @@ static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform* transfor
   if (flow != GST_BASE_TRANSFORM_FLOW_DROPPED) {
     return flow;
   }
-  GST_CUDA_CCL(transform)->priv->path.drop(time);
+  GST_CUDA_CCL(transform)->priv->path.drop_late(time);
   return GST_FLOW_OK;  // generate_output() is called for the frames that are due
 }
 

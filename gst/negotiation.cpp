@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "negotiation.h"
 
+#include <cstring>
+
 #include "caps.h"
 #include "gstcudaccl.h"
 
@@ -22,6 +24,14 @@ Negotiation::Negotiation(GstBaseTransform* element, Backend* backend, LiveProper
 
 bool Negotiation::set_caps(GstCaps* in_caps, GstCaps* out_caps) {
   FrameCaps caps;
+  if (gst_video_info_from_caps(&caps.in, in_caps) && is_too_large(live_->snapshot().output, caps.in)) {
+    const gchar* format = gst_structure_get_string(gst_caps_get_structure(out_caps, 0), "format");
+    GST_ELEMENT_ERROR(element_, STREAM, FORMAT,
+                      ("GStreamer cannot allocate %s %s frame of 4 GiB or more",
+                       strchr("BG", format[0]) != nullptr ? "a" : "an", format),
+                      ("%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT, in_caps, out_caps));
+    return false;
+  }
   if (!gst_video_info_from_caps(&caps.in, in_caps) || !gst_video_info_from_caps(&caps.out, out_caps)) {
     GST_ELEMENT_ERROR(element_, STREAM, FORMAT, ("Not caps of video frames"),
                       ("%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT, in_caps, out_caps));

@@ -38,9 +38,14 @@ void Statistics::count_frame(const ccl::FrameResult& result) {
   ++totals_.frames;
 }
 
-void Statistics::count_dropped() {
+void Statistics::count_late() {
   const std::lock_guard guard(lock_);
-  ++totals_.dropped;
+  ++totals_.late;
+}
+
+void Statistics::count_corrupt() {
+  const std::lock_guard guard(lock_);
+  ++totals_.corrupt;
 }
 
 void Statistics::reset() {
@@ -58,7 +63,8 @@ GstStructure* Statistics::to_structure(const Processor& processor) const {
   GstStructure* structure =
       gst_structure_new("application/x-cudaccl-stats", "device", G_TYPE_STRING, processor.description.c_str(),
                         "device-id", G_TYPE_INT, processor.cuda_device_id, "frames", G_TYPE_UINT64,
-                        totals.frames, "dropped", G_TYPE_UINT64, totals.dropped, nullptr);
+                        totals.frames, "dropped", G_TYPE_UINT64, totals.late + totals.corrupt, "late",
+                        G_TYPE_UINT64, totals.late, "corrupt", G_TYPE_UINT64, totals.corrupt, nullptr);
   for (size_t i = 0; i < std::size(kFrameCounts); ++i) {
     gst_structure_set(structure, kFrameCounts[i].stats_field, G_TYPE_UINT64, totals.counts[i], nullptr);
   }

@@ -18,12 +18,14 @@ namespace cudaccl {
 class Statistics {
  public:
   void count_frame(const ccl::FrameResult& result);
-  void count_dropped();
+  void count_late();     ///< a frame that quality of service dropped
+  void count_corrupt();  ///< a frame that could not be read
   void reset();
 
   /// application/x-cudaccl-stats: `device` (string, empty if there is none) and `device-id` (gint, −1 unless
-  /// it is a GPU) of the processor; then `frames`, `dropped`, and the sums of kFrameCounts (guint64); then
-  /// for each stage STAGE-us-min, STAGE-us-mean, STAGE-us-max (gdouble). Owned by the caller.
+  /// it is a GPU) of the processor; then `frames`, `dropped` (`late` and `corrupt`), and the sums of
+  /// kFrameCounts (guint64); then for each stage STAGE-us-min, STAGE-us-mean, STAGE-us-max (gdouble). Owned
+  /// by the caller.
   GstStructure* to_structure(const Processor& processor) const;
 
  private:
@@ -39,7 +41,8 @@ class Statistics {
 
   struct Totals {
     uint64_t frames = 0;
-    uint64_t dropped = 0;
+    uint64_t late = 0;
+    uint64_t corrupt = 0;
     uint64_t counts[std::size(kFrameCounts)] = {};
     Range stages[kStages];
   };

@@ -67,6 +67,16 @@ TEST(Caps, SeparateViewsAreRefusedWithAnElementError) {
   EXPECT_NE(text_of(error.get()).find("separate views"), std::string::npos) << text_of(error.get());
 }
 
+TEST(Caps, FramesOf4GiBAreRefusedWithAnElementError) {
+  Harness h("output=colorized");
+  h.accept("video/x-raw,format=BGRA");
+  EXPECT_FALSE(h.send_caps("GRAY8", 32768, 32768));
+  const Ref<GstMessage> error = h.message(GST_MESSAGE_ERROR);
+  ASSERT_NE(error, nullptr);
+  EXPECT_NE(text_of(error.get()).find("a BGRA frame of 4 GiB or more"), std::string::npos)
+      << text_of(error.get());
+}
+
 TEST(Caps, LongestRowsAndColumnsWork) {
   for (const auto& [width, height] : {std::pair{32768u, 1u}, std::pair{1u, 32768u}}) {
     Harness h("output=mask");

@@ -14,6 +14,7 @@ struct Case {
   const char* name;
   const char* format;
   Ref<GstBuffer> (*make)();
+  const char* words;  ///< of the warning
 };
 
 /// A frame of 32×24 whose GstVideoMeta describes another first plane.
@@ -31,19 +32,29 @@ Ref<GstBuffer> of_size(gsize size) {
 }
 
 const Case kCases[] = {
-    {"NoMemory", "GRAY8", [] { return Ref<GstBuffer>(gst_buffer_new()); }},
-    {"OneByteShort", "GRAY8", [] { return of_size(32 * 24 - 1); }},
-    {"LumaShort", "NV12", [] { return of_size(32 * 12); }},
-    {"ChromaMissing", "I420", [] { return of_size(32 * 24); }},
-    {"OffsetPastTheEnd", "GRAY8", [] { return with_meta(1 << 20, 32); }},
-    {"OffsetALittleTooFar", "GRAY8", [] { return with_meta(1, 32); }},
-    {"StrideTooLong", "GRAY8", [] { return with_meta(0, 33); }},
-    {"StrideFarTooLong", "GRAY8", [] { return with_meta(0, G_MAXINT); }},
-    {"StrideShorterThanARow", "GRAY8", [] { return with_meta(0, 31); }},
-    {"StrideZero", "GRAY8", [] { return with_meta(0, 0); }},
-    {"StrideNegative", "GRAY8", [] { return with_meta(0, -32); }},
-    {"MetaOfASmallerFrame", "GRAY8", [] { return with_meta(0, 16, 16, 12); }},
-    {"MetaOfANarrowerFrame", "GRAY8", [] { return with_meta(0, 16, 16, 48); }},
+    {"NoMemory", "GRAY8", [] { return Ref<GstBuffer>(gst_buffer_new()); },
+     "of 0 bytes without video meta; by the caps"},
+    {"OneByteShort", "GRAY8", [] { return of_size(32 * 24 - 1); },
+     "of 767 bytes without video meta; by the caps, GRAY8 32x24 has a stride of 32 bytes and needs 768 "
+     "bytes"},
+    {"LumaShort", "NV12", [] { return of_size(32 * 12); }, "needs 1152 bytes"},
+    {"ChromaMissing", "I420", [] { return of_size(32 * 24); },
+     "of 768 bytes without video meta; by the caps, I420 32x24 has a stride of 32 bytes and needs 1152 "
+     "bytes"},
+    {"OffsetPastTheEnd", "GRAY8", [] { return with_meta(1 << 20, 32); }, "begins at byte 1048576"},
+    {"OffsetALittleTooFar", "GRAY8", [] { return with_meta(1, 32); }, "begins at byte 1 and needs 769 bytes"},
+    {"StrideTooLong", "GRAY8", [] { return with_meta(0, 33); },
+     "of 768 bytes; by its video meta, GRAY8 32x24 has a stride of 33 bytes, begins at byte 0 and needs 791 "
+     "bytes"},
+    {"StrideFarTooLong", "GRAY8", [] { return with_meta(0, G_MAXINT); }, "stride of 2147483647 bytes"},
+    {"StrideShorterThanARow", "GRAY8", [] { return with_meta(0, 31); },
+     "whose video meta has a stride of 31 bytes; a row of GRAY8 32x24 needs 32 bytes"},
+    {"StrideZero", "GRAY8", [] { return with_meta(0, 0); }, "stride of 0 bytes"},
+    {"StrideNegative", "GRAY8", [] { return with_meta(0, -32); }, "stride of -32 bytes"},
+    {"MetaOfASmallerFrame", "GRAY8", [] { return with_meta(0, 16, 16, 12); },
+     "whose video meta says GRAY8 16x12; the caps say GRAY8 32x24"},
+    {"MetaOfANarrowerFrame", "GRAY8", [] { return with_meta(0, 16, 16, 48); },
+     "whose video meta says GRAY8 16x48; the caps say GRAY8 32x24"},
 };
 
 void PrintTo(const Case& c, std::ostream* out) {
@@ -66,10 +77,15 @@ TEST_P(CorruptFrames, AreDroppedAndCounted) {
     EXPECT_EQ(h.push(c.make()), GST_FLOW_OK);
     EXPECT_EQ(h.pull(), nullptr);
     EXPECT_EQ(h.stat("dropped"), i);
+    EXPECT_EQ(h.stat("corrupt"), i);
+    EXPECT_EQ(h.stat("late"), 0u);
     const Ref<GstMessage> warning = h.message(GST_MESSAGE_WARNING);
-    ASSERT_NE(warning, nullptr);
-    EXPECT_NE(text_of(warning.get()).find("orrupt"), std::string::npos) << text_of(warning.get());
-    EXPECT_NE(text_of(warning.get()).find("32x24"), std::string::npos) << text_of(warning.get());
+    ASSERT_EQ(warning != nullptr, i == 1) << "one for each cause";
+    if (warning) {
+      EXPECT_NE(text_of(warning.get()).find(c.words), std::string::npos) << text_of(warning.get());
+      EXPECT_NE(text_of(warning.get()).find("orrupt"), std::string::npos) << text_of(warning.get());
+      EXPECT_NE(text_of(warning.get()).find("32x24"), std::string::npos) << text_of(warning.get());
+    }
   }
   EXPECT_EQ(h.stat("frames"), 1u);
   EXPECT_EQ(h.message(GST_MESSAGE_ERROR), nullptr);
@@ -85,6 +101,29 @@ INSTANTIATE_TEST_SUITE_P(All, CorruptFrames,
                          [](const auto& info) {
                            return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param);
                          });
+
+/// A source that breaks every frame does not fill the bus; a second cause is reported too.
+TEST(Warnings, AreCountedPerCause) {
+  const LogCapture quiet;
+  Harness h("output=mask");
+  ASSERT_TRUE(h.send_caps("GRAY8", 32, 24));
+  std::vector<std::string> texts;
+  for (int frame = 1; frame <= 250; ++frame) {
+    ASSERT_EQ(h.push(of_size(static_cast<gsize>(frame))), GST_FLOW_OK);
+    if (frame % 50 == 0) {
+      ASSERT_EQ(h.push(with_meta(0, 33)), GST_FLOW_OK);
+    }
+  }
+  while (const Ref<GstMessage> warning = h.message(GST_MESSAGE_WARNING)) {
+    texts.push_back(text_of(warning.get()));
+  }
+  ASSERT_EQ(texts.size(), 4u);
+  EXPECT_NE(texts[0].find("Dropped a corrupt frame: a buffer of 1 bytes"), std::string::npos) << texts[0];
+  EXPECT_NE(texts[1].find("Dropped 10 corrupt frames: a buffer of 10 bytes"), std::string::npos) << texts[1];
+  EXPECT_NE(texts[2].find("by its video meta"), std::string::npos) << texts[2];
+  EXPECT_NE(texts[3].find("Dropped 100 corrupt frames"), std::string::npos) << texts[3];
+  EXPECT_EQ(h.stat("corrupt"), 255u);
+}
 
 /// A crop rectangle that lies partly outside the frame is ignored.
 TEST(CropRectangles, OutsideTheFrameAreIgnored) {

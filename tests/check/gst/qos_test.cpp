@@ -44,6 +44,8 @@ TEST_P(Qos, LateFramesAreDroppedAndCounted) {
   }
   EXPECT_EQ(h.stat("frames"), 1u);
   EXPECT_EQ(h.stat("dropped"), 2u);
+  EXPECT_EQ(h.stat("late"), 2u);
+  EXPECT_EQ(h.stat("corrupt"), 0u);
   const Ref<GstBuffer> next = h.process(image);
   EXPECT_TRUE(GST_BUFFER_FLAG_IS_SET(next.get(), GST_BUFFER_FLAG_DISCONT));
   EXPECT_EQ(h.stat("frames"), 2u);
