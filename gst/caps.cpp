@@ -133,10 +133,15 @@ GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, GstCaps* filte
   return filter != nullptr ? filtered(result, filter) : result;
 }
 
-void answer_caps(GstPad* pad, GstPad* other_pad, GstQuery* query, const CapsRule& rule) {
+void answer_caps(GstPad* pad, GstPad* other_pad, GstQuery* query, const CapsRule& rule,
+                 const CapsRule& fallback) {
   GstCaps* filter = nullptr;
   gst_query_parse_caps(query, &filter);
   GstCaps* caps = possible_caps(pad, other_pad, filter, rule);
+  if (gst_caps_is_empty(caps) && fallback.output != rule.output) {
+    gst_caps_unref(caps);
+    caps = possible_caps(pad, other_pad, filter, fallback);
+  }
   gst_query_set_caps_result(query, caps);
   gst_caps_unref(caps);
 }

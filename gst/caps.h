@@ -24,8 +24,10 @@ struct CapsRule {
 /// memory is possible, that of `caps` first. Owned by the caller.
 GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, GstCaps* filter, const CapsRule& rule);
 
-/// Answers a CAPS query on `pad`: the caps that it can have, given what the peer of `other_pad` accepts.
-void answer_caps(GstPad* pad, GstPad* other_pad, GstQuery* query, const CapsRule& rule);
+/// Answers a CAPS query on `pad`: the caps that it can have, given what the peer of `other_pad` accepts. If
+/// there are none by the rule, those by the fallback.
+void answer_caps(GstPad* pad, GstPad* other_pad, GstQuery* query, const CapsRule& rule,
+                 const CapsRule& fallback);
 
 /// Whether the caps are of CUDA memory only.
 bool is_cuda_caps(const GstCaps* caps);

@@ -122,7 +122,8 @@ static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform*, GstBuffer**
 static GstFlowReturn gst_cuda_ccl_transform(GstBaseTransform*, GstBuffer*, GstBuffer*);
 static gboolean gst_cuda_ccl_transform_meta(GstBaseTransform*, GstBuffer*, GstMeta*, GstBuffer*);
 
-G_DEFINE_TYPE(GstCudaCcl, gst_cuda_ccl, GST_TYPE_BASE_TRANSFORM)
+G_DEFINE_TYPE_WITH_CODE(GstCudaCcl, gst_cuda_ccl, GST_TYPE_BASE_TRANSFORM,
+                        G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, nullptr))
 GST_ELEMENT_REGISTER_DEFINE(cudaccl, "cudaccl", GST_RANK_NONE, gst_cuda_ccl_get_type())
 
 static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
@@ -289,24 +290,6 @@ static gboolean answer_latency(GstCudaCcl* self, GstQuery* query) {
   return TRUE;
 }
 
-/// GstBaseTransform would call transform_caps() for each way, and `output` may change in between. For an
-/// output that cannot work, the one in force answers: the next frame takes the other one back.
-static void answer_caps(GstCudaCcl* self, GstPadDirection direction, GstQuery* query) {
-  GstBaseTransform* transform = GST_BASE_TRANSFORM(self);
-  const bool is_src = direction == GST_PAD_SRC;
-  GstPad* pad = is_src ? transform->srcpad : transform->sinkpad;
-  GstPad* other_pad = is_src ? transform->sinkpad : transform->srcpad;
-  CapsRule rule = self->priv->wanted_caps_rule();
-  cudaccl::answer_caps(pad, other_pad, query, rule);
-  GstCaps* caps = nullptr;
-  gst_query_parse_caps_result(query, &caps);
-  const std::optional<Properties> in_force = self->priv->properties.in_force();
-  if (gst_caps_is_empty(caps) && in_force && in_force->output != rule.output) {
-    rule.output = in_force->output;
-    cudaccl::answer_caps(pad, other_pad, query, rule);
-  }
-}
-
 static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection direction, GstQuery* query) {
   GstCudaCcl* self = GST_CUDA_CCL(transform);
   Private* priv = self->priv;
@@ -318,7 +301,16 @@ static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection 
     return answer_latency(self, query);
   }
   if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS) {
-    answer_caps(self, direction, query);
+    // GstBaseTransform would call transform_caps() for each way, and `output` may change in between. For an
+    // output that cannot work, the one in force answers: the next frame takes the other one back.
+    const bool is_src = direction == GST_PAD_SRC;
+    const CapsRule rule = priv->wanted_caps_rule();
+    CapsRule fallback = rule;
+    if (const std::optional<Properties> in_force = priv->properties.in_force()) {
+      fallback.output = in_force->output;
+    }
+    cudaccl::answer_caps(is_src ? transform->srcpad : transform->sinkpad,
+                         is_src ? transform->sinkpad : transform->srcpad, query, rule, fallback);
     return TRUE;
   }
   if (direction == GST_PAD_SINK && is_serialized(query)) {
@@ -470,7 +462,11 @@ static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform* transform, G
       return flow;
     }
   }
-  return priv->path.pop(out);
+  const GstFlowReturn flow = priv->path.pop(out);
+  if (priv->statistics.is_report_due()) {
+    g_object_notify(G_OBJECT(self), "stats");
+  }
+  return flow;
 }
 
 /// Never called, because frames go through generate_output(). Without it GstBaseTransform would work in

@@ -83,7 +83,7 @@ constexpr Property kProperties[] = {
     {"cuda-device-id", "CUDA device id",
      "CUDA device to use (-1: any); read at each start, from NULL or from READY",
      kFixed, Int{-1, G_MAXINT}, kMember<&Properties::cuda_device_id>},
-    {"algorithm", "Algorithm", "Labeler; all give the same labels, not all run on both backends",
+    {"algorithm", "Algorithm", "Labeler; all give the same labels; in brackets the backends of each one in this build",
      kLive, Enum{algorithm_type}, kMember<&Properties::algorithm>},
 
     {"connectivity", "Connectivity", "Which pixels are neighbours",
@@ -96,7 +96,8 @@ constexpr Property kProperties[] = {
     {"invert", "Invert", "Binary foreground is value < threshold",
      kControllable, Bool{}, kRule<&ForegroundRule::invert>},
 
-    {"output", "Output", "What the source pad produces",
+    {"output", "Output", "What the source pad produces: colorized and overlay give RGB of 4 bytes, labels GRAY16_LE, mask GRAY8, "
+     "passthrough the format of the sink",
      kLive, Enum{output_type}, kMember<&Properties::output>},
     {"palette", "Palette", "Colours of components",
      kControllable, Enum{palette_type}, kSetting<&Settings::palette>},
@@ -123,7 +124,7 @@ constexpr Property kProperties[] = {
      "Frames that stay in flight, so that their transfers and kernels overlap; each adds one frame of latency",
      kLive, UInt{0, kMaxPipelineDepth}, kMember<&Properties::pipeline_depth>},
 
-    {"features", "Features", "Record fields to compute besides area, box and centroid",
+    {"features", "Features", "Record fields to compute in addition to area, box and centroid",
      kControllable, Flags{features_type}, kSetting<&Settings::features>},
     {"metadata", "Metadata", "Metadata that buffers carry",
      kLive, Flags{metadata_type}, kMember<&Properties::metadata>},
@@ -220,9 +221,10 @@ void install_properties(GObjectClass* klass) {
                         static_cast<gint>(BackendChoice::kAuto), kReadOnly));
   g_object_class_install_property(
       klass, kStatsId,
-      g_param_spec_boxed("stats", "Statistics",
-                         "Frames, drops, components and time per stage since the start", GST_TYPE_STRUCTURE,
-                         kReadOnly));
+      g_param_spec_boxed(
+          "stats", "Statistics",
+          "Frames, drops, components and time per stage since the start; notified once a second",
+          GST_TYPE_STRUCTURE, kReadOnly));
 }
 
 bool set_property(Properties* properties, guint id, const GValue* value) {

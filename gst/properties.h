@@ -242,6 +242,7 @@ enum : guint {
    * the sums of the frames' counts such as `components` (#guint64) are counted since the start: see
    * docs/metadata.md. Each of the stages `upload`, `label`, `number`, `measure`, `paint` and `download` has its
    * time per frame in microseconds, as `STAGE-us-min`, `STAGE-us-mean` and `STAGE-us-max` (#gdouble).
+   * While frames flow, a change is notified at most once a second.
    *
    * Since: 0.1
    */

@@ -3,6 +3,7 @@
 
 #include <gst/gst.h>
 
+#include <string>
 #include <vector>
 
 #include "analytics.h"
@@ -33,6 +34,15 @@ GType new_flags(const char* name, const GFlagsValue* values) {
   return mark_as_plugin_api(g_flags_register_static(name, values));
 }
 
+/// Where the algorithm runs in this build.
+const char* backends_of(const ccl::AlgorithmInfo& info) {
+  const bool on_cpu = info.runs_on(ccl::Backend::kCpu);
+  if (info.runs_on(ccl::Backend::kCuda)) {
+    return on_cpu ? "cpu, cuda" : "cuda";
+  }
+  return on_cpu ? "cpu" : "cuda, not in this build";
+}
+
 }  // namespace
 
 GType backend_type() {
@@ -46,10 +56,18 @@ GType backend_type() {
 }
 
 GType algorithm_type() {
+  // GObject keeps the pointers to the names.
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> sources;
+    for (const ccl::AlgorithmInfo& info : ccl::algorithms()) {
+      sources.push_back(std::string(info.source) + " (" + backends_of(info) + ")");
+    }
+    return sources;
+  }();
   static const std::vector<GEnumValue> values = [] {
     std::vector<GEnumValue> rows;
     for (const ccl::AlgorithmInfo& info : ccl::algorithms()) {
-      rows.push_back({value_of(info.algorithm), info.source, info.nick});
+      rows.push_back({value_of(info.algorithm), names[rows.size()].c_str(), info.nick});
     }
     rows.push_back({});
     return rows;
@@ -78,10 +96,11 @@ GType foreground_type() {
 
 GType output_type() {
   static constexpr GEnumValue kValues[] = {
-      {value_of(ccl::Output::kColorized), "A colour for every component", "colorized"},
-      {value_of(ccl::Output::kOverlay), "Colours over the input as grey", "overlay"},
-      {value_of(ccl::Output::kLabels), "16-bit canonical labels", "labels"},
-      {value_of(ccl::Output::kMask), "255 in components that the filter keeps, else 0", "mask"},
+      {value_of(ccl::Output::kColorized), "A colour for every component: RGBA and other RGB of 4 bytes",
+       "colorized"},
+      {value_of(ccl::Output::kOverlay), "Colours over the input as grey: the same formats", "overlay"},
+      {value_of(ccl::Output::kLabels), "16-bit canonical labels: GRAY16_LE", "labels"},
+      {value_of(ccl::Output::kMask), "255 in components that the filter keeps, else 0: GRAY8", "mask"},
       {value_of(ccl::Output::kNone), "The input unchanged, metadata only", "passthrough"},
       {}};
   static const GType type = new_enum("GstCudaCclOutput", kValues);

@@ -51,6 +51,15 @@ void Statistics::count_corrupt() {
 void Statistics::reset() {
   const std::lock_guard guard(lock_);
   totals_ = {};
+  report_time_ = g_get_monotonic_time();
+}
+
+bool Statistics::is_report_due() {
+  const gint64 now = g_get_monotonic_time();
+  const std::lock_guard guard(lock_);
+  const bool is_due = now - report_time_ >= G_USEC_PER_SEC;
+  report_time_ = is_due ? now : report_time_;
+  return is_due;
 }
 
 GstStructure* Statistics::to_structure(const Processor& processor) const {

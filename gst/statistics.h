@@ -21,6 +21,8 @@ class Statistics {
   void count_late();     ///< a frame that quality of service dropped
   void count_corrupt();  ///< a frame that could not be read
   void reset();
+  /// True once a second, if it is asked often enough: then a change of `stats` is to be notified.
+  bool is_report_due();
 
   /// application/x-cudaccl-stats: `device` (string, empty if there is none) and `device-id` (gint, −1 unless
   /// it is a GPU) of the processor; then `frames`, `dropped` (`late` and `corrupt`), and the sums of
@@ -49,6 +51,7 @@ class Statistics {
 
   mutable std::mutex lock_;
   Totals totals_;
+  gint64 report_time_ = 0;  ///< of the last report or the start; GLib's monotonic time
 };
 
 }  // namespace cudaccl

@@ -62,6 +62,10 @@ def test_installed_plugin_is_found(installed, tmp_path):
     assert str(plugin) in run("gst-inspect-1.0 cudaccl", env=environment)
 
 
+def test_presets_are_installed(installed):
+    assert find(installed, "GstCudaCcl.prs").parent.parts[-3:] == ("share", "gstreamer-1.0", "presets")
+
+
 def test_plugin_links_neither_driver_nor_cuda_runtime(installed):
     needed = run(f"readelf -d {find(installed, 'libgstcudaccl.so')}")
     assert "libcuda.so" not in needed

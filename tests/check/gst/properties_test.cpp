@@ -152,6 +152,53 @@ TEST(Properties, EveryNickCanBeSetAndRead) {
                                           "palette"}));
 }
 
+/// gst-inspect-1.0 shows these texts.
+TEST(Properties, TextsNameFormatsAndBackends) {
+  const Ref<GstElement> element = make_element();
+  const auto spec_of = [&](const char* name) {
+    return g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), name);
+  };
+  const std::string output = g_param_spec_get_blurb(spec_of("output"));
+  for (const char* format : {"RGB", "GRAY16_LE", "GRAY8", "passthrough the format of the sink"}) {
+    EXPECT_NE(output.find(format), std::string::npos) << output;
+  }
+  EXPECT_NE(std::string(g_param_spec_get_blurb(spec_of("algorithm"))).find("backends"), std::string::npos);
+  GEnumClass* algorithms = G_PARAM_SPEC_ENUM(spec_of("algorithm"))->enum_class;
+  const auto text = [&](const char* nick) {
+    return std::string(g_enum_get_value_by_nick(algorithms, nick)->value_name);
+  };
+  EXPECT_NE(text("sauf").find("(cpu)"), std::string::npos) << text("sauf");
+  EXPECT_NE(text("dlp").find("(cpu"), std::string::npos) << text("dlp");
+  EXPECT_NE(text("union-find").find("(cuda"), std::string::npos) << text("union-find");
+}
+
+/// Every preset can be loaded, and sets what its file has.
+TEST(Presets, AreFoundAndLoaded) {
+  const Ref<GstElement> element = make_element();
+  ASSERT_TRUE(GST_IS_PRESET(element.get()));
+  gchar** names = gst_preset_get_preset_names(GST_PRESET(element.get()));
+  ASSERT_NE(names, nullptr);
+  const std::vector<std::string> found(names, names + g_strv_length(names));
+  g_strfreev(names);
+  EXPECT_EQ(std::set<std::string>(found.begin(), found.end()),
+            (std::set<std::string>{"boxes-over-video", "bright-objects", "clean-mask", "class-map",
+                                   "dark-objects", "many-cameras"}));
+  const LogCapture log;
+  for (const std::string& name : found) {
+    EXPECT_TRUE(gst_preset_load_preset(GST_PRESET(element.get()), name.c_str())) << name;
+    gchar* comment = nullptr;
+    EXPECT_TRUE(gst_preset_get_meta(GST_PRESET(element.get()), name.c_str(), "comment", &comment)) << name;
+    g_free(comment);
+  }
+  EXPECT_TRUE(log.lines().empty()) << log.lines()[0];
+  const Ref<GstElement> fresh = make_element();
+  ASSERT_TRUE(gst_preset_load_preset(GST_PRESET(fresh.get()), "many-cameras"));
+  EXPECT_EQ(text_of_property(fresh.get(), "output"), "passthrough");
+  EXPECT_EQ(text_of_property(fresh.get(), "threads"), "1");
+  EXPECT_EQ(text_of_property(fresh.get(), "features"), "");
+  EXPECT_EQ(text_of_property(fresh.get(), "backend"), backend()) << "not in the preset";
+}
+
 TEST(Element, ClassRankAndPads) {
   const Ref<GstElement> element = make_element();
   GstElementFactory* factory = gst_element_get_factory(element.get());
