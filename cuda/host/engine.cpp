@@ -7,11 +7,24 @@
 #include <utility>
 
 #include "ccl/colors.h"
+#include "host/processors.h"
 
 namespace ccl::host {
 
+namespace {
+
+std::string describe_lack_of_memory(const Config& config) {
+  return "not enough memory for frames of " + std::to_string(config.width) + "×" +
+         std::to_string(config.height) + " pixels, " + std::to_string(config.slots) +
+         " slots and a table of " + std::to_string(config.max_components) +
+         " components; smaller frames, a lower pipeline-depth or max-components, or fewer other processes " +
+         "need less";
+}
+
+}  // namespace
+
 std::string HostEngine::description() const {
-  const uint32_t n_threads = pool_ ? pool_->n_threads() : ThreadPool::count_processors();
+  const uint32_t n_threads = pool_ ? pool_->n_threads() : count_processors();
   return "CPU, " + std::to_string(n_threads) + (n_threads == 1 ? " thread" : " threads");
 }
 
@@ -23,12 +36,11 @@ Status HostEngine::configure(const Config& config) {
   CCL_RETURN_IF_ERROR(resolve_algorithm(config.algorithm, Backend::kCpu, &algorithm));
   std::string out_of_memory;  // made now, while memory is left for it
   try {
-    out_of_memory = "not enough memory for frames of " + std::to_string(config.width) + "×" +
-                    std::to_string(config.height) + " pixels and " + std::to_string(config.slots) + " slots";
-    const uint32_t n_threads = config.threads != 0 ? config.threads : ThreadPool::count_processors();
+    out_of_memory = describe_lack_of_memory(config);
+    const uint32_t n_threads =
+        config.threads != 0 ? config.threads : choose_thread_count(config.width, config.height);
     if (!pool_ || pool_->n_threads() != n_threads) {
-      pool_.reset();
-      pool_ = std::make_unique<ThreadPool>(n_threads);
+      pool_ = std::make_unique<ThreadPool>(n_threads);  // before the old one leaves, so that workers stay
     }
     slots_ = std::vector<Slot>(config.slots);
     // A frame never has more components than pixels.
@@ -41,7 +53,8 @@ Status HostEngine::configure(const Config& config) {
   } catch (const std::bad_alloc&) {
     return {StatusCode::kOutOfMemory, std::move(out_of_memory)};
   } catch (const std::system_error& error) {
-    return {StatusCode::kOutOfMemory, std::string("cannot start the engine's threads: ") + error.what()};
+    return {StatusCode::kOutOfMemory,
+            std::string("cannot start the engine's threads: ") + error.what() + "; fewer threads may work"};
   }
   config_ = config;
   first_waiting_ = 0;

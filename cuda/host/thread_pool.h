@@ -2,65 +2,54 @@
 /// Threads that share the iterations of loops.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <thread>
-#include <vector>
+
+#include "host/workers.h"
 
 namespace ccl::host {
 
-/// Only the constructor starts threads. After a loop they spin for a few microseconds, since the next stage
-/// of a frame often follows at once, and then sleep. One thread at a time may call parallel_for(), and never
-/// from inside a loop.
+/// How many threads share a frame if the number is not given. A thread that gets fewer pixels takes more CPU
+/// time to wake and to merge than it saves in latency.
+uint32_t choose_thread_count(uint32_t width, uint32_t height);
+
+/// The threads that one engine may use: the caller of parallel_for(), and workers that all pools of the
+/// process share (Workers). One thread at a time may call parallel_for(), and never from inside a loop; pools
+/// are independent of each other.
 class ThreadPool {
  public:
-  /// The number of processors that this process may use.
-  static uint32_t count_processors() { return std::max(1u, std::thread::hardware_concurrency()); }
-
-  /// `n_threads` includes the caller of parallel_for(), which works too. Throws std::system_error if a thread
-  /// cannot be started.
-  explicit ThreadPool(uint32_t n_threads);
-  ~ThreadPool();
+  /// `n_threads` includes the caller of parallel_for(), which works too; a pool of one thread needs no
+  /// workers. Throws std::system_error if a thread cannot be started.
+  explicit ThreadPool(uint32_t n_threads)
+      : n_threads_(n_threads), workers_(n_threads > 1 ? &Workers::join(n_threads) : nullptr) {}
+  ~ThreadPool() {
+    if (workers_ != nullptr) {
+      Workers::leave(n_threads_);
+    }
+  }
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  uint32_t n_threads() const { return static_cast<uint32_t>(workers_.size()) + 1; }
+  uint32_t n_threads() const { return n_threads_; }
 
   /// Calls function(index) once for each index below `count`, in any order and on any thread, and returns
   /// when all calls are done. The caller then sees everything they wrote. `function` must not throw.
   template <typename Function>
   void parallel_for(uint32_t count, Function function) {
-    run({[](void* context, uint32_t index) { (*static_cast<Function*>(context))(index); },
-         std::addressof(function), count});
+    if (workers_ == nullptr || count <= 1) {
+      for (uint32_t index = 0; index < count; ++index) {
+        function(index);
+      }
+      return;
+    }
+    const auto call = [](void* context, uint32_t index) { (*static_cast<Function*>(context))(index); };
+    workers_->run(job_, {call, std::addressof(function), count}, n_threads_ - 1);
   }
 
  private:
-  /// A loop whose function type is erased, so that passing it to the workers allocates nothing.
-  struct Loop {
-    void (*call)(void* context, uint32_t index) = nullptr;
-    void* context = nullptr;
-    uint32_t count = 0;
-  };
-
-  void run(const Loop& loop);
-  void take_indices(const Loop& loop);
-  void wait_for_loops();
-  void stop();
-
-  std::mutex mutex_;
-  std::condition_variable opened_;   ///< a loop was opened, or stopping_
-  std::condition_variable emptied_;  ///< the last worker has left the loop
-  Loop loop_;                        ///< count 0: no loop is open
-  // Changed under the mutex, and also read without it.
-  std::atomic<uint64_t> n_loops_ = 0;   ///< number of loops opened; a worker enters each at most once
-  std::atomic<uint32_t> n_inside_ = 0;  ///< workers that are in the loop
-  bool stopping_ = false;
-  std::atomic<uint32_t> next_index_ = 0;
-  std::vector<std::thread> workers_;
+  uint32_t n_threads_;
+  Workers* workers_;  ///< null: one thread
+  Job job_;
 };
 
 }  // namespace ccl::host
