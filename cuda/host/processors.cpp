@@ -124,9 +124,10 @@ uint32_t least_limit(const Hierarchy& hierarchy, const std::string& path, const 
   // A cgroup outside of what is mounted, as in some containers: only the limit at the mount point is visible.
   const bool is_mounted = path.starts_with(mounted + "/") && path.find("/..") == std::string::npos;
   std::string below = is_mounted ? path.substr(mounted.size()) : "";
-  uint32_t least = read_limit(root + hierarchy.mount_point, hierarchy.is_v2);
+  const std::string folder = root + hierarchy.mount_point;
+  uint32_t least = read_limit(folder, hierarchy.is_v2);
   while (below.size() > 1) {
-    least = std::min(least, read_limit(root + hierarchy.mount_point + below, hierarchy.is_v2));
+    least = std::min(least, read_limit(folder + below, hierarchy.is_v2));
     below.resize(below.rfind('/'));
   }
   return least;
