@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -111,6 +112,7 @@ void Workers::run(Job& job, const Loop& loop, uint32_t max_helpers) {
 
 /// Wakes as many workers as can help; those that are awake find the job themselves.
 void Workers::open(Job& job) {
+  constexpr uint32_t kAll = std::numeric_limits<uint32_t>::max();
   uint32_t n_to_wake = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -118,7 +120,11 @@ void Workers::open(Job& job) {
     (last_ != nullptr ? last_->next_ : first_) = &job;
     last_ = &job;
     n_opened_.fetch_add(1, std::memory_order_relaxed);
-    n_to_wake = std::min(job.max_helpers_, n_sleeping_);
+    n_to_wake = job.max_helpers_ < n_sleeping_ ? job.max_helpers_ : kAll;
+  }
+  if (n_to_wake == kAll) {
+    opened_.notify_all();  // one system call
+    return;
   }
   for (uint32_t i = 0; i < n_to_wake; ++i) {
     opened_.notify_one();

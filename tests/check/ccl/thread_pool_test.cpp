@@ -122,9 +122,18 @@ TEST_F(ThreadPoolTest, SmallFramesUseOneThread) {
   EXPECT_EQ(engine->description(), "CPU, 1 thread");
 }
 
+TEST_F(ThreadPoolTest, TheNumberOfThreadsGrowsWithTheFrame) {
+  const uint32_t n_processors = host::count_processors();
+  EXPECT_EQ(host::choose_thread_count(1, 1), 1u);
+  EXPECT_EQ(host::choose_thread_count(800, 600), 1u);
+  EXPECT_EQ(host::choose_thread_count(1024, 768), std::min(n_processors, 2u));
+  EXPECT_EQ(host::choose_thread_count(3840, 2160), std::min(n_processors, 21u));
+  EXPECT_EQ(host::choose_thread_count(kMaxDimension, kMaxDimension), std::min(n_processors, kMaxThreads));
+}
+
 TEST_F(ThreadPoolTest, LargeFramesUseAllProcessors) {
   const std::unique_ptr<Engine> engine = configured_engine(32000, 2000, 0);
-  EXPECT_EQ(host::choose_thread_count(32000, 2000), std::min(host::count_processors(), 160u));
+  EXPECT_EQ(host::choose_thread_count(32000, 2000), std::min(host::count_processors(), 162u));
   EXPECT_EQ(worker_names().size(), host::choose_thread_count(32000, 2000) - 1);
 }
 
