@@ -49,6 +49,30 @@ inline Status check_launch(const char* kernel, const char* file = __builtin_FILE
   return check(cudaGetLastError(), kernel, file, line);
 }
 
+/// Returns the Status of `call`, which allocates `bytes` of the memory named `kind`. kOutOfMemory says how
+/// much was requested, how much the GPU has free, and what needs less. The context must be current.
+inline Status check_allocation(cudaError_t error, const char* call, const char* kind, size_t bytes,
+                               const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  Status status = check(error, call, file, line);
+  if (status.code() != StatusCode::kOutOfMemory) {
+    return status;
+  }
+  constexpr size_t kMiB = size_t{1} << 20;
+  const auto in_mib = [](size_t size) { return std::to_string((size + kMiB - 1) / kMiB) + " MiB"; };
+  size_t free = 0;
+  size_t total = 0;
+  std::string gpu;
+  if (cudaMemGetInfo(&free, &total) == cudaSuccess) {
+    gpu = "; the GPU has " + in_mib(free) + " of " + in_mib(total) + " free";
+  } else {
+    cudaGetLastError();
+  }
+  return {
+      StatusCode::kOutOfMemory,
+      "not enough " + std::string(kind) + " for " + in_mib(bytes) + gpu +
+          "; smaller frames, a lower pipeline-depth or fewer other processes need less: " + status.message()};
+}
+
 /// Returns the Status of call(), kOutOfMemory if the host runs out of memory in it.
 template <typename Call>
 Status catch_bad_alloc(Call call) {

@@ -47,7 +47,7 @@ class Array {
 
 struct DeviceAllocator {
   static Status acquire(void** memory, size_t bytes) {
-    return check(cudaMalloc(memory, bytes), "cudaMalloc");
+    return check_allocation(cudaMalloc(memory, bytes), "cudaMalloc", "GPU memory", bytes);
   }
   static void release(void* memory) { cudaFree(memory); }
 };
@@ -55,7 +55,8 @@ struct DeviceAllocator {
 struct PinnedAllocator {
   static Status acquire(void** memory, size_t bytes) {
     // Portable: every context treats the memory as page-locked.
-    return check(cudaHostAlloc(memory, bytes, cudaHostAllocPortable), "cudaHostAlloc");
+    return check_allocation(cudaHostAlloc(memory, bytes, cudaHostAllocPortable), "cudaHostAlloc",
+                            "page-locked memory", bytes);
   }
   static void release(void* memory) { cudaFreeHost(memory); }
 };

@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "fixture.h"
@@ -15,13 +17,16 @@
 namespace {
 
 std::atomic<uint64_t> n_allocations = 0;
+/// A request of more bytes fails.
+std::atomic<size_t> largest_allocation = std::numeric_limits<size_t>::max();
 
 void* allocate(size_t size) {
   ++n_allocations;
-  if (void* memory = std::malloc(size != 0 ? size : 1)) {
-    return memory;
+  void* memory = size <= largest_allocation ? std::malloc(size != 0 ? size : 1) : nullptr;
+  if (memory == nullptr) {
+    throw std::bad_alloc();
   }
-  throw std::bad_alloc();
+  return memory;
 }
 
 }  // namespace
@@ -95,6 +100,26 @@ TEST(AllocationTest, FramesTakeNoMemory) {
       EXPECT_EQ(n_allocations - before, 0u) << labeler.nick << ", output " << name_of(output);
     }
   }
+}
+
+TEST(AllocationTest, OutOfMemorySaysWhatNeedsLess) {
+  if (backend() != Backend::kCpu) {
+    GTEST_SKIP() << "DeviceMemoryTest does this on the GPU";
+  }
+  std::unique_ptr<Engine> engine;
+  ASSERT_TRUE(make_engine(&engine).ok());
+  Config config;
+  config.width = 2000;
+  config.height = 1000;
+  config.slots = 4;
+  largest_allocation = 100'000;
+  const Status status = engine->configure(config);
+  largest_allocation = std::numeric_limits<size_t>::max();
+  EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
+  for (const char* part : {"not enough memory", "2000×1000", "4 slots", "pipeline-depth", "max-components"}) {
+    EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
+  }
+  EXPECT_TRUE(engine->configure(config).ok());
 }
 
 }  // namespace

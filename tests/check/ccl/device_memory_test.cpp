@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <regex>
 #include <thread>
 #include <vector>
 
@@ -269,6 +270,19 @@ TEST_F(DeviceMemoryTest, PageLockedMemoryOutlivesTheEngine) {
   }
   engine_.reset();
   EXPECT_EQ(rows[0].get()[kStride * kHeight - 1], kFiller);
+}
+
+/// More memory than a GPU has: the message says how much was requested, how much is free, and what needs
+/// less.
+TEST_F(DeviceMemoryTest, OutOfMemorySaysWhatNeedsLess) {
+  const Config config = config_of(kMaxDimension, kMaxDimension, Output::kColorized, 1000);
+  const Status status = engine_->configure(config);
+  ASSERT_EQ(status.code(), StatusCode::kOutOfMemory) << status.message();
+  const std::regex expected(
+      "not enough GPU memory for [0-9]+ MiB; the GPU has [0-9]+ MiB of [0-9]+ MiB free; .*pipeline-depth.*"
+      "out of memory.*");
+  EXPECT_TRUE(std::regex_match(status.message(), expected)) << status.message();
+  EXPECT_TRUE(engine_->configure(config_of(64, 64, Output::kColorized)).ok()) << "the memory is free again";
 }
 
 }  // namespace ccl::test
