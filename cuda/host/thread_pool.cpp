@@ -22,4 +22,14 @@ uint32_t choose_thread_count(uint32_t width, uint32_t height) {
   return static_cast<uint32_t>(std::clamp<uint64_t>(n_useful, 1, std::min(count_processors(), kMaxThreads)));
 }
 
+void ThreadPool::run(const Loop& loop) {
+  if (workers_ != nullptr && loop.count > 1) {
+    workers_->run(job_, loop, n_threads_ - 1);
+    return;
+  }
+  for (uint32_t index = 0; index < loop.count; ++index) {
+    loop.call(loop.context, index);
+  }
+}
+
 }  // namespace ccl::host

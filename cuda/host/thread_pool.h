@@ -36,17 +36,13 @@ class ThreadPool {
   /// when all calls are done. The caller then sees everything they wrote. `function` must not throw.
   template <typename Function>
   void parallel_for(uint32_t count, Function function) {
-    if (workers_ == nullptr || count <= 1) {
-      for (uint32_t index = 0; index < count; ++index) {
-        function(index);
-      }
-      return;
-    }
     const auto call = [](void* context, uint32_t index) { (*static_cast<Function*>(context))(index); };
-    workers_->run(job_, {call, std::addressof(function), count}, n_threads_ - 1);
+    run({call, std::addressof(function), count});
   }
 
  private:
+  void run(const Loop& loop);
+
   uint32_t n_threads_;
   Workers* workers_;  ///< null: one thread
   Job job_;
