@@ -118,7 +118,7 @@ constexpr Property kProperties[] = {
      "Length of the record table; if a frame has more components, only the largest are kept",
      kLive, UInt{1, 1u << 24}, kMember<&Properties::max_components>},
 
-    {"threads", "Threads", "Threads that share a frame on the CPU (0: one per processor)",
+    {"threads", "Threads", "Threads that share a frame on the CPU (0: by frame size, at most one per usable processor)",
      kLive, UInt{0, ccl::kMaxThreads}, kMember<&Properties::threads>},
     {"pipeline-depth", "Pipeline depth",
      "Frames that stay in flight, so that their transfers and kernels overlap; each adds one frame of latency",

@@ -80,7 +80,8 @@ struct Properties {
   /**
    * GstCudaCcl:threads:
    *
-   * Threads that share a frame on the CPU; 0 is one per processor. The GPU ignores it.
+   * Threads that share a frame on the CPU; 0 chooses by frame size, at most one per processor that the
+   * process may use. The GPU ignores it.
    *
    * Since: 0.1
    */

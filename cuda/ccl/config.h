@@ -88,7 +88,9 @@ struct Config {
   uint32_t slots = 1;                    ///< frames that may be in flight between push() and pop()
   Memory input_memory = Memory::kHost;   ///< of most input images
   Memory output_memory = Memory::kHost;  ///< of most output images
-  uint32_t threads = 0;                  ///< CPU engine only; at most kMaxThreads; 0: one per processor
+  /// CPU engine only; at most kMaxThreads. 0: by frame size, at most one per processor that the process may
+  /// use.
+  uint32_t threads = 0;
 
   bool operator==(const Config&) const = default;
 };
