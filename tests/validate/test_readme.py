@@ -187,7 +187,7 @@ def test_counts_of_a_frame_are_documented():
     counts = re.findall(r'^    {"([a-z-]+)", "([a-z-]+)",', (ROOT / "gst" / "frame_counts.h").read_text(), re.MULTILINE)
     assert counts
     for chapter, last, names in (("Messages", "running-time", [message for message, _ in counts]),
-                                 ("Statistics", "dropped", [stats for _, stats in counts])):
+                                 ("Statistics", "corrupt", [stats for _, stats in counts])):
         table = text.split(f"## {chapter}")[1].split("\n## ")[0]
         rows = re.findall(r"^\| (`[^|]*`) \|", table, re.MULTILINE)
         listed = re.findall("`([a-z-]+)`", "".join(rows))

@@ -100,7 +100,8 @@ TEST(Stats, CountsAndTimes) {
   EXPECT_EQ(field(stats.get(), "dropped"), 0u);
   EXPECT_EQ(field(stats.get(), "components"), components);
   EXPECT_EQ(field(stats.get(), "overflow"), 4u);
-  std::set<std::string> fields = {"device", "device-id", "frames", "dropped", "components", "overflow"};
+  std::set<std::string> fields = {"device", "device-id", "frames",     "dropped",
+                                  "late",   "corrupt",   "components", "overflow"};
   double total = 0;
   for (const char* stage : {"upload", "label", "number", "measure", "paint", "download"}) {
     const std::string prefix = std::string(stage) + "-us-";
