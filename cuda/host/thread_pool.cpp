@@ -11,7 +11,7 @@ namespace ccl::host {
 namespace {
 
 /// A second thread pays from frames of 1024×768 pixels on: the latency falls by a third, the CPU time rises
-/// by a sixth. With 800×600 pixels, the CPU time rises by a third or more. More threads pay in the same
+/// by a fifth. With 800×600 pixels, the CPU time rises by a third or more. More threads pay in the same
 /// proportion (tests/benchmarks/results/xeon/threads.csv).
 constexpr uint64_t kPixelsPerThread = 1024 * 768 / 2;
 
