@@ -10,9 +10,8 @@
 /// Rules:
 /// - Frames leave in the order in which they were pushed.
 /// - One thread at a time may use an engine.
-/// - A device error in push() or pop() discards all frames and invalidates their results. The engine must
-/// then be
-///   configured again.
+/// - A device error in push() or pop() discards all frames and invalidates their results. Then the engine
+///   must be configured again.
 ///
 /// Memory: configure() takes all memory, and later calls allocate nothing, with one exception. The GPU engine
 /// takes the memory for rare cases with the first frame that needs it. These cases are:

@@ -12,13 +12,12 @@ namespace ccl::device::runs {
 
 /// Which record a component's sums go to. What each emission does with FrameCounts and its own arrays:
 ///
-///     emission   resets before the frame   counts                                writes
-///     kNone                                                                      nothing
-///     kByLabel                             n_labels, and n_components = n_labels  record label − 1, if the
-///     table has it kAppended  n_components, is_kept     n_labels, n_components one at a time   the next
-///     record; its bit in is_kept kMarks                               n_labels its mark to
-///     index_or_mark[label − 1] kSelected                            n_labels record index_or_mark[label −
-///     1], if any
+///     emission    resets first            counts                     writes, for each component
+///     kNone       nothing                 nothing                    nothing
+///     kByLabel    nothing                 n_labels, n_components     records[label − 1] if the table has it
+///     kAppended   n_components, is_kept   n_labels, n_components     if kept: next record, bit in is_kept
+///     kMarks      nothing                 n_labels                   index_or_mark[label − 1]: its mark
+///     kSelected   nothing                 n_labels                   records[index_or_mark[label − 1]], if any
 enum class Emission : uint8_t {
   kNone,      ///< maps only
   kByLabel,   ///< no filter

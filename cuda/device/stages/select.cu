@@ -28,8 +28,8 @@ constexpr uint32_t kDigitBits = 8;
 constexpr uint32_t kDigits = 1u << kDigitBits;
 constexpr uint32_t kAreaBits = 32;
 
-/// FrameCounts of components above the threshold (upper half) and at the threshold (lower half), so that one
-/// sum adds both. Each is less than 2³¹.
+/// Number of components above the threshold (upper half) and at the threshold (lower half), so that one sum
+/// adds both. Each is less than 2³¹.
 using Tally = unsigned long long;
 constexpr Tally kAbove = Tally{1} << 32;
 constexpr Tally kAtThreshold = 1;
