@@ -17,7 +17,7 @@ namespace ccl::device::runs {
 ///     kByLabel    nothing                 n_labels, n_components     records[label − 1] if the table has it
 ///     kAppended   n_components, is_kept   n_labels, n_components     if kept: next record, bit in is_kept
 ///     kMarks      nothing                 n_labels                   index_or_mark[label − 1]: its mark
-///     kSelected   nothing                 n_labels                   records[index_or_mark[label − 1]], if any
+///     kSelected   nothing                 n_labels                   records[index_or_mark[label − 1]]
 enum class Emission : uint8_t {
   kNone,      ///< maps only
   kByLabel,   ///< no filter
