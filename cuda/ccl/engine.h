@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// An engine owns memory and runs the stages label → number → measure → paint on frames pushed into it.
+/// An engine owns memory and runs the stages label → number → select → measure → paint on frames pushed into
+/// it.
 ///
 ///     std::unique_ptr<ccl::Engine> engine = ccl::make_host_engine();
 ///     engine->configure({.width = 640, .height = 480});
@@ -73,8 +74,8 @@ struct FrameJob {
 /// kInvalidArgument, with a message that says why, if the images do not fit the configuration or the backend.
 Status validate(const FrameJob& job, const Config& config, Backend backend);
 
-/// Microseconds of each stage; on the GPU measured by events on the frame's stream. The GPU's `runs` fuses
-/// the stages from label to paint and reports their time as label.
+/// Microseconds of each stage, select as part of measure; on the GPU measured by events on the frame's
+/// stream. The GPU's `runs` fuses the stages from label to paint and reports their time as label.
 struct StageTimes {
   float upload = 0;
   float label = 0;

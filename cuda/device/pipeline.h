@@ -75,7 +75,7 @@ class Pipeline {
 Status make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
                             std::unique_ptr<Pipeline>* pipeline);
 
-/// The pipeline of an algorithm that runs on the GPU.
+/// The pipeline of an algorithm that runs on the GPU (stages/pipeline.cpp).
 Status make_pipeline(const Config& config, const AlgorithmInfo& algorithm,
                      std::unique_ptr<Pipeline>* pipeline);
 

@@ -28,7 +28,7 @@ class Pipeline {
 std::unique_ptr<Pipeline> make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
                                                ThreadPool& pool);
 
-/// The pipeline of an algorithm that runs on the CPU. `pool` must outlive it.
+/// The pipeline of an algorithm that runs on the CPU (stages/pipeline.cpp). `pool` must outlive it.
 std::unique_ptr<Pipeline> make_pipeline(const Config& config, const AlgorithmInfo& algorithm,
                                         ThreadPool& pool);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The pipeline of labelers: label → number → measure → select → paint, each stage a pass over pixels or
-/// labels.
+/// The pipeline of labelers: label → number → select → measure → paint, each stage a pass over pixels or
+/// labels. Also makes the pipeline of any algorithm.
 #include <utility>
 
 #include "device/check.h"
@@ -89,6 +89,7 @@ Status StagedPipeline::enqueue(const Settings& settings, const FrameBuffers& fra
   return mark(StageMarks::kPaint);
 }
 
+/// Selects, and measures the selected components.
 Status StagedPipeline::measure(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) {
   CCL_RETURN_IF_ERROR(selection_.mark_and_select(settings.filter, labels_.data(), config_.width,
                                                  config_.height, frame.counts, marks_.data(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The third stage of the CPU's `runs`: records of the selected components, from runs.
+/// The measuring stage of the CPU's `runs`: records of the selected components, from runs.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The last stage of the CPU's `runs`: rows of pixels from rows of runs.
+/// The painting stage of the CPU's `runs`: rows of pixels from rows of runs.
 #pragma once
 
 #include <cstddef>

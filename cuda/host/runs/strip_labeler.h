@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The first stage of the CPU's `runs`: a strip's rows become runs, and its runs get local labels.
+/// The labelling stage of the CPU's `runs`: a strip's rows become runs, and its runs get local labels.
 #pragma once
 
 #include <cstdint>

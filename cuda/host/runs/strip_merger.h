@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The second stage of the CPU's `runs`: from the strips' local labels to those of the frame.
+/// The numbering stage of the CPU's `runs`: from the strips' local labels to those of the frame.
 ///
 /// Among the local labels that belong to one component, the smallest is its *root* and the others are
 /// *parts*. Parts lie at strips' borders, so they are few, and merging takes a time that depends on the

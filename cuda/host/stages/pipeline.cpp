@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The pipeline of the published labelers: label, number, mark, select, measure, paint, each over all pixels.
+/// The pipeline of the published labelers: label → number → select → measure → paint, each stage a pass over
+/// pixels or labels. Also makes the pipeline of any algorithm.
 #include <algorithm>
 #include <utility>
 
