@@ -38,8 +38,8 @@ class FramePath {
   GstFlowReturn drain();
   /// Discards all frames in flight.
   void flush();
-  /// Counts a frame that was dropped because it was late. Frames in flight that are due by then leave through
-  /// pop().
+  /// Counts a frame that was dropped because it was late. The frames in flight that are due at `time` leave
+  /// with the next calls of pop().
   void drop_late(GstClockTime time);
 
  private:

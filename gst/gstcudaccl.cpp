@@ -79,7 +79,7 @@ struct Private {
     return {.output = wanted.output, .has_cuda = choice != BackendChoice::kCpu};
   }
 
-  /// The rule to negotiate by.
+  /// The rule for this negotiation: that of the properties, unless another output is kept.
   CapsRule caps_rule() {
     CapsRule rule = wanted_caps_rule();
     const std::lock_guard guard(lock);
@@ -301,8 +301,8 @@ static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection 
     return answer_latency(self, query);
   }
   if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS) {
-    // GstBaseTransform would call transform_caps() for each way, and `output` may change in between. For an
-    // output that cannot work, the one in force answers: the next frame takes the other one back.
+    // GstBaseTransform would call transform_caps() for each way, and `output` may change in between. If no
+    // caps are possible with `output`, the output in force answers: the next frame restores that property.
     const bool is_src = direction == GST_PAD_SRC;
     const CapsRule rule = priv->wanted_caps_rule();
     CapsRule fallback = rule;

@@ -31,7 +31,7 @@ class InFlight {
 
   guint size() const { return size_; }
 
-  /// The slot of the next frame; one must be free. add() puts the frame in flight.
+  /// The place of the next frame; one must be free. add() puts the frame in flight.
   FrameInFlight& next() { return frames_[(oldest_ + size_) % frames_.size()]; }
   void add() { ++size_; }
 
