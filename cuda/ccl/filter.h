@@ -16,7 +16,7 @@ namespace ccl {
 struct FilterSums {
   uint32_t area;  ///< pixels, at least 1
 
-  /// Sums that every filter keeps that is not active.
+  /// Sums that every inactive filter keeps.
   static constexpr FilterSums smallest() { return {.area = 1}; }
 };
 
@@ -24,7 +24,7 @@ struct Filter {
   uint32_t min_area = 1;
   uint32_t max_area = std::numeric_limits<uint32_t>::max();
 
-  /// A filter that keeps every component, whatever its sums.
+  /// A filter that keeps every component.
   static constexpr Filter neutral() { return {.min_area = 0}; }
 
   /// Whether some component of a frame of `n_pixels` pixels may be left out.

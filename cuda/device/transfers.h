@@ -21,12 +21,12 @@ struct CopyStreams {
 
 class Transfers {
  public:
-  /// Allocates memory for images that come from the host or go there, as `config` announces. `kernels` is the
+  /// Allocates memory for images that come from the host or go there according to `config`. `kernels` is the
   /// slot's stream, `copies` null if all copies use it. Both must outlive this.
   Status configure(const Config& config, const Stream& kernels, const CopyStreams* copies);
 
-  /// Chooses where the kernels read the input and write the output, and writes it to `frame`. Allocates what
-  /// the configuration did not announce, once.
+  /// Chooses where the kernels read the input and write the output, and writes it to `frame`. Allocates,
+  /// once, what this frame needs and the configuration did not.
   Status place(const FrameJob& job, FrameBuffers* frame);
 
   /// Enqueues the upload, if the input lies on the host; the kernels' stream waits for it, and for the users

@@ -40,7 +40,7 @@ Status HostEngine::configure(const Config& config) {
     const uint32_t n_threads =
         config.threads != 0 ? config.threads : choose_thread_count(config.width, config.height);
     if (!pool_ || pool_->n_threads() != n_threads) {
-      pool_ = std::make_unique<ThreadPool>(n_threads);  // before the old one leaves, so that workers stay
+      pool_ = std::make_unique<ThreadPool>(n_threads);  // before the old one ends, so that workers stay alive
     }
     slots_ = std::vector<Slot>(config.slots);
     // A frame never has more components than pixels.

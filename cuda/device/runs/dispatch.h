@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Chooses and launches the kernel of a frame.
+/// Chooses and launches the kernel of a frame. tile_memory.cpp chooses the size of its tiles.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -25,8 +25,8 @@ class GridBarrier {
     return before;
   }
 
-  /// Waits until all blocks have arrived. Returns the phase of the barrier, which the next barrier but one
-  /// has, too.
+  /// Waits until all blocks have arrived. Returns the phase of this barrier. Phases alternate: the next
+  /// barrier has the other phase, the one after it has this phase again.
   __device__ uint32_t wait(uint32_t before) const {
     if (is_leader()) {
       wait_alone(before);

@@ -76,8 +76,8 @@ __device__ void collect(const Tiles& tiles, const Place& place, const SumsBatch<
 
 /// From a merged tile, whose first batch is measured, to records and paint values of its own components, one
 /// batch at a time; if the plan paints first, also to the tile's pixels and to records of shared components.
-/// A resident tile's block arrives at the barrier as soon as the other blocks have everything that it adds to
-/// their sums; the result goes to wait(), unless the plan paints first.
+/// The block of a resident tile arrives at the last barrier as soon as it has added its part to the sums of
+/// all root nodes. The caller passes the result to wait(), unless the plan paints first.
 template <uint32_t kWords, typename Tile>
 __device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, const PaintRule& rule,
                                 const Place& place, const FinishPlan& plan, Tile& tile, uint8_t* pixels) {

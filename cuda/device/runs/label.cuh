@@ -138,7 +138,7 @@ __device__ void number_runs(const Tiles& tiles, Tile& tile) {
 }
 
 /// Calls read(run, &value) for all runs, and then write(run, value), with a barrier between and after, for as
-/// many runs at a time as most tiles have. A larger batch would take instructions that cost more than a
+/// many runs at a time as most tiles have. More at a time would take instructions that cost more than a
 /// second round. Returns whether any read() returned true.
 template <typename Read, typename Write>
 __device__ bool read_then_write(uint32_t n_runs, Read read, Write write) {

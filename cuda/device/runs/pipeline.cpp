@@ -4,9 +4,9 @@
 /// that of Šťava, Beneš 2011 and Cabaret, Lacassagne, Etiemble 2017.
 ///
 /// Atomics on device memory are few: their number grows with the components at borders of tiles, not with
-/// pixels or runs. What is rarely asked for takes more kernels: a filter two that sort its records, a map of
-/// labels or roots another pass, and a table that overflows two more passes, because all areas must be known
-/// before any record.
+/// pixels or runs. Rare requests take more kernels: a filter takes two that sort its records, a map of labels
+/// or roots takes another pass, and a table that overflows takes two more passes, because all areas must be
+/// known before any record.
 #include <utility>
 
 #include "ccl/colors.h"

@@ -20,7 +20,7 @@ struct FinishPlan {
   bool is_resident;   ///< the block has one tile, which stays in shared memory
   bool paints_first;  ///< pixels do not wait for the sums of nodes
   bool keeps_runs;    ///< nothing is painted, so the runs of the resident tile do not become paint values
-  uint32_t phase;     ///< of the barrier behind which all sums are complete
+  uint32_t phase;     ///< of the last barrier; once it opens, all sums are complete
 
   /// For the calling thread alone.
   __device__ void wait_for_sums() const { barrier.wait_alone(phase); }

@@ -12,9 +12,8 @@
 /// replaces the provisional labels.
 ///
 /// Where we differ:
-/// - "b is an object pixel" becomes "b has e's segment". The tree stays right with many segments: it only
-/// assumes
-///   that equal segments that touch are already connected.
+/// - "b is an object pixel" becomes "b has e's segment". The tree stays right with many segments: it assumes
+///   only that equal segments that touch are already connected.
 /// - For 4-connectivity the tree has b and d only.
 /// - Provisional labels are created in raster order and the smallest one is the root, so a root's label was
 ///   created at the first pixel of its component. Flattening therefore writes that pixel's raster index

@@ -2,7 +2,7 @@
 /// Labels two rows at a time, for 8-connected binary foreground.
 ///
 /// In a pair of rows, pixels in the same column or in neighbouring columns always connect. So take the
-/// columns that have a pixel in either row: a run of such columns is connected, whatever its pixels are, and
+/// columns that have a pixel in either row: a run of such columns is connected in any case, and
 /// stands for all of them. A checkerboard has one such run per pair, noise a third of its rows' runs. (The
 /// 2×2 blocks of Grana, Borghesani, Cucchiara 2010 use the same fact.) Both rows of a pair have the same
 /// `starts` and RowRuns, so that a pixel's run is the last one that started at its column or before, as in a
