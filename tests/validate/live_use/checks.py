@@ -164,10 +164,16 @@ class Resources:
         self.allocated = (info.uordblks + info.hblkhd) / (1 << 20)
         status = Path("/proc/self/status").read_text()
         self.resident = int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) / 1024
-        self.threads = collections.Counter(
-            (task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()
-        )
+        self.threads = collections.Counter(Resources._thread_names())
         self.files = collections.Counter(Resources._targets())
+
+    @staticmethod
+    def _thread_names():
+        for task in Path("/proc/self/task").iterdir():
+            try:
+                yield (task / "comm").read_text().strip()
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # the thread has ended
 
     @staticmethod
     def _targets():
