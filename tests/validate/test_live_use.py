@@ -69,8 +69,7 @@ def opens(backend, algorithm=None):
 
 
 def find_algorithms(context):
-    spec = Gst.ElementFactory.make("cudaccl").find_property("algorithm")
-    for value in map(int, spec.enum_class.__enum_values__):
+    for value in map(int, switches.values_of(Gst.ElementFactory.make("cudaccl"), "algorithm")):
         is_there, _ = opens(context.backend, value)
         (context.algorithms if is_there else context.other_algorithms).append(value)
 

@@ -8,7 +8,7 @@ from gi.repository import Gst
 
 from .checks import Failed
 from .line import Line
-from .switches import read_value
+from .switches import read_value, values_of
 
 # Those of the documents, and more: none of them may cost a frame.
 QUEUES = [
@@ -73,7 +73,7 @@ def refuse(context, caps, name, value):
 
 
 def run_refused_switches(context):
-    outputs = Gst.ElementFactory.make("cudaccl").find_property("output").enum_class.__enum_values__.values()
+    outputs = values_of(Gst.ElementFactory.make("cudaccl"), "output")
     refused = [value for value in outputs if value.value_nick in ("labels", "mask", "passthrough")]
     for value in refused:
         refuse(context, "video/x-raw,format=RGBA", "output", int(value))

@@ -2,6 +2,7 @@
 """Random switches of live properties while pipelines play, seek, pause, loop and play backwards."""
 
 import collections
+import enum
 import math
 
 import gi
@@ -22,7 +23,19 @@ def live_properties(element):
     return [p for p in element.list_properties() if p.flags & Gst.PARAM_MUTABLE_PLAYING or p.name == "qos"]
 
 
-def random_value(context, spec):
+def values_of(element, name):
+    """All values of an enumeration, or all single flags."""
+    # Not through `enum_class` or `flags_class` of the specification: PyGObject 3.53 and later keep no reference to a
+    # class that these two create. The garbage collector then frees it, and the next read of the property uses freed
+    # memory. A class that get_property() creates lives on.
+    kind = type(element.get_property(name))
+    if isinstance(kind, enum.EnumMeta):
+        return list(kind)
+    # PyGObject 3.50 and earlier
+    return list((kind.__enum_values__ if hasattr(kind, "__enum_values__") else kind.__flags_values__).values())
+
+
+def random_value(context, element, spec):
     """A value in range that the backend has."""
     random = context.random
     if spec.name == "algorithm":
@@ -31,9 +44,9 @@ def random_value(context, spec):
     if kind == GObject.TYPE_BOOLEAN:
         return random.random() < 0.5
     if kind.is_a(GObject.TYPE_ENUM):
-        return int(random.choice(list(spec.enum_class.__enum_values__)))
+        return int(random.choice(values_of(element, spec.name)))
     if kind.is_a(GObject.TYPE_FLAGS):
-        return sum(int(flag) for flag in spec.flags_class.__flags_values__ if random.random() < 0.5)
+        return sum(int(flag) for flag in values_of(element, spec.name) if random.random() < 0.5)
     if kind == GObject.TYPE_DOUBLE:
         return random.choice([spec.minimum, spec.maximum, random.uniform(spec.minimum, spec.maximum)])
     least, most = spec.minimum, min(spec.maximum, MOST.get(spec.name, spec.maximum))
@@ -50,7 +63,7 @@ def read_value(element, name):
 def switch(context, element):
     """Sets one property and reads it back."""
     spec = context.random.choice(live_properties(element))
-    value = random_value(context, spec)
+    value = random_value(context, element, spec)
     context.watchdog.step_began(f"{spec.name}={value}")
     element.set_property(spec.name, value)
     if (read := read_value(element, spec.name)) != value:
