@@ -12,6 +12,8 @@ struct FrameCounts {
   uint32_t n_labels = 0;      ///< components in the frame
   uint32_t n_components = 0;  ///< those that the filter keeps, however many records the table holds
   uint32_t n_iterations = 0;  ///< over the whole frame, of an iterating labeler; 0 for all others
+  uint32_t level = 0;         ///< the threshold that Foreground::kOtsu found; 0 with all other rules
+  uint32_t relearning = 0;    ///< 1 if the background model learns anew, so that nothing is foreground
 
   bool operator==(const FrameCounts&) const = default;
 };
@@ -26,6 +28,8 @@ inline constexpr FrameCountField kFrameCountFields[] = {
     {"n_labels", [](const FrameCounts& counts) { return counts.n_labels; }},
     {"n_components", [](const FrameCounts& counts) { return counts.n_components; }},
     {"n_iterations", [](const FrameCounts& counts) { return counts.n_iterations; }},
+    {"level", [](const FrameCounts& counts) { return counts.level; }},
+    {"relearning", [](const FrameCounts& counts) { return counts.relearning; }},
 };
 static_assert(sizeof(kFrameCountFields) / sizeof(FrameCountField) == sizeof(FrameCounts) / sizeof(uint32_t));
 

@@ -26,6 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,9 +34,24 @@
 #include "ccl/component.h"
 #include "ccl/config.h"
 #include "ccl/counts.h"
+#include "ccl/regions.h"
+#include "ccl/segment.h"
 #include "ccl/status.h"
 
 namespace ccl {
+
+/// The chroma of an image: a value of each array for every 2^shift_x × 2^shift_y pixels, rounded up. In the
+/// same memory as the image.
+struct Chroma {
+  const uint8_t* u = nullptr;  ///< null: the image has no chroma
+  const uint8_t* v = nullptr;
+  size_t stride = 0;      ///< of both, bytes
+  uint8_t step = 1;       ///< bytes from one value to the next: 2 if u and v alternate
+  uint8_t shift_x = 0;    ///< 0 or 1
+  uint8_t shift_y = 0;    ///< 0 or 1
+
+  bool operator==(const Chroma&) const = default;
+};
 
 /// Rows of 8-bit pixels, `stride` bytes from one row's start to the next one's. Only a device engine reads
 /// Memory::kDevice; it must be memory of the engine's context.
@@ -45,6 +61,7 @@ struct InputImage {
   Memory memory = Memory::kHost;
   /// A CUstream: the frame is read after all work that is on the stream at push(). Null: nothing writes it.
   void* stream = nullptr;
+  Chroma chroma = {};  ///< read by Foreground::kMotion
 };
 
 /// Rows of pixels of bytes_per_pixel(Config::output) bytes, as above. Ignored with Output::kNone. pop()
@@ -58,12 +75,19 @@ struct OutputImage {
   void* stream = nullptr;
 };
 
+inline constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();
+
 /// One frame. The caller owns the memory of all pointers and must not change it until the frame is popped or
 /// flushed. The output must not overlap the input.
 struct FrameJob {
   InputImage input;
   OutputImage output;
   Settings settings;
+  Segmentation segmentation = {};
+  std::shared_ptr<const RegionMask> regions;  ///< of the frame's size; null: the whole frame counts
+  /// When the frame was taken, in nanoseconds on any clock, for Foreground::kMotion; kNoTime if not known.
+  int64_t time = kNoTime;
+  bool resets_background = false;  ///< the background model learns anew from this frame on
   /// If not null, width × height values, dense: 0 for background, else 1 + the smallest raster index of
   /// the pixel's component.
   uint32_t* root_map = nullptr;
@@ -78,6 +102,7 @@ Status validate(const FrameJob& job, const Config& config, Backend backend);
 /// stream. The GPU's `runs` fuses the stages from label to paint and reports their time as label.
 struct StageTimes {
   float upload = 0;
+  float segment = 0;
   float label = 0;
   float number = 0;
   float measure = 0;

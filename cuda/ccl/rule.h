@@ -14,6 +14,11 @@ enum class Connectivity : uint8_t {
 enum class Foreground : uint8_t {
   kBinary,  ///< value ≥ threshold, or with `invert` value < threshold; all foreground is one segment
   kValues,  ///< each non-zero value is a segment: equal values connect (Šťava, Beneš 2011)
+
+  // The segment stage (segment.h) makes a bit image with these. Labelers never see them.
+  kOtsu,    ///< value ≥ the level that Otsu's method finds for the frame
+  kLocal,   ///< value ≥ a threshold that follows from the pixels around it
+  kMotion,  ///< differs from what a background model expects
 };
 
 /// The segment of all binary foreground.
