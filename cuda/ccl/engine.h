@@ -45,10 +45,10 @@ namespace ccl {
 struct Chroma {
   const uint8_t* u = nullptr;  ///< null: the image has no chroma
   const uint8_t* v = nullptr;
-  size_t stride = 0;      ///< of both, bytes
-  uint8_t step = 1;       ///< bytes from one value to the next: 2 if u and v alternate
-  uint8_t shift_x = 0;    ///< 0 or 1
-  uint8_t shift_y = 0;    ///< 0 or 1
+  size_t stride = 0;    ///< of both, bytes
+  uint8_t step = 1;     ///< bytes from one value to the next: 2 if u and v alternate
+  uint8_t shift_x = 0;  ///< 0 or 1
+  uint8_t shift_y = 0;  ///< 0 or 1
 
   bool operator==(const Chroma&) const = default;
 };
@@ -84,7 +84,7 @@ struct FrameJob {
   OutputImage output;
   Settings settings;
   Segmentation segmentation = {};
-  std::shared_ptr<const RegionMask> regions;  ///< of the frame's size; null: the whole frame counts
+  std::shared_ptr<const RegionMask> regions = {};  ///< of the frame's size; null: the whole frame counts
   /// When the frame was taken, in nanoseconds on any clock, for Foreground::kMotion; kNoTime if not known.
   int64_t time = kNoTime;
   bool resets_background = false;  ///< the background model learns anew from this frame on
