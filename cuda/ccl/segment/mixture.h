@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// A mixture of Gaussians with a variable number of modes.
+///
+/// Z. Zivkovic, "Improved adaptive Gaussian mixture model for background subtraction", ICPR 2004; Z.
+/// Zivkovic, F. van der Heijden, Pattern Recognition Letters 27, 2006.
+///
+/// Each pixel has up to kModes modes: values that it takes, each with a weight (the part of the time in which
+/// it takes them), a mean and a variance. A value that is near a mode belongs to it and moves it; any other
+/// value begins a mode, in place of the lightest one. Modes without support lose weight and vanish. Modes of
+/// enough weight are the background, and a pixel is foreground if it belongs to none of them.
+///
+/// In fixed point, and where this differs:
+/// - weight: 0..65535 is 0..1. A mode is background by its own weight (≥ kBackgroundWeight), so that modes
+/// need no
+///   full order: the heaviest is the first one, the lighter ones are roughly in order.
+/// - mean and variance: 8 fraction bits. Both move at a rate of their own, faster than the weight: slow
+/// changes of
+///   light are followed, however long the learning time is.
+/// - U and V have means of 8 bits that move by 1 at a time. One variance serves the sum of the squared
+/// distances of
+///   Y, U and V.
+/// - A pixel must also differ from the heaviest modes of the pixels around: a camera that moves by a pixel
+/// changes
+///   nothing.
+/// - A cast shadow is darker, and its chroma is nearer to neutral by the same factor. Without chroma there
+/// are no
+///   shadows.
+///
+/// State: eight bytes a mode, 32 a pixel.
+#pragma once
+
+#include <cstdint>
+
+#include "ccl/segment/word_lanes.h"
+
+namespace ccl::mixture {
+
+inline constexpr uint32_t kModes = 4;
+inline constexpr uint32_t kFullWeight = 65535;
+inline constexpr uint32_t kBackgroundWeight = 8192;  ///< 1/8
+inline constexpr uint32_t kNewWeight = 64;
+inline constexpr uint32_t kMeanBits = 8;  ///< fraction bits of means and variances
+inline constexpr uint32_t kMinVariance = 4 << kMeanBits;
+inline constexpr uint32_t kMaxVariance = 75 << kMeanBits;
+inline constexpr uint32_t kInitialVariance = 15 << kMeanBits;
+inline constexpr uint32_t kRateBits = 12;
+inline constexpr uint32_t kFit = 9;  ///< squared distance of values that belong to a mode, in variances
+inline constexpr uint32_t kNeutral = 128;
+
+/// What a frame decides by: a function of the sensitivity.
+struct Thresholds {
+  uint16_t variances = 16;  ///< squared distance of foreground from its background, in variances
+  uint8_t around = 4;       ///< distance from the means around
+  uint8_t shadow = 4;       ///< by which the chroma of a shadow may differ
+  bool shadows = true;
+
+  bool operator==(const Thresholds&) const = default;
+};
+
+/// What a frame learns: a function of the time since the previous one.
+struct Rates {
+  uint16_t weight = 0;  ///< of 65536
+  uint16_t prune = 0;   ///< weight that every mode loses
+  uint16_t mean = 0;    ///< of 2^kRateBits: also of the variance
+  uint8_t chroma = 0;   ///< by how much a mean of U and V may move
+
+  bool operator==(const Rates&) const = default;
+};
+
+/// The rates of a warm-up: the means of all values since it began.
+constexpr Rates warm_up_rates(const Rates& rates, uint32_t duration_us, uint32_t elapsed_us) {
+  const uint64_t total_us = uint64_t{elapsed_us} + duration_us;
+  const auto part = static_cast<uint32_t>(total_us == 0 ? 0 : (uint64_t{duration_us} << 16) / total_us);
+  Rates fast = rates;
+  fast.weight = static_cast<uint16_t>(part > rates.weight ? part : rates.weight);
+  fast.prune = 0;
+  const uint32_t mean = part >> (16 - kRateBits);
+  fast.mean = static_cast<uint16_t>(mean > rates.mean ? mean : rates.mean);
+  fast.chroma = 2;
+  return fast;
+}
+
+/// A value of the frame. Without chroma, U and V are kNeutral.
+template <typename Lanes>
+struct Color {
+  typename Lanes::Value y;
+  typename Lanes::Value u;
+  typename Lanes::Value v;
+};
+
+/// A mode; each of weight, mean, variance and chroma is a plane of 16 bits.
+template <typename Lanes>
+struct Mode {
+  typename Lanes::Value weight;
+  typename Lanes::Value mean;
+  typename Lanes::Value variance;
+  typename Lanes::Value chroma;  ///< mean of U, and in the high byte mean of V
+
+  constexpr typename Lanes::Value u() const { return chroma & 0xff; }
+  constexpr typename Lanes::Value v() const { return chroma >> 8; }
+};
+
+template <typename Lanes>
+struct Pixel {
+  Mode<Lanes> modes[kModes];
+};
+
+/// The smallest and largest background luma of the 3×3 pixels around a pixel, itself included. Pixels outside
+/// the frame do not count.
+template <typename Lanes>
+struct Around {
+  typename Lanes::Value low;
+  typename Lanes::Value high;
+};
+
+template <typename Lanes>
+struct Class {
+  typename Lanes::Value differs;     ///< a mask: counts towards a change of light
+  typename Lanes::Value foreground;  ///< a mask: differs, and is no shadow
+};
+
+/// The background of a pixel, from the planes of its first mode.
+template <typename Lanes>
+constexpr typename Lanes::Value background_luma(typename Lanes::Value mean) {
+  return (mean + (1u << (kMeanBits - 1))) >> kMeanBits;
+}
+
+template <typename Lanes>
+constexpr typename Lanes::Value square(typename Lanes::Value a) {
+  return a * a;
+}
+
+/// Squares have kMeanBits fraction bits.
+template <typename Lanes>
+struct Distance {
+  typename Lanes::Value luma;
+  typename Lanes::Value chroma;
+};
+
+template <typename Lanes>
+constexpr Distance<Lanes> distance_from(const Mode<Lanes>& mode, const Color<Lanes>& color) {
+  const auto far = difference<Lanes>(color.y << kMeanBits, mode.mean) >> (kMeanBits / 2);
+  const auto du = difference<Lanes>(color.u, mode.u());
+  const auto dv = difference<Lanes>(color.v, mode.v());
+  return {square<Lanes>(far), (square<Lanes>(du) + square<Lanes>(dv)) << (kMeanBits + 1)};
+}
+
+/// Whether the color is a shadow on the mode: a·mode with 3/8 ≤ a < 1.
+template <typename Lanes>
+constexpr typename Lanes::Value is_shadow(const Thresholds& thresholds, const Mode<Lanes>& mode,
+                                          const Color<Lanes>& color) {
+  const auto mean = background_luma<Lanes>(mode.mean);
+  const auto darker = Lanes::at_least(mean, color.y + 1) & Lanes::at_least(color.y * 8, mean * 3);
+  // |(u − 128)·mean − (mode.u − 128)·y| ≤ shadow·mean, without negative numbers.
+  const auto neutral = excess<Lanes>(mean, color.y) * kNeutral;
+  const auto limit = mean * thresholds.shadow;
+  const auto fits_u = Lanes::at_least(limit, difference<Lanes>(color.u * mean, mode.u() * color.y + neutral));
+  const auto fits_v = Lanes::at_least(limit, difference<Lanes>(color.v * mean, mode.v() * color.y + neutral));
+  return darker & fits_u & fits_v;
+}
+
+template <typename Lanes>
+constexpr Class<Lanes> classify(const Thresholds& thresholds, const Pixel<Lanes>& pixel,
+                                const Color<Lanes>& color, const Around<Lanes>& around, bool has_chroma) {
+  const auto outside =
+      greatest<Lanes>(excess<Lanes>(around.low, color.y), excess<Lanes>(color.y, around.high));
+  const auto is_around = Lanes::at_least(Lanes::splat(thresholds.around), outside);
+  auto known = Lanes::splat(0);
+  auto shadow = Lanes::splat(0);
+  for (const Mode<Lanes>& mode : pixel.modes) {
+    const auto is_background = Lanes::at_least(mode.weight, Lanes::splat(kBackgroundWeight));
+    const Distance<Lanes> far = distance_from<Lanes>(mode, color);
+    const auto limit = mode.variance * thresholds.variances;
+    const auto fits =
+        Lanes::at_least(limit, far.luma + far.chroma) | (is_around & Lanes::at_least(limit, far.chroma));
+    known = known | (is_background & fits);
+    shadow = shadow | (is_background & is_shadow<Lanes>(thresholds, mode, color));
+  }
+  const auto differs = ~known;
+  return {differs, thresholds.shadows && has_chroma ? differs & ~shadow : differs};
+}
+
+/// `value`, moved towards `target` by a part of the distance.
+template <typename Lanes>
+constexpr typename Lanes::Value approach(typename Lanes::Value value, typename Lanes::Value target,
+                                         uint32_t rate) {
+  const auto step = (difference<Lanes>(value, target) * rate + (1u << (kRateBits - 1))) >> kRateBits;
+  return Lanes::select(Lanes::at_least(target, value), value + step, value - step);
+}
+
+/// `value`, moved by at most `step` towards `target`.
+template <typename Lanes>
+constexpr typename Lanes::Value walk(typename Lanes::Value value, typename Lanes::Value target,
+                                     uint32_t step) {
+  return greatest<Lanes>(least<Lanes>(target, value + step), excess<Lanes>(value, Lanes::splat(step)));
+}
+
+template <typename Lanes>
+constexpr Mode<Lanes> select_mode(typename Lanes::Value mask, const Mode<Lanes>& a, const Mode<Lanes>& b) {
+  return {Lanes::select(mask, a.weight, b.weight), Lanes::select(mask, a.mean, b.mean),
+          Lanes::select(mask, a.variance, b.variance), Lanes::select(mask, a.chroma, b.chroma)};
+}
+
+/// A mode that the color belongs to.
+template <typename Lanes>
+constexpr Mode<Lanes> adapt(const Rates& rates, const Mode<Lanes>& mode, const Color<Lanes>& color,
+                            typename Lanes::Value far) {
+  const auto square = least<Lanes>(far, Lanes::splat(0xffff));
+  const auto variance = approach<Lanes>(mode.variance, square, rates.mean);
+  return {mode.weight, approach<Lanes>(mode.mean, color.y << kMeanBits, rates.mean),
+          least<Lanes>(greatest<Lanes>(variance, Lanes::splat(kMinVariance)), Lanes::splat(kMaxVariance)),
+          walk<Lanes>(mode.u(), color.u, rates.chroma) | (walk<Lanes>(mode.v(), color.v, rates.chroma) << 8)};
+}
+
+template <typename Lanes>
+constexpr Mode<Lanes> new_mode(const Color<Lanes>& color, typename Lanes::Value weight,
+                               typename Lanes::Value variance) {
+  return {weight, color.y << kMeanBits, variance, color.u | (color.v << 8)};
+}
+
+template <typename Lanes>
+constexpr Pixel<Lanes> update(const Rates& rates, const Pixel<Lanes>& old, const Color<Lanes>& color) {
+  Pixel<Lanes> pixel = old;
+  auto is_free = Lanes::splat(~0u);  // belongs to no mode yet
+  for (Mode<Lanes>& mode : pixel.modes) {
+    const Distance<Lanes> distance = distance_from<Lanes>(mode, color);
+    const auto far = distance.luma + distance.chroma;
+    const auto fits =
+        is_free & Lanes::at_least(mode.weight, Lanes::splat(1)) & Lanes::at_least(mode.variance * kFit, far);
+    is_free = is_free & ~fits;
+    mode = select_mode<Lanes>(fits, adapt<Lanes>(rates, mode, color, far), mode);
+    const auto share = Lanes::select(fits, Lanes::splat(kFullWeight * rates.weight), Lanes::splat(0));
+    mode.weight = excess<Lanes>((mode.weight * (65536u - rates.weight) + share + 32768u) >> 16,
+                                Lanes::splat(rates.prune));
+  }
+  Mode<Lanes>& last = pixel.modes[kModes - 1];
+  const uint32_t weight = rates.weight > kNewWeight ? rates.weight : kNewWeight;
+  last = select_mode<Lanes>(
+      is_free, new_mode<Lanes>(color, Lanes::splat(weight), Lanes::splat(kInitialVariance)), last);
+  for (uint32_t i = kModes - 1; i > 0; --i) {
+    const Mode<Lanes> lower = pixel.modes[i];
+    const Mode<Lanes> upper = pixel.modes[i - 1];
+    const auto heavier = Lanes::at_least(lower.weight, upper.weight + 1);
+    pixel.modes[i - 1] = select_mode<Lanes>(heavier, lower, upper);
+    pixel.modes[i] = select_mode<Lanes>(heavier, upper, lower);
+  }
+  return pixel;
+}
+
+/// The state of a frame from which the model begins anew. `keeps_variance`: after a change of light.
+template <typename Lanes>
+constexpr Pixel<Lanes> initialize(const Color<Lanes>& color, typename Lanes::Value variance,
+                                  bool keeps_variance) {
+  Pixel<Lanes> pixel = {};
+  pixel.modes[0] = new_mode<Lanes>(color, Lanes::splat(kFullWeight),
+                                   keeps_variance ? variance : Lanes::splat(kInitialVariance));
+  return pixel;
+}
+
+}  // namespace ccl::mixture

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ccl/segment/motion.h"
+
+#include <algorithm>
+
+#include "ccl/engine.h"
+
+namespace ccl {
+
+namespace {
+
+constexpr int64_t kNsPerUs = 1000;
+constexpr int64_t kUsualNs = 33'333'333;
+constexpr int64_t kLongestNs = 1'000'000'000;
+
+/// Σ-Δ: the number of steps is a power of two, so that each count of trailing zeros has its period.
+constexpr uint64_t kStepUs = 1'000'000 / 64;
+constexpr uint32_t kStepLevels = 6;
+constexpr uint64_t kRiseUs = 125'000;
+constexpr uint64_t kFallUs = 500'000;
+
+/// Mixture: the time constant of means and variances.
+constexpr uint64_t kMeanUs = 1'500'000;
+constexpr uint64_t kChromaUs = 1'000'000 / 16;
+/// A mode that a value follows from now on weighs kBackgroundWeight after −ln(7/8) of the time constant of
+/// weights.
+constexpr double kPartOfTimeConstant = 0.1335314;
+
+/// A stretch of the stream's time.
+struct Span {
+  uint64_t begin_us;
+  uint64_t end_us;
+
+  /// How many periods end in it. Over any number of frames, none is lost.
+  uint64_t count(uint64_t period_us) const { return end_us / period_us - begin_us / period_us; }
+
+  template <typename Count>
+  Count count(uint64_t period_us, uint64_t most) const {
+    return static_cast<Count>(std::min(count(period_us), most));
+  }
+};
+
+/// 4·base at no sensitivity, base at 50, a quarter of it at 100: a factor of 2 every 25, linear between.
+constexpr uint32_t scale(uint32_t base, uint32_t sensitivity) {
+  const uint32_t insensitivity = 100 - std::min(sensitivity, 100u);
+  const uint32_t octave = std::min(insensitivity / 25, 3u);
+  return ((base << octave) * (25 + insensitivity - 25 * octave) + 50) / 100;
+}
+static_assert(scale(8, 50) == 8 && scale(8, 100) == 2 && scale(8, 0) == 32 && scale(8, 25) == 16);
+
+sigma_delta::Thresholds sigma_delta_thresholds(const Motion& motion) {
+  const auto scaled = [&](uint32_t base) { return static_cast<uint8_t>(scale(base, motion.sensitivity)); };
+  const sigma_delta::Thresholds base;
+  return {.luma = scaled(base.luma),
+          .around = scaled(base.around),
+          .chroma = scaled(base.chroma),
+          .shadow = base.shadow,
+          .shadows = motion.shadows};
+}
+
+/// In step n of the Zipfian form, with 2^k the largest power of two that divides n, M moves where
+/// V ≥ 2^kStepLevels / 2^k: so where V ≥ 2^j, it moves every 2^(kStepLevels − j) steps.
+sigma_delta::Rates sigma_delta_rates(const Span& span, uint32_t learning_ms) {
+  sigma_delta::Rates rates;
+  for (uint32_t level = 0; level <= kStepLevels; ++level) {
+    const uint64_t n_moves = span.count(kStepUs << level);
+    const auto variance = static_cast<uint8_t>(1u << (kStepLevels - level));
+    for (uint32_t i = 0; i < 3; ++i) {
+      if (n_moves >= (1u << i)) {
+        rates.steps[i] = variance;
+      }
+    }
+  }
+  rates.up = span.count<uint8_t>(kRiseUs, 16);
+  rates.down = span.count<uint8_t>(kFallUs, 16);
+  rates.count =
+      span.count<uint8_t>(std::max(uint64_t{learning_ms} * 1000 / sigma_delta::kLearnedCount, uint64_t{1}),
+                          sigma_delta::kLearnedCount);
+  return rates;
+}
+
+mixture::Thresholds mixture_thresholds(const Motion& motion) {
+  const mixture::Thresholds base;
+  return {.variances = static_cast<uint16_t>(scale(base.variances, motion.sensitivity)),
+          .around = static_cast<uint8_t>(scale(base.around, motion.sensitivity)),
+          .shadow = base.shadow,
+          .shadows = motion.shadows};
+}
+
+mixture::Rates mixture_rates(const Span& span, uint32_t learning_ms) {
+  const double constant_us = std::max(learning_ms, 1u) * 1000.0 / kPartOfTimeConstant;
+  const auto weight_us = std::max(static_cast<uint64_t>(constant_us / 65536), uint64_t{1});
+  return {.weight = span.count<uint16_t>(weight_us, 32768),
+          .prune = span.count<uint16_t>(weight_us * 20, 1024),
+          .mean = span.count<uint16_t>(kMeanUs >> mixture::kRateBits, 2048),
+          .chroma = span.count<uint8_t>(kChromaUs, 8)};
+}
+
+}  // namespace
+
+MotionStep MotionClock::next(const Motion& motion, int64_t time, bool resets) {
+  int64_t duration_ns = kUsualNs;
+  if (time != kNoTime && has_time_ && time > last_time_) {
+    // Differences of far times wrap around to a value that is bounded too.
+    const uint64_t difference = static_cast<uint64_t>(time) - static_cast<uint64_t>(last_time_);
+    duration_ns = static_cast<int64_t>(std::min(difference, static_cast<uint64_t>(kLongestNs)));
+  }
+  has_time_ = time != kNoTime;
+  last_time_ = has_time_ ? time : 0;
+  const Span span = {now_us_, now_us_ + static_cast<uint64_t>(duration_ns / kNsPerUs)};
+  now_us_ = span.end_us;
+  return {
+      .model = motion.model,
+      .resets = resets,
+      .max_change = motion.max_change,
+      .duration_us = static_cast<uint32_t>(span.end_us - span.begin_us),
+      .warm_up_us = static_cast<uint32_t>(std::min(uint64_t{motion.warm_up_ms} * 1000, uint64_t{0xffffffff})),
+      .sigma_delta = sigma_delta_thresholds(motion),
+      .sigma_delta_rates = sigma_delta_rates(span, motion.learning_ms),
+      .mixture = mixture_thresholds(motion),
+      .mixture_rates = mixture_rates(span, motion.learning_ms)};
+}
+
+}  // namespace ccl

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// What both backends do with a background model in each frame.
+///
+/// 1. classify() every pixel with the model as the previous frame left it: bits of the foreground, and the
+/// number
+///    of pixels that differ. It reads the state of neighbours, so it ends before 3 begins.
+/// 2. decide(), once: how this frame is learnt. If more pixels differ than a change of light leaves, the
+/// model
+///    begins anew from this frame.
+/// 3. update() or initialize() every pixel's state. If the model warms up, the frame has no foreground.
+///
+/// The decision is a part of the model's state, so a device takes it while later frames are already pushed.
+#pragma once
+
+#include <cstdint>
+
+#include "ccl/segment.h"
+#include "ccl/segment/mixture.h"
+#include "ccl/segment/sigma_delta.h"
+
+namespace ccl {
+
+/// After a change of light, the model warms up for this time, or for Motion::warm_up_ms if that is less.
+inline constexpr uint32_t kLightWarmUpUs = 250'000;
+
+/// A frame as a background model sees it: its settings, and the time since the previous frame.
+struct MotionStep {
+  BackgroundModel model = BackgroundModel::kSigmaDelta;
+  bool resets = false;         ///< the model begins anew from this frame
+  uint16_t max_change = 1024;  ///< in 1/1024 of the frame
+  uint32_t duration_us = 0;    ///< since the previous frame
+  uint32_t warm_up_us = 0;
+  sigma_delta::Thresholds sigma_delta;
+  sigma_delta::Rates sigma_delta_rates;  ///< without warm-up
+  mixture::Thresholds mixture;
+  mixture::Rates mixture_rates;  ///< without warm-up
+
+  bool operator==(const MotionStep&) const = default;
+};
+
+/// How a frame is learnt.
+enum class Learning : uint32_t {
+  kInitialize,  ///< the model begins with this frame
+  kRelearn,     ///< so it does, after a change of light: what is known of the noise stays
+  kWarmUp,      ///< fast, and nothing is foreground
+  kSelective,   ///< what differs is learnt slowly
+};
+
+/// The state of a model besides its planes. It begins as zeros.
+struct ModelState {
+  uint32_t is_begun;    ///< 0 before the first frame
+  uint32_t n_differ;    ///< pixels of this frame that differ: classify() counts, decide() reads and clears
+  uint32_t total_us;    ///< of the warm-up
+  uint32_t elapsed_us;  ///< of the warm-up
+  Learning learning;    ///< of the frame that decide() has seen
+  sigma_delta::Rates sigma_delta;
+  mixture::Rates mixture;
+
+  constexpr bool has_foreground() const { return learning == Learning::kSelective; }
+};
+
+/// Called by one thread, after all pixels are classified. FrameCounts::relearning is 1 unless
+/// has_foreground().
+constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* state) {
+  const bool light_changed = uint64_t{state->n_differ} * kOne > n_pixels * step.max_change;
+  state->n_differ = 0;
+  state->sigma_delta = step.sigma_delta_rates;
+  state->mixture = step.mixture_rates;
+  if (step.resets || state->is_begun == 0) {
+    state->learning = Learning::kInitialize;
+    state->total_us = step.warm_up_us;
+    state->elapsed_us = 0;
+    state->is_begun = 1;
+    return;
+  }
+  const bool is_warming_up = state->elapsed_us < state->total_us;
+  if (light_changed) {
+    state->learning = Learning::kRelearn;
+    // A change of light in a long warm-up does not shorten it.
+    const uint32_t left_us = is_warming_up ? state->total_us - state->elapsed_us : 0;
+    const uint32_t light_us = step.warm_up_us < kLightWarmUpUs ? step.warm_up_us : kLightWarmUpUs;
+    state->total_us = left_us > light_us ? left_us : light_us;
+    state->elapsed_us = 0;
+    return;
+  }
+  if (!is_warming_up) {
+    state->learning = Learning::kSelective;
+    return;
+  }
+  state->learning = Learning::kWarmUp;
+  state->elapsed_us += step.duration_us;
+  const uint32_t elapsed_us = state->elapsed_us < state->total_us ? state->elapsed_us : state->total_us;
+  state->sigma_delta = sigma_delta::warm_up_rates(step.duration_us, elapsed_us, state->total_us);
+  state->mixture = mixture::warm_up_rates(step.mixture_rates, step.duration_us, elapsed_us);
+}
+
+/// Turns the time stamps of a stream's frames into steps. One per stream; lives on the host.
+class MotionClock {
+ public:
+  /// For the next frame. `time`: see FrameJob::time. A frame without a time stamp, or one that is not later
+  /// than the previous frame's, is taken 1/30 s after it. A gap counts as one second at most.
+  MotionStep next(const Motion& motion, int64_t time, bool resets);
+
+ private:
+  int64_t last_time_ = 0;
+  bool has_time_ = false;
+  uint64_t now_us_ = 0;  ///< since the stream's begin, without gaps
+};
+
+}  // namespace ccl

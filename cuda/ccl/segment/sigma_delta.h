@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Background estimation by sigma-delta modulation.
+///
+/// A. Manzanera, J. C. Richefeu, "A new motion detection algorithm based on Σ-Δ background estimation",
+/// Pattern Recognition Letters 28, 2007; A. Manzanera, "Σ-Δ background subtraction and the Zipf law", CIARP
+/// 2007.
+///
+/// The mean M of a pixel moves by 1 towards the pixel, and its variance V by 1 towards N times their
+/// difference. So M follows the median of the pixel's values. In the Zipfian form the step counter decides
+/// which pixels move: of all steps, the part in which M moves is proportional to V. A pixel is foreground if
+/// it differs from M by more than V.
+///
+/// Where this differs, and why:
+/// - A step is 1/64 s, whatever the frame rate (see motion.h): a frame makes all steps since the previous
+/// one.
+/// - V rises four times as fast as it falls, so it is about the 80 % quantile of N·|difference| with N = 2.
+/// It also
+///   rises each time a pixel starts to differ: a swaying leaf starts often, a passer-by once.
+/// - What differs is not learnt (selective update). It is counted instead, and becomes the mean when it
+/// stayed for
+///   the learning time, so a ghost dissolves all at once.
+/// - A pixel must also differ from the means around it: a camera that moves by a pixel changes nothing.
+/// - Chroma is a second model, at the resolution of the chroma. Foreground is what differs in luma or in
+/// chroma,
+///   except a cast shadow: darker, and the chroma unchanged or nearer to neutral.
+///
+/// State: three bytes a pixel, and four a chroma pixel.
+#pragma once
+
+#include <cstdint>
+
+#include "ccl/segment/byte_lanes.h"
+
+namespace ccl::sigma_delta {
+
+inline constexpr uint32_t kMinVariance = 2;
+inline constexpr uint32_t kMaxVariance = 128;
+inline constexpr uint32_t kInitialVariance = 10;
+inline constexpr uint32_t kOnset = 4;           ///< V rises by this when a pixel starts to differ
+inline constexpr uint32_t kLearnedCount = 100;  ///< counts after which what differs becomes the mean
+inline constexpr uint32_t kDiffered = 128;      ///< bit of the status: differed in the previous frame
+inline constexpr uint32_t kNeutral = 128;       ///< chroma of grey
+
+/// What a frame decides by: a function of the sensitivity.
+struct Thresholds {
+  uint8_t luma = 8;    ///< beyond the variance
+  uint8_t around = 4;  ///< beyond the means around
+  uint8_t chroma = 8;
+  uint8_t shadow = 4;  ///< by which the chroma of a shadow may be farther from neutral
+  bool shadows = true;
+
+  bool operator==(const Thresholds&) const = default;
+};
+
+/// What a frame learns: a function of the time since the previous one.
+struct Rates {
+  uint8_t steps[3] = {255, 255, 255};  ///< smallest variances of which M moves by at least 1, 2 and 4
+  uint8_t up = 0;                      ///< of V
+  uint8_t down = 0;
+  uint8_t count = 0;    ///< towards kLearnedCount
+  uint8_t warm_up = 0;  ///< if not 0: M of every pixel moves by this, and what differs is learnt too
+
+  bool operator==(const Rates&) const = default;
+};
+
+/// The rates of a warm-up: M moves fast at first, and slower towards the end.
+constexpr Rates warm_up_rates(uint32_t duration_us, uint32_t elapsed_us, uint32_t total_us) {
+  const uint64_t left_us = elapsed_us < total_us ? total_us - elapsed_us : 0;
+  const uint64_t per_second = 30 + (total_us == 0 ? 0 : 210 * left_us / total_us);
+  const uint64_t step = (duration_us * per_second + 999'999) / 1'000'000;
+  const uint64_t fall = (uint64_t{duration_us} * 30 + 999'999) / 1'000'000;
+  Rates rates;
+  rates.warm_up = static_cast<uint8_t>(step < 1 ? 1 : step < 64 ? step : 64);
+  rates.down = static_cast<uint8_t>(fall < 1 ? 1 : fall < 16 ? fall : 16);
+  rates.up = static_cast<uint8_t>(4 * rates.down);
+  return rates;
+}
+
+/// A pixel's state: each field is a plane.
+template <typename Lanes>
+struct Pixel {
+  typename Lanes::Value mean;
+  typename Lanes::Value variance;
+  typename Lanes::Value status;  ///< count, and kDiffered
+};
+
+/// The smallest and largest mean of the 3×3 pixels around a pixel, itself included. Pixels outside the frame
+/// do not count.
+template <typename Lanes>
+struct Around {
+  typename Lanes::Value low;
+  typename Lanes::Value high;
+};
+
+/// Masks about the chroma pixel that a pixel belongs to.
+template <typename Lanes>
+struct ChromaClass {
+  typename Lanes::Value differs;
+  typename Lanes::Value fits_shadow;
+};
+
+template <typename Lanes>
+struct Class {
+  typename Lanes::Value differs;     ///< counts towards a change of light
+  typename Lanes::Value foreground;  ///< differs, and is no shadow
+};
+
+/// How far U or V is from its mean.
+template <typename Lanes>
+constexpr typename Lanes::Value chroma_distance(typename Lanes::Value u, typename Lanes::Value v,
+                                                typename Lanes::Value mean_u, typename Lanes::Value mean_v) {
+  return Lanes::max(distance<Lanes>(u, mean_u), distance<Lanes>(v, mean_v));
+}
+
+/// How far a chroma value is outside what a shadow on the background can have.
+template <typename Lanes>
+constexpr typename Lanes::Value shadow_distance(typename Lanes::Value value, typename Lanes::Value mean) {
+  const auto neutral = Lanes::splat(kNeutral);
+  return distance<Lanes>(value, Lanes::min(mean, neutral), Lanes::max(mean, neutral));
+}
+
+template <typename Lanes>
+constexpr ChromaClass<Lanes> classify_chroma(const Thresholds& thresholds, typename Lanes::Value u,
+                                             typename Lanes::Value v, typename Lanes::Value mean_u,
+                                             typename Lanes::Value mean_v, typename Lanes::Value variance) {
+  const auto far = chroma_distance<Lanes>(u, v, mean_u, mean_v);
+  const auto outside = Lanes::max(shadow_distance<Lanes>(u, mean_u), shadow_distance<Lanes>(v, mean_v));
+  return {above<Lanes>(far, Lanes::add(variance, Lanes::splat(thresholds.chroma))),
+          Lanes::at_least(Lanes::add(Lanes::half(variance), Lanes::splat(thresholds.shadow)), outside)};
+}
+
+/// The chroma class of an image without chroma.
+template <typename Lanes>
+constexpr ChromaClass<Lanes> no_chroma() {
+  return {Lanes::splat(0), Lanes::splat(0)};
+}
+
+/// Darker than the mean, but not under 3/8 of it.
+template <typename Lanes>
+constexpr typename Lanes::Value is_shaded(typename Lanes::Value value, typename Lanes::Value mean) {
+  const auto quarter = Lanes::half(Lanes::half(mean));
+  return Lanes::both(above<Lanes>(mean, value),
+                     Lanes::at_least(value, Lanes::add(quarter, Lanes::half(quarter))));
+}
+
+template <typename Lanes>
+constexpr typename Lanes::Value differs(const Thresholds& thresholds, typename Lanes::Value far,
+                                        typename Lanes::Value variance) {
+  return above<Lanes>(far, Lanes::add(variance, Lanes::splat(thresholds.luma)));
+}
+
+template <typename Lanes>
+constexpr Class<Lanes> classify(const Thresholds& thresholds, typename Lanes::Value value,
+                                typename Lanes::Value mean, typename Lanes::Value variance,
+                                const Around<Lanes>& around, const ChromaClass<Lanes>& chroma) {
+  const auto far = differs<Lanes>(thresholds, distance<Lanes>(value, mean), variance);
+  const auto outside = distance<Lanes>(value, around.low, around.high);
+  const auto luma = Lanes::both(far, above<Lanes>(outside, Lanes::splat(thresholds.around)));
+  const auto any = Lanes::either(luma, chroma.differs);
+  if (!thresholds.shadows) {
+    return {any, any};
+  }
+  return {any, Lanes::without(any, Lanes::both(chroma.fits_shadow, is_shaded<Lanes>(value, mean)))};
+}
+
+/// By how much M may move in this frame.
+template <typename Lanes>
+constexpr typename Lanes::Value mean_step(const Rates& rates, typename Lanes::Value variance) {
+  const auto one = Lanes::splat(1);
+  const auto at_least = [&](uint8_t limit, typename Lanes::Value step) {
+    return Lanes::both(Lanes::at_least(variance, Lanes::splat(limit)), step);
+  };
+  return Lanes::add(Lanes::add(at_least(rates.steps[0], one), at_least(rates.steps[1], one)),
+                    at_least(rates.steps[2], Lanes::splat(2)));
+}
+
+/// What the update of luma and chroma have in common.
+template <typename Lanes>
+struct Change {
+  typename Lanes::Value learned;  ///< a mask: the value becomes the mean
+  typename Lanes::Value step;     ///< of the mean, if not
+  typename Lanes::Value variance;
+  typename Lanes::Value status;
+};
+
+template <typename Lanes>
+constexpr typename Lanes::Value bound_variance(typename Lanes::Value variance) {
+  return Lanes::min(Lanes::max(variance, Lanes::splat(kMinVariance)), Lanes::splat(kMaxVariance));
+}
+
+template <typename Lanes>
+constexpr Change<Lanes> learn(const Rates& rates, typename Lanes::Value far, typename Lanes::Value differs,
+                              typename Lanes::Value variance, typename Lanes::Value status) {
+  const auto zero = Lanes::splat(0);
+  const auto flag = Lanes::splat(kDiffered);
+  if (rates.warm_up > 0) {
+    const auto moved =
+        move<Lanes>(variance, Lanes::add(far, far), Lanes::splat(rates.up), Lanes::splat(rates.down));
+    return {zero, Lanes::splat(rates.warm_up), bound_variance<Lanes>(moved), zero};
+  }
+  const auto differed = Lanes::at_least(status, flag);
+  const auto tick = Lanes::splat(rates.count);
+  const auto old_count = Lanes::without(status, flag);
+  const auto count =
+      Lanes::select(differs, Lanes::add(old_count, tick), Lanes::subtract(old_count, Lanes::add(tick, tick)));
+  const auto learned = Lanes::at_least(count, Lanes::splat(kLearnedCount));
+  const auto moved =
+      move<Lanes>(variance, Lanes::add(far, far), Lanes::splat(rates.up), Lanes::splat(rates.down));
+  const auto onset = Lanes::without(differs, differed);
+  const auto risen = Lanes::add(variance, Lanes::both(onset, Lanes::splat(kOnset)));
+  return {learned, Lanes::without(mean_step<Lanes>(rates, variance), differs),
+          bound_variance<Lanes>(Lanes::select(differs, risen, moved)),
+          Lanes::select(learned, zero, Lanes::either(count, Lanes::both(differs, flag)))};
+}
+
+template <typename Lanes>
+constexpr typename Lanes::Value learn_mean(const Change<Lanes>& change, typename Lanes::Value mean,
+                                           typename Lanes::Value value) {
+  return Lanes::select(change.learned, value, move<Lanes>(mean, value, change.step, change.step));
+}
+
+/// Luma. `old` is the state that classify() has read.
+template <typename Lanes>
+constexpr Pixel<Lanes> update(const Thresholds& thresholds, const Rates& rates, const Pixel<Lanes>& old,
+                              typename Lanes::Value value) {
+  const auto far = distance<Lanes>(value, old.mean);
+  const Change<Lanes> change =
+      learn<Lanes>(rates, far, differs<Lanes>(thresholds, far, old.variance), old.variance, old.status);
+  return {learn_mean<Lanes>(change, old.mean, value), change.variance, change.status};
+}
+
+/// A chroma pixel's state: each field is a plane.
+template <typename Lanes>
+struct ChromaPixel {
+  typename Lanes::Value mean_u;
+  typename Lanes::Value mean_v;
+  typename Lanes::Value variance;
+  typename Lanes::Value status;
+};
+
+template <typename Lanes>
+constexpr ChromaPixel<Lanes> update_chroma(const Thresholds& thresholds, const Rates& rates,
+                                           const ChromaPixel<Lanes>& old, typename Lanes::Value u,
+                                           typename Lanes::Value v) {
+  const auto far = chroma_distance<Lanes>(u, v, old.mean_u, old.mean_v);
+  const auto differs = above<Lanes>(far, Lanes::add(old.variance, Lanes::splat(thresholds.chroma)));
+  const Change<Lanes> change = learn<Lanes>(rates, far, differs, old.variance, old.status);
+  return {learn_mean<Lanes>(change, old.mean_u, u), learn_mean<Lanes>(change, old.mean_v, v), change.variance,
+          change.status};
+}
+
+/// The state of a frame from which the model learns anew. `keeps_variance`: after a change of light.
+template <typename Lanes>
+constexpr Pixel<Lanes> initialize(typename Lanes::Value value, typename Lanes::Value variance,
+                                  bool keeps_variance) {
+  return {value, keeps_variance ? variance : Lanes::splat(kInitialVariance), Lanes::splat(0)};
+}
+
+}  // namespace ccl::sigma_delta
