@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The background model of a stream in GPU memory. See ccl/segment/motion.h.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "ccl/counts.h"
+#include "ccl/engine.h"
+#include "ccl/segment/motion.h"
+#include "ccl/status.h"
+#include "device/memory.h"
+#include "device/stages/segment/vectors.h"
+
+namespace ccl::device::segment {
+
+/// The state of the sigma-delta model: planes of bytes whose rows are whole vectors.
+struct SigmaDeltaPlanes {
+  uint8_t* mean;
+  uint8_t* variance;
+  uint8_t* status;
+  size_t pitch;
+};
+
+/// The same of U and V, at the resolution of the chroma.
+struct SigmaDeltaChromaPlanes {
+  uint8_t* mean_u;
+  uint8_t* mean_v;
+  uint8_t* variance;
+  uint8_t* status;
+  uint8_t* classes;  ///< of this frame: kDiffers, kFitsShadow
+  size_t pitch;
+};
+
+/// The state of the mixture model: of each mode a plane of each of its fields, a number per pixel.
+struct MixturePlanes {
+  struct Mode {
+    uint16_t* weight;
+    uint16_t* mean;
+    uint16_t* variance;
+    uint16_t* chroma;
+  };
+  Mode modes[mixture::kModes];
+};
+
+class Background {
+ public:
+  /// Takes no memory yet. `stream` is used to clear memory.
+  void configure(uint32_t width, uint32_t height, cudaStream_t stream);
+
+  /// Takes the memory of the model if it is another one than before, or if the frame's chroma has another
+  /// shape. Then the model begins anew. No frame may be in flight in that case.
+  Status prepare(BackgroundModel model, const Chroma& chroma);
+  /// Whether prepare() would take memory.
+  bool needs_memory(BackgroundModel model, const Chroma& chroma) const;
+
+  /// Enqueues the frame: its foreground before morphology to `bits`; FrameCounts::relearning; and the learning.
+  /// The bits count only where *has_no_foreground() is 0. Frames must be enqueued in their order, and each
+  /// after the one before it.
+  Status enqueue(const Plane& frame, const Chroma& chroma, const MotionStep& step, uint32_t* bits,
+                 FrameCounts* counts, cudaStream_t stream);
+
+  /// In device memory: not 0 if the frame has no foreground, because the model begins or warms up.
+  const uint32_t* has_no_foreground() const;
+
+  /// Enqueues the writing of what the model believes: luma, and U and V of each pixel (128 without chroma),
+  /// dense.
+  Status read(uint8_t* luma, uint8_t* u, uint8_t* v, cudaStream_t stream) const;
+
+ private:
+  struct Shape {
+    bool has_chroma = false;
+    uint8_t shift_x = 0;
+    uint8_t shift_y = 0;
+    bool operator==(const Shape&) const = default;
+  };
+  static Shape shape_of(const Chroma& chroma);
+
+  uint32_t chroma_width() const { return (width_ + (1u << shape_.shift_x) - 1) >> shape_.shift_x; }
+  uint32_t chroma_height() const { return (height_ + (1u << shape_.shift_y) - 1) >> shape_.shift_y; }
+  Status allocate_sigma_delta();
+  Status allocate_mixture();
+  Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma, const MotionStep& step,
+                             uint32_t* bits, FrameCounts* counts, cudaStream_t stream);
+  Status enqueue_mixture(const Plane& frame, const Chroma& chroma, const MotionStep& step, uint32_t* bits,
+                         FrameCounts* counts, cudaStream_t stream);
+
+  uint32_t width_ = 0;
+  uint32_t height_ = 0;
+  cudaStream_t stream_ = nullptr;
+  bool is_ready_ = false;
+  BackgroundModel model_ = BackgroundModel::kSigmaDelta;
+  Shape shape_;
+
+  struct State;
+  DeviceArray<uint8_t> state_;   ///< one State
+  DeviceArray<uint8_t> planes_;  ///< all planes of the model
+  SigmaDeltaPlanes luma_{};
+  SigmaDeltaChromaPlanes chroma_{};
+  MixturePlanes mixture_{};
+};
+
+}  // namespace ccl::device::segment
