@@ -14,16 +14,19 @@ MappedFrame::MappedFrame(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlag
                                    (memory == ccl::Memory::kDevice ? kMapCuda : 0)))) {}
 
 bool MappedFrame::mapped() const {
-  if (!mapped_) {
-    return false;
-  }
-  // gst_video_frame_map() does not check that the memory is large enough for the GstVideoMeta.
-  const gint stride = GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, 0);
-  const GstMapInfo& memory = frame_.map[0];
-  const auto start = static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&frame_, 0)) - memory.data;
-  const auto row =
-      static_cast<size_t>(GST_VIDEO_FRAME_WIDTH(&frame_) * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame_, 0));
-  const auto rows = static_cast<size_t>(GST_VIDEO_FRAME_HEIGHT(&frame_));
+  return mapped_ && holds(0);
+}
+
+/// Whether all values of the component are in the memory that is mapped. gst_video_frame_map() does not check
+/// that the memory is large enough for the GstVideoMeta.
+bool MappedFrame::holds(guint component) const {
+  const guint plane = GST_VIDEO_FRAME_COMP_PLANE(&frame_, component);
+  const GstMapInfo& memory = frame_.map[frame_.map[plane].data != nullptr ? plane : 0];
+  const gint stride = GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, plane);
+  const auto start = static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&frame_, plane)) - memory.data;
+  const auto row = static_cast<size_t>(GST_VIDEO_FRAME_COMP_WIDTH(&frame_, component) *
+                                       GST_VIDEO_FRAME_COMP_PSTRIDE(&frame_, component));
+  const auto rows = static_cast<size_t>(GST_VIDEO_FRAME_COMP_HEIGHT(&frame_, component));
   return start >= 0 && stride > 0 && static_cast<size_t>(stride) >= row &&
          static_cast<size_t>(start) + (rows - 1) * static_cast<size_t>(stride) + row <= memory.size;
 }
@@ -34,14 +37,49 @@ MappedFrame::~MappedFrame() {
   }
 }
 
-ccl::InputImage MappedFrame::luma() const {
-  const auto* pixels = static_cast<const uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame_, 0));
-  const auto stride = static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, 0));
-  if (is_cropped(frame_.buffer, info_)) {
-    const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(frame_.buffer);
-    pixels += crop->y * stride + crop->x;
+/// The component's value at the frame's first pixel, or at that of the crop rectangle.
+const uint8_t* MappedFrame::first_value(guint component) const {
+  const auto* values = static_cast<const uint8_t*>(GST_VIDEO_FRAME_COMP_DATA(&frame_, component));
+  if (!is_cropped(frame_.buffer, info_)) {
+    return values;
   }
-  return {pixels, stride, memory_, stream()};
+  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(frame_.buffer);
+  const GstVideoFormatInfo* format = frame_.info.finfo;
+  const guint row = crop->y >> GST_VIDEO_FORMAT_INFO_H_SUB(format, component);
+  const guint column = crop->x >> GST_VIDEO_FORMAT_INFO_W_SUB(format, component);
+  return values + static_cast<size_t>(GST_VIDEO_FRAME_COMP_STRIDE(&frame_, component)) * row +
+         static_cast<size_t>(GST_VIDEO_FRAME_COMP_PSTRIDE(&frame_, component)) * column;
+}
+
+ccl::InputImage MappedFrame::luma() const {
+  return {.pixels = first_value(0),
+          .stride = static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, 0)),
+          .memory = memory_,
+          .stream = stream()};
+}
+
+bool MappedFrame::has_chroma() const {
+  const GstVideoFormatInfo* format = frame_.info.finfo;
+  return GST_VIDEO_FORMAT_INFO_IS_YUV(format) && GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format) >= 3 &&
+         GST_VIDEO_FORMAT_INFO_DEPTH(format, 1) == 8 && GST_VIDEO_FORMAT_INFO_W_SUB(format, 1) <= 1 &&
+         GST_VIDEO_FORMAT_INFO_H_SUB(format, 1) <= 1;
+}
+
+bool MappedFrame::is_chroma_mapped() const {
+  return !has_chroma() || (holds(1) && holds(2));
+}
+
+ccl::Chroma MappedFrame::chroma() const {
+  if (!has_chroma() || !is_chroma_mapped()) {
+    return {};
+  }
+  const GstVideoFormatInfo* format = frame_.info.finfo;
+  return {.u = first_value(1),
+          .v = first_value(2),
+          .stride = static_cast<size_t>(GST_VIDEO_FRAME_COMP_STRIDE(&frame_, 1)),
+          .step = static_cast<uint8_t>(GST_VIDEO_FRAME_COMP_PSTRIDE(&frame_, 1)),
+          .shift_x = static_cast<uint8_t>(GST_VIDEO_FORMAT_INFO_W_SUB(format, 1)),
+          .shift_y = static_cast<uint8_t>(GST_VIDEO_FORMAT_INFO_H_SUB(format, 1))};
 }
 
 ccl::OutputImage MappedFrame::pixels() const {

@@ -23,9 +23,19 @@ class MappedFrame {
 
   /// The first plane; of a cropped buffer (see is_cropped()) from the corner of the crop rectangle.
   ccl::InputImage luma() const;
+  /// Whether the frame has chroma that chroma() can describe: 8 bits, one value for at most 2×2 pixels.
+  bool has_chroma() const;
+  /// Its chroma, with the same crop. A rectangle that begins at an odd pixel moves subsampled chroma by less
+  /// than one of its values. No chroma if has_chroma() is false, or if the buffer is too small for it: see
+  /// is_chroma_mapped().
+  ccl::Chroma chroma() const;
+  /// False if the buffer is too small for its chroma.
+  bool is_chroma_mapped() const;
   ccl::OutputImage pixels() const;
 
  private:
+  bool holds(guint component) const;
+  const uint8_t* first_value(guint component) const;
   void* stream() const;
 
   GstVideoFrame frame_{};

@@ -2,11 +2,11 @@
 #include "frame_path.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "analytics.h"
 #include "caps.h"
+#include "frame_settings.h"
 #include "gstcudaccl.h"
 #include "metadata.h"
 
@@ -90,7 +90,8 @@ GstFlowReturn FramePath::follow_context(GstBuffer* in) {
 /// Fills in the frame, whose input is set, and pushes it into the engine.
 GstFlowReturn FramePath::push_into_engine(FrameInFlight* frame) {
   const FrameCaps& caps = negotiation_->caps();
-  if (!map_frame(frame->in, caps.in, GST_MAP_READ, &frame->input)) {
+  if (!map_frame(frame->in, caps.in, GST_MAP_READ, &frame->input) ||
+      (reads_chroma(frame->properties) && !frame->input->is_chroma_mapped())) {
     return drop_corrupt_frame(frame->in);
   }
   GstFlowReturn flow = GST_FLOW_OK;
@@ -98,8 +99,7 @@ GstFlowReturn FramePath::push_into_engine(FrameInFlight* frame) {
   if (frame->out == nullptr) {
     return flow;
   }
-  ccl::FrameJob job{
-      .input = frame->input->luma(), .output = {}, .settings = frame_settings(frame->properties)};
+  ccl::FrameJob job = make_job(*frame);
   if (negotiation_->output() != ccl::Output::kNone) {
     if (!map_frame(frame->out, caps.out, GST_MAP_WRITE, &frame->output)) {
       GST_ELEMENT_ERROR(element_, RESOURCE, WRITE, ("The buffer for the output cannot be written"),
@@ -110,8 +110,7 @@ GstFlowReturn FramePath::push_into_engine(FrameInFlight* frame) {
     }
     job.output = frame->output->pixels();
   }
-  const ccl::Status status = backend_->engine()->push(job);
-  return status.ok() ? GST_FLOW_OK : fail(status);
+  return push_job(job);
 }
 
 /// Maps a buffer where the engine can use it: CUDA memory of the engine's context in place, any other memory
@@ -166,15 +165,48 @@ GstFlowReturn FramePath::acquire_from_pool(GstBufferPool* pool, GstBuffer** out)
   }
 }
 
-/// The settings of a frame, with those that depend on the sink format.
-ccl::Settings FramePath::frame_settings(const Properties& properties) const {
+/// The job of a frame whose input is mapped, less its output.
+ccl::FrameJob FramePath::make_job(const FrameInFlight& frame) {
+  const Properties& properties = frame.properties;
   const GstVideoInfo& info = negotiation_->caps().in;
-  ccl::Settings settings = properties.settings;
-  settings.rule.threshold =
-      properties.threshold != 0 ? static_cast<uint8_t>(properties.threshold) : automatic_threshold(info);
-  settings.overlay_alpha = static_cast<uint8_t>(std::lround(properties.overlay_alpha * 255));
-  settings.limited_range = is_limited_range(info);
-  return settings;
+  ccl::FrameJob job;
+  job.input = frame.input->luma();
+  job.settings = frame_settings(properties, info);
+  job.segmentation = frame_segmentation(properties);
+  job.regions = region_mask(properties);
+  if (reads_chroma(properties)) {
+    job.input.chroma = frame.input->chroma();
+  }
+  job.time = running_time(element_->segment, frame.in);
+  return job;
+}
+
+/// The mask is made anew when the property or the size of frames changes.
+std::shared_ptr<const ccl::RegionMask> FramePath::region_mask(const Properties& properties) {
+  const auto width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&negotiation_->caps().in));
+  const auto height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&negotiation_->caps().in));
+  if (properties.regions == nullptr || !properties.regions->has_polygons()) {
+    return nullptr;
+  }
+  const bool is_current = region_mask_ != nullptr && regions_ == properties.regions &&
+                          region_mask_->width() == width && region_mask_->height() == height;
+  if (!is_current) {
+    regions_ = properties.regions;
+    region_mask_ = std::make_shared<const ccl::RegionMask>(regions_->regions, width, height);
+  }
+  return region_mask_;
+}
+
+/// Pushes a frame into the engine. A reset of the background waits for the first frame that has one.
+GstFlowReturn FramePath::push_job(const ccl::FrameJob& job) {
+  ccl::FrameJob pushed = job;
+  pushed.resets_background =
+      job.settings.rule.foreground == ccl::Foreground::kMotion && resets_background_.exchange(false);
+  const ccl::Status status = backend_->engine()->push(pushed);
+  if (!status.ok() && pushed.resets_background) {
+    resets_background_ = true;
+  }
+  return status.ok() ? GST_FLOW_OK : fail(status);
 }
 
 /// How many frames may stay in flight: as many as wanted, but fewer than the input's pool has, because the

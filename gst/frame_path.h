@@ -5,6 +5,8 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "in_flight.h"
 #include "negotiation.h"
 #include "properties.h"
+#include "regions.h"
 #include "statistics.h"
 
 namespace cudaccl {
@@ -41,6 +44,8 @@ class FramePath {
   /// Counts a frame that was dropped because it was late. The frames in flight that are due at `time` leave
   /// with the next calls of pop().
   void drop_late(GstClockTime time);
+  /// The background model learns anew from the next frame that uses it. Any thread may call it.
+  void reset_background() { resets_background_ = true; }
 
  private:
   GstFlowReturn follow_context(GstBuffer* in);
@@ -50,7 +55,9 @@ class FramePath {
                  std::optional<MappedFrame>* mapped) const;
   GstBuffer* acquire_output(GstBuffer* in, GstFlowReturn* flow);
   GstFlowReturn acquire_from_pool(GstBufferPool* pool, GstBuffer** out);
-  ccl::Settings frame_settings(const Properties& properties) const;
+  ccl::FrameJob make_job(const FrameInFlight& frame);
+  GstFlowReturn push_job(const ccl::FrameJob& job);
+  std::shared_ptr<const ccl::RegionMask> region_mask(const Properties& properties);
   guint choose_depth(GstBuffer* in, guint wanted);
   bool is_oldest_due() const;
   GstFlowReturn finish_oldest(GstBuffer** out);
@@ -75,6 +82,10 @@ class FramePath {
   GstBufferPool* in_pool_ = nullptr;           ///< the last input's pool, only to compare with
   guint in_pool_frames_ = 0;                   ///< how many buffers it has; 0: any number
   std::vector<CclComponent> largest_;
+
+  std::atomic<bool> resets_background_ = false;
+  std::shared_ptr<const RegionSetting> regions_;        ///< those of region_mask_
+  std::shared_ptr<const ccl::RegionMask> region_mask_;  ///< null: the whole frame
 };
 
 }  // namespace cudaccl

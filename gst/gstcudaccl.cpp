@@ -104,6 +104,7 @@ struct GstCudaCclClass {
 static void gst_cuda_ccl_set_property(GObject*, guint, const GValue*, GParamSpec*);
 static void gst_cuda_ccl_get_property(GObject*, guint, GValue*, GParamSpec*);
 static void gst_cuda_ccl_finalize(GObject*);
+static void gst_cuda_ccl_reset_background(GstCudaCcl*);
 static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement*, GstStateChange);
 static void gst_cuda_ccl_set_context(GstElement*, GstContext*);
 static gboolean gst_cuda_ccl_start(GstBaseTransform*);
@@ -126,6 +127,22 @@ G_DEFINE_TYPE_WITH_CODE(GstCudaCcl, gst_cuda_ccl, GST_TYPE_BASE_TRANSFORM,
                         G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, nullptr))
 GST_ELEMENT_REGISTER_DEFINE(cudaccl, "cudaccl", GST_RANK_NONE, gst_cuda_ccl_get_type())
 
+static void install_signals(GstCudaCclClass* klass) {
+  /**
+   * GstCudaCcl::reset-background:
+   * @cudaccl: the element
+   *
+   * An action signal: with `foreground=motion` the background is learned anew, from the next frame that
+   * enters the element. Any thread may emit it, in any state.
+   *
+   * Since: 0.1
+   */
+  g_signal_new_class_handler("reset-background", G_TYPE_FROM_CLASS(klass),
+                             static_cast<GSignalFlags>(G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION),
+                             G_CALLBACK(gst_cuda_ccl_reset_background), nullptr, nullptr, nullptr,
+                             G_TYPE_NONE, 0);
+}
+
 static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
   GObjectClass* object_class = G_OBJECT_CLASS(klass);
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
@@ -136,6 +153,7 @@ static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
   object_class->get_property = GST_DEBUG_FUNCPTR(gst_cuda_ccl_get_property);
   object_class->finalize = GST_DEBUG_FUNCPTR(gst_cuda_ccl_finalize);
   cudaccl::install_properties(object_class);
+  install_signals(klass);
 
   gst_element_class_add_pad_template(element_class, cudaccl::sink_template());
   gst_element_class_add_pad_template(element_class, cudaccl::src_template());
@@ -177,7 +195,9 @@ static void gst_cuda_ccl_finalize(GObject* object) {
 
 static void gst_cuda_ccl_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   Private* priv = GST_CUDA_CCL(object)->priv;
-  if (!priv->properties.set(id, value)) {
+  if (id == cudaccl::kRegionsId) {
+    priv->properties.set_regions(g_value_get_string(value));
+  } else if (!priv->properties.set(id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
   }
 }
@@ -191,6 +211,10 @@ static void gst_cuda_ccl_get_property(GObject* object, guint id, GValue* value, 
   } else if (!cudaccl::get_property(priv->snapshot(), id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
   }
+}
+
+static void gst_cuda_ccl_reset_background(GstCudaCcl* self) {
+  self->priv->path.reset_background();
 }
 
 /* States: the backend is open from NULL→READY to READY→NULL, and follows the properties at READY→PAUSED */
@@ -219,8 +243,11 @@ static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstSt
   GstCudaCcl* self = GST_CUDA_CCL(element);
   const bool is_start =
       transition == GST_STATE_CHANGE_NULL_TO_READY || transition == GST_STATE_CHANGE_READY_TO_PAUSED;
-  if (is_start && !open_backend(self)) {
-    return GST_STATE_CHANGE_FAILURE;
+  if (is_start) {
+    self->priv->properties.report_refused_regions();
+    if (!open_backend(self)) {
+      return GST_STATE_CHANGE_FAILURE;
+    }
   }
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(gst_cuda_ccl_parent_class)->change_state(element, transition);
@@ -237,6 +264,7 @@ static gboolean gst_cuda_ccl_start(GstBaseTransform* transform) {
   priv->properties.set_in_force(std::nullopt);
   priv->statistics.reset();
   priv->frame_duration.reset();
+  priv->path.reset_background();
   return TRUE;
 }
 
@@ -322,7 +350,12 @@ static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection 
 static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* event) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
+    gboolean resets_time = FALSE;
+    gst_event_parse_flush_stop(event, &resets_time);
     priv->path.flush();
+    if (resets_time) {
+      priv->path.reset_background();
+    }
   } else if (is_serialized(event)) {
     priv->path.drain();
   }
@@ -353,6 +386,9 @@ static gboolean gst_cuda_ccl_set_caps(GstBaseTransform* transform, GstCaps* in_c
   priv->frame_duration.take_caps(old_info, priv->negotiation.caps().in);
   report_latency_change(self, old_latency);
   priv->path.start();
+  if (!gst_video_info_is_equal(&old_info, &priv->negotiation.caps().in)) {
+    priv->path.reset_background();
+  }
   return priv->negotiation.prepare_engine(priv->snapshot());
 }
 

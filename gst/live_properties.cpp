@@ -2,9 +2,11 @@
 #include "live_properties.h"
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "gstcudaccl.h"
+#include "regions.h"
 
 namespace cudaccl {
 
@@ -25,6 +27,41 @@ bool LiveProperties::set(guint id, const GValue* value) {
   }
   react(before, after);
   return is_known;
+}
+
+void LiveProperties::set_regions(const gchar* text) {
+  std::string reason;
+  std::shared_ptr<const RegionSetting> regions;
+  if (text != nullptr && *text != 0) {
+    regions = read_regions(text, &reason);
+  }
+  const bool has_listener = GST_STATE(element_) != GST_STATE_NULL;
+  {
+    const std::lock_guard guard(lock_);
+    if (reason.empty()) {
+      properties_.regions = std::move(regions);
+    }
+    refused_regions_ = has_listener ? "" : reason;
+  }
+  if (!reason.empty() && has_listener) {
+    warn_of_regions(reason);
+  }
+}
+
+void LiveProperties::report_refused_regions() {
+  std::string reason;
+  {
+    const std::lock_guard guard(lock_);
+    reason = std::exchange(refused_regions_, "");
+  }
+  if (!reason.empty()) {
+    warn_of_regions(reason);
+  }
+}
+
+void LiveProperties::warn_of_regions(const std::string& reason) const {
+  GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS,
+                      ("regions cannot be used: %s. The old regions stay", reason.c_str()), (nullptr));
 }
 
 std::optional<Properties> LiveProperties::in_force() const {

@@ -24,6 +24,11 @@ class LiveProperties {
   Properties snapshot() const;
   /// Sets the property with this id, and renegotiates and reports what depends on it. False if there is none.
   bool set(guint id, const GValue* value);
+  /// Sets `regions`; null or an empty text is the whole frame. A text that cannot be used is refused with a
+  /// warning. In the state NULL nobody could receive that, so report_refused_regions() posts it.
+  void set_regions(const gchar* text);
+  /// Posts a warning that set_regions() could not post. At each start.
+  void report_refused_regions();
 
   /// The properties of the last frame or negotiation that worked, with the output that was written; none
   /// before the first one.
@@ -38,11 +43,13 @@ class LiveProperties {
  private:
   void react(const Properties& before, const Properties& after) const;
   std::string text_of(const char* name, const Properties& properties) const;
+  void warn_of_regions(const std::string& reason) const;
 
   GstBaseTransform* const element_;
-  mutable std::mutex lock_;  ///< for the two below
+  mutable std::mutex lock_;  ///< for those below
   Properties properties_;
   std::optional<Properties> in_force_;
+  std::string refused_regions_;  ///< why; empty if nothing is to be reported
 };
 
 }  // namespace cudaccl

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "property_types.h"
+#include "regions.h"
 
 namespace cudaccl {
 
@@ -15,6 +16,10 @@ namespace {
 
 using ccl::Filter;
 using ccl::ForegroundRule;
+using ccl::LocalThreshold;
+using ccl::Morphology;
+using ccl::Motion;
+using ccl::Segmentation;
 using ccl::Settings;
 
 /* What the table is made of */
@@ -32,6 +37,9 @@ struct Int {
 };
 struct UInt {
   guint min, max;
+};
+struct UInt64 {
+  guint64 min, max;
 };
 struct Double {
   gdouble min, max;
@@ -62,6 +70,14 @@ template <auto member>
 constexpr Member kSetting = kMember<&Properties::settings, member>;
 template <auto member>
 constexpr Member kRule = kMember<&Properties::settings, &Settings::rule, member>;
+template <auto... path>
+constexpr Member kSegment = kMember<&Properties::segmentation, path...>;
+template <auto member>
+constexpr Member kLocal = kSegment<&Segmentation::local, member>;
+template <auto member>
+constexpr Member kMotion = kSegment<&Segmentation::motion, member>;
+template <auto member>
+constexpr Member kMorphology = kSegment<&Segmentation::morphology, member>;
 template <auto member>
 constexpr Member kFilter = kMember<&Properties::settings, &Settings::filter, member>;
 
@@ -70,11 +86,14 @@ struct Property {
   const char* nick;
   const char* blurb;
   GParamFlags flags;
-  std::variant<Bool, Int, UInt, Double, Enum, Flags> kind;
+  std::variant<Bool, Int, UInt, UInt64, Double, Enum, Flags> kind;
   Member member;
 };
 
 /* The table */
+
+/// The longest time of a model: milliseconds in 32 bits.
+constexpr guint64 kMaxTime = G_MAXUINT32 * (GST_SECOND / 1000);
 
 // clang-format off
 constexpr Property kProperties[] = {
@@ -93,8 +112,42 @@ constexpr Property kProperties[] = {
     {"threshold", "Threshold",
      "Binary foreground is value >= threshold (0: automatic: any non-zero value in GRAY8, mid-grey in luma)",
      kControllable, UInt{0, 255}, kMember<&Properties::threshold>},
-    {"invert", "Invert", "Binary foreground is value < threshold",
+    {"threshold-low", "Low threshold",
+     "Hysteresis: pixels connect from this value on, and a component needs a pixel that reaches the threshold (0: off)",
+     kControllable, UInt{0, 255}, kSegment<&Segmentation::threshold_low>},
+    {"invert", "Invert", "Foreground is value < threshold: binary, otsu and local",
      kControllable, Bool{}, kRule<&ForegroundRule::invert>},
+
+    {"local-radius", "Local radius", "Pixels around a pixel that decide its threshold, in each direction: local",
+     kControllable, UInt{1, ccl::kMaxLocalRadius}, kLocal<&LocalThreshold::radius>},
+    {"local-offset", "Local offset", "Subtracted from the local threshold",
+     kControllable, Int{-255, 255}, kLocal<&LocalThreshold::offset>},
+    {"local-deviation", "Local deviation",
+     "0: the local threshold is the mean; else the weight of the standard deviation (Sauvola and Pietikäinen 2000)",
+     kControllable, Double{0.0, 1.0}, kMember<&Properties::local_deviation>},
+
+    {"background-model", "Background model", "How the background is learned: motion",
+     kControllable, Enum{background_model_type}, kMotion<&Motion::model>},
+    {"motion-sensitivity", "Motion sensitivity", "Higher finds weaker contrasts, and more noise",
+     kControllable, UInt{0, 100}, kMotion<&Motion::sensitivity>},
+    {"motion-learning-time", "Motion learning time", "Nanoseconds after which what stays is background",
+     kControllable, UInt64{GST_SECOND / 1000, kMaxTime}, kMember<&Properties::motion_learning_time>},
+    {"motion-warm-up", "Motion warm-up", "Nanoseconds of fast learning after a reset, in which nothing is foreground",
+     kControllable, UInt64{0, kMaxTime}, kMember<&Properties::motion_warm_up>},
+    {"motion-max-change", "Motion maximum change",
+     "Part of the frame that may change at once; more is a change of light, and the model learns anew",
+     kControllable, Double{0.0, 1.0}, kMember<&Properties::motion_max_change>},
+    {"motion-shadows", "Motion shadows", "Cast shadows are background, where the model can distinguish them",
+     kControllable, Bool{}, kMotion<&Motion::shadows>},
+
+    {"open-radius", "Open radius", "Radius of the opening that removes small foreground (0: none)",
+     kControllable, UInt{0, ccl::kMaxMorphologyRadius}, kMorphology<&Morphology::open_radius>},
+    {"close-radius", "Close radius", "Radius of the closing that fills small gaps of the foreground (0: none)",
+     kControllable, UInt{0, ccl::kMaxMorphologyRadius}, kMorphology<&Morphology::close_radius>},
+    {"morphology-shape", "Morphology shape", "Structuring element of opening and closing",
+     kControllable, Enum{morphology_shape_type}, kMorphology<&Morphology::element>},
+    {"fill-holes", "Fill holes", "Holes of at most so many pixels become foreground (0: none)",
+     kControllable, UInt{0, G_MAXUINT32}, kMorphology<&Morphology::fill_holes>},
 
     {"output", "Output", "What the source pad produces: colorized and overlay give RGB of 4 bytes, labels GRAY16_LE, mask GRAY8, "
      "passthrough the format of the sink",
@@ -158,6 +211,10 @@ GParamSpec* new_spec(const Property& p) {
             return g_param_spec_uint(p.name, p.nick, p.blurb, range.min, range.max,
                                      static_cast<guint>(number), p.flags);
           },
+          [&](UInt64 range) {
+            return g_param_spec_uint64(p.name, p.nick, p.blurb, range.min, range.max,
+                                       static_cast<guint64>(number), p.flags);
+          },
           [&](Double range) {
             return g_param_spec_double(p.name, p.nick, p.blurb, range.min, range.max, value, p.flags);
           },
@@ -178,6 +235,7 @@ gdouble read_value(const Property& p, const GValue* value) {
                         [&](Bool) { return static_cast<gdouble>(g_value_get_boolean(value)); },
                         [&](Int) { return static_cast<gdouble>(g_value_get_int(value)); },
                         [&](UInt) { return static_cast<gdouble>(g_value_get_uint(value)); },
+                        [&](UInt64) { return static_cast<gdouble>(g_value_get_uint64(value)); },
                         [&](Double) { return g_value_get_double(value); },
                         [&](Enum) { return static_cast<gdouble>(g_value_get_enum(value)); },
                         [&](Flags) { return static_cast<gdouble>(g_value_get_flags(value)); },
@@ -190,6 +248,7 @@ void write_value(const Property& p, gdouble number, GValue* value) {
                  [&](Bool) { g_value_set_boolean(value, number != 0); },
                  [&](Int) { g_value_set_int(value, static_cast<gint>(number)); },
                  [&](UInt) { g_value_set_uint(value, static_cast<guint>(number)); },
+                 [&](UInt64) { g_value_set_uint64(value, static_cast<guint64>(number)); },
                  [&](Double) { g_value_set_double(value, number); },
                  [&](Enum) { g_value_set_enum(value, static_cast<gint>(number)); },
                  [&](Flags) { g_value_set_flags(value, static_cast<guint>(number)); },
@@ -225,6 +284,11 @@ void install_properties(GObjectClass* klass) {
           "stats", "Statistics",
           "Frames, drops, components and time per stage since the start; notified once a second",
           GST_TYPE_STRUCTURE, kReadOnly));
+  g_object_class_install_property(
+      klass, kRegionsId,
+      g_param_spec_string("regions", "Regions",
+                          "Polygons to include and to exclude: JSON text, or the path of a JSON file",
+                          nullptr, kLive));
 }
 
 bool set_property(Properties* properties, guint id, const GValue* value) {
@@ -236,6 +300,10 @@ bool set_property(Properties* properties, guint id, const GValue* value) {
 }
 
 bool get_property(const Properties& properties, guint id, GValue* value) {
+  if (id == kRegionsId) {
+    g_value_set_string(value, properties.regions != nullptr ? properties.regions->text.c_str() : nullptr);
+    return true;
+  }
   const Property* property = find_property(id);
   if (property != nullptr) {
     write_value(*property, property->member.get(properties), value);

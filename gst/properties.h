@@ -6,9 +6,14 @@
 
 #include <gst/gst.h>
 
+#include <memory>
+
 #include "ccl/config.h"
+#include "ccl/segment.h"
 
 namespace cudaccl {
+
+struct RegionSetting;
 
 /// The largest value of `pipeline-depth`.
 inline constexpr guint kMaxPipelineDepth = 8;
@@ -109,6 +114,139 @@ struct Properties {
   guint threshold = 0;
 
   /**
+   * GstCudaCcl:threshold-low:
+   *
+   * With `foreground=binary` and without #GstCudaCcl:invert: hysteresis. Pixels connect if their value is at
+   * least this one, and a component is kept if one of its pixels reaches #GstCudaCcl:threshold. 0: no
+   * hysteresis. With #GstCudaCcl:invert the two thresholds change roles: pixels connect below
+   * #GstCudaCcl:threshold, and a component needs a pixel below this one.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:local-radius:
+   *
+   * With `foreground=local` the threshold of a pixel follows from the square of 2 × radius + 1 pixels around
+   * it.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:local-offset:
+   *
+   * With `foreground=local` a pixel is foreground if its value is at least the local threshold less this
+   * offset.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:background-model:
+   *
+   * With `foreground=motion`: what a pixel's background is made of. `sigma-delta` has one value with its
+   * variation, `mixture` several values with their weights.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:motion-sensitivity:
+   *
+   * With `foreground=motion`: higher finds weaker contrasts, and more noise.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:motion-shadows:
+   *
+   * With `foreground=motion`: cast shadows are background, where the model can distinguish them. Chroma makes
+   * this easier.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:open-radius:
+   *
+   * Opens the foreground, which removes what is smaller than the structuring element of this radius: erosion,
+   * then dilation. Not with `foreground=values`.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:close-radius:
+   *
+   * Closes the foreground, which fills gaps that are smaller than the structuring element of this radius:
+   * dilation, then erosion, after #GstCudaCcl:open-radius. Not with `foreground=values`.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:morphology-shape:
+   *
+   * The structuring element of #GstCudaCcl:open-radius and #GstCudaCcl:close-radius.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:fill-holes:
+   *
+   * Holes of at most this many pixels become foreground, after #GstCudaCcl:close-radius. Not with
+   * `foreground=values`.
+   *
+   * Since: 0.1
+   */
+  ccl::Segmentation segmentation;  // less wide_threshold and the four below: FramePath fills these in
+
+  /**
+   * GstCudaCcl:local-deviation:
+   *
+   * With `foreground=local`: 0 takes the mean of the window as the local threshold; else it is the weight k
+   * of the standard deviation in the threshold of Sauvola and Pietikäinen 2000, 0.2 to 0.5 for documents.
+   *
+   * Since: 0.1
+   */
+  gdouble local_deviation = 0;
+
+  /**
+   * GstCudaCcl:motion-learning-time:
+   *
+   * With `foreground=motion`: nanoseconds after which what stays is background. Time is that of the buffers,
+   * so dropped frames do not slow learning. Whole milliseconds count.
+   *
+   * Since: 0.1
+   */
+  guint64 motion_learning_time = 20 * GST_SECOND;
+
+  /**
+   * GstCudaCcl:motion-warm-up:
+   *
+   * With `foreground=motion`: nanoseconds of fast learning after a reset, in which nothing is foreground.
+   *
+   * Since: 0.1
+   */
+  guint64 motion_warm_up = 1 * GST_SECOND;
+
+  /**
+   * GstCudaCcl:motion-max-change:
+   *
+   * With `foreground=motion`: the part of the frame that may change at once. More is a change of light or a
+   * moved camera: the model learns anew.
+   *
+   * Since: 0.1
+   */
+  gdouble motion_max_change = 0.625;
+
+  /**
+   * GstCudaCcl:regions:
+   *
+   * Polygons that foreground must be in, or must not be in: JSON text that begins with a brace, or the path
+   * of a JSON file, which is read when the property is set. Null or an empty text: the whole frame. Text that
+   * cannot be used is refused with a warning, and the old regions stay. See docs/regions.md. Not with
+   * `foreground=values`.
+   *
+   * Since: 0.1
+   */
+  std::shared_ptr<const RegionSetting> regions;
+
+  /**
    * GstCudaCcl:overlay-alpha:
    *
    * Weight of the component's colour over the input in `output=overlay`: 0.0 is the input alone, 1.0 the
@@ -128,15 +266,18 @@ struct Properties {
   /**
    * GstCudaCcl:foreground:
    *
-   * Which pixels are foreground, and which of them connect. With `values` every non-zero value is foreground,
-   * and only pixels of equal value connect.
+   * Which pixels are foreground, and which of them connect. With `binary` the threshold is fixed
+   * (#GstCudaCcl:threshold), with `otsu` each frame has its own, and with `local` each pixel
+   * (#GstCudaCcl:local-radius). With `motion` foreground is what differs from the background that the element
+   * learns (#GstCudaCcl:background-model). With `values` every non-zero value is foreground, and only pixels
+   * of equal value connect.
    *
    * Since: 0.1
    */
   /**
    * GstCudaCcl:invert:
    *
-   * With `foreground=binary` a pixel is foreground if its value is below the threshold.
+   * With `foreground=binary`, `otsu` or `local` a pixel is foreground if its value is below the threshold.
    *
    * Since: 0.1
    */
@@ -224,7 +365,8 @@ struct Properties {
   bool post_messages = false;
 };
 
-/// Ids of the read-only properties, which the element answers. Those of the table count from 1.
+/// Ids of the properties that are not in the table, which the element answers. Those of the table count
+/// from 1.
 enum : guint {
   /**
    * GstCudaCcl:active-backend:
@@ -248,6 +390,8 @@ enum : guint {
    * Since: 0.1
    */
   kStatsId,
+
+  kRegionsId,  ///< Properties::regions, a text, which the table has no kind for
 };
 
 /// Installs all properties.

@@ -88,9 +88,33 @@ GType connectivity_type() {
 GType foreground_type() {
   static constexpr GEnumValue kValues[] = {
       {value_of(ccl::Foreground::kBinary), "Pixels at or above the threshold", "binary"},
+      {value_of(ccl::Foreground::kOtsu), "Pixels at or above a threshold that each frame has (Otsu 1979)",
+       "otsu"},
+      {value_of(ccl::Foreground::kLocal), "Pixels at or above a threshold that follows from their neighbours",
+       "local"},
+      {value_of(ccl::Foreground::kMotion), "Pixels that differ from a learned background", "motion"},
       {value_of(ccl::Foreground::kValues), "Equal non-zero values connect", "values"},
       {}};
   static const GType type = new_enum("GstCudaCclForeground", kValues);
+  return type;
+}
+
+GType background_model_type() {
+  static constexpr GEnumValue kValues[] = {
+      {value_of(ccl::BackgroundModel::kSigmaDelta), "A value and its variation (Manzanera, Richefeu 2007)",
+       "sigma-delta"},
+      {value_of(ccl::BackgroundModel::kMixture), "Several values with weights (Zivkovic 2004)", "mixture"},
+      {}};
+  static const GType type = new_enum("GstCudaCclBackgroundModel", kValues);
+  return type;
+}
+
+GType morphology_shape_type() {
+  static constexpr GEnumValue kValues[] = {
+      {value_of(ccl::Element::kSquare), "Square", "square"},
+      {value_of(ccl::Element::kCross), "Horizontal and vertical line", "cross"},
+      {}};
+  static const GType type = new_enum("GstCudaCclMorphologyShape", kValues);
   return type;
 }
 

@@ -11,6 +11,8 @@ GType backend_type();
 GType algorithm_type();
 GType connectivity_type();
 GType foreground_type();
+GType background_model_type();
+GType morphology_shape_type();
 GType output_type();
 GType palette_type();
 GType features_type();

@@ -19,6 +19,12 @@ const char* name_of(Foreground foreground) {
       return "binary";
     case Foreground::kValues:
       return "values";
+    case Foreground::kOtsu:
+      return "otsu";
+    case Foreground::kLocal:
+      return "local";
+    case Foreground::kMotion:
+      return "motion";
   }
   return "unknown foreground";
 }

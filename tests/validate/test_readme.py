@@ -60,7 +60,7 @@ def has_gpu(cwd, device=0):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with the clip.avi of the launch lines: the first frames of a real clip, where one is installed."""
+    """A folder with the files of the launch lines; clip.avi is the first frames of a real clip, where one is installed."""
     path = tmp_path_factory.mktemp("documents")
     clip = next((clip for clip in CLIPS if clip.exists()), None)
     # Documentation may be left out of an installation; the lines run on a test picture as well.
@@ -81,6 +81,7 @@ def folder(tmp_path_factory):
         path,
     )
     assert coded.returncode == 0, coded.stderr
+    (path / "regions.json").write_text(snippets(DOCUMENTS[ROOT / "docs" / "regions.md"], "json")[0])
     return path
 
 
@@ -129,6 +130,7 @@ def test_launch_line_runs(line, folder, request):
     done = run(shlex.split(line), folder)
     assert done.returncode == 0, done.stderr
     assert "ERROR" not in done.stderr, done.stderr
+    assert "cannot be used" not in done.stderr, done.stderr
     if "post-messages=true" in line and "num-buffers=10 " in line:
         assert done.stdout.count("n-components=(uint)1") == 10, done.stdout
 
@@ -160,7 +162,7 @@ def property_table():
 def inspected_properties():
     """{property: what gst-inspect-1.0 says of its flags}"""
     text = run(["gst-inspect-1.0", "cudaccl"], ROOT).stdout.split("Element Properties:")[1]
-    return dict(re.findall(r"^  ([a-z-]+) +: .*\n +flags: (.*)$", text, re.MULTILINE))
+    return dict(re.findall(r"^  ([a-z-]+) *: .*\n +flags: (.*)$", text, re.MULTILINE))
 
 
 def test_property_table_is_complete():

@@ -24,8 +24,11 @@ std::string inspect(const char* what) {
 
 /// The lines about a property: from its name to the next property.
 std::string section(const std::string& text, const std::string& property) {
-  const std::string title = "\n  " + property + " ";
-  const size_t start = text.find(title);
+  const std::string title = "\n  " + property;
+  size_t start = text.find(title + " ");
+  if (start == std::string::npos) {
+    start = text.find(title + ":");  // a long name
+  }
   if (start == std::string::npos) {
     return "";
   }

@@ -37,7 +37,22 @@ const Property kProperties[] = {
     {"connectivity", "8-way", When::kControllable},
     {"foreground", "binary", When::kControllable},
     {"threshold", "0", When::kControllable},
+    {"threshold-low", "0", When::kControllable},
     {"invert", "false", When::kControllable},
+    {"local-radius", "15", When::kControllable},
+    {"local-offset", "10", When::kControllable},
+    {"local-deviation", "0", When::kControllable},
+    {"background-model", "sigma-delta", When::kControllable},
+    {"motion-sensitivity", "50", When::kControllable},
+    {"motion-learning-time", "20000000000", When::kControllable},
+    {"motion-warm-up", "1000000000", When::kControllable},
+    {"motion-max-change", "0.625", When::kControllable},
+    {"motion-shadows", "true", When::kControllable},
+    {"open-radius", "0", When::kControllable},
+    {"close-radius", "0", When::kControllable},
+    {"morphology-shape", "square", When::kControllable},
+    {"fill-holes", "0", When::kControllable},
+    {"regions", "", When::kLive},
     {"output", "colorized", When::kLive},
     {"palette", "golden", When::kControllable},
     {"background-color", "4278190080", When::kControllable},
@@ -119,8 +134,8 @@ TEST(Properties, AreIndependent) {
   for (const auto& [name, text] : values()) {
     std::map<std::string, std::string> want = values();
     // Every property takes one of these values that is not its default, and ignores the others.
-    for (const char* other :
-         {"1", "2", "true", "0.25", "cpu", "4-way", "values", "sauf", "mask", "mono", "roi"}) {
+    for (const char* other : {"1", "2", "1000000", "true", "false", "0.25", "cpu", "4-way", "values", "sauf",
+                              "mask", "mono", "roi", "mixture", "cross", R"({"version": 1})"}) {
       gst_util_set_object_arg(G_OBJECT(element.get()), name.c_str(), other);
       if (text_of_property(element.get(), name.c_str()) != text) {
         break;
@@ -148,8 +163,8 @@ TEST(Properties, EveryNickCanBeSetAndRead) {
       EXPECT_EQ(text_of_property(element.get(), spec->name), values->values[i].value_nick) << spec->name;
     }
   }
-  EXPECT_EQ(names, (std::set<std::string>{"algorithm", "backend", "connectivity", "foreground", "output",
-                                          "palette"}));
+  EXPECT_EQ(names, (std::set<std::string>{"algorithm", "backend", "background-model", "connectivity",
+                                          "foreground", "morphology-shape", "output", "palette"}));
 }
 
 /// gst-inspect-1.0 shows these texts.

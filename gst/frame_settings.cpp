@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "frame_settings.h"
+
+#include <cmath>
+
+#include "caps.h"
+
+namespace cudaccl {
+
+namespace {
+
+uint16_t fixed_point(gdouble value) {
+  return static_cast<uint16_t>(std::lround(value * ccl::kOne));
+}
+
+uint32_t milliseconds(guint64 time) {
+  return static_cast<uint32_t>(GST_TIME_AS_MSECONDS(time));
+}
+
+}  // namespace
+
+ccl::Settings frame_settings(const Properties& properties, const GstVideoInfo& info) {
+  ccl::Settings settings = properties.settings;
+  settings.rule.threshold =
+      properties.threshold != 0 ? static_cast<uint8_t>(properties.threshold) : automatic_threshold(info);
+  settings.overlay_alpha = static_cast<uint8_t>(std::lround(properties.overlay_alpha * 255));
+  settings.limited_range = is_limited_range(info);
+  return settings;
+}
+
+ccl::Segmentation frame_segmentation(const Properties& properties) {
+  ccl::Segmentation segmentation = properties.segmentation;
+  segmentation.local.deviation = fixed_point(properties.local_deviation);
+  segmentation.motion.learning_ms = milliseconds(properties.motion_learning_time);
+  segmentation.motion.warm_up_ms = milliseconds(properties.motion_warm_up);
+  segmentation.motion.max_change = fixed_point(properties.motion_max_change);
+  return segmentation;
+}
+
+bool reads_chroma(const Properties& properties) {
+  return properties.settings.rule.foreground == ccl::Foreground::kMotion;
+}
+
+int64_t running_time(const GstSegment& segment, GstBuffer* buffer) {
+  const guint64 time = segment.format == GST_FORMAT_TIME
+                           ? gst_segment_to_running_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer))
+                           : GST_CLOCK_TIME_NONE;
+  return GST_CLOCK_TIME_IS_VALID(time) ? static_cast<int64_t>(time) : ccl::kNoTime;
+}
+
+}  // namespace cudaccl

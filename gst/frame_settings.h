@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// From the properties and the caps to what the engine needs to know of one frame.
+#pragma once
+
+#include <gst/video/video.h>
+
+#include "ccl/engine.h"
+#include "properties.h"
+
+namespace cudaccl {
+
+/// The settings of a frame of these caps, with those that depend on the format.
+ccl::Settings frame_settings(const Properties& properties, const GstVideoInfo& info);
+
+/// The settings of the segment stage.
+ccl::Segmentation frame_segmentation(const Properties& properties);
+
+/// Whether the frame's chroma is read.
+bool reads_chroma(const Properties& properties);
+
+/// The buffer's timestamp as a running time, which goes on where a new segment begins; ccl::kNoTime if it has
+/// none.
+int64_t running_time(const GstSegment& segment, GstBuffer* buffer);
+
+}  // namespace cudaccl

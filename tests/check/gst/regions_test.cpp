@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The property `regions`: text and files, what counts, what is refused, and changes while frames flow.
+#include <glib/gstdio.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "harness.h"
+
+namespace cudaccl::test {
+
+namespace {
+
+constexpr uint32_t kWidth = 45;
+constexpr uint32_t kHeight = 33;
+
+/// Columns 10 to 29 and rows 5 to 19.
+constexpr const char* kBox =
+    R"({"version": 1, "units": "pixels", "include": [{"name": "box", "polygon": [[10,5],[30,5],[30,20],[10,20]]}]})";
+bool is_in_box(uint32_t x, uint32_t y) {
+  return x >= 10 && x < 30 && y >= 5 && y < 20;
+}
+
+/// The left two thirds, without the upper half.
+constexpr const char* kRelative = R"({
+  // comments are allowed
+  "version": 1,
+  "include": [{"polygon": [[0, 0], [0.66666, 0], [0.66666, 1], [0, 1]]}],
+  "exclude": [{"name": "sky", "polygon": [[-5, -5], [5, -5], [5, 0.5], [-5, 0.5]]}],
+  "zones": [{"name": "door", "anything": 1}],
+  "lines": []
+})";
+bool is_in_relative(uint32_t x, uint32_t y) {
+  return x < 30 && y >= 16;
+}
+
+Image cut_out(const Image& image, const std::function<bool(uint32_t, uint32_t)>& counts) {
+  Image out = image;
+  for (uint32_t y = 0; y < image.height; ++y) {
+    for (uint32_t x = 0; x < image.width; ++x) {
+      out.at(x, y) = counts(x, y) ? image.at(x, y) : 0;
+    }
+  }
+  return out;
+}
+
+/// A file that lives as long as the object.
+class File {
+ public:
+  explicit File(const std::string& text) {
+    gchar* raw = nullptr;
+    close(g_file_open_tmp("cudaccl-regions-XXXXXX.json", &raw, nullptr));
+    path_.reset(raw);
+    write(text);
+  }
+  ~File() { g_remove(path_.get()); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  void write(const std::string& text) {
+    EXPECT_TRUE(g_file_set_contents(path_.get(), text.data(), static_cast<gssize>(text.size()), nullptr));
+  }
+  const char* path() const { return path_.get(); }
+
+ private:
+  static void close(gint file) { EXPECT_TRUE(g_close(file, nullptr)); }
+
+  Text path_;
+};
+
+class Regions : public testing::Test {
+ protected:
+  void start(const std::string& format = "GRAY8",
+             const std::string& properties = "output=labels threshold=128") {
+    h = std::make_unique<Harness>(properties);
+    ASSERT_TRUE(h->send_caps(format, kWidth, kHeight));
+  }
+
+  void set(const char* regions) { g_object_set(h->element(), "regions", regions, nullptr); }
+
+  std::string value() const {
+    gchar* raw = nullptr;
+    g_object_get(h->element(), "regions", &raw, nullptr);
+    const Text text(raw);
+    return text ? text.get() : "(null)";
+  }
+
+  /// Pushes a frame and compares it with one whose pixels outside the regions are background.
+  void expect(const std::function<bool(uint32_t, uint32_t)>& counts, const std::string& format = "GRAY8") {
+    const Expected expected = label(cut_out(image, counts), {.threshold = 128});
+    const Ref<GstBuffer> out = h->process(image, format);
+    EXPECT_EQ(h->pixels(out), labels(expected));
+    const GstCudaCclInfo info = components_of(out.get());
+    expect_records(info.records, info.n_records, expected.records);
+  }
+
+  const Image image = noise(kWidth, kHeight, 31);
+  std::unique_ptr<Harness> h;
+};
+
+bool everywhere(uint32_t, uint32_t) {
+  return true;
+}
+
+}  // namespace
+
+TEST_F(Regions, IncludeAndExclude) {
+  start();
+  expect(everywhere);
+  set(kBox);
+  expect(is_in_box);
+  set(kRelative);
+  expect(is_in_relative);
+  EXPECT_EQ(value(), kRelative);
+  for (const char* none : {static_cast<const char*>(nullptr), ""}) {
+    set(kBox);
+    set(none);
+    expect(everywhere);
+    EXPECT_EQ(value(), "(null)");
+  }
+  set(R"({"version": 1})");
+  expect(everywhere);
+  EXPECT_EQ(h->message(GST_MESSAGE_WARNING), nullptr);
+}
+
+TEST_F(Regions, OfEveryRuleButValues) {
+  for (const char* format : {"NV12", "GRAY8"}) {
+    for (const char* properties : {"threshold=128", "threshold=128 algorithm=dlp"}) {
+      start(format, std::string("output=labels ") + properties);
+      set(kBox);
+      expect(is_in_box, format);
+    }
+  }
+  start("GRAY8", "output=labels foreground=values");
+  set(kBox);
+  EXPECT_EQ(h->pixels(h->process(image)), labels(label(image, {.values = true})));
+}
+
+/// Nothing counts, and no pixel does.
+TEST_F(Regions, OutsideTheFrame) {
+  start();
+  set(R"({"version": 1, "include": [{"polygon": [[2, 2], [3, 2], [3, 3]]}]})");
+  expect([](uint32_t, uint32_t) { return false; });
+}
+
+TEST_F(Regions, FollowTheSizeOfFrames) {
+  start();
+  set(kRelative);
+  expect(is_in_relative);
+  ASSERT_TRUE(h->send_caps("GRAY8", 90, 20));
+  const Image wide = noise(90, 20, 32);
+  const Image counted = cut_out(wide, [](uint32_t x, uint32_t y) { return x < 60 && y >= 10; });
+  EXPECT_EQ(h->pixels(h->process(wide)), labels(label(counted, {.threshold = 128})));
+  ASSERT_TRUE(h->send_caps("GRAY8", kWidth, kHeight));
+  expect(is_in_relative);
+}
+
+TEST_F(Regions, FramesInFlightKeepTheirOwn) {
+  start("GRAY8", "output=labels threshold=128 pipeline-depth=2");
+  set(kBox);
+  ASSERT_EQ(h->push(image), GST_FLOW_OK);
+  set(nullptr);
+  ASSERT_EQ(h->push(image), GST_FLOW_OK);
+  ASSERT_EQ(h->push(image), GST_FLOW_OK);
+  const Ref<GstBuffer> out = h->pull();
+  ASSERT_NE(out, nullptr);
+  EXPECT_EQ(h->pixels(out), labels(label(cut_out(image, is_in_box), {.threshold = 128})));
+}
+
+TEST_F(Regions, FromAFile) {
+  const File file(kBox);
+  start();
+  set(file.path());
+  expect(is_in_box);
+  EXPECT_EQ(value(), file.path());
+  File other(kRelative);
+  set(other.path());
+  expect(is_in_relative);
+  other.write(kBox);
+  expect(is_in_relative);  // read when the property is set
+  set(other.path());
+  expect(is_in_box);
+}
+
+namespace {
+
+struct Bad {
+  const char* name;
+  std::string text;
+  std::vector<std::string> words;  ///< of the warning
+};
+
+std::string with_include(const std::string& include) {
+  return "{\"version\": 1,\n \"include\": [" + include + "]}";
+}
+
+std::vector<Bad> bad_texts() {
+  return {
+      {"NoFile", "/nonexistent/regions.json", {"/nonexistent/regions.json", "No such file"}},
+      {"Folder", "/", {"not a file"}},
+      {"NoJson", "regions", {"regions", "No such file"}},
+      {"Syntax", "{\"version\": 1,\n\"include\": [\n}", {"line 3"}},
+      {"Cut", "{\"version\": 1,\n", {"line"}},
+      {"NoVersion", "{}", {"version is not 1"}},
+      {"OtherVersion", R"({"version": 2})", {"version is not 1"}},
+      {"TextVersion", R"({"version": "1"})", {"version is not 1"}},
+      {"Units", R"({"version": 1, "units": "metres"})", {"metres", "pixels"}},
+      {"UnknownMember", R"({"version": 1, "exlude": []})", {"unknown member \"exlude\""}},
+      {"NotAnArray", R"({"version": 1, "include": {}})", {"include is not an array"}},
+      {"ZonesNotAnArray", R"({"version": 1, "zones": 3})", {"zones is not an array"}},
+      {"NotAnObject", with_include("3"), {"include[0] is not an object"}},
+      {"NoPolygon", with_include(R"({"name": "a"})"), {"include[0].polygon is not an array"}},
+      {"NameIsANumber", with_include(R"({"name": 3, "polygon": [[0,0],[1,0],[1,1]]})"), {"include[0].name"}},
+      {"NoPoints", with_include(R"({"polygon": []})"), {"include[0].polygon has 0 points"}},
+      {"OnePoint", with_include(R"({"polygon": [[0,0]]})"), {"has 1 points"}},
+      {"TwoPoints", with_include(R"({"polygon": [[0,0],[1,1]]})"), {"has 2 points", "at least 3"}},
+      {"PointOfThree", with_include(R"({"polygon": [[0,0],[1,0],[1,1,1]]})"), {"polygon[2] has 3 numbers"}},
+      {"PointOfText",
+       with_include(R"({"polygon": [[0,0],[1,"x"],[1,1]]})"),
+       {"polygon[1][1] is not a number"}},
+      {"PointOfNull",
+       with_include(R"({"polygon": [[0,0],[1,null],[1,1]]})"),
+       {"polygon[1][1] is not a number"}},
+      {"HugeNumber", with_include(R"({"polygon": [[0,0],[1,1e400],[1,1]]})"), {"polygon[1][1]"}},
+      {"SecondRegion",
+       with_include(R"({"polygon": [[0,0],[1,0],[1,1]]}, {"polygon": [[0,0]]})"),
+       {"include[1].polygon"}},
+  };
+}
+
+}  // namespace
+
+/// The old regions stay, the property has its old value, one warning says why, and no frame is lost.
+TEST_F(Regions, BadTextIsRefused) {
+  start();
+  set(kBox);
+  for (const Bad& bad : bad_texts()) {
+    SCOPED_TRACE(bad.name);
+    set(bad.text.c_str());
+    EXPECT_EQ(value(), kBox);
+    const Ref<GstMessage> warning = h->message(GST_MESSAGE_WARNING);
+    ASSERT_NE(warning, nullptr);
+    for (const std::string& word : bad.words) {
+      EXPECT_NE(text_of(warning.get()).find(word), std::string::npos) << text_of(warning.get());
+    }
+    EXPECT_EQ(h->message(GST_MESSAGE_WARNING), nullptr) << "one warning";
+    expect(is_in_box);
+  }
+  EXPECT_EQ(h->message(GST_MESSAGE_ERROR), nullptr);
+}
+
+TEST_F(Regions, ReasonOfAFileNamesItWithTheLine) {
+  const File file("{\"version\": 1,\n\n\"include\": ]\n}");
+  start();
+  set(file.path());
+  const Ref<GstMessage> warning = h->message(GST_MESSAGE_WARNING);
+  ASSERT_NE(warning, nullptr);
+  EXPECT_NE(text_of(warning.get()).find(file.path()), std::string::npos) << text_of(warning.get());
+  EXPECT_NE(text_of(warning.get()).find("line 3"), std::string::npos) << text_of(warning.get());
+  EXPECT_EQ(value(), "(null)");
+}
+
+/// On a launch line the property is set before anybody can receive a message.
+TEST(RegionsBeforeTheStart, AreReportedAtTheStart) {
+  const Ref<GstElement> element = make_element();
+  const Ref<GstBus> bus(gst_bus_new());
+  gst_element_set_bus(element.get(), bus.get());
+  g_object_set(element.get(), "regions", "/nonexistent/regions.json", nullptr);
+  EXPECT_EQ(Ref<GstMessage>(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_WARNING)), nullptr);
+  for (int start = 0; start < 2; ++start) {
+    ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
+    EXPECT_EQ(Ref<GstMessage>(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_WARNING)) != nullptr, start == 0);
+    ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+  }
+  g_object_set(element.get(), "regions", "/nonexistent/regions.json", nullptr);
+  g_object_set(element.get(), "regions", kBox, nullptr);
+  ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
+  EXPECT_EQ(Ref<GstMessage>(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_WARNING)), nullptr) << "replaced";
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+  gst_element_set_bus(element.get(), nullptr);
+}
+
+}  // namespace cudaccl::test
