@@ -181,7 +181,7 @@ ccl::FrameJob FramePath::make_job(const FrameInFlight& frame) {
   return job;
 }
 
-/// The mask is made anew when the property or the size of frames changes.
+/// The mask is made again when the property or the size of frames changes.
 std::shared_ptr<const ccl::RegionMask> FramePath::region_mask(const Properties& properties) {
   const auto width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&negotiation_->caps().in));
   const auto height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&negotiation_->caps().in));

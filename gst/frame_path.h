@@ -44,7 +44,7 @@ class FramePath {
   /// Counts a frame that was dropped because it was late. The frames in flight that are due at `time` leave
   /// with the next calls of pop().
   void drop_late(GstClockTime time);
-  /// The background model learns anew from the next frame that uses it. Any thread may call it.
+  /// The background model learns again from the next frame that uses it. Any thread may call it.
   void reset_background() { resets_background_ = true; }
 
  private:

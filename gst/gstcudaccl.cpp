@@ -132,7 +132,7 @@ static void install_signals(GstCudaCclClass* klass) {
    * GstCudaCcl::reset-background:
    * @cudaccl: the element
    *
-   * An action signal: with `foreground=motion` the background is learned anew, from the next frame that
+   * An action signal: with `foreground=motion` the background is learned again, from the next frame that
    * enters the element. Any thread may emit it, in any state.
    *
    * Since: 0.1

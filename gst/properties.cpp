@@ -135,7 +135,7 @@ constexpr Property kProperties[] = {
     {"motion-warm-up", "Motion warm-up", "Nanoseconds of fast learning after a reset, in which nothing is foreground",
      kControllable, UInt64{0, kMaxTime}, kMember<&Properties::motion_warm_up>},
     {"motion-max-change", "Motion maximum change",
-     "Part of the frame that may change at once; more is a change of light, and the model learns anew",
+     "Part of the frame that may change at once; more is a change of light, and the model learns again",
      kControllable, Double{0.0, 1.0}, kMember<&Properties::motion_max_change>},
     {"motion-shadows", "Motion shadows", "Cast shadows are background, where the model can distinguish them",
      kControllable, Bool{}, kMotion<&Motion::shadows>},

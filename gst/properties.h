@@ -228,7 +228,7 @@ struct Properties {
    * GstCudaCcl:motion-max-change:
    *
    * With `foreground=motion`: the part of the frame that may change at once. More is a change of light or a
-   * moved camera: the model learns anew.
+   * moved camera: the model learns again.
    *
    * Since: 0.1
    */
