@@ -28,7 +28,77 @@ Status validate(const Config& config) {
   return {};
 }
 
+namespace {
+
+/// InputImage has 8 bits a pixel.
+constexpr uint32_t kLargestPixel = 255;
+
+Status out_of_range(const char* name, int64_t value, int64_t least, int64_t largest) {
+  return {StatusCode::kInvalidArgument, std::string(name) + " is " + std::to_string(value) + "; " +
+                                            std::to_string(least) + " to " + std::to_string(largest) +
+                                            " is possible"};
+}
+
+/// Only what the frame's rule reads.
+Status validate_local(const LocalThreshold& local) {
+  if (local.radius < 1 || local.radius > kMaxLocalRadius) {
+    return out_of_range("the radius of the local threshold", local.radius, 1, kMaxLocalRadius);
+  }
+  if (local.offset < -kMaxLocalOffset || local.offset > kMaxLocalOffset) {
+    return out_of_range("the offset of the local threshold", local.offset, -kMaxLocalOffset, kMaxLocalOffset);
+  }
+  return {};
+}
+
+Status validate_motion(const Motion& motion) {
+  if (motion.sensitivity > kMaxSensitivity) {
+    return out_of_range("the sensitivity to motion", motion.sensitivity, 0, kMaxSensitivity);
+  }
+  if (motion.max_change > kOne) {
+    return out_of_range("max_change of motion", motion.max_change, 0, kOne);
+  }
+  return {};
+}
+
+Status validate_morphology(const Morphology& morphology) {
+  if (morphology.open_radius > kMaxMorphologyRadius) {
+    return out_of_range("the radius of opening", morphology.open_radius, 0, kMaxMorphologyRadius);
+  }
+  if (morphology.close_radius > kMaxMorphologyRadius) {
+    return out_of_range("the radius of closing", morphology.close_radius, 0, kMaxMorphologyRadius);
+  }
+  return {};
+}
+
+/// The segment stage of a frame that makes bits.
+Status validate_segmentation(const FrameJob& job, const Config& config) {
+  const Foreground foreground = job.settings.rule.foreground;
+  if (foreground == Foreground::kLocal) {
+    CCL_RETURN_IF_ERROR(validate_local(job.segmentation.local));
+  }
+  if (foreground == Foreground::kMotion) {
+    CCL_RETURN_IF_ERROR(validate_motion(job.segmentation.motion));
+  }
+  if (foreground == Foreground::kBinary && job.segmentation.threshold_low > kLargestPixel) {
+    return out_of_range("the low threshold", job.segmentation.threshold_low, 0, kLargestPixel);
+  }
+  CCL_RETURN_IF_ERROR(validate_morphology(job.segmentation.morphology));
+  if (job.regions != nullptr &&
+      (job.regions->width() != config.width || job.regions->height() != config.height)) {
+    return {StatusCode::kInvalidArgument,
+            "the regions are of a frame of " + std::to_string(job.regions->width()) + "×" +
+                std::to_string(job.regions->height()) + " pixels, not " + std::to_string(config.width) + "×" +
+                std::to_string(config.height)};
+  }
+  return {};
+}
+
+}  // namespace
+
 Status validate(const FrameJob& job, const Config& config, Backend backend) {
+  if (makes_bits(job.settings.rule, job.segmentation, job.regions != nullptr)) {
+    CCL_RETURN_IF_ERROR(validate_segmentation(job, config));
+  }
   if (job.input.pixels == nullptr || job.input.stride < config.width) {
     return {StatusCode::kInvalidArgument, "the input image has no pixels, or a stride of " +
                                               std::to_string(job.input.stride) + " bytes for rows of " +

@@ -84,7 +84,7 @@ struct FrameJob {
   OutputImage output;
   Settings settings;
   Segmentation segmentation = {};
-  std::shared_ptr<const RegionMask> regions = {};  ///< of the frame's size; null: the whole frame counts
+  std::shared_ptr<const RegionMask> regions = nullptr;  ///< of the frame's size; null: the whole frame counts
   /// When the frame was taken, in nanoseconds on any clock, for Foreground::kMotion; kNoTime if not known.
   int64_t time = kNoTime;
   bool resets_background = false;  ///< the background model learns anew from this frame on

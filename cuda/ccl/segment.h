@@ -5,8 +5,8 @@
 /// foreground. Padding bits are 0. All rules are integer or fixed-point arithmetic, or IEEE operations in a
 /// defined order, so that both backends give the same bits.
 ///
-/// The plain threshold and `values` make no bit image: labelers apply them while they read the frame. All other
-/// rules do, in this order: rule → open → close → fill holes → regions. Labelers then read the bits as
+/// The plain threshold and `values` make no bit image: labelers apply them while they read the frame. All
+/// other rules do, in this order: rule → open → close → fill holes → regions. Labelers then read the bits as
 /// Foreground::kBinary.
 #pragma once
 
@@ -26,16 +26,19 @@ constexpr uint32_t bit_row_words(uint32_t width) {
 }
 
 inline constexpr uint32_t kMaxLocalRadius = 127;
+inline constexpr int32_t kMaxLocalOffset = 255;
+inline constexpr uint32_t kMaxSensitivity = 100;
 inline constexpr uint32_t kMaxMorphologyRadius = 8;
 inline constexpr uint32_t kFractionBits = 10;  ///< of fixed-point settings: 1024 is 1.0
 inline constexpr uint32_t kOne = 1u << kFractionBits;
 
-/// Foreground::kLocal. The window is the square of 2·radius + 1 pixels around the pixel, cut off at the frame's
-/// borders. See segment/local.h.
+/// Foreground::kLocal. The window is the square of 2·radius + 1 pixels around the pixel, cut off at the
+/// frame's borders. See segment/local.h.
 struct LocalThreshold {
-  uint8_t radius = 15;     ///< 1..kMaxLocalRadius
-  int16_t offset = 10;     ///< subtracted from the threshold: −255..255
-  uint16_t deviation = 0;  ///< 0: the threshold is the mean; else k of Sauvola and Pietikäinen 2000, 1024 is 1.0
+  uint8_t radius = 15;  ///< 1..kMaxLocalRadius
+  int16_t offset = 10;  ///< subtracted from the threshold: −kMaxLocalOffset..kMaxLocalOffset
+  uint16_t deviation =
+      0;  ///< 0: the threshold is the mean; else k of Sauvola and Pietikäinen 2000, 1024 is 1.0
 
   bool operator==(const LocalThreshold&) const = default;
 };
@@ -48,11 +51,11 @@ enum class BackgroundModel : uint8_t {
 /// Foreground::kMotion.
 struct Motion {
   BackgroundModel model = BackgroundModel::kSigmaDelta;
-  uint8_t sensitivity = 50;       ///< 0..100: higher finds weaker contrasts, and more noise
-  bool shadows = true;            ///< cast shadows are background, where the model can tell
-  uint32_t learning_ms = 20000;   ///< time after which what stays is background
-  uint32_t warm_up_ms = 1000;     ///< time of fast learning after a reset, in which nothing is foreground
-  uint16_t max_change = 600;      ///< of the frame that may change at once, in 1/1024; more is a change of light
+  uint8_t sensitivity = 50;      ///< 0..kMaxSensitivity: higher finds weaker contrasts, and more noise
+  bool shadows = true;           ///< cast shadows are background, where the model can tell
+  uint32_t learning_ms = 20000;  ///< time after which what stays is background
+  uint32_t warm_up_ms = 1000;    ///< time of fast learning after a reset, in which nothing is foreground
+  uint16_t max_change = 600;  ///< of the frame that may change at once, in 1/1024; more is a change of light
 
   bool operator==(const Motion&) const = default;
 };
@@ -75,7 +78,8 @@ struct Morphology {
 
 /// The settings of the segment stage, beside the ForegroundRule.
 struct Segmentation {
-  /// With Foreground::kBinary and more than 8 bits a pixel, in place of ForegroundRule::threshold: 0 for that.
+  /// With Foreground::kBinary and more than 8 bits a pixel, in place of ForegroundRule::threshold: 0 for
+  /// that.
   uint16_t wide_threshold = 0;
   /// With Foreground::kBinary: pixels that are at least this value connect, and a component is kept if one of
   /// its pixels reaches the threshold (hysteresis). 0: no hysteresis. Not with `invert`: then the two change
@@ -98,6 +102,7 @@ constexpr bool makes_bits(const ForegroundRule& rule, const Segmentation& segmen
 }
 
 /// The rule by which labelers read a bit image, or an image of its bits as bytes that are 0 or 255.
-inline constexpr ForegroundRule kBitRule = {.foreground = Foreground::kBinary, .threshold = 1, .invert = false};
+inline constexpr ForegroundRule kBitRule = {
+    .foreground = Foreground::kBinary, .threshold = 1, .invert = false};
 
 }  // namespace ccl

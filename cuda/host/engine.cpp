@@ -31,6 +31,7 @@ std::string HostEngine::description() const {
 Status HostEngine::configure(const Config& config) {
   flush();
   pipeline_.reset();
+  segmenter_.reset();
   CCL_RETURN_IF_ERROR(validate(config));
   const AlgorithmInfo* algorithm = nullptr;
   CCL_RETURN_IF_ERROR(resolve_algorithm(config.algorithm, Backend::kCpu, &algorithm));
@@ -49,6 +50,7 @@ Status HostEngine::configure(const Config& config) {
       slot.records = std::make_unique_for_overwrite<CclComponent[]>(n_records);
     }
     palette_colors();  // built here, not while the first frame waits
+    segmenter_ = std::make_unique<Segmenter>(config.width, config.height, *pool_);
     pipeline_ = make_pipeline(config, *algorithm, *pool_);
   } catch (const std::bad_alloc&) {
     return {StatusCode::kOutOfMemory, std::move(out_of_memory)};
@@ -70,14 +72,30 @@ Status HostEngine::push(const FrameJob& job) {
             "all " + std::to_string(config_.slots) + " slots hold frames; pop one first"};
   }
   CCL_RETURN_IF_ERROR(validate(job, config_, Backend::kCpu));
+  if (job.settings.rule.foreground == Foreground::kMotion) {
+    return {StatusCode::kUnsupported, "the CPU engine has no background model"};
+  }
   Slot& slot = slots_[(first_waiting_ + n_waiting_) % config_.slots];
   slot.result = {};
-  pipeline_->run(job, slot.records.get(), &slot.result);
+  run(job, slot.records.get(), &slot.result);
   slot.result.overflow = slot.result.counts.n_components > config_.max_components;
   slot.result.labels_saturated =
       config_.output == Output::kLabels && slot.result.counts.n_labels > kMaxPaintedLabel;
   ++n_waiting_;
   return {};
+}
+
+void HostEngine::run(const FrameJob& job, CclComponent* records, FrameResult* result) {
+  if (!makes_bits(job.settings.rule, job.segmentation, job.regions != nullptr)) {
+    pipeline_->run(job, {}, records, result);
+    return;
+  }
+  StageClock clock;
+  const FrameBits bits = segmenter_->run(job, &result->counts);
+  result->times.segment = clock.lap();
+  FrameJob of_bits = job;
+  of_bits.settings.rule = kBitRule;
+  pipeline_->run(of_bits, bits, records, result);
 }
 
 Status HostEngine::pop(FrameResult* result) {

@@ -8,6 +8,7 @@
 
 #include "ccl/engine.h"
 #include "host/pipeline.h"
+#include "host/stages/segment/segmenter.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {
@@ -23,6 +24,8 @@ class HostEngine final : public Engine {
   std::shared_ptr<Device> device() const override { return nullptr; }
 
  private:
+  void run(const FrameJob& job, CclComponent* records, FrameResult* result);
+
   /// A finished frame that waits for pop().
   struct Slot {
     FrameResult result;
@@ -31,6 +34,7 @@ class HostEngine final : public Engine {
 
   Config config_;
   std::unique_ptr<ThreadPool> pool_;
+  std::unique_ptr<Segmenter> segmenter_;
   std::unique_ptr<Pipeline> pipeline_;  ///< null until configured
   std::vector<Slot> slots_;
   uint32_t first_waiting_ = 0;  ///< the oldest frame's slot

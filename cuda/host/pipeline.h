@@ -7,6 +7,7 @@
 
 #include "ccl/component.h"
 #include "ccl/engine.h"
+#include "host/stages/segment/bit_image.h"
 
 namespace ccl::host {
 
@@ -18,9 +19,11 @@ class Pipeline {
  public:
   virtual ~Pipeline() = default;
 
-  /// Runs all stages of a frame and fills `result`, which the caller has cleared. Writes the records to
-  /// `records`, which has room for Config::max_components or for one per pixel, whichever is less.
-  virtual void run(const FrameJob& job, CclComponent* records, FrameResult* result) = 0;
+  /// Runs all stages of a frame from labelling on and fills `result`, which has nothing but what the segment
+  /// stage wrote. A frame with bits is labelled from them. Writes the records to `records`, which has room
+  /// for Config::max_components or for one per pixel, whichever is less.
+  virtual void run(const FrameJob& job, const FrameBits& bits, CclComponent* records,
+                   FrameResult* result) = 0;
 };
 
 /// A labeler that was made for this configuration, followed by the stages that all labelers share

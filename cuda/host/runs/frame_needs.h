@@ -22,13 +22,13 @@ struct FrameNeeds {
   bool rows() const { return moments || shapes; }
 };
 
-constexpr FrameNeeds find_needs(const Settings& settings, uint32_t n_pixels) {
+constexpr FrameNeeds find_needs(const Settings& settings, uint32_t n_pixels, bool has_hysteresis) {
   const bool values = settings.rule.foreground == Foreground::kValues;
   return {.connectivity = settings.connectivity,
           .pairs = settings.connectivity == Connectivity::k8 && !values,
           .values = values,
           .areas = settings.filter.can_keep(n_pixels),
-          .marks = settings.filter.is_active(n_pixels),
+          .marks = settings.filter.is_active(n_pixels) || has_hysteresis,
           .moments = (settings.features & kFeatureMoments) != 0,
           .shapes = (settings.features & (kFeaturePerimeter | kFeatureEuler)) != 0};
 }

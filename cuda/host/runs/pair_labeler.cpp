@@ -23,22 +23,15 @@ PairLabeler::Scratch PairLabeler::scratch_of(const Strip& strip) const {
   return {scratch, scratch + width, scratch + 2 * width, scratch + 3 * width, scratch + 4 * width};
 }
 
-void PairLabeler::pack(const FrameJob& job, uint32_t y) const {
-  kernels_.pack_row({.pixels = job.input.pixels + y * job.input.stride,
-                     .width = table_.width(),
-                     .rule = job.settings.rule,
-                     .bits = {table_.bits(y).foreground, nullptr}});
-}
-
 /// A pair of equal rows that repeats the pair above shares its runs, which become rectangles.
-void PairLabeler::label(const FrameJob& job, const FrameNeeds& needs, Strip& strip) const {
+void PairLabeler::label(const RowSource& source, const FrameNeeds& needs, Strip& strip) const {
   const uint32_t n_words = table_.n_words();
   uint32_t run = strip.first_run;
   bool was_even = false;
   for (uint32_t y = strip.y_begin; y < strip.y_end; y += 2) {
     const uint32_t y_end = std::min(y + 2, strip.y_end);
     for (uint32_t row = y; row < y_end; ++row) {
-      pack(job, row);
+      read_row(kernels_, source, table_.width(), row, {table_.bits(row).foreground, nullptr});
     }
     const bool is_even = y_end == y + 1 || table_.has_same_pixels(y, y + 1);
     const bool is_repeated = was_even && is_even && table_.has_same_pixels(y - 1, y);

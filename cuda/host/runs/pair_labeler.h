@@ -24,7 +24,7 @@ class PairLabeler final : public StripLabeler {
   /// `areas` is indexed by local label.
   PairLabeler(const Kernels& kernels, RunTable& table, uint32_t* areas);
 
-  void label(const FrameJob& job, const FrameNeeds& needs, Strip& strip) const override;
+  void label(const RowSource& source, const FrameNeeds& needs, Strip& strip) const override;
   void merge_upper_border(const FrameNeeds& needs, const Strip& strip, uint32_t* parents) const override;
   const PairLister* lister() const override { return &lister_; }
 
@@ -39,7 +39,6 @@ class PairLabeler final : public StripLabeler {
   };
 
   Scratch scratch_of(const Strip& strip) const;
-  void pack(const FrameJob& job, uint32_t y) const;
   void link_to_pair_above(uint32_t y) const;
   template <bool kWithAreas>
   void flatten(Strip& strip) const;

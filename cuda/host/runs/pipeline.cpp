@@ -12,6 +12,7 @@
 /// Each thread labels strips of rows (strip_labeler.h). Labels are merged where strips meet (strip_merger.h).
 /// With one thread there is one strip and nothing to merge.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <numeric>
 #include <utility>
@@ -37,12 +38,28 @@ namespace {
 /// Fewer labels are marked sooner than another thread wakes.
 constexpr uint32_t kWorthSharing = 8192;
 
+/// Writes 1 for the labels of all runs of row y that have a strong pixel.
+void mark_strong_runs(const RunTable& table, uint32_t y, const uint64_t* strong, uint32_t* is_strong) {
+  const BitRow<const uint64_t> bits = table.bits(y);
+  const uint32_t* label = table.label() + table.row(y).begin - 1;  // of the last run that has started
+  for (uint32_t i = 0; i < table.n_words(); ++i) {
+    const uint64_t starts = bits.starts[i];
+    for (uint64_t left = bits.foreground[i] & strong[i]; left != 0;) {
+      const uint64_t until = left ^ (left - 1);  // the first strong pixel and all before it
+      is_strong[label[std::popcount(starts & until)]] = 1;
+      const uint64_t later_starts = starts & ~until;
+      left &= later_starts == 0 ? 0 : ~uint64_t{0} << std::countr_zero(later_starts);
+    }
+    label += std::popcount(starts);
+  }
+}
+
 class RunsPipeline final : public Pipeline {
  public:
   RunsPipeline(const Config& config, ThreadPool& pool)
       : RunsPipeline(config, pool, kernels(choose_simd_level())) {}
 
-  void run(const FrameJob& job, CclComponent* records, FrameResult* result) override;
+  void run(const FrameJob& job, const FrameBits& bits, CclComponent* records, FrameResult* result) override;
 
  private:
   RunsPipeline(const Config& config, ThreadPool& pool, const Kernels& kernels);
@@ -52,9 +69,10 @@ class RunsPipeline final : public Pipeline {
   template <typename Work>
   void for_each_strip(Work work);
 
-  void label(const FrameJob& job, const FrameNeeds& needs, const StripLabeler& labeler);
+  void label(const RowSource& source, const FrameNeeds& needs, const StripLabeler& labeler);
   void number(const FrameNeeds& needs, const StripLabeler& labeler);
-  void mark_labels(const Filter& filter, const FrameNeeds& needs);
+  void mark_labels(const Filter& filter, const FrameNeeds& needs, const BitImage* strong);
+  void drop_weak_components(const BitImage& strong);
   uint32_t select(FrameCounts* counts);
   void measure(const MeasureJob& job);
   void write_maps(const FrameJob& job);
@@ -69,7 +87,7 @@ class RunsPipeline final : public Pipeline {
   // Per local label, and as long as the worst frame needs; see RunTable.
   std::unique_ptr<uint32_t[]> marks_;  ///< areas until mark_labels()
   std::unique_ptr<uint32_t[]> record_index_;
-  std::unique_ptr<uint32_t[]> values_;  ///< paint values, or those of a map
+  std::unique_ptr<uint32_t[]> values_;  ///< which labels have strong pixels; then paint values, or a map's
   std::unique_ptr<std::byte[]> sums_;   ///< per record, then per part
   RowLabeler row_labeler_;
   PairLabeler pair_labeler_;
@@ -94,17 +112,18 @@ RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool, const Kernels
       selector_(table_.strips().size()),
       painter_(kernels, table_) {}
 
-void RunsPipeline::run(const FrameJob& job, CclComponent* records, FrameResult* result) {
-  const FrameNeeds needs = find_needs(job.settings, config_.width * config_.height);
+void RunsPipeline::run(const FrameJob& job, const FrameBits& bits, CclComponent* records,
+                       FrameResult* result) {
+  const FrameNeeds needs = find_needs(job.settings, config_.width * config_.height, bits.strong != nullptr);
   const StripLabeler& labeler = needs.pairs ? static_cast<const StripLabeler&>(pair_labeler_) : row_labeler_;
   StageClock clock;
-  label(job, needs, labeler);
+  label({job.input, job.settings.rule, bits.foreground}, needs, labeler);
   result->times.label = clock.lap();
 
   number(needs, labeler);
   result->times.number = clock.lap();
 
-  mark_labels(job.settings.filter, needs);
+  mark_labels(job.settings.filter, needs, bits.strong);
   const uint32_t n_records = needs.areas ? select(&result->counts) : 0;
   if (n_records > 0) {
     measure({.config = config_,
@@ -136,9 +155,9 @@ void RunsPipeline::for_each_strip(Work work) {
                      [&](uint32_t i) { work(table_.strips()[i]); });
 }
 
-void RunsPipeline::label(const FrameJob& job, const FrameNeeds& needs, const StripLabeler& labeler) {
+void RunsPipeline::label(const RowSource& source, const FrameNeeds& needs, const StripLabeler& labeler) {
   for_each_strip([&](Strip& strip) {
-    labeler.label(job, needs, strip);
+    labeler.label(source, needs, strip);
     merger_.open_borders(strip);
   });
 }
@@ -152,10 +171,13 @@ void RunsPipeline::number(const FrameNeeds& needs, const StripLabeler& labeler) 
   n_labels_ = merger_.merge();
 }
 
-/// The only stage that knows the filter.
-void RunsPipeline::mark_labels(const Filter& filter, const FrameNeeds& needs) {
+/// The only stage that knows the filter and which pixels are strong.
+void RunsPipeline::mark_labels(const Filter& filter, const FrameNeeds& needs, const BitImage* strong) {
   if (needs.areas) {
     merger_.merge_areas(marks_.get());
+    if (strong != nullptr) {
+      drop_weak_components(*strong);
+    }
   }
   const auto mark_strip = [&](const Strip& strip) {
     const IndexSpan labels{strip.first_label, strip.first_label + strip.n_labels};
@@ -174,6 +196,27 @@ void RunsPipeline::mark_labels(const Filter& filter, const FrameNeeds& needs) {
   } else {
     std::for_each(table_.strips().begin(), table_.strips().end(), mark_strip);
   }
+}
+
+/// Gives components without strong pixels (ccl/segment/hysteresis.h) the area 0, with which nothing is kept.
+void RunsPipeline::drop_weak_components(const BitImage& strong) {
+  uint32_t* is_strong = values_.get();
+  for_each_strip([&](const Strip& strip) {
+    std::fill_n(is_strong + strip.first_label, strip.n_labels, 0);
+    for (uint32_t y = strip.y_begin; y < strip.y_end; ++y) {
+      mark_strong_runs(std::as_const(table_), y, strong.row(y), is_strong);
+    }
+  });
+  for (const Strip& strip : table_.strips()) {
+    for (const uint32_t part : merger_.parts(strip)) {
+      is_strong[merger_.root(part)] |= is_strong[part];
+    }
+  }
+  for_each_strip([&](const Strip& strip) {
+    for (uint32_t label = strip.first_label; label < strip.first_label + strip.n_labels; ++label) {
+      marks_[label] &= 0 - is_strong[label];
+    }
+  });
 }
 
 /// Returns the number of records.

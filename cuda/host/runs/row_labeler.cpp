@@ -11,10 +11,6 @@ namespace ccl::host {
 
 namespace {
 
-const uint8_t* row_of(const InputImage& image, uint32_t y) {
-  return image.pixels + y * image.stride;
-}
-
 /// Calls visit(run, above, overlap) for each pair of runs of row y and the row above it that touch and have
 /// the same segment.
 template <typename Visit>
@@ -43,18 +39,15 @@ void for_each_link(const RunTable& table, const FrameNeeds& needs, uint32_t y, V
 
 }  // namespace
 
-void RowLabeler::label(const FrameJob& job, const FrameNeeds& needs, Strip& strip) const {
+void RowLabeler::label(const RowSource& source, const FrameNeeds& needs, Strip& strip) const {
   uint32_t run = strip.first_run;
   for (uint32_t y = strip.y_begin; y < strip.y_end; ++y) {
-    kernels_.pack_row({.pixels = row_of(job.input, y),
-                       .width = table_.width(),
-                       .rule = job.settings.rule,
-                       .bits = table_.bits(y)});
-    if (y > strip.y_begin && repeats_row_above(job, needs, y)) {
+    read_row(kernels_, source, table_.width(), y, table_.bits(y));
+    if (y > strip.y_begin && repeats_row_above(source, needs, y)) {
       table_.row(y) = table_.row(y - 1);
       continue;
     }
-    find_runs(job, needs, y, run);
+    find_runs(source, needs, y, run);
     run = table_.row(y).end;
     if (y > strip.y_begin) {
       link_to_row_above(needs, y);
@@ -63,17 +56,17 @@ void RowLabeler::label(const FrameJob& job, const FrameNeeds& needs, Strip& stri
   flatten(strip);
 }
 
-bool RowLabeler::repeats_row_above(const FrameJob& job, const FrameNeeds& needs, uint32_t y) const {
+bool RowLabeler::repeats_row_above(const RowSource& source, const FrameNeeds& needs, uint32_t y) const {
   if (!table_.has_same_pixels(y, y - 1)) {
     return false;
   }
   // Equal bits are equal binary pixels. Values may differ although the bits are equal.
   return !needs.values ||
-         std::equal(row_of(job.input, y), row_of(job.input, y) + table_.width(), row_of(job.input, y - 1));
+         std::equal(source.pixels(y), source.pixels(y) + table_.width(), source.pixels(y - 1));
 }
 
 /// Every run starts as its own root, with no links.
-void RowLabeler::find_runs(const FrameJob& job, const FrameNeeds& needs, uint32_t y,
+void RowLabeler::find_runs(const RowSource& source, const FrameNeeds& needs, uint32_t y,
                            uint32_t first_run) const {
   const BitRow<uint64_t> bits = table_.bits(y);
   const uint32_t n_runs = kernels_.list_runs({.bits = {bits.foreground, bits.starts},
@@ -88,7 +81,7 @@ void RowLabeler::find_runs(const FrameJob& job, const FrameNeeds& needs, uint32_
   }
   if (needs.values) {
     std::transform(table_.begin() + first_run, table_.begin() + end, table_.segment() + first_run,
-                   [pixels = row_of(job.input, y)](uint16_t x) { return pixels[x]; });
+                   [pixels = source.pixels(y)](uint16_t x) { return pixels[x]; });
   }
 }
 

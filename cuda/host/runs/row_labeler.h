@@ -14,13 +14,13 @@ class RowLabeler final : public StripLabeler {
   RowLabeler(const Kernels& kernels, RunTable& table, uint32_t* areas)
       : kernels_(kernels), table_(table), areas_(areas) {}
 
-  void label(const FrameJob& job, const FrameNeeds& needs, Strip& strip) const override;
+  void label(const RowSource& source, const FrameNeeds& needs, Strip& strip) const override;
   void merge_upper_border(const FrameNeeds& needs, const Strip& strip, uint32_t* parents) const override;
   const PairLister* lister() const override { return nullptr; }
 
  private:
-  bool repeats_row_above(const FrameJob& job, const FrameNeeds& needs, uint32_t y) const;
-  void find_runs(const FrameJob& job, const FrameNeeds& needs, uint32_t y, uint32_t first_run) const;
+  bool repeats_row_above(const RowSource& source, const FrameNeeds& needs, uint32_t y) const;
+  void find_runs(const RowSource& source, const FrameNeeds& needs, uint32_t y, uint32_t first_run) const;
   void link_to_row_above(const FrameNeeds& needs, uint32_t y) const;
   void flatten(Strip& strip) const;
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "ccl/engine.h"
 #include "host/runs/frame_needs.h"
 #include "host/runs/pair_lister.h"
+#include "host/runs/row_source.h"
 #include "host/runs/run_list.h"
 #include "host/runs/table.h"
 
@@ -23,7 +23,7 @@ class StripLabeler {
 
   /// Finds and links the strip's runs and gives them their local labels. If the frame needs areas, adds up
   /// those of the local labels.
-  virtual void label(const FrameJob& job, const FrameNeeds& needs, Strip& strip) const = 0;
+  virtual void label(const RowSource& source, const FrameNeeds& needs, Strip& strip) const = 0;
 
   /// Unites in `parents`, which is indexed by local label, the labels on both sides of a strip's upper
   /// border.

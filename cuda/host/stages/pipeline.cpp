@@ -6,6 +6,7 @@
 
 #include "host/labelers/labeler.h"
 #include "host/pipeline.h"
+#include "host/runs/table.h"
 #include "host/stages/mark.h"
 #include "host/stages/measure.h"
 #include "host/stages/number.h"
@@ -30,19 +31,16 @@ size_t count_records(const Config& config) {
   return std::min(size_t{config.max_components}, count_pixels(config));
 }
 
-template <typename T>
-std::unique_ptr<T[]> uninitialized(size_t count) {
-  return std::make_unique_for_overwrite<T[]>(count);
-}
-
 class StagedPipeline final : public Pipeline {
  public:
   StagedPipeline(const Config& config, std::unique_ptr<Labeler> labeler, ThreadPool& pool);
 
-  void run(const FrameJob& job, CclComponent* records, FrameResult* result) override;
+  void run(const FrameJob& job, const FrameBits& bits, CclComponent* records, FrameResult* result) override;
 
  private:
   void separate_segments(const FrameJob& job);
+  void unpack_segments(const BitImage& bits);
+  void drop_weak_components(const BitImage& strong, const uint32_t* labels, uint32_t n_labels);
   void paint_frame(const FrameJob& job, const LabeledFrame& frame, const FrameResult& result);
 
   Config config_;
@@ -78,11 +76,16 @@ StagedPipeline::StagedPipeline(const Config& config, std::unique_ptr<Labeler> la
       values_(uninitialized<uint8_t>(count_records(config))),
       labeler_(std::move(labeler)) {}
 
-void StagedPipeline::run(const FrameJob& job, CclComponent* records, FrameResult* result) {
+void StagedPipeline::run(const FrameJob& job, const FrameBits& bits, CclComponent* records,
+                         FrameResult* result) {
   uint32_t* root_map = job.root_map != nullptr ? job.root_map : root_map_.get();
   uint32_t* labels = job.labels != nullptr ? job.labels : labels_.get();
   StageClock clock;
-  separate_segments(job);
+  if (bits.foreground != nullptr) {
+    unpack_segments(*bits.foreground);
+  } else {
+    separate_segments(job);
+  }
   labeler_->label(segments_, job.settings.connectivity, root_map);
   result->counts.n_iterations = labeler_->iterations();
   result->times.label = clock.lap();
@@ -92,7 +95,10 @@ void StagedPipeline::run(const FrameJob& job, CclComponent* records, FrameResult
 
   const LabeledFrame frame{segments_, labels, n_labels};
   MarkedLabels all_labels{.labels = {1, n_labels + 1}, .n_kept = n_labels};
-  if (job.settings.filter.is_active(config_.width * config_.height)) {
+  if (bits.strong != nullptr) {
+    drop_weak_components(*bits.strong, labels, n_labels);
+  }
+  if (bits.strong != nullptr || job.settings.filter.is_active(config_.width * config_.height)) {
     all_labels.n_kept = mark(job.settings.filter, all_labels.labels, marks_.get());
   }
   const uint32_t n_records =
@@ -126,6 +132,35 @@ void StagedPipeline::separate_segments(const FrameJob& job) {
       std::transform(in, in + config_.width, out, [rule](uint8_t value) { return rule.segment(value); });
     }
   });
+}
+
+/// Makes kBinarySegment of each bit that is 1.
+void StagedPipeline::unpack_segments(const BitImage& bits) {
+  pool_.parallel_for(count_row_chunks(config_.height), [this, &bits](uint32_t chunk) {
+    const uint32_t end = std::min(config_.height, (chunk + 1) * kRowsPerChunk);
+    for (uint32_t y = chunk * kRowsPerChunk; y < end; ++y) {
+      const uint64_t* in = bits.row(y);
+      uint8_t* out = padded_segments_.get() + (y + size_t{1}) * segments_.stride + 1;
+      for (uint32_t x = 0; x < config_.width; ++x) {
+        out[x] = has_bit(in, x) ? kBinarySegment : 0;
+      }
+    }
+  });
+}
+
+/// Gives components without strong pixels (ccl/segment/hysteresis.h) the area 0, with which nothing is kept.
+void StagedPipeline::drop_weak_components(const BitImage& strong, const uint32_t* labels, uint32_t n_labels) {
+  uint32_t* is_strong = paint_values_.get();
+  std::fill_n(is_strong, n_labels + 1, 0);
+  for (uint32_t y = 0; y < config_.height; ++y, labels += config_.width) {
+    const uint64_t* row = strong.row(y);
+    for (uint32_t x = 0; x < config_.width; ++x) {
+      is_strong[labels[x]] |= has_bit(row, x) ? 1 : 0;
+    }
+  }
+  for (uint32_t label = 1; label <= n_labels; ++label) {
+    marks_[label] &= 0 - is_strong[label];
+  }
 }
 
 void StagedPipeline::paint_frame(const FrameJob& job, const LabeledFrame& frame, const FrameResult& result) {

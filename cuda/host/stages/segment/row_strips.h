@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Strips of rows, which threads process in parallel. Each strip has scratch memory of its own.
+#pragma once
+
+#include <cstdint>
+
+#include "host/runs/table.h"
+#include "host/thread_pool.h"
+
+namespace ccl::host {
+
+/// Rows begin..end − 1.
+struct RowSpan {
+  uint32_t begin;
+  uint32_t end;
+};
+
+class RowStrips {
+ public:
+  RowStrips(uint32_t height, ThreadPool& pool)
+      : height_(height), count_(count_strips(height, pool.n_threads())), pool_(&pool) {}
+
+  uint32_t count() const { return count_; }
+
+  /// Calls work(strip, rows) for each strip.
+  template <typename Work>
+  void for_each(Work work) const {
+    pool_->parallel_for(count_, [&](uint32_t strip) {
+      work(strip, RowSpan{begin(strip), begin(strip + 1)});
+    });
+  }
+
+ private:
+  uint32_t begin(uint32_t strip) const { return static_cast<uint32_t>(uint64_t{height_} * strip / count_); }
+
+  uint32_t height_;
+  uint32_t count_;
+  ThreadPool* pool_;
+};
+
+}  // namespace ccl::host

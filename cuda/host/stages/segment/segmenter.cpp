@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/stages/segment/segmenter.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "ccl/segment/otsu.h"
+
+namespace ccl::host {
+
+Segmenter::Segmenter(uint32_t width, uint32_t height, ThreadPool& pool)
+    : kernels_(kernels(choose_simd_level())),
+      width_(width),
+      height_(height),
+      strips_(height, pool),
+      bits_(width, height),
+      other_(width, height),
+      strong_(width, height),
+      otsu_(width, strips_),
+      local_(width, height, strips_, segment_kernels(kernels_.level)),
+      morphology_(width, height, strips_, segment_kernels(kernels_.level)),
+      holes_(width, height, pool, kernels_) {}
+
+FrameBits Segmenter::run(const FrameJob& job, FrameCounts* counts) {
+  apply_rule(job, counts);
+  const Morphology& morphology = job.segmentation.morphology;
+  BitImage* bits = morphology_.run(morphology, &bits_, &other_);
+  if (morphology.fill_holes > 0) {
+    holes_.fill(morphology, job.settings.connectivity, bits, bits == &bits_ ? &other_ : &bits_);
+  }
+  if (job.regions != nullptr) {
+    apply_regions(*job.regions, bits);
+  }
+  return {.foreground = bits,
+          .strong = has_hysteresis(job.settings.rule, job.segmentation) ? &strong_ : nullptr};
+}
+
+void Segmenter::apply_rule(const FrameJob& job, FrameCounts* counts) {
+  const ForegroundRule& rule = job.settings.rule;
+  switch (rule.foreground) {
+    case Foreground::kOtsu:
+      counts->level = otsu_.find_level(job.input);
+      apply_threshold(job.input, {counts->level, rule.invert}, &bits_);
+      break;
+    case Foreground::kLocal:
+      local_.run(job.input, job.segmentation.local, rule.invert, &bits_);
+      break;
+    case Foreground::kBinary: {
+      const HysteresisRule thresholds =
+          hysteresis_rule(rule.threshold, rule.invert, job.segmentation.threshold_low);
+      apply_threshold(job.input, thresholds.weak, &bits_);
+      if (has_hysteresis(rule, job.segmentation)) {
+        apply_threshold(job.input, thresholds.strong, &strong_);
+      }
+      break;
+    }
+    case Foreground::kMotion:  // rejected by HostEngine::push()
+    case Foreground::kValues:  // makes no bits
+      break;
+  }
+}
+
+void Segmenter::apply_threshold(const InputImage& image, const ThresholdRule& rule, BitImage* bits) const {
+  const ForegroundRule row_rule{.threshold = static_cast<uint8_t>(rule.threshold), .invert = rule.invert};
+  strips_.for_each([&](uint32_t, RowSpan rows) {
+    for (uint32_t y = rows.begin; y < rows.end; ++y) {
+      kernels_.pack_row({.pixels = image.pixels + y * image.stride,
+                         .width = width_,
+                         .rule = row_rule,
+                         .bits = {bits->row(y), nullptr}});
+    }
+  });
+}
+
+void Segmenter::apply_regions(const RegionMask& regions, BitImage* bits) const {
+  const uint32_t* mask = regions.bits().data();
+  for (uint32_t y = 0; y < height_; ++y, mask += bit_row_words(width_)) {
+    uint64_t* row = bits->row(y);
+    for (uint32_t i = 0; i < bits->n_words(); ++i) {
+      row[i] &= mask[2 * i] | uint64_t{mask[2 * i + 1]} << 32;
+    }
+  }
+}
+
+}  // namespace ccl::host

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The first stage of the CPU engine, for frames that are labelled from a bit image (ccl/segment.h).
+#pragma once
+
+#include <cstdint>
+
+#include "ccl/config.h"
+#include "ccl/counts.h"
+#include "ccl/engine.h"
+#include "ccl/segment/hysteresis.h"
+#include "host/stages/segment/bit_image.h"
+#include "host/stages/segment/holes.h"
+#include "host/stages/segment/local.h"
+#include "host/stages/segment/morphology.h"
+#include "host/stages/segment/otsu.h"
+#include "host/stages/segment/row_strips.h"
+#include "host/thread_pool.h"
+
+namespace ccl::host {
+
+/// One per engine.
+class Segmenter {
+ public:
+  /// Takes all memory for frames of this size. `pool` must outlive the segmenter.
+  Segmenter(uint32_t width, uint32_t height, ThreadPool& pool);
+
+  /// Makes the bits of a frame for which makes_bits() is true. They are valid until the next call. Writes
+  /// what `counts` reports of them.
+  FrameBits run(const FrameJob& job, FrameCounts* counts);
+
+ private:
+  void apply_rule(const FrameJob& job, FrameCounts* counts);
+  void apply_threshold(const InputImage& image, const ThresholdRule& rule, BitImage* bits) const;
+  void apply_regions(const RegionMask& regions, BitImage* bits) const;
+
+  const Kernels& kernels_;
+  uint32_t width_;
+  uint32_t height_;
+  RowStrips strips_;
+  BitImage bits_;
+  BitImage other_;   ///< steps that cannot work in place swap both
+  BitImage strong_;  ///< with hysteresis
+  OtsuStage otsu_;
+  LocalStage local_;
+  MorphologyStage morphology_;
+  HoleFiller holes_;
+};
+
+}  // namespace ccl::host
