@@ -129,6 +129,8 @@ Status FrameRunner::run_frame(const Image& image, const Settings& settings) {
       engine_->push({.input = {image.pixels(), image.stride},
                      .output = {output_.data() + kGuardBytes + output_offset, row + output_padding},
                      .settings = settings,
+                     .segmentation = segmentation,
+                     .regions = regions,
                      .root_map = with_maps ? root_map_.data() : nullptr,
                      .labels = with_maps ? labels_.data() : nullptr}));
   FrameResult result;

@@ -73,7 +73,9 @@ class FrameRunner {
   FrameRunner();
   explicit FrameRunner(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
 
-  Config config;              ///< of the next frame, except its size
+  Config config;  ///< of the next frame, except its size
+  Segmentation segmentation = {};
+  std::shared_ptr<const RegionMask> regions;
   bool with_maps = true;      ///< whether to request root map and labels
   size_t output_offset = 0;   ///< bytes before the output's first row
   size_t output_padding = 0;  ///< bytes between the output's rows

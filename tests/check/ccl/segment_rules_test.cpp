@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The rules of the segment stage at their limits.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <random>
+
+#include "ccl/segment/local.h"
+#include "ccl/segment/otsu.h"
+
+namespace ccl::test {
+
+namespace {
+
+using Histogram = std::array<uint32_t, kOtsuBins>;
+
+TEST(OtsuRuleTest, FlatFramesAreForegroundUnlessBlack) {
+  for (uint32_t value = 0; value < kOtsuBins; ++value) {
+    Histogram histogram{};
+    histogram[value] = 1000;
+    EXPECT_EQ(otsu_level(histogram.data()), 1u) << value;
+  }
+  EXPECT_EQ(otsu_level(Histogram{}.data()), 1u);
+}
+
+TEST(OtsuRuleTest, OfEqualLevelsTheSmallestIsTaken) {
+  Histogram histogram{};
+  histogram[10] = histogram[200] = 7;
+  EXPECT_EQ(otsu_level(histogram.data()), 11u);
+  histogram = {};  // mirrored: dividing before and after the middle is as good
+  histogram[10] = histogram[20] = histogram[30] = 12345;
+  EXPECT_EQ(otsu_level(histogram.data()), 11u);
+}
+
+TEST(OtsuRuleTest, LargestFrames) {
+  Histogram histogram{};
+  histogram[0] = 1u << 29;
+  histogram[255] = 1u << 29;
+  EXPECT_EQ(otsu_level(histogram.data()), 1u);
+  histogram[254] = histogram[255]--;  // one pixel more than a frame can have
+  EXPECT_EQ(otsu_level(histogram.data()), 1u);
+}
+
+TEST(OtsuRuleTest, VarianceOfOneSmallClass) {
+  // 1 of 2²³ pixels is enough for a class, 1 of 2²³ + 1 is not.
+  EXPECT_GT(otsu_variance({1, 0}, {1u << 23, 100}), 0);
+  EXPECT_EQ(otsu_variance({1, 0}, {(1u << 23) + 1, 100}), 0);
+  EXPECT_EQ(otsu_variance({1u << 23, 0}, {(1u << 23) + 1, 100}), 0);
+}
+
+TEST(LocalRuleTest, RootsAreExact) {
+  constexpr uint64_t kEnd = uint64_t{1} << 23;
+  for (uint64_t root = 1; root < kEnd; root += root < 5000 || root + 5000 > kEnd ? 1 : 37) {
+    ASSERT_EQ(square_root(root * root - 1), root - 1) << root;
+    ASSERT_EQ(square_root(root * root), root);
+    ASSERT_EQ(square_root(root * root + 2 * root), root);
+  }
+  static_assert(square_root(0) == 0 && square_root(15) == 3 && square_root(16) == 4);
+  static_assert(square_root((uint64_t{1} << 46) - 1) == kEnd - 1);
+}
+
+/// Windows whose sums are as large as possible, with every deviation and offset at its limit.
+TEST(LocalRuleTest, LargestSumsFit) {
+  constexpr uint32_t kN = kMaxWindowPixels;
+  for (const int16_t offset : {-255, 0, 255}) {
+    for (const uint16_t deviation : {0, 1, 1024, 65535}) {
+      const LocalRule rule({.radius = kMaxLocalRadius, .offset = offset, .deviation = deviation}, false);
+      for (const uint32_t value : {0u, 255u}) {
+        // All pixels are 255, or half of them are 0: the mean is 255 or 127.5, s is 0 or 127.5.
+        const double k = deviation / 1024.0;
+        const double flat = 255 * (1 - k) - offset;
+        EXPECT_EQ(rule.is_foreground(value, kN, kN * 255, kN * 255 * 255), value >= flat);
+        const uint32_t half = (kN - 1) / 2;
+        const double mean = 255.0 * half / kN;
+        const double threshold = mean * (1 + k * (127.5 / 128 - 1)) - offset;
+        EXPECT_EQ(rule.is_foreground(value, kN, half * 255, half * 255 * 255), value >= threshold);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace ccl::test

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The segment stage against an oracle: every rule, morphology, regions and hysteresis, read through the mask
+/// that the engine paints, its maps and its records.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "compare.h"
+#include "fixture.h"
+#include "forced_level.h"
+#include "host/runs/simd/level.h"
+#include "images.h"
+#include "oracle.h"
+#include "segmentation.h"
+
+namespace ccl::test {
+
+namespace {
+
+using host::SimdLevel;
+
+/// Compares frames with the oracle.
+class Checker {
+ public:
+  FrameRunner runner;
+
+  /// Whether the mask, the maps, the counts and the records of the frame are the expected ones.
+  testing::AssertionResult is_exact(const Image& image, const SegmentationCase& c) {
+    const Mask mask = expect_foreground(image, c);
+    const Image bits = as_image(image, mask);
+    const ExpectedFrame frame = expect_labels(bits, {.connectivity = c.connectivity, .rule = kBitRule});
+    const std::vector<bool> is_kept = kept_labels(image, c, frame);
+    const Outcome& got = run(image, c);
+    if (testing::AssertionResult same = same_map(got.labels, frame.labels, bits, "label"); !same) {
+      return same;
+    }
+    if (testing::AssertionResult same = same_map(got.root_map, frame.root_map, bits, "root"); !same) {
+      return same;
+    }
+    if (testing::AssertionResult same = has_mask(got, frame, is_kept, bits); !same) {
+      return same;
+    }
+    return has_records(got, image, c, frame, is_kept);
+  }
+
+ private:
+  const Outcome& run(const Image& image, const SegmentationCase& c) {
+    runner.config.output = Output::kMask;
+    runner.config.max_components = 1u << 20;
+    runner.segmentation = c.segmentation;
+    return runner.run(image, {.connectivity = c.connectivity, .rule = c.rule});
+  }
+
+  static std::vector<bool> kept_labels(const Image& image, const SegmentationCase& c,
+                                       const ExpectedFrame& frame) {
+    const bool has_hysteresis = c.rule.foreground == Foreground::kBinary && c.segmentation.threshold_low > 0;
+    return has_hysteresis ? expect_strong_labels(image, c, frame)
+                          : std::vector<bool>(frame.n_labels + size_t{1}, true);
+  }
+
+  static testing::AssertionResult has_mask(const Outcome& got, const ExpectedFrame& frame,
+                                           const std::vector<bool>& is_kept, const Image& bits) {
+    std::vector<uint32_t> want(frame.labels.size());
+    for (size_t i = 0; i < want.size(); ++i) {
+      want[i] = frame.labels[i] != 0 && is_kept[frame.labels[i]] ? 255 : 0;
+    }
+    const std::vector<uint32_t> mask(got.pixels.begin(), got.pixels.end());
+    return same_map(mask, want, bits, "mask");
+  }
+
+  static testing::AssertionResult has_records(const Outcome& got, const Image& image,
+                                              const SegmentationCase& c, const ExpectedFrame& frame,
+                                              const std::vector<bool>& is_kept) {
+    FrameCounts counts{.n_labels = frame.n_labels, .n_iterations = got.counts.n_iterations};
+    std::vector<ExpectedRecord> records;
+    for (ExpectedRecord& record :
+         expect_records(frame, {.connectivity = c.connectivity, .rule = kBitRule}, frame.n_labels)) {
+      if (is_kept[record.integers.label]) {
+        records.push_back(record);
+      }
+    }
+    counts.n_components = static_cast<uint32_t>(records.size());
+    counts.level = c.rule.foreground == Foreground::kOtsu ? expect_otsu_level(image) : 0;
+    if (got.counts != counts) {
+      return testing::AssertionFailure() << image.name << ": " << testing::PrintToString(got.counts)
+                                         << " instead of " << testing::PrintToString(counts);
+    }
+    return same_records(got.records, records) << image.name;
+  }
+};
+
+/// A rule with the pixels that it is worth testing with.
+std::vector<SegmentationCase> rule_cases() {
+  std::vector<SegmentationCase> cases;
+  const auto add = [&](ForegroundRule rule, const Segmentation& segmentation) {
+    for (const bool invert : {false, true}) {
+      rule.invert = invert;
+      cases.push_back({.rule = rule, .segmentation = segmentation});
+    }
+  };
+  add({.foreground = Foreground::kOtsu}, {});
+  for (const LocalThreshold& local : {LocalThreshold{.radius = 1, .offset = 0},
+                                      {.radius = 2, .offset = -3},
+                                      {.radius = 15, .offset = 10},
+                                      {.radius = 7, .offset = 0, .deviation = 205},
+                                      {.radius = 127, .offset = 255},
+                                      {.radius = 127, .offset = -255, .deviation = 65535},
+                                      {.radius = 40, .offset = 5, .deviation = 1024}}) {
+    add({.foreground = Foreground::kLocal}, {.local = local});
+  }
+  for (const uint16_t low : {1, 90, 128, 200, 255}) {
+    add({.foreground = Foreground::kBinary, .threshold = 128}, {.threshold_low = low});
+  }
+  return cases;
+}
+
+/// The rule that leaves binary images as they are, by way of a bit image.
+SegmentationCase morphology_case(const Morphology& morphology, Connectivity connectivity = Connectivity::k8) {
+  return {.rule = {}, .segmentation = {.morphology = morphology}, .connectivity = connectivity};
+}
+
+std::string describe(const SegmentationCase& c) {
+  const Segmentation& s = c.segmentation;
+  return std::string(name_of(c.rule.foreground)) + (c.rule.invert ? " inverted" : "") + ", " +
+         name_of(c.connectivity) + ", low threshold " + std::to_string(s.threshold_low) + ", radius " +
+         std::to_string(s.local.radius) + ", offset " + std::to_string(s.local.offset) + ", deviation " +
+         std::to_string(s.local.deviation) + ", open " + std::to_string(s.morphology.open_radius) +
+         ", close " + std::to_string(s.morphology.close_radius) +
+         (s.morphology.element == Element::kCross ? " cross" : " square") + ", holes " +
+         std::to_string(s.morphology.fill_holes);
+}
+
+/// Grey images of many kinds: smooth, noisy, flat, of few values.
+std::vector<Image> grey_images(uint32_t width, uint32_t height) {
+  std::vector<Image> images = {grey_noise(width, height, 3), gradient(width, height),
+                               plain("black", width, height), plain("grey", width, height, 100),
+                               plain("white", width, height, 255)};
+  constexpr uint8_t kLevels[] = {20, 100, 110, 230};
+  images.push_back(random_levels(width, height, 3, kLevels, 5));
+  Image lit = blobs(width, height, 2);
+  const Image shades = grey_noise(width, height, 6);
+  for (uint32_t y = 0; y < height; ++y) {
+    for (uint32_t x = 0; x < width; ++x) {
+      lit.at(x, y) = static_cast<uint8_t>(lit.at(x, y) / 4 + 120 * x / width + shades.at(x, y) / 8);
+    }
+  }
+  images.push_back(lit);
+  return images;
+}
+
+/// On the CPU every instruction set and several numbers of threads. The GPU has one variant.
+class SegmentTest : public testing::TestWithParam<std::tuple<SimdLevel, uint32_t>> {
+ protected:
+  void SetUp() override {
+    const auto [level, threads] = GetParam();
+    if (!host::is_supported(level)) {
+      GTEST_SKIP() << "this processor or build does not support " << host::simd_name(level);
+    }
+    if (backend() != Backend::kCpu && (level != SimdLevel::kPortable || threads != 1)) {
+      GTEST_SKIP() << "instruction sets and threads are of the CPU backend";
+    }
+    checker_.runner.config.algorithm = Algorithm::kRuns;
+    checker_.runner.config.threads = threads;
+  }
+
+  void expect_exact(const Image& image, const SegmentationCase& c) {
+    const ForcedLevel forced(std::get<0>(GetParam()));
+    EXPECT_TRUE(checker_.is_exact(image, c)) << image.name << ": " << describe(c);
+  }
+
+  Checker checker_;
+};
+
+TEST_P(SegmentTest, Rules) {
+  for (const SegmentationCase& c : rule_cases()) {
+    for (const Image& image : grey_images(150, 67)) {
+      expect_exact(image, c);
+    }
+  }
+}
+
+TEST_P(SegmentTest, OddSizesAndStrides) {
+  for (const auto& [width, height] : {std::pair{1u, 1u},
+                                      {1u, 40u},
+                                      {70u, 1u},
+                                      {2u, 3u},
+                                      {31u, 9u},
+                                      {32u, 9u},
+                                      {33u, 9u},
+                                      {63u, 5u},
+                                      {64u, 5u},
+                                      {65u, 5u},
+                                      {127u, 4u},
+                                      {128u, 4u},
+                                      {129u, 4u},
+                                      {200u, 2u}}) {
+    const Image grey = spread(grey_noise(width, height, width), 1, 5);
+    for (const SegmentationCase& c : rule_cases()) {
+      expect_exact(grey, c);
+    }
+    const Image bits = spread(noise(width, height, 2, 55, height), 3, 2);
+    for (const uint8_t radius : {1, 2, 8}) {
+      for (const Element element : {Element::kSquare, Element::kCross}) {
+        expect_exact(bits, morphology_case({.open_radius = radius, .element = element}));
+        expect_exact(bits, morphology_case({.close_radius = radius, .element = element, .fill_holes = 4}));
+      }
+    }
+  }
+}
+
+TEST_P(SegmentTest, MorphologyOfEveryRadius) {
+  const Image image = noise(141, 75, 5, 50, 1);
+  for (const Element element : {Element::kSquare, Element::kCross}) {
+    for (uint8_t radius = 1; radius <= kMaxMorphologyRadius; ++radius) {
+      const auto other = static_cast<uint8_t>(kMaxMorphologyRadius - radius);
+      expect_exact(image,
+                   morphology_case({.open_radius = radius, .close_radius = other, .element = element}));
+      expect_exact(image,
+                   morphology_case({.open_radius = other, .close_radius = radius, .element = element}));
+    }
+  }
+  expect_exact(image, morphology_case({.open_radius = 8, .close_radius = 8}));
+}
+
+TEST_P(SegmentTest, MorphologyOfHardShapes) {
+  for (const Image& image : adversarial_set(97, 130)) {
+    for (const Element element : {Element::kSquare, Element::kCross}) {
+      expect_exact(image, morphology_case({.open_radius = 1, .element = element}));
+      expect_exact(image, morphology_case({.close_radius = 2, .element = element}));
+      expect_exact(image, morphology_case({.open_radius = 1, .close_radius = 3, .element = element}));
+    }
+  }
+}
+
+TEST_P(SegmentTest, FillsHoles) {
+  std::vector<Image> images = adversarial_set(99, 101);
+  for (const uint32_t density : {40u, 60u, 75u, 90u}) {
+    images.push_back(noise(130, 90, 1, density, density));
+    images.push_back(noise(130, 90, 4, density, density));
+  }
+  for (const Image& image : images) {
+    for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
+      for (const uint32_t largest : {1u, 2u, 20u, 0xffffffffu}) {
+        expect_exact(image, morphology_case({.fill_holes = largest}, connectivity));
+      }
+    }
+  }
+}
+
+TEST_P(SegmentTest, Hysteresis) {
+  const Image levels = random_levels(203, 131, 3, std::vector<uint8_t>{0, 100, 100, 150}, 4);
+  for (const Image& image : {levels, grey_noise(150, 90, 7)}) {
+    for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
+      for (const bool invert : {false, true}) {
+        for (const Morphology& morphology : {Morphology{}, {.close_radius = 1}, {.open_radius = 1}}) {
+          expect_exact(image, {.rule = {.threshold = 140, .invert = invert},
+                               .segmentation = {.threshold_low = 60, .morphology = morphology},
+                               .connectivity = connectivity});
+        }
+      }
+    }
+  }
+}
+
+/// All steps, in their order.
+TEST_P(SegmentTest, EveryRuleWithMorphologyAndRegions) {
+  const Regions regions{.is_relative = true,
+                        .include = {{"all but corners", {{0.5, 0}, {1, 0.5}, {0.5, 1}, {0, 0.5}}}},
+                        .exclude = {{"middle", {{0.3, 0.4}, {0.7, 0.4}, {0.6, 0.6}, {0.4, 0.6}}}}};
+  for (const Image& image : grey_images(131, 97)) {
+    const auto mask = std::make_shared<const RegionMask>(regions, image.width, image.height);
+    Mask inside;
+    for (uint32_t y = 0; y < image.height; ++y) {
+      for (uint32_t x = 0; x < image.width; ++x) {
+        inside.push_back(mask->bits()[size_t{y} * bit_row_words(image.width) + x / 32] >> (x % 32) & 1);
+      }
+    }
+    for (SegmentationCase c : rule_cases()) {
+      for (const Morphology& morphology :
+           {Morphology{},
+            {.open_radius = 1, .close_radius = 2, .element = Element::kCross, .fill_holes = 9}}) {
+        c.segmentation.morphology = morphology;
+        c.regions = inside;
+        checker_.runner.regions = mask;
+        expect_exact(image, c);
+        c.regions.clear();
+        checker_.runner.regions = nullptr;
+        expect_exact(image, c);
+      }
+    }
+  }
+}
+
+std::string name_of_variant(const testing::TestParamInfo<std::tuple<SimdLevel, uint32_t>>& info) {
+  return std::string(host::simd_name(std::get<0>(info.param))) + "_" +
+         std::to_string(std::get<1>(info.param)) + "threads";
+}
+
+INSTANTIATE_TEST_SUITE_P(LevelsAndThreads, SegmentTest,
+                         testing::Combine(testing::ValuesIn(host::kSimdLevels), testing::Values(1u, 5u)),
+                         name_of_variant);
+
+class SegmentLabelersTest : public testing::TestWithParam<AlgorithmInfo> {};
+
+TEST_P(SegmentLabelersTest, ReadBits) {
+  Checker checker;
+  checker.runner.config.algorithm = GetParam().algorithm;
+  for (const Image& image : grey_images(133, 70)) {
+    for (SegmentationCase c : rule_cases()) {
+      c.connectivity = c.rule.invert ? Connectivity::k4 : Connectivity::k8;
+      c.segmentation.morphology.open_radius = c.segmentation.local.radius == 15 ? 1 : 0;
+      EXPECT_TRUE(checker.is_exact(image, c)) << image.name << ": " << describe(c);
+    }
+  }
+}
+
+/// Overlays show the frame, not its bits.
+TEST_P(SegmentLabelersTest, OverlayShowsTheFrame) {
+  FrameRunner runner;
+  runner.config.algorithm = GetParam().algorithm;
+  runner.config.output = Output::kOverlay;
+  const Image image = grey_images(90, 60).back();
+  Settings settings{.rule = {.threshold = static_cast<uint8_t>(expect_otsu_level(image))}};
+  const Outcome want = runner.run(image, settings);
+  settings.rule.foreground = Foreground::kOtsu;
+  Outcome got = runner.run(image, settings);
+  EXPECT_EQ(got.counts.level, settings.rule.threshold);
+  got.counts.level = 0;
+  EXPECT_TRUE(same_bytes(got, want));
+}
+
+/// Frames with bits and without them follow each other.
+TEST_P(SegmentLabelersTest, RulesChangeBetweenFrames) {
+  Checker checker;
+  checker.runner.config.algorithm = GetParam().algorithm;
+  const Image image = grey_images(90, 60).back();
+  for (uint32_t round = 0; round < 2; ++round) {
+    for (const SegmentationCase& c : rule_cases()) {
+      EXPECT_TRUE(checker.is_exact(image, c)) << describe(c);
+      EXPECT_TRUE(checker.is_exact(image, {.rule = {.threshold = 77}})) << describe(c);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Labelers, SegmentLabelersTest, testing::ValuesIn(labelers()),
+                         test_name<AlgorithmInfo>);
+
+class SegmentLimitsTest : public testing::Test {
+ protected:
+  /// The message with which a frame is rejected; empty if it is not.
+  std::string refusal(const FrameJob& job) {
+    std::unique_ptr<Engine> engine;
+    EXPECT_TRUE(make_engine(&engine).ok());
+    Config config;
+    config.width = 40;
+    config.height = 30;
+    EXPECT_TRUE(engine->configure(config).ok());
+    const Status status = engine->push(job);
+    EXPECT_TRUE(status.ok() || status.code() == StatusCode::kInvalidArgument) << status.message();
+    return status.message();
+  }
+
+  FrameJob job(Foreground foreground) {
+    FrameJob job;
+    job.input = {image_.pixels(), image_.stride};
+    job.settings.rule.foreground = foreground;
+    return job;
+  }
+
+  const Image image_ = grey_noise(40, 30, 1);
+};
+
+TEST_F(SegmentLimitsTest, ValuesOutOfRangeAreRejected) {
+  const auto expect_refusal = [this](const FrameJob& wrong, const char* part) {
+    EXPECT_NE(refusal(wrong).find(part), std::string::npos) << refusal(wrong);
+  };
+  FrameJob wrong = job(Foreground::kLocal);
+  wrong.segmentation.local.radius = 0;
+  expect_refusal(wrong, "radius of the local threshold is 0; 1 to 127");
+  wrong.segmentation.local.radius = 128;
+  expect_refusal(wrong, "radius of the local threshold is 128");
+  wrong = job(Foreground::kLocal);
+  wrong.segmentation.local.offset = -256;
+  expect_refusal(wrong, "offset of the local threshold is -256");
+  wrong = job(Foreground::kBinary);
+  wrong.segmentation.threshold_low = 256;
+  expect_refusal(wrong, "low threshold is 256");
+  wrong = job(Foreground::kOtsu);
+  wrong.segmentation.morphology.open_radius = 9;
+  expect_refusal(wrong, "radius of opening is 9; 0 to 8");
+  wrong = job(Foreground::kBinary);
+  wrong.segmentation.morphology.close_radius = 200;
+  expect_refusal(wrong, "radius of closing is 200");
+  wrong = job(Foreground::kMotion);
+  wrong.segmentation.motion.sensitivity = 101;
+  expect_refusal(wrong, "sensitivity to motion is 101");
+  wrong = job(Foreground::kMotion);
+  wrong.segmentation.motion.max_change = 1025;
+  expect_refusal(wrong, "max_change of motion is 1025");
+  wrong = job(Foreground::kBinary);
+  wrong.regions = std::make_shared<const RegionMask>(Regions{}, 30, 40);
+  expect_refusal(wrong, "30×40 pixels, not 40×30");
+}
+
+/// Settings of other rules may have any value.
+TEST_F(SegmentLimitsTest, OnlyTheRuleInUseIsChecked) {
+  FrameJob good = job(Foreground::kOtsu);
+  good.segmentation.local.radius = 0;
+  good.segmentation.threshold_low = 1000;
+  good.segmentation.motion.sensitivity = 255;
+  EXPECT_EQ(refusal(good), "");
+  good = job(Foreground::kValues);
+  good.segmentation.morphology.open_radius = 100;
+  EXPECT_EQ(refusal(good), "");
+}
+
+}  // namespace
+
+}  // namespace ccl::test
