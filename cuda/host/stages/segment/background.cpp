@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/stages/segment/background.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "host/stages/row_chunks.h"
+
+namespace ccl::host {
+
+namespace {
+
+/// Where chroma is, and how large.
+struct ChromaShape {
+  bool is_present = false;
+  uint8_t shift_x = 0;
+  uint8_t shift_y = 0;
+  uint32_t width = 0;
+  uint32_t height = 0;
+
+  bool operator==(const ChromaShape&) const = default;
+};
+
+ChromaShape shape_of(const Chroma& chroma, uint32_t width, uint32_t height) {
+  if (chroma.u == nullptr) {
+    return {};
+  }
+  return {.is_present = true,
+          .shift_x = chroma.shift_x,
+          .shift_y = chroma.shift_y,
+          .width = (width + (1u << chroma.shift_x) - 1) >> chroma.shift_x,
+          .height = (height + (1u << chroma.shift_y) - 1) >> chroma.shift_y};
+}
+
+/// Makes the entries before the first and after the last one equal to them: the pixels outside do not count.
+template <typename Number>
+void pad_row(Number* row, uint32_t width) {
+  row[-1] = row[0];
+  row[width] = row[width - 1];
+}
+
+}  // namespace
+
+/// A model: state, and the two passes over the rows of a frame.
+class Background::Model {
+ public:
+  Model(uint32_t width, uint32_t height, SimdLevel level, const ChromaShape& chroma)
+      : width_(width), height_(height), kernels_(background_kernels(level)), chroma_(chroma) {}
+  virtual ~Model() = default;
+
+  const ChromaShape& chroma() const { return chroma_; }
+
+  void update(const InputImage& frame, const MotionStep& step, ThreadPool& pool, const BitRows& bits,
+              FrameCounts* counts) {
+    const uint32_t n_chunks = count_row_chunks(height_);
+    std::atomic<uint32_t> n_differ = 0;
+    pool.parallel_for(n_chunks, [&](uint32_t chunk) {
+      uint32_t n = 0;
+      for (uint32_t y = begin(chunk); y < begin(chunk + 1); ++y) {
+        ClassRow out = {bits.words + bits.stride * y, 0};
+        classify(frame, step, y, &out);
+        n += out.n_differ;
+      }
+      n_differ.fetch_add(n, std::memory_order_relaxed);
+    });
+    state_.n_differ = n_differ.load(std::memory_order_relaxed);
+    decide(step, uint64_t{width_} * height_, &state_);
+    pool.parallel_for(n_chunks, [&](uint32_t chunk) {
+      for (uint32_t y = begin(chunk); y < begin(chunk + 1); ++y) {
+        learn(frame, step, y);
+        if (!state_.has_foreground()) {
+          std::memset(bits.words + bits.stride * y, 0, (width_ + 63) / 64 * sizeof(uint64_t));
+        }
+      }
+    });
+    counts->relearning = state_.has_foreground() ? 0 : 1;
+  }
+
+  virtual void read_luma_row(uint32_t y, uint8_t* pixels) const = 0;
+  virtual void read_chroma_row(uint32_t y, uint8_t* u, uint8_t* v, uint8_t step) const = 0;
+
+ protected:
+  virtual void classify(const InputImage& frame, const MotionStep& step, uint32_t y, ClassRow* out) const = 0;
+  virtual void learn(const InputImage& frame, const MotionStep& step, uint32_t y) = 0;
+
+  bool begins() const {
+    return state_.learning == Learning::kInitialize || state_.learning == Learning::kRelearn;
+  }
+  bool keeps_variance() const { return state_.learning == Learning::kRelearn; }
+  const uint8_t* luma(const InputImage& frame, uint32_t y) const { return frame.pixels + frame.stride * y; }
+
+  /// A row of U and one of V, dense. Uses the scratch memory only if they alternate in the frame.
+  struct ChromaRow {
+    const uint8_t* u;
+    const uint8_t* v;
+  };
+  ChromaRow chroma_row(const InputImage& frame, uint32_t y, uint8_t* u, uint8_t* v) const {
+    const Chroma& chroma = frame.chroma;
+    const ChromaRow row = {chroma.u + chroma.stride * y, chroma.v + chroma.stride * y};
+    if (chroma.step == 1) {
+      return row;
+    }
+    kernels_.halve_columns(row.u, chroma_.width, u);
+    kernels_.halve_columns(row.v, chroma_.width, v);
+    return {u, v};
+  }
+
+  uint32_t begin(uint32_t chunk) const { return std::min(chunk * kRowsPerChunk, height_); }
+  uint32_t above(uint32_t y) const { return y == 0 ? 0 : y - 1; }
+  uint32_t below(uint32_t y) const { return std::min(y + 1, height_ - 1); }
+
+  uint32_t width_;
+  uint32_t height_;
+  const BackgroundKernels& kernels_;
+  ChromaShape chroma_;
+  ModelState state_ = {};
+};
+
+class Background::SigmaDelta final : public Model {
+ public:
+  SigmaDelta(uint32_t width, uint32_t height, SimdLevel level, const ChromaShape& chroma)
+      : Model(width, height, level, chroma),
+        mean_(width, height),
+        variance_(width, height),
+        status_(width, height) {
+    if (chroma.is_present) {
+      for (auto* plane : {&mean_u_, &mean_v_, &chroma_variance_, &chroma_status_}) {
+        *plane = PaddedPlane<uint8_t>(chroma.width, chroma.height);
+      }
+      // By row of the frame, so that rows can be classified in parallel.
+      for (auto* plane : {&differs_, &fits_shadow_, &scratch_u_, &scratch_v_}) {
+        *plane = PaddedPlane<uint8_t>(width, count_row_chunks(height));
+      }
+    }
+  }
+
+  void read_luma_row(uint32_t y, uint8_t* pixels) const override {
+    std::memcpy(pixels, mean_.row(y), width_);
+  }
+
+  void read_chroma_row(uint32_t y, uint8_t* u, uint8_t* v, uint8_t step) const override {
+    for (uint32_t x = 0; x < chroma_.width; ++x) {
+      u[size_t{step} * x] = mean_u_.row(y)[x];
+      v[size_t{step} * x] = mean_v_.row(y)[x];
+    }
+  }
+
+ protected:
+  void classify(const InputImage& frame, const MotionStep& step, uint32_t y, ClassRow* out) const override {
+    SigmaDeltaClassJob job = {.thresholds = step.sigma_delta,
+                              .width = width_,
+                              .pixels = luma(frame, y),
+                              .mean = {mean_.row(above(y)), mean_.row(y), mean_.row(below(y))},
+                              .variance = variance_.row(y),
+                              .chroma_differs = nullptr,
+                              .fits_shadow = nullptr};
+    if (chroma_.is_present) {
+      const uint32_t chunk = y / kRowsPerChunk;
+      job.chroma_differs = differs_.row(chunk);
+      job.fits_shadow = fits_shadow_.row(chunk);
+      if (y % kRowsPerChunk == 0 || y % (1u << chroma_.shift_y) == 0) {
+        classify_chroma(frame, step, y >> chroma_.shift_y, chunk);
+      }
+    }
+    kernels_.classify_sigma_delta(job, out);
+  }
+
+  void learn(const InputImage& frame, const MotionStep& step, uint32_t y) override {
+    learn_luma(frame, step, y);
+    if (chroma_.is_present && y % (1u << chroma_.shift_y) == 0) {
+      learn_chroma(frame, step, y >> chroma_.shift_y, y / kRowsPerChunk);
+    }
+  }
+
+ private:
+  SigmaDeltaChromaRow chroma_state(uint32_t y) const {
+    const auto row = [y](const PaddedPlane<uint8_t>& plane) {
+      return const_cast<uint8_t*>(plane.row(y));  // one struct for readers and writers
+    };
+    return {row(mean_u_), row(mean_v_), row(chroma_variance_), row(chroma_status_)};
+  }
+
+  /// Masks of a row of chroma, at the resolution of the luma, into the chunk's scratch.
+  void classify_chroma(const InputImage& frame, const MotionStep& step, uint32_t y, uint32_t chunk) const {
+    uint8_t* const u = scratch_u_.row(chunk);
+    uint8_t* const v = scratch_v_.row(chunk);
+    uint8_t* const differs = differs_.row(chunk);
+    uint8_t* const fits_shadow = fits_shadow_.row(chunk);
+    const ChromaRow row = chroma_row(frame, y, u, v);
+    const bool is_half = chroma_.shift_x != 0;
+    kernels_.classify_sigma_delta_chroma({.thresholds = step.sigma_delta,
+                                          .width = chroma_.width,
+                                          .u = row.u,
+                                          .v = row.v,
+                                          .state = chroma_state(y),
+                                          .differs = is_half ? u : differs,
+                                          .fits_shadow = is_half ? v : fits_shadow});
+    if (is_half) {
+      kernels_.double_columns(u, width_, differs);
+      kernels_.double_columns(v, width_, fits_shadow);
+    }
+  }
+
+  void learn_luma(const InputImage& frame, const MotionStep& step, uint32_t y) {
+    uint8_t* const mean = mean_.row(y);
+    if (begins()) {
+      std::memcpy(mean, luma(frame, y), width_);
+      std::memset(status_.row(y), 0, width_);
+      if (!keeps_variance()) {
+        std::memset(variance_.row(y), sigma_delta::kInitialVariance, width_);
+      }
+    } else {
+      kernels_.update_sigma_delta({.thresholds = step.sigma_delta,
+                                   .rates = state_.sigma_delta,
+                                   .width = width_,
+                                   .pixels = luma(frame, y),
+                                   .state = {mean, variance_.row(y), status_.row(y)}});
+    }
+    pad_row(mean, width_);
+  }
+
+  void learn_chroma(const InputImage& frame, const MotionStep& step, uint32_t y, uint32_t chunk) {
+    const ChromaRow row = chroma_row(frame, y, scratch_u_.row(chunk), scratch_v_.row(chunk));
+    const SigmaDeltaChromaRow state = chroma_state(y);
+    if (begins()) {
+      std::memcpy(state.mean_u, row.u, chroma_.width);
+      std::memcpy(state.mean_v, row.v, chroma_.width);
+      std::memset(state.status, 0, chroma_.width);
+      if (!keeps_variance()) {
+        std::memset(state.variance, sigma_delta::kInitialVariance, chroma_.width);
+      }
+      return;
+    }
+    kernels_.update_sigma_delta_chroma({.thresholds = step.sigma_delta,
+                                        .rates = state_.sigma_delta,
+                                        .width = chroma_.width,
+                                        .u = row.u,
+                                        .v = row.v,
+                                        .state = state});
+  }
+
+  PaddedPlane<uint8_t> mean_, variance_, status_;
+  PaddedPlane<uint8_t> mean_u_, mean_v_, chroma_variance_, chroma_status_;
+  /// A row for each row chunk.
+  mutable PaddedPlane<uint8_t> differs_, fits_shadow_, scratch_u_, scratch_v_;
+};
+
+class Background::Mixture final : public Model {
+ public:
+  Mixture(uint32_t width, uint32_t height, SimdLevel level, const ChromaShape& chroma)
+      : Model(width, height, level, chroma) {
+    for (Planes& planes : modes_) {
+      for (auto* plane : {&planes.weight, &planes.mean, &planes.variance, &planes.chroma}) {
+        *plane = PaddedPlane<uint16_t>(width, height);
+      }
+    }
+    for (auto* plane : {&u_, &v_, &scratch_u_, &scratch_v_}) {
+      *plane = PaddedPlane<uint8_t>(width, count_row_chunks(height));
+      for (uint32_t y = 0; y < count_row_chunks(height); ++y) {
+        std::memset(plane->row(y), mixture::kNeutral, width);
+      }
+    }
+  }
+
+  void read_luma_row(uint32_t y, uint8_t* pixels) const override {
+    for (uint32_t x = 0; x < width_; ++x) {
+      pixels[x] = static_cast<uint8_t>(mixture::background_luma<WordLane>(modes_[0].mean.row(y)[x]));
+    }
+  }
+
+  /// The first pixel of each chroma pixel.
+  void read_chroma_row(uint32_t y, uint8_t* u, uint8_t* v, uint8_t step) const override {
+    const uint16_t* row = modes_[0].chroma.row(y << chroma_.shift_y);
+    for (uint32_t x = 0; x < chroma_.width; ++x) {
+      const uint16_t value = row[x << chroma_.shift_x];
+      u[size_t{step} * x] = static_cast<uint8_t>(value);
+      v[size_t{step} * x] = static_cast<uint8_t>(value >> 8);
+    }
+  }
+
+ protected:
+  void classify(const InputImage& frame, const MotionStep& step, uint32_t y, ClassRow* out) const override {
+    read_chroma(frame, y);
+    const uint32_t chunk = y / kRowsPerChunk;
+    kernels_.classify_mixture({.thresholds = step.mixture,
+                               .width = width_,
+                               .pixels = luma(frame, y),
+                               .u = u_.row(chunk),
+                               .v = v_.row(chunk),
+                               .has_chroma = chroma_.is_present,
+                               .state = mode_row(y),
+                               .around = {modes_[0].mean.row(above(y)), modes_[0].mean.row(below(y))}},
+                              out);
+  }
+
+  void learn(const InputImage& frame, const MotionStep&, uint32_t y) override {
+    read_chroma(frame, y);
+    const uint32_t chunk = y / kRowsPerChunk;
+    const MixtureRow state = mode_row(y);
+    if (begins()) {
+      initialize(luma(frame, y), u_.row(chunk), v_.row(chunk), state);
+    } else {
+      kernels_.update_mixture({.rates = state_.mixture,
+                               .width = width_,
+                               .pixels = luma(frame, y),
+                               .u = u_.row(chunk),
+                               .v = v_.row(chunk),
+                               .state = state});
+    }
+    pad_row(state.mean[0], width_);
+  }
+
+ private:
+  struct Planes {
+    PaddedPlane<uint16_t> weight, mean, variance, chroma;
+  };
+
+  MixtureRow mode_row(uint32_t y) const {
+    const auto row = [y](const PaddedPlane<uint16_t>& plane) {
+      return const_cast<uint16_t*>(plane.row(y));  // one struct for readers and writers
+    };
+    MixtureRow state;
+    for (uint32_t k = 0; k < mixture::kModes; ++k) {
+      state.weight[k] = row(modes_[k].weight);
+      state.mean[k] = row(modes_[k].mean);
+      state.variance[k] = row(modes_[k].variance);
+      state.chroma[k] = row(modes_[k].chroma);
+    }
+    return state;
+  }
+
+  /// U and V of each pixel of a row, into the chunk's scratch, where they stay for the rows of the same
+  /// chroma.
+  void read_chroma(const InputImage& frame, uint32_t y) const {
+    if (!chroma_.is_present || (y % kRowsPerChunk != 0 && y % (1u << chroma_.shift_y) != 0)) {
+      return;
+    }
+    const uint32_t chunk = y / kRowsPerChunk;
+    const ChromaRow row =
+        chroma_row(frame, y >> chroma_.shift_y, scratch_u_.row(chunk), scratch_v_.row(chunk));
+    if (chroma_.shift_x != 0) {
+      kernels_.double_columns(row.u, width_, u_.row(chunk));
+      kernels_.double_columns(row.v, width_, v_.row(chunk));
+    } else {
+      std::memcpy(u_.row(chunk), row.u, width_);
+      std::memcpy(v_.row(chunk), row.v, width_);
+    }
+  }
+
+  void initialize(const uint8_t* pixels, const uint8_t* u, const uint8_t* v, const MixtureRow& state) const {
+    for (uint32_t x = 0; x < width_; ++x) {
+      const mixture::Pixel<WordLane> pixel =
+          mixture::initialize<WordLane>({pixels[x], u[x], v[x]}, state.variance[0][x], keeps_variance());
+      for (uint32_t k = 0; k < mixture::kModes; ++k) {
+        state.weight[k][x] = static_cast<uint16_t>(pixel.modes[k].weight);
+        state.mean[k][x] = static_cast<uint16_t>(pixel.modes[k].mean);
+        state.variance[k][x] = static_cast<uint16_t>(pixel.modes[k].variance);
+        state.chroma[k][x] = static_cast<uint16_t>(pixel.modes[k].chroma);
+      }
+    }
+  }
+
+  Planes modes_[mixture::kModes];
+  /// A row for each row chunk.
+  mutable PaddedPlane<uint8_t> u_, v_, scratch_u_, scratch_v_;
+};
+
+Background::Background(uint32_t width, uint32_t height, SimdLevel level)
+    : width_(width), height_(height), level_(level) {}
+Background::~Background() = default;
+
+Background::Model& Background::model_for(const InputImage& frame, const MotionStep& step) {
+  const ChromaShape chroma = shape_of(frame.chroma, width_, height_);
+  const bool is_mixture = dynamic_cast<Mixture*>(model_.get()) != nullptr;
+  if (model_ == nullptr || model_->chroma() != chroma ||
+      is_mixture != (step.model == BackgroundModel::kMixture)) {
+    model_.reset();
+    if (step.model == BackgroundModel::kMixture) {
+      model_ = std::make_unique<Mixture>(width_, height_, level_, chroma);
+    } else {
+      model_ = std::make_unique<SigmaDelta>(width_, height_, level_, chroma);
+    }
+  }
+  return *model_;
+}
+
+void Background::update(const InputImage& frame, const MotionStep& step, ThreadPool& pool,
+                        const BitRows& bits, FrameCounts* counts) {
+  model_for(frame, step).update(frame, step, pool, bits, counts);
+}
+
+bool Background::read_luma(uint8_t* pixels, size_t stride) const {
+  for (uint32_t y = 0; model_ != nullptr && y < height_; ++y) {
+    model_->read_luma_row(y, pixels + stride * y);
+  }
+  return model_ != nullptr;
+}
+
+bool Background::read_chroma(uint8_t* u, uint8_t* v, size_t stride, uint8_t step) const {
+  if (model_ == nullptr || !model_->chroma().is_present) {
+    return false;
+  }
+  for (uint32_t y = 0; y < model_->chroma().height; ++y) {
+    model_->read_chroma_row(y, u + stride * y, v + stride * y, step);
+  }
+  return true;
+}
+
+}  // namespace ccl::host

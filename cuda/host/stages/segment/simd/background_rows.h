@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The row kernels of the background models over any lanes. Each instruction set includes this file once.
+///
+/// `Bytes` has the operations of ByteLane, and `Words` those of WordLane; both also have
+/// - kWidth: values in a vector, a divisor of kBlock;
+/// - load(pointer) and store(value, pointer) of unaligned arrays: bytes, or for Words of bytes and 16-bit
+/// numbers;
+/// - bits(mask): a bit for each value.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "host/stages/segment/simd/background.h"
+
+namespace ccl::host {
+
+template <typename Bytes, typename Words>
+class BackgroundRows {
+ public:
+  static constexpr BackgroundKernels table() {
+    return {.classify_sigma_delta = classify_sigma_delta,
+            .classify_sigma_delta_chroma = classify_sigma_delta_chroma,
+            .update_sigma_delta = update_sigma_delta,
+            .update_sigma_delta_chroma = update_sigma_delta_chroma,
+            .classify_mixture = classify_mixture,
+            .update_mixture = update_mixture,
+            .double_columns = double_columns,
+            .halve_columns = halve_columns};
+  }
+
+ private:
+  using Byte = typename Bytes::Value;
+  using Word = typename Words::Value;
+
+  /// A row of a frame as blocks: the last one is a copy if it is not whole.
+  class BlockReader {
+   public:
+    BlockReader(const uint8_t* row, uint32_t width)
+        : row_(row), n_last_(width % kBlock), last_(width - n_last_) {
+      if (n_last_ != 0) {
+        std::memcpy(copy_, row + last_, n_last_);
+      }
+    }
+
+    const uint8_t* block(uint32_t x) const { return n_last_ != 0 && x == last_ ? copy_ : row_ + x; }
+
+   private:
+    const uint8_t* row_;
+    uint32_t n_last_;
+    uint32_t last_;
+    alignas(kBlock) uint8_t copy_[kBlock] = {};
+  };
+
+  /// The bits of the pixels of a block that begins at column x.
+  static uint64_t valid_bits(uint32_t x, uint32_t width) {
+    return width - x >= kBlock ? ~uint64_t{0} : (uint64_t{1} << (width - x)) - 1;
+  }
+
+  static sigma_delta::Around<Bytes> around(const uint8_t* const (&mean)[3], uint32_t x) {
+    sigma_delta::Around<Bytes> around = {Bytes::splat(255), Bytes::splat(0)};
+    for (const uint8_t* row : mean) {
+      const Byte before = Bytes::load(row + x - 1);
+      const Byte here = Bytes::load(row + x);
+      const Byte after = Bytes::load(row + x + 1);
+      around.low = Bytes::min(around.low, Bytes::min(Bytes::min(before, after), here));
+      around.high = Bytes::max(around.high, Bytes::max(Bytes::max(before, after), here));
+    }
+    return around;
+  }
+
+  static void classify_sigma_delta(const SigmaDeltaClassJob& job, ClassRow* out) {
+    const BlockReader pixels(job.pixels, job.width);
+    for (uint32_t x = 0; x < job.width; x += kBlock) {
+      uint64_t foreground = 0;
+      uint64_t differs = 0;
+      for (uint32_t i = 0; i < kBlock; i += Bytes::kWidth) {
+        const sigma_delta::ChromaClass<Bytes> chroma =
+            job.chroma_differs != nullptr
+                ? sigma_delta::ChromaClass<Bytes>{Bytes::load(job.chroma_differs + x + i),
+                                                  Bytes::load(job.fits_shadow + x + i)}
+                : sigma_delta::no_chroma<Bytes>();
+        const auto c = sigma_delta::classify<Bytes>(
+            job.thresholds, Bytes::load(pixels.block(x) + i), Bytes::load(job.mean[1] + x + i),
+            Bytes::load(job.variance + x + i), around(job.mean, x + i), chroma);
+        foreground |= uint64_t{Bytes::bits(c.foreground)} << i;
+        differs |= uint64_t{Bytes::bits(c.differs)} << i;
+      }
+      const uint64_t valid = valid_bits(x, job.width);
+      out->bits[x / kBlock] = foreground & valid;
+      out->n_differ += static_cast<uint32_t>(std::popcount(differs & valid));
+    }
+  }
+
+  static void classify_sigma_delta_chroma(const SigmaDeltaChromaClassJob& job) {
+    const BlockReader u(job.u, job.width);
+    const BlockReader v(job.v, job.width);
+    for (uint32_t x = 0; x < job.width; x += kBlock) {
+      for (uint32_t i = 0; i < kBlock; i += Bytes::kWidth) {
+        const auto c = sigma_delta::classify_chroma<Bytes>(
+            job.thresholds, Bytes::load(u.block(x) + i), Bytes::load(v.block(x) + i),
+            Bytes::load(job.state.mean_u + x + i), Bytes::load(job.state.mean_v + x + i),
+            Bytes::load(job.state.variance + x + i));
+        Bytes::store(c.differs, job.differs + x + i);
+        Bytes::store(c.fits_shadow, job.fits_shadow + x + i);
+      }
+    }
+  }
+
+  static void update_sigma_delta(const SigmaDeltaUpdateJob& job) {
+    const BlockReader pixels(job.pixels, job.width);
+    for (uint32_t x = 0; x < job.width; x += kBlock) {
+      for (uint32_t i = 0; i < kBlock; i += Bytes::kWidth) {
+        uint8_t* const mean = job.state.mean + x + i;
+        uint8_t* const variance = job.state.variance + x + i;
+        uint8_t* const status = job.state.status + x + i;
+        const auto pixel = sigma_delta::update<Bytes>(
+            job.thresholds, job.rates, {Bytes::load(mean), Bytes::load(variance), Bytes::load(status)},
+            Bytes::load(pixels.block(x) + i));
+        Bytes::store(pixel.mean, mean);
+        Bytes::store(pixel.variance, variance);
+        Bytes::store(pixel.status, status);
+      }
+    }
+  }
+
+  static void update_sigma_delta_chroma(const SigmaDeltaChromaUpdateJob& job) {
+    const BlockReader u(job.u, job.width);
+    const BlockReader v(job.v, job.width);
+    for (uint32_t x = 0; x < job.width; x += kBlock) {
+      for (uint32_t i = 0; i < kBlock; i += Bytes::kWidth) {
+        uint8_t* const mean_u = job.state.mean_u + x + i;
+        uint8_t* const mean_v = job.state.mean_v + x + i;
+        uint8_t* const variance = job.state.variance + x + i;
+        uint8_t* const status = job.state.status + x + i;
+        const auto pixel = sigma_delta::update_chroma<Bytes>(
+            job.thresholds, job.rates,
+            {Bytes::load(mean_u), Bytes::load(mean_v), Bytes::load(variance), Bytes::load(status)},
+            Bytes::load(u.block(x) + i), Bytes::load(v.block(x) + i));
+        Bytes::store(pixel.mean_u, mean_u);
+        Bytes::store(pixel.mean_v, mean_v);
+        Bytes::store(pixel.variance, variance);
+        Bytes::store(pixel.status, status);
+      }
+    }
+  }
+
+  static mixture::Pixel<Words> load_modes(const MixtureRow& row, uint32_t x) {
+    mixture::Pixel<Words> pixel;
+    for (uint32_t k = 0; k < mixture::kModes; ++k) {
+      pixel.modes[k] = {Words::load(row.weight[k] + x), Words::load(row.mean[k] + x),
+                        Words::load(row.variance[k] + x), Words::load(row.chroma[k] + x)};
+    }
+    return pixel;
+  }
+
+  static void store_modes(const mixture::Pixel<Words>& pixel, const MixtureRow& row, uint32_t x) {
+    for (uint32_t k = 0; k < mixture::kModes; ++k) {
+      Words::store(pixel.modes[k].weight, row.weight[k] + x);
+      Words::store(pixel.modes[k].mean, row.mean[k] + x);
+      Words::store(pixel.modes[k].variance, row.variance[k] + x);
+      Words::store(pixel.modes[k].chroma, row.chroma[k] + x);
+    }
+  }
+
+  static mixture::Around<Words> around(const MixtureClassJob& job, uint32_t x) {
+    Word low = Words::splat(0xffff);
+    Word high = Words::splat(0);
+    for (const uint16_t* row :
+         {job.around[0], static_cast<const uint16_t*>(job.state.mean[0]), job.around[1]}) {
+      for (uint32_t i = 0; i < 3; ++i) {
+        const Word mean = Words::load(row + x + i - 1);
+        low = least<Words>(low, mean);
+        high = greatest<Words>(high, mean);
+      }
+    }
+    return {mixture::background_luma<Words>(low), mixture::background_luma<Words>(high)};
+  }
+
+  static void classify_mixture(const MixtureClassJob& job, ClassRow* out) {
+    const BlockReader pixels(job.pixels, job.width);
+    for (uint32_t x = 0; x < job.width; x += kBlock) {
+      uint64_t foreground = 0;
+      uint64_t differs = 0;
+      for (uint32_t i = 0; i < kBlock; i += Words::kWidth) {
+        const mixture::Color<Words> color = {Words::load(pixels.block(x) + i), Words::load(job.u + x + i),
+                                             Words::load(job.v + x + i)};
+        const auto c = mixture::classify<Words>(job.thresholds, load_modes(job.state, x + i), color,
+                                                around(job, x + i), job.has_chroma);
+        foreground |= uint64_t{Words::bits(c.foreground)} << i;
+        differs |= uint64_t{Words::bits(c.differs)} << i;
+      }
+      const uint64_t valid = valid_bits(x, job.width);
+      out->bits[x / kBlock] = foreground & valid;
+      out->n_differ += static_cast<uint32_t>(std::popcount(differs & valid));
+    }
+  }
+
+  static void update_mixture(const MixtureUpdateJob& job) {
+    const BlockReader pixels(job.pixels, job.width);
+    for (uint32_t x = 0; x < job.width; x += kBlock) {
+      for (uint32_t i = 0; i < kBlock; i += Words::kWidth) {
+        const mixture::Color<Words> color = {Words::load(pixels.block(x) + i), Words::load(job.u + x + i),
+                                             Words::load(job.v + x + i)};
+        store_modes(mixture::update<Words>(job.rates, load_modes(job.state, x + i), color), job.state, x + i);
+      }
+    }
+  }
+
+  static void double_columns(const uint8_t* in, uint32_t width, uint8_t* out) {
+    for (uint32_t x = 0; x < width / 2; ++x) {
+      out[2 * x] = in[x];
+      out[2 * x + 1] = in[x];
+    }
+    if (width % 2 != 0) {
+      out[width - 1] = in[width / 2];
+    }
+  }
+
+  static void halve_columns(const uint8_t* in, uint32_t width, uint8_t* out) {
+    for (uint32_t x = 0; x < width; ++x) {
+      out[x] = in[2 * x];
+    }
+  }
+};
+
+}  // namespace ccl::host
