@@ -12,6 +12,7 @@
 #include "device/check.h"
 #include "device/context.h"
 #include "device/slot.h"
+#include "device/stages/segment/segmenter.h"
 
 namespace ccl {
 
@@ -125,6 +126,10 @@ class DeviceEngine final : public Engine {
 
  private:
   Status make_slots(const AlgorithmInfo& algorithm) {
+    if (segmenter_ == nullptr || !segmenter_->has_size(config_.width, config_.height)) {
+      segmenter_ = std::make_unique<Segmenter>();
+      CCL_RETURN_IF_ERROR(segmenter_->configure(config_.width, config_.height));
+    }
     if (config_.slots > 1) {
       copies_ = std::make_unique<CopyStreams>();
       CCL_RETURN_IF_ERROR(copies_->up.create());
@@ -134,7 +139,8 @@ class DeviceEngine final : public Engine {
       std::unique_ptr<Pipeline> pipeline;
       CCL_RETURN_IF_ERROR(make_pipeline(config_, algorithm, &pipeline));
       slots_.push_back(std::make_unique<Slot>());
-      CCL_RETURN_IF_ERROR(slots_.back()->configure(config_, std::move(pipeline), copies_.get()));
+      CCL_RETURN_IF_ERROR(slots_.back()->configure(config_, std::move(pipeline), copies_.get(),
+                                                    segmenter_.get()));
     }
     return {};
   }
@@ -154,6 +160,7 @@ class DeviceEngine final : public Engine {
       static_cast<void>(slot.release());
     }
     slots_.clear();
+    static_cast<void>(segmenter_.release());
     static_cast<void>(copies_.release());
     oldest_ = 0;
     n_in_flight_ = 0;
@@ -167,6 +174,7 @@ class DeviceEngine final : public Engine {
   // First, so that the context outlives what was made in it.
   std::shared_ptr<Context> context_;
   Config config_;
+  std::unique_ptr<Segmenter> segmenter_;  ///< kept while frames have the same size
   std::unique_ptr<CopyStreams> copies_;  ///< null if there is one slot only
   std::vector<std::unique_ptr<Slot>> slots_;
   size_t oldest_ = 0;       ///< index of the oldest frame in flight

@@ -11,8 +11,10 @@ Slot::~Slot() {
   wait();
 }
 
-Status Slot::configure(const Config& config, std::unique_ptr<Pipeline> pipeline, const CopyStreams* copies) {
+Status Slot::configure(const Config& config, std::unique_ptr<Pipeline> pipeline, const CopyStreams* copies,
+                       Segmenter* segmenter) {
   config_ = config;
+  segmenter_ = segmenter;
   pipeline_ = std::move(pipeline);
   CCL_RETURN_IF_ERROR(stream_.create());
   CCL_RETURN_IF_ERROR(timeline_.create());
@@ -30,29 +32,48 @@ Status Slot::start(const FrameJob& job) {
   job_ = job;
   CCL_RETURN_IF_ERROR(transfers_.place(job_, &frame_));
   CCL_RETURN_IF_ERROR(transfers_.upload(job_, timeline_));
+  CCL_RETURN_IF_ERROR(segment());
   CCL_RETURN_IF_ERROR(process());
   return transfers_.downloads_late() ? Status() : deliver_images();
 }
 
-/// Launches everything between upload and download.
+/// Makes the frame's bit image, if its rule needs one.
+Status Slot::segment() {
+  settings_ = job_.settings;
+  frame_.bits = nullptr;
+  frame_.strong_bits = nullptr;
+  timeline_.set_segmented(makes_bits(job_.settings.rule, job_.segmentation, job_.regions != nullptr));
+  if (!timeline_.is_segmented()) {
+    return {};
+  }
+  CCL_RETURN_IF_ERROR(bits_.prepare(job_, config_, stream_));
+  CCL_RETURN_IF_ERROR(
+      segmenter_->enqueue(job_, transfers_.source(job_, frame_), bits_, frame_.counts, stream_));
+  settings_.rule = kBitRule;
+  frame_.bits = bits_.foreground();
+  frame_.strong_bits = bits_.strong();
+  return timeline_.record(Timeline::kSegmented, stream_);
+}
+
+/// Launches everything between the segment stage and the download.
 Status Slot::process() {
-  if (job_.settings.rule.foreground != foreground_) {
+  if (settings_.rule.foreground != foreground_) {
     graphs_.clear();  // prepare() will allocate other memory
-    foreground_ = job_.settings.rule.foreground;
+    foreground_ = settings_.rule.foreground;
   }
   GraphCache::Entry* captured = nullptr;
   CCL_RETURN_IF_ERROR(graphs_.find(
-      frame_, job_.settings, [this](Graph* graph, uint32_t* marks) { return capture(graph, marks); },
+      frame_, settings_, [this](Graph* graph, uint32_t* marks) { return capture(graph, marks); },
       &captured));
   timeline_.set_marks(captured->marks);
   return captured->graph.launch(stream_);
 }
 
 Status Slot::capture(Graph* graph, uint32_t* marks) {
-  CCL_RETURN_IF_ERROR(pipeline_->prepare(job_.settings));
+  CCL_RETURN_IF_ERROR(pipeline_->prepare(settings_));
   timeline_.clear_marks();
   CCL_RETURN_IF_ERROR(graph->capture(stream_, [this]() -> Status {
-    CCL_RETURN_IF_ERROR(pipeline_->enqueue(job_.settings, frame_, stream_.get(), &timeline_));
+    CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings_, frame_, stream_.get(), &timeline_));
     return delivery_.enqueue(pipeline_->defers_overflow(), stream_);
   }));
   *marks = timeline_.marks();
@@ -62,7 +83,7 @@ Status Slot::capture(Graph* graph, uint32_t* marks) {
 Status Slot::deliver_images() {
   if (job_.root_map != nullptr || job_.labels != nullptr) {
     CCL_RETURN_IF_ERROR(
-        pipeline_->enqueue_maps(job_.settings, frame_, job_.root_map, job_.labels, stream_.get()));
+        pipeline_->enqueue_maps(settings_, frame_, job_.root_map, job_.labels, stream_.get()));
   }
   return transfers_.download(job_, frame_, timeline_);
 }
@@ -70,10 +91,10 @@ Status Slot::deliver_images() {
 /// For the rare frame with more components than the table holds, from a pipeline that leaves such frames to
 /// the host.
 Status Slot::choose_records() {
-  CCL_RETURN_IF_ERROR(pipeline_->enqueue_overflow(job_.settings, frame_, stream_.get()));
+  CCL_RETURN_IF_ERROR(pipeline_->enqueue_overflow(settings_, frame_, stream_.get()));
   CCL_RETURN_IF_ERROR(delivery_.enqueue_table(stream_));
   CCL_RETURN_IF_ERROR(stream_.synchronize());
-  const bool has_new_boxes = job_.settings.draw_boxes && transfers_.has_download(job_, frame_);
+  const bool has_new_boxes = settings_.draw_boxes && transfers_.has_download(job_, frame_);
   return has_new_boxes ? transfers_.download_again(job_, frame_) : Status();
 }
 
@@ -87,6 +108,12 @@ Status Slot::finish(FrameResult* result) {
   }
   *result = {};
   result->counts = delivery_.counts();
+  if (job_.settings.rule.foreground != Foreground::kOtsu) {
+    result->counts.level = 0;  // an earlier frame's
+  }
+  if (job_.settings.rule.foreground != Foreground::kMotion) {
+    result->counts.relearning = 0;
+  }
   result->overflow = delivery_.overflows();
   result->labels_saturated = config_.output == Output::kLabels && result->counts.n_labels > kMaxPaintedLabel;
   result->components = delivery_.records();

@@ -9,6 +9,7 @@
 #include "device/graph_cache.h"
 #include "device/memory.h"
 #include "device/pipeline.h"
+#include "device/stages/segment/segmenter.h"
 #include "device/timeline.h"
 #include "device/transfers.h"
 
@@ -26,8 +27,9 @@ class Slot {
   ~Slot();
 
   /// Allocates all memory except what Pipeline::prepare() and Transfers::place() allocate later; once only.
-  /// `copies` is null if the slot's stream copies, too.
-  Status configure(const Config& config, std::unique_ptr<Pipeline> pipeline, const CopyStreams* copies);
+  /// `copies` is null if the slot's stream copies, too. `segmenter` is the engine's.
+  Status configure(const Config& config, std::unique_ptr<Pipeline> pipeline, const CopyStreams* copies,
+                   Segmenter* segmenter);
 
   /// Enqueues a frame. Even after a failure the job's memory may be in use until wait().
   Status start(const FrameJob& job);
@@ -39,6 +41,7 @@ class Slot {
   void wait();
 
  private:
+  Status segment();
   Status process();
   Status capture(Graph* graph, uint32_t* marks);
   Status deliver_images();
@@ -46,10 +49,13 @@ class Slot {
 
   Config config_;
   FrameJob job_;                                 ///< the frame in flight
+  Settings settings_;                            ///< its settings, as labelers read them
   FrameBuffers frame_{};                         ///< where the kernels find it
   Foreground foreground_ = Foreground::kBinary;  ///< of the last frame
 
   Stream stream_;  ///< of the kernels
+  Segmenter* segmenter_ = nullptr;
+  FrameBits bits_;
   Timeline timeline_;
   Transfers transfers_;
   Delivery delivery_;

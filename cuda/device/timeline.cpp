@@ -42,6 +42,10 @@ Status Timeline::read(bool has_download, StageTimes* times) const {
   static_assert(kTimes.size() == kStageCount);
   CCL_RETURN_IF_ERROR(events_[kUploaded].elapsed_since(events_[kStarted], &times->upload));
   uint32_t last = kUploaded;
+  if (is_segmented_) {
+    CCL_RETURN_IF_ERROR(events_[kSegmented].elapsed_since(events_[kUploaded], &times->segment));
+    last = kSegmented;
+  }
   for (uint32_t stage = 0; stage < kStageCount; ++stage) {
     if ((marks_ >> stage & 1) != 0) {
       const uint32_t point = kFirstStage + stage;

@@ -19,6 +19,7 @@ class Timeline final : public StageMarks {
   enum Point : uint32_t {
     kStarted,
     kUploaded,
+    kSegmented,  ///< only of a frame with a segment stage
     kFirstStage,
     kProcessed = kFirstStage + uint32_t{kStageCount},
     kDownloaded,
@@ -43,6 +44,10 @@ class Timeline final : public StageMarks {
   /// Of the graph that is launched for this frame.
   void set_marks(uint32_t marks) { marks_ = marks; }
 
+  /// Whether the frame in flight has a segment stage.
+  bool is_segmented() const { return is_segmented_; }
+  void set_segmented(bool is_segmented) { is_segmented_ = is_segmented; }
+
   /// Waits until the frame is downloaded.
   Status synchronize() const { return events_[kDownloaded].synchronize(); }
   /// Reads the times of a frame that is downloaded. `has_download`: the output was copied.
@@ -55,6 +60,7 @@ class Timeline final : public StageMarks {
   Event written_;
   Event vacant_;
   uint32_t marks_ = 0;
+  bool is_segmented_ = false;
 };
 
 }  // namespace ccl::device

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "device/transfers.h"
 
+#include <algorithm>
+
 #include "device/check.h"
 
 namespace ccl::device {
@@ -41,6 +43,14 @@ Status Transfers::allocate_input() {
   return input_.data() != nullptr ? Status() : input_.allocate(input_pitch_ * config_.height);
 }
 
+/// Enough for chroma of any shape, because it may change from frame to frame.
+Status Transfers::allocate_chroma(const Chroma& chroma) {
+  if (chroma.u == nullptr || chroma_.data() != nullptr) {
+    return {};
+  }
+  return chroma_.allocate(2 * input_pitch_ * config_.height);
+}
+
 Status Transfers::allocate_output() {
   const size_t bytes = size_t{config_.width} * config_.height * bytes_per_pixel(config_.output);
   return output_.data() != nullptr ? Status() : output_.allocate(bytes);
@@ -52,6 +62,7 @@ Status Transfers::place(const FrameJob& job, FrameBuffers* frame) {
     frame->input_pitch = job.input.stride;
   } else {
     CCL_RETURN_IF_ERROR(allocate_input());
+    CCL_RETURN_IF_ERROR(allocate_chroma(job.input.chroma));
     frame->input = input_.data();
     frame->input_pitch = input_pitch_;
   }
@@ -79,9 +90,46 @@ Status Transfers::upload(const FrameJob& job, const Timeline& timeline) const {
         check(cudaMemcpy2DAsync(input_.data(), input_pitch_, job.input.pixels, job.input.stride,
                                 config_.width, config_.height, cudaMemcpyHostToDevice, stream.get()),
               "cudaMemcpy2DAsync of the input"));
+    if (job.input.chroma.u != nullptr) {
+      CCL_RETURN_IF_ERROR(upload_chroma(job.input.chroma, stream));
+    }
   }
   CCL_RETURN_IF_ERROR(timeline.follow(*kernels_, Timeline::kUploaded, stream));
   return timeline.follow_output(*kernels_, job.output.stream);
+}
+
+SourceFrame Transfers::source(const FrameJob& job, const FrameBuffers& frame) const {
+  const segment::Plane luma{frame.input, frame.input_pitch, config_.width, config_.height};
+  Chroma chroma = job.input.chroma;
+  if (chroma.u == nullptr || job.input.memory == Memory::kDevice) {
+    return {luma, chroma};
+  }
+  chroma.stride = 2 * input_pitch_;
+  if (chroma.step == 2) {
+    const bool is_u_first = job.input.chroma.u < job.input.chroma.v;
+    chroma.u = chroma_.data() + (is_u_first ? 0 : 1);
+    chroma.v = chroma_.data() + (is_u_first ? 1 : 0);
+  } else {
+    chroma.u = chroma_.data();
+    chroma.v = chroma_.data() + input_pitch_;
+  }
+  return {luma, chroma};
+}
+
+/// Rows of both lie side by side.
+Status Transfers::upload_chroma(const Chroma& chroma, const Stream& stream) const {
+  const size_t width = (config_.width + (1u << chroma.shift_x) - 1) >> chroma.shift_x;
+  const size_t height = (config_.height + (1u << chroma.shift_y) - 1) >> chroma.shift_y;
+  const auto copy = [&](uint8_t* to, const uint8_t* from, size_t bytes) {
+    return check(cudaMemcpy2DAsync(to, 2 * input_pitch_, from, chroma.stride, bytes, height,
+                                   cudaMemcpyHostToDevice, stream.get()),
+                 "cudaMemcpy2DAsync of the chroma");
+  };
+  if (chroma.step == 2) {
+    return copy(chroma_.data(), std::min(chroma.u, chroma.v), 2 * width);
+  }
+  CCL_RETURN_IF_ERROR(copy(chroma_.data(), chroma.u, width));
+  return copy(chroma_.data() + input_pitch_, chroma.v, width);
 }
 
 bool Transfers::has_download(const FrameJob& job, const FrameBuffers& frame) const {

@@ -8,6 +8,7 @@
 #include "ccl/engine.h"
 #include "device/memory.h"
 #include "device/pipeline.h"
+#include "device/stages/segment/segmenter.h"
 #include "device/timeline.h"
 
 namespace ccl::device {
@@ -33,6 +34,9 @@ class Transfers {
   /// of the output's memory.
   Status upload(const FrameJob& job, const Timeline& timeline) const;
 
+  /// The frame as the segment stage reads it.
+  SourceFrame source(const FrameJob& job, const FrameBuffers& frame) const;
+
   /// Whether the output must be copied from where the kernels wrote it.
   bool has_download(const FrameJob& job, const FrameBuffers& frame) const;
   /// Whether the host must enqueue the download when the frame is popped: a copy to pageable memory blocks
@@ -49,12 +53,15 @@ class Transfers {
  private:
   Status allocate_input();
   Status allocate_output();
+  Status allocate_chroma(const Chroma& chroma);
+  Status upload_chroma(const Chroma& chroma, const Stream& stream) const;
   Status copy_output(const FrameJob& job, const FrameBuffers& frame) const;
 
   Config config_;
   size_t input_pitch_ = 0;
   bool downloads_late_ = false;
   DeviceArray<uint8_t> input_;   ///< for frames from the host
+  DeviceArray<uint8_t> chroma_;  ///< of frames from the host: rows of U and V, or of both in turn
   DeviceArray<uint8_t> output_;  ///< for frames to the host, bytes_per_pixel(Config::output) a pixel
   const Stream* kernels_ = nullptr;
   const Stream* up_ = nullptr;
