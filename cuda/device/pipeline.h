@@ -26,6 +26,9 @@ struct FrameBuffers {
   uint8_t* output;        ///< dense rows of bytes_per_pixel(Config::output); unused with Output::kNone
   CclComponent* records;  ///< Config::max_components
   FrameCounts* counts;    ///< one; n_iterations is written by iterating labelers only
+  /// The frame's bit image (ccl/segment.h), which labelers read in place of the input; the rule is kBitRule.
+  /// Null: labelers read the input. Overlays always show the input.
+  const uint32_t* bits = nullptr;
 
   bool operator==(const FrameBuffers&) const = default;
 };
@@ -45,9 +48,10 @@ class Pipeline {
  public:
   virtual ~Pipeline() = default;
 
-  /// Allocates what frames with these settings need in addition. What was allocated is kept, until the
-  /// foreground changes between binary and values. Must be called before enqueue(), with no frame in flight.
-  virtual Status prepare(const Settings& settings) = 0;
+  /// Allocates what frames with these settings and buffers need in addition. What was allocated is kept,
+  /// until the foreground changes between binary and values. Must be called before enqueue(), with no frame
+  /// in flight.
+  virtual Status prepare(const Settings& settings, const FrameBuffers& frame) = 0;
 
   /// Enqueues all stages of a frame: they write `counts`, min(n_components, max_components) records by
   /// ascending label, and the output's pixels. The host does not wait and nothing is allocated, so that the

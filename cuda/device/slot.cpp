@@ -70,7 +70,7 @@ Status Slot::process() {
 }
 
 Status Slot::capture(Graph* graph, uint32_t* marks) {
-  CCL_RETURN_IF_ERROR(pipeline_->prepare(settings_));
+  CCL_RETURN_IF_ERROR(pipeline_->prepare(settings_, frame_));
   timeline_.clear_marks();
   CCL_RETURN_IF_ERROR(graph->capture(stream_, [this]() -> Status {
     CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings_, frame_, stream_.get(), &timeline_));

@@ -5,59 +5,17 @@
 #include <limits>
 
 #include "device/check.h"
-#include "device/runs/kernel.cuh"
+#include "device/runs/kernels.h"
+#include "device/runs/park.cuh"
+#include "device/runs/specialization.h"
+#include "device/runs/tile.cuh"
 
 namespace ccl::device::runs {
 
 namespace {
 
-/// A kernel, and the shared memory that its blocks use.
-struct Kernel {
-  void (*process)(Tiles, Emitter, PaintRule, uint8_t*);
-  size_t tile_bytes;
-};
-
-/// What a kernel is compiled for, apart from the width of tiles.
-struct Purpose {
-  bool has_values;
-  Connectivity connectivity;
-  bool has_features;
-  Specialization specialization;
-};
-
-template <typename Tile, bool kHasFeatures>
-Kernel kernel_of(Specialization specialization) {
-  switch (specialization) {
-    case Specialization::kParked:
-      return {process<Tile, kHasFeatures, Specialization::kParked>, sizeof(Tile)};
-    case Specialization::kRecords:
-      return {process<Tile, kHasFeatures, Specialization::kRecords>, sizeof(Tile)};
-    case Specialization::kColors:
-      return {process<Tile, kHasFeatures, Specialization::kColors>, sizeof(Tile)};
-    case Specialization::kGeneral:
-      break;
-  }
-  return {process<Tile, kHasFeatures, Specialization::kGeneral>, sizeof(Tile)};
-}
-
-template <RunKind kKind, uint32_t kWidth>
-Kernel kernel_of(const Purpose& purpose) {
-  using Tile = TileOf<kKind, kWidth>;
-  return purpose.has_features ? kernel_of<Tile, true>(purpose.specialization)
-                              : kernel_of<Tile, false>(purpose.specialization);
-}
-
-/// Where corners connect, runs of pairs of rows are fewer.
 Kernel kernel_for(const Purpose& purpose, uint32_t tile_width) {
-  if (purpose.has_values) {
-    return kernel_of<RunKind::kValue, kNarrow>(purpose);
-  }
-  if (purpose.connectivity == Connectivity::k4) {
-    return tile_width == kWide ? kernel_of<RunKind::kRow, kWide>(purpose)
-                               : kernel_of<RunKind::kRow, kNarrow>(purpose);
-  }
-  return tile_width == kWide ? kernel_of<RunKind::kPair, kWide>(purpose)
-                             : kernel_of<RunKind::kPair, kNarrow>(purpose);
+  return purpose.has_bits ? kernel_of_bits(purpose, tile_width) : kernel_of_pixels(purpose, tile_width);
 }
 
 Status get_attribute(cudaDeviceAttr attribute, int* value) {
@@ -93,6 +51,25 @@ Status find_occupancy(const Kernel& kernel, uint32_t tile_width, int* n_blocks) 
                "cudaOccupancyMaxActiveBlocksPerMultiprocessor of runs");
 }
 
+/// Calls visit(kernel) for every kernel of frames of values, or of binary frames, until one fails.
+template <typename Visit>
+Status for_each_kernel(bool has_values, uint32_t tile_width, Visit visit) {
+  for (const bool has_bits : {false, true}) {
+    if (has_values && has_bits) {
+      continue;
+    }
+    for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
+      for (const bool has_features : {false, true}) {
+        for (const Specialization specialization : kSpecializations) {
+          CCL_RETURN_IF_ERROR(visit(
+              kernel_for({has_values, connectivity, has_features, specialization, has_bits}, tile_width)));
+        }
+      }
+    }
+  }
+  return {};
+}
+
 template <uint32_t kWidth>
 uint32_t most_vectors(uint32_t max_runs) {
   // Pairs of rows have fewer runs.
@@ -107,17 +84,12 @@ Status find_resident_blocks(bool has_values, uint32_t tile_width, uint32_t* n_bl
   int n_multiprocessors = 0;
   CCL_RETURN_IF_ERROR(get_attribute(cudaDevAttrMultiProcessorCount, &n_multiprocessors));
   int least = std::numeric_limits<int>::max();
-  for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
-    for (const bool has_features : {false, true}) {
-      for (const Specialization specialization : kSpecializations) {
-        int n = 0;
-        CCL_RETURN_IF_ERROR(
-            find_occupancy(kernel_for({has_values, connectivity, has_features, specialization}, tile_width),
-                           tile_width, &n));
-        least = std::min(least, n);
-      }
-    }
-  }
+  CCL_RETURN_IF_ERROR(for_each_kernel(has_values, tile_width, [&](const Kernel& kernel) -> Status {
+    int n = 0;
+    CCL_RETURN_IF_ERROR(find_occupancy(kernel, tile_width, &n));
+    least = std::min(least, n);
+    return {};
+  }));
   *n_blocks = static_cast<uint32_t>(least * n_multiprocessors);
   return {};
 }
@@ -128,13 +100,14 @@ size_t parked_bytes(bool has_values, uint32_t tile_width, uint32_t max_runs) {
                                                 : most_vectors<kNarrow>(max_runs));
 }
 
-Status process_tiles(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitter, const PaintRule& rule,
-                     uint8_t* pixels, cudaStream_t stream) {
+Status process_tiles(const Tiles& tiles, const uint32_t* frame_bits, uint32_t n_blocks,
+                     const Emitter& emitter, const PaintRule& rule, uint8_t* pixels, cudaStream_t stream) {
   const Kernel kernel =
       kernel_for({.has_values = tiles.frame.rule.foreground == Foreground::kValues,
                   .connectivity = emitter.settings.connectivity,
                   .has_features = emitter.settings.features != 0 && emitter.emission != Emission::kNone,
-                  .specialization = specialization_of(tiles, n_blocks, emitter, rule)},
+                  .specialization = specialization_of(tiles, frame_bits != nullptr, n_blocks, emitter, rule),
+                  .has_bits = frame_bits != nullptr},
                  tiles.tile_width);
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeCooperative;
@@ -146,7 +119,7 @@ Status process_tiles(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitt
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  return check(cudaLaunchKernelEx(&config, kernel.process, tiles, emitter, rule, pixels),
+  return check(cudaLaunchKernelEx(&config, kernel.process, tiles, emitter, rule, pixels, frame_bits),
                "cudaLaunchKernelEx of runs");
 }
 

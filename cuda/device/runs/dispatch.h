@@ -21,9 +21,11 @@ Status find_resident_blocks(bool has_values, uint32_t tile_width, uint32_t* n_bl
 /// How many bytes a parked tile of this kind takes.
 size_t parked_bytes(bool has_values, uint32_t tile_width, uint32_t max_runs);
 
-/// Enqueues all steps of a frame (kernel.cuh). `pixels` may be null if the mode is PaintMode::kNone.
-/// `n_blocks` is at most what find_resident_blocks() wrote.
-Status process_tiles(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitter, const PaintRule& rule,
-                     uint8_t* pixels, cudaStream_t stream);
+/// Enqueues all steps of a frame (kernel.cuh). If `frame_bits`, a bit image of the frame's size in device
+/// memory, is not null, it is labelled in place of the frame's pixels; overlays show the pixels. `pixels`,
+/// the output, may be null if the mode is PaintMode::kNone. `n_blocks` is at most what find_resident_blocks()
+/// wrote.
+Status process_tiles(const Tiles& tiles, const uint32_t* frame_bits, uint32_t n_blocks,
+                     const Emitter& emitter, const PaintRule& rule, uint8_t* pixels, cudaStream_t stream);
 
 }  // namespace ccl::device::runs

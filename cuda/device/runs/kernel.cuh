@@ -37,13 +37,14 @@ __device__ Connectivity connectivity_of(const Settings& settings) {
 }
 
 /// Labels a tile and publishes it.
-template <bool kHasFeatures, typename Tile>
-__device__ void begin_tile(const Tiles& tiles, const Place& place, Connectivity connectivity, Tile& tile) {
+template <bool kHasFeatures, bool kHasBits, typename Tile>
+__device__ void begin_tile(const Tiles& tiles, const uint32_t* frame_bits, const Place& place,
+                           Connectivity connectivity, Tile& tile) {
   if constexpr (kHasFeatures && Tile::kKind != RunKind::kValue) {
-    pack_halo(tiles, place, tile);
+    pack_halo<kHasBits>(tiles, frame_bits, place, tile);
   }
   BorderRoots<Tile> border_roots;
-  label_tile(tiles, place, connectivity, tile, border_roots);
+  label_tile<kHasBits>(tiles, frame_bits, place, connectivity, tile, border_roots);
   publish_tile(tiles, place, tile, border_roots);
 }
 
@@ -117,16 +118,16 @@ __device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, cons
 }
 
 /// All steps of a frame that has a block for each tile.
-template <typename Tile, bool kHasFeatures>
+template <typename Tile, bool kHasFeatures, bool kHasBits>
 __device__ void process_resident(const Tiles& tiles, const Emitter& emitter, const PaintRule& rule,
-                                 Tile& tile, uint8_t* pixels) {
+                                 Tile& tile, uint8_t* pixels, const uint32_t* frame_bits) {
   constexpr uint32_t kWords = kHasFeatures ? TileSums::kAllWords : TileSums::kBasicWords;
   const GridBarrier barrier(tiles.arrivals);
   const Connectivity connectivity = connectivity_of<Tile>(emitter.settings);
   const Place place = place_of(tiles, blockIdx.x);
 
   reset_counts(emitter);
-  begin_tile<kHasFeatures>(tiles, place, connectivity, tile);
+  begin_tile<kHasFeatures, kHasBits>(tiles, frame_bits, place, connectivity, tile);
   const auto batch = batch_from<kWords>(0, tile);
   clear_sums<Tile>(batch);
 
@@ -155,9 +156,9 @@ __device__ void process_resident(const Tiles& tiles, const Emitter& emitter, con
 }
 
 /// All steps of a frame that has more tiles than blocks.
-template <typename Tile, bool kHasFeatures>
+template <typename Tile, bool kHasFeatures, bool kHasBits>
 __device__ void process_parked(const Tiles& tiles, const Emitter& emitter, const PaintRule& rule, Tile& tile,
-                               uint8_t* pixels) {
+                               uint8_t* pixels, const uint32_t* frame_bits) {
   constexpr uint32_t kWords = kHasFeatures ? TileSums::kAllWords : TileSums::kBasicWords;
   const GridBarrier barrier(tiles.arrivals);
   const Connectivity connectivity = connectivity_of<Tile>(emitter.settings);
@@ -169,7 +170,7 @@ __device__ void process_parked(const Tiles& tiles, const Emitter& emitter, const
 
   reset_counts(emitter);
   for_each_tile([&](const Place& place) {
-    begin_tile<kHasFeatures>(tiles, place, connectivity, tile);
+    begin_tile<kHasFeatures, kHasBits>(tiles, frame_bits, place, connectivity, tile);
     clear_nodes<kWords>(tiles, place, tile);
     park(tiles, place.index, tile);
   });
@@ -198,17 +199,18 @@ __device__ void process_parked(const Tiles& tiles, const Emitter& emitter, const
   });
 }
 
-/// `kHasFeatures`: whether a feature is asked for.
-template <typename Tile, bool kHasFeatures, Specialization kSpecialization>
+/// `kHasFeatures`: whether a feature is asked for. `kHasBits`: whether the frame is read from its bit image
+/// `frame_bits`.
+template <typename Tile, bool kHasFeatures, Specialization kSpecialization, bool kHasBits>
 __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiprocessor)
-    process(Tiles tiles, Emitter emitter, PaintRule rule, uint8_t* pixels) {
+    process(Tiles tiles, Emitter emitter, PaintRule rule, uint8_t* pixels, const uint32_t* frame_bits) {
   extern __shared__ uint4 memory[];
   auto& tile = *reinterpret_cast<Tile*>(memory);
   assume<kSpecialization>(tiles, emitter, rule);
   if constexpr (has_resident_tiles(kSpecialization)) {
-    process_resident<Tile, kHasFeatures>(tiles, emitter, rule, tile, pixels);
+    process_resident<Tile, kHasFeatures, kHasBits>(tiles, emitter, rule, tile, pixels, frame_bits);
   } else {
-    process_parked<Tile, kHasFeatures>(tiles, emitter, rule, tile, pixels);
+    process_parked<Tile, kHasFeatures, kHasBits>(tiles, emitter, rule, tile, pixels, frame_bits);
   }
 }
 

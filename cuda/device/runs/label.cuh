@@ -13,8 +13,26 @@
 
 namespace ccl::device::runs {
 
+/// Loads the tile's part of the bit image, a word to a thread.
 template <typename Tile>
-__device__ void pack_tile(const Tiles& tiles, const Place& place, Tile& tile) {
+__device__ void load_tile(const Tiles& tiles, const uint32_t* frame_bits, const Place& place, Tile& tile) {
+  static_assert(kWarpSize % Tile::kRowWords == 0 && kMinRows * Tile::kRowWords % kWarpSize == 0);
+  const uint32_t n_words = tiles.rows * Tile::kRowWords;
+#pragma unroll 2
+  for (uint32_t i = threadIdx.x; i < n_words; i += blockDim.x) {
+    const uint32_t column = i % Tile::kRowWords;
+    const uint32_t word =
+        load_word(tiles, frame_bits, place.x / kWordBits + column, place.y + i / Tile::kRowWords);
+    tile.bits[i] = word;
+    if constexpr (Tile::kKind == RunKind::kRow) {
+      const uint32_t before = __shfl_up_sync(kAllLanes, word, 1) >> (kWordBits - 1);
+      tile.starts[i] = word & ~(word << 1 | (column > 0 ? before : 0));
+    }
+  }
+}
+
+template <typename Tile>
+__device__ void pack_pixels(const Tiles& tiles, const Place& place, Tile& tile) {
   auto* bits = reinterpret_cast<uint16_t*>(tile.bits);
   auto* starts = reinterpret_cast<uint16_t*>(tile.starts);
   const uint32_t n_chunks = tiles.rows * Tile::kRowChunks;
@@ -26,6 +44,15 @@ __device__ void pack_tile(const Tiles& tiles, const Place& place, Tile& tile) {
     if constexpr (Tile::kKind != RunKind::kPair) {
       starts[i] = static_cast<uint16_t>(chunk.bits & ~chunk.joins);
     }
+  }
+}
+
+template <bool kHasBits, typename Tile>
+__device__ void pack_tile(const Tiles& tiles, const uint32_t* frame_bits, const Place& place, Tile& tile) {
+  if constexpr (kHasBits) {
+    load_tile(tiles, frame_bits, place, tile);
+  } else {
+    pack_pixels(tiles, place, tile);
   }
   for (uint32_t word = threadIdx.x; word < Tile::kMaxRunWords; word += blockDim.x) {
     tile.is_root[word] = 0;
@@ -298,10 +325,10 @@ __device__ void number_roots(Tile& tile) {
 }
 
 /// Finds the components of the block's tile.
-template <typename Tile>
-__device__ void label_tile(const Tiles& tiles, const Place& place, Connectivity connectivity, Tile& tile,
-                           BorderRoots<Tile>& border_roots) {
-  pack_tile(tiles, place, tile);
+template <bool kHasBits, typename Tile>
+__device__ void label_tile(const Tiles& tiles, const uint32_t* frame_bits, const Place& place,
+                           Connectivity connectivity, Tile& tile, BorderRoots<Tile>& border_roots) {
+  pack_tile<kHasBits>(tiles, frame_bits, place, tile);
   __syncthreads();
   number_runs(tiles, tile);
   __syncthreads();

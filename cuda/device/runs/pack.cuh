@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Packs pixels to bits; a thread packs kChunk pixels.
+/// Packs pixels to bits; a thread packs kChunk pixels. Or loads the words of a bit image.
 #pragma once
 
+#include "ccl/segment.h"
 #include "device/runs/tile.cuh"
 #include "device/warp.cuh"
 
@@ -49,6 +50,13 @@ __device__ inline uint4 load_pixels(const Tiles& tiles, uint32_t x, uint32_t y) 
   return pixels;
 }
 
+/// A word of the frame's bit image; 0 outside the frame. A word or row of −1 wraps around to outside.
+__device__ inline uint32_t load_word(const Tiles& tiles, const uint32_t* frame_bits, uint32_t word,
+                                     uint32_t y) {
+  const uint32_t row_words = bit_row_words(tiles.frame.width);
+  return y < tiles.frame.height && word < row_words ? __ldg(frame_bits + size_t{y} * row_words + word) : 0;
+}
+
 /// A chunk's foreground, and the pixels that continue the run of the pixel before them (not for runs of
 /// pairs).
 struct Chunk {
@@ -83,9 +91,37 @@ __device__ Chunk pack_chunk(const Tiles& tiles, uint32_t x, uint32_t y) {
   return chunk;
 }
 
-/// Packs the pixels around the tile. Whole warps must call it.
+/// Loads the pixels around the tile from the bit image. Whole warps must call it.
 template <typename Tile>
-__device__ void pack_halo(const Tiles& tiles, const Place& place, Tile& tile) {
+__device__ void load_halo(const Tiles& tiles, const uint32_t* frame_bits, const Place& place, Tile& tile) {
+  auto& halo = tile.halo;
+  const uint32_t first_word = place.x / kWordBits;
+  const uint32_t n_side = tiles.rows + kWordBits;  // the row above and the tile's, in whole words
+  for (uint32_t i = threadIdx.x; i < kWarpSize + 2 * n_side; i += blockDim.x) {
+    if (i < kWarpSize) {
+      if (i < Tile::kRowWords) {
+        halo.above[i] = load_word(tiles, frame_bits, first_word + i, place.y - 1);
+      }
+      continue;
+    }
+    const bool is_right = i >= kWarpSize + n_side;
+    const uint32_t row = i - kWarpSize - (is_right ? n_side : 0);
+    const uint32_t word = load_word(
+        tiles, frame_bits, is_right ? first_word + Tile::kRowWords : first_word - 1, place.y + row - 1);
+    const uint32_t bits = __ballot_sync(kAllLanes, (word >> (is_right ? 0 : kWordBits - 1) & 1) != 0);
+    if (i % kWordBits == 0) {
+      (is_right ? halo.right : halo.left)[row / kWordBits] = bits;
+    }
+  }
+}
+
+/// Packs the pixels around the tile. Whole warps must call it.
+template <bool kHasBits, typename Tile>
+__device__ void pack_halo(const Tiles& tiles, const uint32_t* frame_bits, const Place& place, Tile& tile) {
+  if constexpr (kHasBits) {
+    load_halo(tiles, frame_bits, place, tile);
+    return;
+  }
   auto& halo = tile.halo;
   const uint32_t n_side = tiles.rows + kWordBits;  // the row above and the tile's, in whole words
   for (uint32_t i = threadIdx.x; i < Tile::kWidth + 2 * n_side; i += blockDim.x) {

@@ -31,7 +31,7 @@ class RunsPipeline final : public Pipeline {
 
   Status allocate();
 
-  Status prepare(const Settings& settings) override;
+  Status prepare(const Settings& settings, const FrameBuffers& frame) override;
   Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                  StageMarks* marks) override;
   Status enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
@@ -63,10 +63,10 @@ class RunsPipeline final : public Pipeline {
 Status RunsPipeline::allocate() {
   CCL_RETURN_IF_ERROR(stream_.create());
   CCL_RETURN_IF_ERROR(upload_palettes(stream_, &palettes_));
-  return prepare(Settings{});
+  return prepare(Settings{}, FrameBuffers{});
 }
 
-Status RunsPipeline::prepare(const Settings& settings) {
+Status RunsPipeline::prepare(const Settings& settings, const FrameBuffers&) {
   const bool has_values = settings.rule.foreground == Foreground::kValues;
   if (memory_ == nullptr || memory_->has_values() != has_values) {
     memory_.reset();
@@ -124,8 +124,8 @@ PaintMode paint_mode_for(Output output) {
 
 Status RunsPipeline::run(const FrameBuffers& frame, const Emitter& emitter, const PaintRule& rule,
                          uint8_t* pixels, cudaStream_t stream) const {
-  return process_tiles(memory_->of(emitter.settings, frame), memory_->n_blocks(), emitter, rule, pixels,
-                       stream);
+  return process_tiles(memory_->of(emitter.settings, frame), frame.bits, memory_->n_blocks(), emitter, rule,
+                       pixels, stream);
 }
 
 Status RunsPipeline::enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,

@@ -23,8 +23,8 @@ constexpr bool has_resident_tiles(Specialization specialization) {
   return specialization != Specialization::kParked;
 }
 
-/// Whether a kernel assumes, in addition to resident tiles: aligned rows of whole chunks, a filter that keeps
-/// all components, and one paint mode whose values do not depend on areas.
+/// Whether a kernel assumes, in addition to resident tiles: rows of whole chunks, aligned unless a bit
+/// image is read, a filter that keeps all components, and one paint mode whose values do not depend on areas.
 constexpr bool is_plain(Specialization specialization) {
   return specialization == Specialization::kRecords || specialization == Specialization::kColors;
 }
@@ -34,12 +34,12 @@ constexpr PaintMode paint_mode_of(Specialization plain) {
 }
 
 /// The kernel for a frame.
-constexpr Specialization specialization_of(const Tiles& tiles, uint32_t n_blocks, const Emitter& emitter,
-                                           const PaintRule& rule) {
+constexpr Specialization specialization_of(const Tiles& tiles, bool has_bits, uint32_t n_blocks,
+                                           const Emitter& emitter, const PaintRule& rule) {
   if (tiles.count() > n_blocks) {
     return Specialization::kParked;
   }
-  if (!tiles.is_aligned || !tiles.has_whole_chunks || emitter.emission != Emission::kByLabel ||
+  if ((!has_bits && !tiles.is_aligned) || !tiles.has_whole_chunks || emitter.emission != Emission::kByLabel ||
       rule.needs_areas) {
     return Specialization::kGeneral;
   }

@@ -23,7 +23,7 @@ class StagedPipeline final : public Pipeline {
 
   Status allocate();
 
-  Status prepare(const Settings&) override { return {}; }
+  Status prepare(const Settings&, const FrameBuffers&) override { return {}; }
   Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                  StageMarks* marks) override;
   Status enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "device/runs/kernels.cuh"
+
+namespace ccl::device::runs {
+
+Kernel kernel_of_pixels(const Purpose& purpose, uint32_t tile_width) {
+  return purpose.has_values ? kernel_of<RunKind::kValue, kNarrow, false>(purpose)
+                            : binary_kernel_of<false>(purpose, tile_width);
+}
+
+}  // namespace ccl::device::runs
