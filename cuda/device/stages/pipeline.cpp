@@ -10,6 +10,7 @@
 #include "device/stages/measure.h"
 #include "device/stages/number.h"
 #include "device/stages/paint.h"
+#include "device/stages/segment/unpack.h"
 #include "device/stages/select.h"
 
 namespace ccl::device {
@@ -23,7 +24,7 @@ class StagedPipeline final : public Pipeline {
 
   Status allocate();
 
-  Status prepare(const Settings&, const FrameBuffers&) override { return {}; }
+  Status prepare(const Settings& settings, const FrameBuffers& frame) override;
   Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                  StageMarks* marks) override;
   Status enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
@@ -34,6 +35,7 @@ class StagedPipeline final : public Pipeline {
  private:
   uint32_t n_pixels() const { return config_.width * config_.height; }
   SegmentSource source(const Settings& settings, const FrameBuffers& frame) const;
+  SegmentSource foreground(const Settings& settings, const FrameBuffers& frame) const;
   Status measure(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream);
   Status paint(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream);
 
@@ -46,6 +48,7 @@ class StagedPipeline final : public Pipeline {
   DeviceArray<uint32_t> labels_;
   DeviceArray<uint32_t> marks_;         ///< per label
   DeviceArray<uint32_t> record_index_;  ///< per label
+  DeviceArray<uint8_t> unpacked_;       ///< the frame's bit image as bytes, once a frame had one
 
   Numbering numbering_;
   Selection selection_;
@@ -65,6 +68,14 @@ Status StagedPipeline::allocate() {
   return painting_.configure(config_);
 }
 
+Status StagedPipeline::prepare(const Settings&, const FrameBuffers& frame) {
+  if (frame.bits == nullptr || unpacked_.data() != nullptr) {
+    return {};
+  }
+  return unpacked_.allocate(unpacked_pitch(config_.width) * config_.height);
+}
+
+/// The input.
 SegmentSource StagedPipeline::source(const Settings& settings, const FrameBuffers& frame) const {
   return {.pixels = frame.input,
           .pitch = frame.input_pitch,
@@ -73,12 +84,26 @@ SegmentSource StagedPipeline::source(const Settings& settings, const FrameBuffer
           .rule = settings.rule};
 }
 
+/// The input, or in its place the unpacked bit image.
+SegmentSource StagedPipeline::foreground(const Settings& settings, const FrameBuffers& frame) const {
+  SegmentSource foreground = source(settings, frame);
+  if (frame.bits != nullptr) {
+    foreground.pixels = unpacked_.data();
+    foreground.pitch = unpacked_pitch(config_.width);
+    foreground.rule = kBitRule;
+  }
+  return foreground;
+}
+
 Status StagedPipeline::enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                                StageMarks* marks) {
   const auto mark = [&](StageMarks::Stage stage) {
     return marks != nullptr ? marks->mark(stage, stream) : Status();
   };
-  CCL_RETURN_IF_ERROR(labeler_->label(source(settings, frame), settings.connectivity, root_map_.data(),
+  if (frame.bits != nullptr) {
+    CCL_RETURN_IF_ERROR(unpack_bits(frame.bits, config_.width, config_.height, unpacked_.data(), stream));
+  }
+  CCL_RETURN_IF_ERROR(labeler_->label(foreground(settings, frame), settings.connectivity, root_map_.data(),
                                       workspace_.data(), &frame.counts->n_iterations, stream));
   CCL_RETURN_IF_ERROR(mark(StageMarks::kLabel));
   CCL_RETURN_IF_ERROR(numbering_.run(root_map_.data(), labels_.data(), &frame.counts->n_labels, stream));
@@ -94,7 +119,7 @@ Status StagedPipeline::measure(const Settings& settings, const FrameBuffers& fra
   CCL_RETURN_IF_ERROR(selection_.mark_and_select(settings.filter, labels_.data(), config_.width,
                                                  config_.height, frame.counts, marks_.data(),
                                                  record_index_.data(), stream));
-  const MeasureInput input{.frame = source(settings, frame),
+  const MeasureInput input{.frame = foreground(settings, frame),
                            .labels = labels_.data(),
                            .marks = marks_.data(),
                            .record_index = record_index_.data(),
