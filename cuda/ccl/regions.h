@@ -15,8 +15,8 @@ struct Point {
   double y;
 };
 
-/// A closed polygon; its last point is joined to its first one. It may cross itself: a point is inside if a ray
-/// from it crosses the outline an odd number of times.
+/// A closed polygon; its last point is joined to its first one. It may cross itself: a point is inside if a
+/// ray from it crosses the outline an odd number of times.
 struct Region {
   std::string name;
   std::vector<Point> polygon;

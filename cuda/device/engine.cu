@@ -139,8 +139,8 @@ class DeviceEngine final : public Engine {
       std::unique_ptr<Pipeline> pipeline;
       CCL_RETURN_IF_ERROR(make_pipeline(config_, algorithm, &pipeline));
       slots_.push_back(std::make_unique<Slot>());
-      CCL_RETURN_IF_ERROR(slots_.back()->configure(config_, std::move(pipeline), copies_.get(),
-                                                    segmenter_.get()));
+      CCL_RETURN_IF_ERROR(
+          slots_.back()->configure(config_, std::move(pipeline), copies_.get(), segmenter_.get()));
     }
     return {};
   }
@@ -175,7 +175,7 @@ class DeviceEngine final : public Engine {
   std::shared_ptr<Context> context_;
   Config config_;
   std::unique_ptr<Segmenter> segmenter_;  ///< kept while frames have the same size
-  std::unique_ptr<CopyStreams> copies_;  ///< null if there is one slot only
+  std::unique_ptr<CopyStreams> copies_;   ///< null if there is one slot only
   std::vector<std::unique_ptr<Slot>> slots_;
   size_t oldest_ = 0;       ///< index of the oldest frame in flight
   size_t n_in_flight_ = 0;  ///< frames from there on

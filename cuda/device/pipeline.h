@@ -29,6 +29,8 @@ struct FrameBuffers {
   /// The frame's bit image (ccl/segment.h), which labelers read in place of the input; the rule is kBitRule.
   /// Null: labelers read the input. Overlays always show the input.
   const uint32_t* bits = nullptr;
+  /// With hysteresis, a bit image of the strong pixels: components without one of them are not kept.
+  const uint32_t* strong_bits = nullptr;
 
   bool operator==(const FrameBuffers&) const = default;
 };

@@ -63,8 +63,7 @@ Status Slot::process() {
   }
   GraphCache::Entry* captured = nullptr;
   CCL_RETURN_IF_ERROR(graphs_.find(
-      frame_, settings_, [this](Graph* graph, uint32_t* marks) { return capture(graph, marks); },
-      &captured));
+      frame_, settings_, [this](Graph* graph, uint32_t* marks) { return capture(graph, marks); }, &captured));
   timeline_.set_marks(captured->marks);
   return captured->graph.launch(stream_);
 }

@@ -32,6 +32,7 @@ class RunsPipeline final : public Pipeline {
   Status allocate();
 
   Status prepare(const Settings& settings, const FrameBuffers& frame) override;
+  Status prepare_hysteresis(const Settings& settings, const FrameBuffers& frame);
   Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                  StageMarks* marks) override;
   Status enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
@@ -58,6 +59,7 @@ class RunsPipeline final : public Pipeline {
   std::unique_ptr<Selection> selection_;  ///< once a table overflowed
   DeviceArray<uint32_t> index_or_mark_;   ///< likewise, per label
   DeviceArray<uint32_t> map_;             ///< once a map was asked for
+  std::unique_ptr<Pipeline> staged_;      ///< once a frame had hysteresis
 };
 
 Status RunsPipeline::allocate() {
@@ -66,7 +68,21 @@ Status RunsPipeline::allocate() {
   return prepare(Settings{}, FrameBuffers{});
 }
 
-Status RunsPipeline::prepare(const Settings& settings, const FrameBuffers&) {
+/// With hysteresis the components to keep are known only when all are labelled, which the common stages are
+/// made for. Their labels are the same, whichever labeler makes them.
+Status RunsPipeline::prepare_hysteresis(const Settings& settings, const FrameBuffers& frame) {
+  if (staged_ == nullptr) {
+    const AlgorithmInfo* labeler = nullptr;
+    CCL_RETURN_IF_ERROR(resolve_algorithm(Algorithm::kBlockEquivalence, Backend::kCuda, &labeler));
+    CCL_RETURN_IF_ERROR(make_pipeline(config_, *labeler, &staged_));
+  }
+  return staged_->prepare(settings, frame);
+}
+
+Status RunsPipeline::prepare(const Settings& settings, const FrameBuffers& frame) {
+  if (frame.strong_bits != nullptr) {
+    return prepare_hysteresis(settings, frame);
+  }
   const bool has_values = settings.rule.foreground == Foreground::kValues;
   if (memory_ == nullptr || memory_->has_values() != has_values) {
     memory_.reset();
@@ -130,6 +146,9 @@ Status RunsPipeline::run(const FrameBuffers& frame, const Emitter& emitter, cons
 
 Status RunsPipeline::enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                              StageMarks* marks) {
+  if (frame.strong_bits != nullptr) {
+    return staged_->enqueue(settings, frame, stream, marks);
+  }
   const Emission emission = has_filter(settings) ? Emission::kAppended : Emission::kByLabel;
   CCL_RETURN_IF_ERROR(run(frame, emitter(emission, settings, frame),
                           rule(paint_mode_for(config_.output), settings), frame.output, stream));
@@ -156,6 +175,9 @@ Status RunsPipeline::download_map(PaintMode mode, const Settings& settings, cons
 
 Status RunsPipeline::enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
                                   uint32_t* labels, cudaStream_t stream) {
+  if (frame.strong_bits != nullptr) {
+    return staged_->enqueue_maps(settings, frame, root_map, labels, stream);
+  }
   if (root_map != nullptr) {
     CCL_RETURN_IF_ERROR(download_map(PaintMode::kRootMap, settings, frame, root_map, stream));
   }
@@ -165,6 +187,9 @@ Status RunsPipeline::enqueue_maps(const Settings& settings, const FrameBuffers& 
 /// Enqueues a pass for all marks, the selection among them, and a pass for the selected records.
 Status RunsPipeline::enqueue_overflow(const Settings& settings, const FrameBuffers& frame,
                                       cudaStream_t stream) {
+  if (frame.strong_bits != nullptr) {
+    return staged_->enqueue_overflow(settings, frame, stream);
+  }
   if (selection_ == nullptr) {
     auto selection = std::make_unique<Selection>();
     CCL_RETURN_IF_ERROR(selection->configure(max_labels(), config_.max_components));

@@ -116,8 +116,8 @@ Status StagedPipeline::enqueue(const Settings& settings, const FrameBuffers& fra
 
 /// Selects, and measures the selected components.
 Status StagedPipeline::measure(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) {
-  CCL_RETURN_IF_ERROR(selection_.mark_and_select(settings.filter, labels_.data(), config_.width,
-                                                 config_.height, frame.counts, marks_.data(),
+  CCL_RETURN_IF_ERROR(selection_.mark_and_select(settings.filter, labels_.data(), frame.strong_bits,
+                                                 config_.width, config_.height, frame.counts, marks_.data(),
                                                  record_index_.data(), stream));
   const MeasureInput input{.frame = foreground(settings, frame),
                            .labels = labels_.data(),

@@ -9,6 +9,7 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
+#include "ccl/segment.h"
 #include "device/check.h"
 #include "device/stages/measure.h"
 #include "device/warp.cuh"
@@ -54,6 +55,25 @@ __global__ void __launch_bounds__(kChunk)
   const uint32_t i = blockIdx.x * kChunk + threadIdx.x;
   if (i < counts->n_labels) {
     areas[i] = filter.mark({.area = areas[i]});
+  }
+}
+
+/// Flags the labels of strong pixels: is_strong[label − 1] = 1. All threads that flag a label store the same.
+__global__ void __launch_bounds__(kChunk) flag_strong(const uint32_t* labels, const uint32_t* strong,
+                                                      uint32_t width, uint32_t height, uint32_t* is_strong) {
+  const uint32_t i = blockIdx.x * kChunk + threadIdx.x;
+  const uint32_t x = i % width;
+  const uint32_t y = i / width;
+  if (y < height && labels[i] != 0 && (strong[y * bit_row_words(width) + x / 32] >> x % 32 & 1) != 0) {
+    is_strong[labels[i] - 1] = 1;
+  }
+}
+
+__global__ void __launch_bounds__(kChunk)
+    mark_strong(const uint32_t* is_strong, const FrameCounts* counts, uint32_t* marks) {
+  const uint32_t i = blockIdx.x * kChunk + threadIdx.x;
+  if (i < counts->n_labels && is_strong[i] == 0) {
+    marks[i] = 0;
   }
 }
 
@@ -201,13 +221,23 @@ Status Selection::configure(uint32_t max_labels, uint32_t max_components) {
 }
 
 /// If no component can be left out, areas are marks already.
-Status Selection::mark_and_select(const Filter& filter, const uint32_t* labels, uint32_t width,
-                                  uint32_t height, FrameCounts* counts, uint32_t* marks,
+Status Selection::mark_and_select(const Filter& filter, const uint32_t* labels, const uint32_t* strong,
+                                  uint32_t width, uint32_t height, FrameCounts* counts, uint32_t* marks,
                                   uint32_t* record_index, cudaStream_t stream) {
   CCL_RETURN_IF_ERROR(Measurement::measure_areas(labels, width, height, marks, stream));
   if (filter.is_active(width * height)) {
     mark_areas<<<blocks_for(max_labels_, kChunk), kChunk, 0, stream>>>(filter, counts, marks);
     CCL_RETURN_IF_ERROR(check_launch("mark_areas"));
+  }
+  if (strong != nullptr) {
+    uint32_t* is_strong = record_index;  // free until records are selected
+    CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(is_strong, 0, size_t{max_labels_} * sizeof(uint32_t), stream),
+                              "cudaMemsetAsync of the flags of strong components"));
+    flag_strong<<<blocks_for(width * height, kChunk), kChunk, 0, stream>>>(labels, strong, width, height,
+                                                                           is_strong);
+    CCL_RETURN_IF_ERROR(check_launch("flag_strong"));
+    mark_strong<<<blocks_for(max_labels_, kChunk), kChunk, 0, stream>>>(is_strong, counts, marks);
+    CCL_RETURN_IF_ERROR(check_launch("mark_strong"));
   }
   return select(marks, counts, record_index, stream);
 }

@@ -22,9 +22,11 @@ class Selection {
   Status configure(uint32_t max_labels, uint32_t max_components);
 
   /// Enqueues, from the canonical labels of width × height pixels, the writing of marks[label − 1]; then
-  /// select(). All pointers point to device memory.
-  Status mark_and_select(const Filter& filter, const uint32_t* labels, uint32_t width, uint32_t height,
-                         FrameCounts* counts, uint32_t* marks, uint32_t* record_index, cudaStream_t stream);
+  /// select(). With hysteresis, `strong` is a bit image of the strong pixels; else null. All pointers point
+  /// to device memory.
+  Status mark_and_select(const Filter& filter, const uint32_t* labels, const uint32_t* strong, uint32_t width,
+                         uint32_t height, FrameCounts* counts, uint32_t* marks, uint32_t* record_index,
+                         cudaStream_t stream);
 
   /// Enqueues, from counts->n_labels and marks[label − 1], the writing of counts->n_components and of
   /// record_index[label − 1]: ascending from 0, or kNoRecord for components that are not kept and, if more

@@ -422,20 +422,6 @@ class BitComponentsTest : public BitKernelsTest {
     });
   }
 
-  static Bits expect_strong(const Image& image, const Image& strong, Connectivity connectivity) {
-    const ExpectedFrame frame = expect_labels(image, {.connectivity = connectivity});
-    std::vector<bool> is_kept(frame.n_labels + 1);
-    const auto label_at = [&](uint32_t x, uint32_t y) { return frame.labels[size_t{y} * image.width + x]; };
-    for (uint32_t y = 0; y < image.height; ++y) {
-      for (uint32_t x = 0; x < image.width; ++x) {
-        is_kept[label_at(x, y)] = is_kept[label_at(x, y)] || strong.at(x, y) != 0;
-      }
-    }
-    is_kept[0] = false;
-    return bits_where(image.width, image.height,
-                      [&](uint32_t x, uint32_t y) { return is_kept[label_at(x, y)]; });
-  }
-
   /// Calls visit(image, components) for images of many sizes; the last one is so large that tiles are parked
   /// on most GPUs.
   template <typename Visit>
@@ -503,25 +489,6 @@ TEST_F(BitComponentsTest, FillsHolesBeforeRegions) {
                   &got)
                   .ok());
   ASSERT_TRUE(same_bits(got, want, image.width));
-}
-
-TEST_F(BitComponentsTest, KeepsComponentsWithStrongPixels) {
-  for_each_image([&](const Image& image, device::BitComponents& components) {
-    const Image strong = noise(image.width, image.height, 1, 2, 11);  // some lie outside the foreground
-    DeviceArray<uint32_t> strong_bits;
-    ASSERT_TRUE(upload(bits_of(strong), &strong_bits).ok());
-    for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
-      Bits got;
-      ASSERT_TRUE(change(
-                      image,
-                      [&](uint32_t* bits) {
-                        return components.keep_strong(bits, strong_bits.data(), connectivity, stream_.get());
-                      },
-                      &got)
-                      .ok());
-      ASSERT_TRUE(same_bits(got, expect_strong(image, strong, connectivity), image.width)) << image.name;
-    }
-  });
 }
 
 }  // namespace

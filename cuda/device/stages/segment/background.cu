@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Three kernels a frame: classify every pixel, and the last block decides how the frame is learnt; then learn
-/// every pixel. Both are the rules of ccl/segment, for two pixels at a time (sigma-delta) or for one (mixture).
+/// Three kernels a frame: classify every pixel, and the last block decides how the frame is learnt; then
+/// learn every pixel. Both are the rules of ccl/segment, for two pixels at a time (sigma-delta) or for one
+/// (mixture).
 #include "device/stages/segment/background.h"
 
 #include <utility>
@@ -85,8 +86,8 @@ __device__ void set_word(uint4& vector, uint32_t i, uint32_t word) {
   (i == 0 ? vector.x : i == 1 ? vector.y : i == 2 ? vector.z : vector.w) = word;
 }
 
-/// The means in three rows, of a vector and of a pixel to each side; those outside the frame are copies of the
-/// nearest ones. The planes' rows are padded with copies, so that only the first column is special.
+/// The means in three rows, of a vector and of a pixel to each side; those outside the frame are copies of
+/// the nearest ones. The planes' rows are padded with copies, so that only the first column is special.
 struct MeansAround {
   uint4 vector[3];
   uint32_t before[3];
@@ -164,9 +165,9 @@ __device__ ChromaMasks load_chroma_classes(const SigmaDeltaChromaPlanes& planes,
 /// A thread for each vector of a row of the bit image.
 template <bool kHasChroma>
 __global__ void __launch_bounds__(kThreads)
-    classify_sigma_delta(Plane frame, bool is_aligned, SigmaDeltaPlanes planes, SigmaDeltaChromaPlanes chroma_planes,
-                         Chroma chroma, MotionStep step, uint32_t row_vectors, uint32_t* bits,
-                         Decision decision) {
+    classify_sigma_delta(Plane frame, bool is_aligned, SigmaDeltaPlanes planes,
+                         SigmaDeltaChromaPlanes chroma_planes, Chroma chroma, MotionStep step,
+                         uint32_t row_vectors, uint32_t* bits, Decision decision) {
   using sigma_delta::Around;
   using sigma_delta::ChromaClass;
   const uint32_t index = blockIdx.x * kThreads + threadIdx.x;
@@ -204,10 +205,10 @@ __global__ void __launch_bounds__(kThreads)
         const auto of_even =
             sigma_delta::classify<Lanes>(step.sigma_delta, value.even, mean.even, variance.even,
                                          Around<Lanes>{low[i].even, high[i].even}, even);
-        const auto of_odd =
-            sigma_delta::classify<Lanes>(step.sigma_delta, value.odd, mean.odd, variance.odd,
-                                         Around<Lanes>{low[i].odd, high[i].odd}, odd);
-        set_word(differs_words, i, Quad{of_even.differs & Lanes::kBytes, of_odd.differs & Lanes::kBytes}.word());
+        const auto of_odd = sigma_delta::classify<Lanes>(step.sigma_delta, value.odd, mean.odd, variance.odd,
+                                                         Around<Lanes>{low[i].odd, high[i].odd}, odd);
+        set_word(differs_words, i,
+                 Quad{of_even.differs & Lanes::kBytes, of_odd.differs & Lanes::kBytes}.word());
         set_word(foreground_words, i,
                  Quad{of_even.foreground & Lanes::kBytes, of_odd.foreground & Lanes::kBytes}.word());
       }
@@ -262,8 +263,8 @@ __global__ void __launch_bounds__(kThreads)
   const Quad variance = load_quad(planes.variance, planes.pitch, x, y);
   const auto classes_of = [&](uint32_t u_of, uint32_t v_of, uint32_t mean_u_of, uint32_t mean_v_of,
                               uint32_t variance_of) {
-    const auto found = sigma_delta::classify_chroma<Lanes>(step.sigma_delta, u_of, v_of, mean_u_of, mean_v_of,
-                                                           variance_of);
+    const auto found =
+        sigma_delta::classify_chroma<Lanes>(step.sigma_delta, u_of, v_of, mean_u_of, mean_v_of, variance_of);
     return (found.differs & Lanes::splat(kDiffers)) | (found.fits_shadow & Lanes::splat(kFitsShadow));
   };
   store_quad(planes.classes, planes.pitch, x, y,
@@ -415,10 +416,9 @@ __global__ void __launch_bounds__(kThreads)
   const uint32_t x = index % row_words * kWarpSize + threadIdx.x % kWarpSize;
   mixture::Class<Word> found{0, 0};
   if (y < frame.height && x < frame.width) {
-    found = mixture::classify<Word>(step.mixture, load_pixel(planes, size_t{y} * frame.width + x),
-                                    load_color(frame, chroma, x, y),
-                                    load_around(planes.modes[0].mean, frame.width, frame.height, x, y),
-                                    chroma.u != nullptr);
+    found = mixture::classify<Word>(
+        step.mixture, load_pixel(planes, size_t{y} * frame.width + x), load_color(frame, chroma, x, y),
+        load_around(planes.modes[0].mean, frame.width, frame.height, x, y), chroma.u != nullptr);
   }
   const uint32_t word = __ballot_sync(kAllLanes, found.foreground != 0);
   if (threadIdx.x % kWarpSize == 0 && y < frame.height) {
@@ -445,8 +445,9 @@ __global__ void __launch_bounds__(kThreads)
 /* Background image */
 
 __global__ void __launch_bounds__(kThreads)
-    read_sigma_delta(SigmaDeltaPlanes planes, SigmaDeltaChromaPlanes chroma_planes, uint8_t shift_x, uint8_t shift_y,
-                     uint32_t width, uint32_t height, uint8_t* luma, uint8_t* u, uint8_t* v) {
+    read_sigma_delta(SigmaDeltaPlanes planes, SigmaDeltaChromaPlanes chroma_planes, uint8_t shift_x,
+                     uint8_t shift_y, uint32_t width, uint32_t height, uint8_t* luma, uint8_t* u,
+                     uint8_t* v) {
   const uint32_t index = blockIdx.x * kThreads + threadIdx.x;
   const uint32_t x = index % width;
   const uint32_t y = index / width;

@@ -53,9 +53,9 @@ class Background {
   /// Whether prepare() would take memory.
   bool needs_memory(BackgroundModel model, const Chroma& chroma) const;
 
-  /// Enqueues the frame: its foreground before morphology to `bits`; FrameCounts::relearning; and the learning.
-  /// The bits count only where *has_no_foreground() is 0. Frames must be enqueued in their order, and each
-  /// after the one before it.
+  /// Enqueues the frame: its foreground before morphology to `bits`; FrameCounts::relearning; and the
+  /// learning. The bits count only where *has_no_foreground() is 0. Frames must be enqueued in their order,
+  /// and each after the one before it.
   Status enqueue(const Plane& frame, const Chroma& chroma, const MotionStep& step, uint32_t* bits,
                  FrameCounts* counts, cudaStream_t stream);
 
@@ -79,8 +79,8 @@ class Background {
   uint32_t chroma_height() const { return (height_ + (1u << shape_.shift_y) - 1) >> shape_.shift_y; }
   Status allocate_sigma_delta();
   Status allocate_mixture();
-  Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma, const MotionStep& step,
-                             uint32_t* bits, FrameCounts* counts, cudaStream_t stream);
+  Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma, const MotionStep& step, uint32_t* bits,
+                             FrameCounts* counts, cudaStream_t stream);
   Status enqueue_mixture(const Plane& frame, const Chroma& chroma, const MotionStep& step, uint32_t* bits,
                          FrameCounts* counts, cudaStream_t stream);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The kernel of `runs` writes a map of labels and the area of each label. A kernel flags labels: those at
-/// the border, or those with a strong pixel. Then a warp makes each word anew from the labels of its pixels.
+/// The kernel of `runs` writes a map of the background's labels and the area of each label. A kernel flags
+/// the labels at the border. Then a warp makes each word anew from the labels of its pixels.
 #include "device/stages/segment/components.h"
 
 #include <algorithm>
@@ -84,13 +84,6 @@ __global__ void __launch_bounds__(kThreads) flag_border(LabelMap map) {
   }
 }
 
-__global__ void __launch_bounds__(kThreads) flag_strong(LabelMap map, const uint32_t* strong) {
-  const WarpWord word(map.row_words());
-  if (word.y < map.height && (strong[word.index] >> threadIdx.x % kWarpSize & 1) != 0) {
-    map.flag(word.x, word.y);
-  }
-}
-
 /// `map` has the labels of the background.
 __global__ void __launch_bounds__(kThreads)
     fill_small(LabelMap map, uint32_t max_area, const uint32_t* regions, uint32_t* bits) {
@@ -99,14 +92,6 @@ __global__ void __launch_bounds__(kThreads)
   const uint32_t filled = __ballot_sync(kAllLanes, area != 0 && area <= max_area);
   if (word.y < map.height && word.is_first_lane()) {
     bits[word.index] = (bits[word.index] | filled) & (regions != nullptr ? regions[word.index] : kAllLanes);
-  }
-}
-
-__global__ void __launch_bounds__(kThreads) keep_flagged(LabelMap map, uint32_t* bits) {
-  const WarpWord word(map.row_words());
-  const uint32_t kept = __ballot_sync(kAllLanes, map.area_at(word.x, word.y) == kFlagged);
-  if (word.y < map.height && word.is_first_lane()) {
-    bits[word.index] = kept;
   }
 }
 
@@ -166,15 +151,6 @@ Status BitComponents::fill_holes(uint32_t* bits, uint32_t max_area, Connectivity
                              kThreads, stream, map));
   return launch("fill_small", fill_small, blocks_of_words(n_words), kThreads, stream, map,
                 std::min(max_area, kFlagged - 1), regions, bits);
-}
-
-Status BitComponents::keep_strong(uint32_t* bits, const uint32_t* strong, Connectivity connectivity,
-                                  cudaStream_t stream) {
-  const uint32_t n_blocks = blocks_of_words(bit_row_words(width_) * height_);
-  const LabelMap map{width_, height_, labels_.data(), areas_.data()};
-  CCL_RETURN_IF_ERROR(label(bits, connectivity, stream));
-  CCL_RETURN_IF_ERROR(launch("flag_strong", flag_strong, n_blocks, kThreads, stream, map, strong));
-  return launch("keep_flagged", keep_flagged, n_blocks, kThreads, stream, map, bits);
 }
 
 }  // namespace ccl::device

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Steps of the segment stage that need whole components of a bit image: filling holes, and hysteresis.
+/// The step of the segment stage that needs whole components of a bit image: filling holes.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -27,9 +27,6 @@ class BitComponents {
   /// device memory, foreground outside of it becomes background at the end.
   Status fill_holes(uint32_t* bits, uint32_t max_area, Connectivity connectivity, const uint32_t* regions,
                     cudaStream_t stream);
-
-  /// Enqueues hysteresis: components of `bits` without a pixel of the bit image `strong` become background.
-  Status keep_strong(uint32_t* bits, const uint32_t* strong, Connectivity connectivity, cudaStream_t stream);
 
  private:
   Status label(const uint32_t* bits, Connectivity connectivity, cudaStream_t stream);

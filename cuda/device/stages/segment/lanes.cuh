@@ -6,8 +6,8 @@
 
 namespace ccl::device::segment {
 
-/// Two values 0..255 in the halves of a word: GPUs have instructions for halves, not for bytes. In a mask, the
-/// low bytes of the halves count. (Functions of the host, too, only because the rules are.)
+/// Two values 0..255 in the halves of a word: GPUs have instructions for halves, not for bytes. In a mask,
+/// the low bytes of the halves count. (Functions of the host, too, only because the rules are.)
 struct HalfLanes {
   using Value = uint32_t;
 

@@ -103,8 +103,7 @@ __device__ void choose_level(uint32_t* histogram, FrameCounts* counts) {
   histogram[level] = 0;
   OtsuClass all;
   const OtsuClass below = sum_before(otsu_bin(level, n), warp_sums, &all);
-  const OtsuLevel candidate =
-      level > 0 ? OtsuLevel{level, otsu_variance(below, all)} : OtsuLevel{};
+  const OtsuLevel candidate = level > 0 ? OtsuLevel{level, otsu_variance(below, all)} : OtsuLevel{};
   const OtsuLevel best = best_of_warp(candidate);
   if (threadIdx.x % kWarpSize == 0) {
     warp_levels[threadIdx.x / kWarpSize] = best;
