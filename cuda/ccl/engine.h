@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// An engine owns memory and runs the stages label → number → select → measure → paint on frames pushed into
-/// it.
+/// An engine owns memory and runs the stages segment → label → number → select → measure → paint on frames
+/// pushed into it.
 ///
 ///     std::unique_ptr<ccl::Engine> engine = ccl::make_host_engine();
 ///     engine->configure({.width = 640, .height = 480});

@@ -102,6 +102,37 @@ TEST(AllocationTest, FramesTakeNoMemory) {
   }
 }
 
+/// Each rule with all later steps of the segment stage.
+TEST(AllocationTest, BitImagesTakeNoMemory) {
+  if (backend() != Backend::kCpu) {
+    GTEST_SKIP() << "the driver's own allocations would be counted";
+  }
+  std::unique_ptr<Engine> engine;
+  ASSERT_TRUE(make_engine(&engine).ok());
+  const Image image = grey_noise(201, 150, 1);
+  Config config;
+  config.width = 201;
+  config.height = 150;
+  config.threads = 3;
+  FrameJob job;
+  job.input = {image.pixels(), image.stride};
+  job.segmentation.threshold_low = 100;
+  job.segmentation.morphology = {.open_radius = 1, .close_radius = 2, .fill_holes = 30};
+  job.regions = std::make_shared<const RegionMask>(Regions{}, config.width, config.height);
+  for (const AlgorithmInfo& labeler : labelers()) {
+    config.algorithm = labeler.algorithm;
+    ASSERT_TRUE(engine->configure(config).ok());
+    for (const Foreground foreground : {Foreground::kBinary, Foreground::kOtsu, Foreground::kLocal}) {
+      job.settings.rule = {.foreground = foreground, .threshold = 150};
+      const uint64_t before = n_allocations;
+      FrameResult result;
+      const bool is_done = engine->push(job).ok() && engine->pop(&result).ok();
+      ASSERT_TRUE(is_done);
+      EXPECT_EQ(n_allocations - before, 0u) << labeler.nick << ", " << name_of(foreground);
+    }
+  }
+}
+
 TEST(AllocationTest, OutOfMemorySaysWhatNeedsLess) {
   if (backend() != Backend::kCpu) {
     GTEST_SKIP() << "DeviceMemoryTest does this on the GPU";

@@ -182,6 +182,19 @@ TEST_P(SegmentTest, Rules) {
   }
 }
 
+/// Pixels that just reach their threshold, in windows whose sums are large: with k = 1/2 and an offset of
+/// −64, the threshold of a flat window of 128 is 128.
+TEST_P(SegmentTest, LargeFlatWindows) {
+  Image image = plain("nearly flat", 300, 260, 128);
+  const SegmentationCase c{
+      .rule = {.foreground = Foreground::kLocal},
+      .segmentation = {.local = {.radius = kMaxLocalRadius, .offset = -64, .deviation = 512}}};
+  expect_exact(image, c);
+  image.at(150, 130) = 127;
+  image.at(20, 30) = 129;
+  expect_exact(image, c);
+}
+
 TEST_P(SegmentTest, OddSizesAndStrides) {
   for (const auto& [width, height] : {std::pair{1u, 1u},
                                       {1u, 40u},

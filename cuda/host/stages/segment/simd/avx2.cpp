@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -33,6 +34,12 @@ struct Avx2SegmentSimd {
       return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_slli_epi16(load(flags + i), 7)));
     };
     return half(0) | uint64_t{half(32)} << 32;
+  }
+
+  static void take_roots(double* values) {
+    for (uint32_t i = 0; i < kBitsPerWord; i += 4) {
+      _mm256_storeu_pd(values + i, _mm256_sqrt_pd(_mm256_loadu_pd(values + i)));
+    }
   }
 
   static __m256i widen(const uint16_t* values) {

@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -31,6 +32,12 @@ struct Avx512SegmentSimd {
   static uint64_t gather(const uint8_t* flags) {
     const __m512i v = _mm512_loadu_si512(flags);
     return _mm512_test_epi8_mask(v, v);
+  }
+
+  static void take_roots(double* values) {
+    for (uint32_t i = 0; i < kBitsPerWord; i += 8) {
+      _mm512_storeu_pd(values + i, _mm512_sqrt_pd(_mm512_loadu_pd(values + i)));
+    }
   }
 
   static __m512i widen(const uint16_t* values) {

@@ -17,6 +17,12 @@ struct PortableSegmentSimd {
     return word;
   }
 
+  static void take_roots(double* values) {
+    for (uint32_t i = 0; i < kBitsPerWord; ++i) {
+      values[i] = std::sqrt(values[i]);
+    }
+  }
+
   static uint64_t compare_with_means(const LocalJob& job, uint32_t x, const uint8_t* pixels, uint32_t* sum) {
     const uint16_t* entering = job.sums + x + job.local.radius;
     const uint16_t* leaving = job.sums + x - job.local.radius - 1;

@@ -6,9 +6,12 @@
 /// - compare_with_means(job, x, pixels, sum): a bit for each pixel from column x on, set where the pixel
 ///   reaches the mean of its window minus the offset. `sum` is that of the window of column x − 1, and
 ///   becomes that of column x + 63;
-/// - gather(flags): a bit for each of 64 bytes that are 0 or 1.
+/// - gather(flags): a bit for each of 64 bytes that are 0 or 1;
+/// - take_roots(values): 64 doubles become their correctly rounded square roots.
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -89,6 +92,9 @@ class SegmentKernelSet {
     uint32_t sum_;
   };
 
+  /// Decides LocalRule's inequality, left ≥ right, in doubles, of which a vector has many. Only the last
+  /// products are rounded, by at most 2¹⁰ (right < 2⁶³) and not at all below 2⁵³: unless both are close, the
+  /// doubles are right. The few other pixels ask the rule.
   class DeviationComparer {
    public:
     explicit DeviationComparer(const LocalJob& job)
@@ -102,16 +108,38 @@ class SegmentKernelSet {
       uint32_t squares[kBitsPerWord];
       slide(job_.sums + x, &sum_, sums);
       slide(job_.squares + x, &squares_, squares);
-      uint8_t flags[kBitsPerWord];
       const uint32_t* n = job_.n + x;
-      const LocalRule rule = rule_;
+      double roots[kBitsPerWord];
       for (uint32_t i = 0; i < kBitsPerWord; ++i) {
-        flags[i] = rule.is_foreground(pixels[i], n[i], sums[i], squares[i]) ? 1 : 0;
+        const double sum = as_double(sums[i]);
+        roots[i] = as_double(n[i]) * static_cast<double>(squares[i]) - sum * sum;
       }
-      return Simd::gather(flags);
+      Simd::take_roots(roots);
+      uint8_t flags[kBitsPerWord];
+      uint8_t doubts[kBitsPerWord];
+      const double offset = job_.local.offset;
+      const double deviation = job_.local.deviation;
+      for (uint32_t i = 0; i < kBitsPerWord; ++i) {
+        const double range = as_double(n[i]) * kLocalRange;
+        const double root = static_cast<double>(static_cast<int32_t>(roots[i]));
+        const double left = (as_double(pixels[i]) + offset) * as_double(n[i]) * (range * kOne);
+        const double right = as_double(sums[i]) * (range * kOne + deviation * (root - range));
+        flags[i] = left >= right ? 1 : 0;
+        doubts[i] = (std::fabs(left - right) < 0x1p12 ? 1 : 0) & (std::fabs(right) >= 0x1p52 ? 1 : 0);
+      }
+      uint64_t word = Simd::gather(flags);
+      for (uint64_t left = Simd::gather(doubts); left != 0; left &= left - 1) {
+        const auto i = static_cast<uint32_t>(std::countr_zero(left));
+        const bool is_set = rule_.is_foreground(pixels[i], n[i], sums[i], squares[i]);
+        word = (word & ~(uint64_t{1} << i)) | uint64_t{is_set} << i;
+      }
+      return word;
     }
 
    private:
+    /// From a signed integer, which every instruction set can convert.
+    static double as_double(uint32_t value) { return static_cast<double>(static_cast<int32_t>(value)); }
+
     template <typename Sum>
     void slide(const Sum* columns, uint32_t* sum, uint32_t* out) const {
       const Sum* entering = columns + job_.local.radius;
