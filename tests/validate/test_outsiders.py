@@ -19,8 +19,6 @@ except ImportError as missing:
     print(f"skipped: {missing}; install python3-pytest, python3-scipy and python3-skimage")
     sys.exit(77)
 
-PROGRAM = os.environ.get("CCL_RECORDS", "ccl-records")
-BACKEND = os.environ.get("CUDACCL_TEST_BACKEND", "cpu")
 IMAGES = ["camera", "coins", "page", "horse", "moon", "cell", "brick", "grass", "clock", "hubble_deep_field"]
 ENOUGH_IMAGES = 4
 
@@ -50,7 +48,9 @@ def label(image, folder, *settings):
     """Labels and records by cudaccl."""
     height, width = image.shape
     (folder / "frame.gray").write_bytes(image.tobytes())
-    command = [PROGRAM, "--raw", f"{width}x{height}", "--backend", BACKEND, "--csv", folder / "records.csv"]
+    program = os.environ.get("CCL_RECORDS", "ccl-records")
+    backend = os.environ.get("CUDACCL_TEST_BACKEND", "cpu")
+    command = [program, "--raw", f"{width}x{height}", "--backend", backend, "--csv", folder / "records.csv"]
     command += ["--labels", folder / "labels.u16", "--set", "max-components=65535"]
     for setting in settings:
         command += ["--set", setting]
@@ -129,15 +129,20 @@ def test_values(name, connectivity, tmp_path):
     check(labels, records, measure.label(segments, background=0, connectivity=connectivity), segments, connectivity)
 
 
-if __name__ == "__main__":
-    os.environ["CCL_RECORDS"] = sys.argv[1]
-    os.environ["CUDACCL_TEST_BACKEND"] = sys.argv[2]
+def skip_without_backend(backend):
+    """Ends the program, which Meson then reports as skipped, without a GPU for this backend."""
     probe = subprocess.run(
-        ["gst-launch-1.0", "videotestsrc", "num-buffers=1", "!", "cudaccl", f"backend={sys.argv[2]}", "!", "fakesink"],
+        ["gst-launch-1.0", "videotestsrc", "num-buffers=1", "!", "cudaccl", f"backend={backend}", "!", "fakesink"],
         capture_output=True,
         text=True,
     )
-    if probe.returncode != 0 and sys.argv[2] == "cuda":
+    if probe.returncode != 0 and backend == "cuda":
         print(f"skipped: no GPU: {probe.stderr}")
         sys.exit(77)
+
+
+if __name__ == "__main__":
+    os.environ["CCL_RECORDS"] = sys.argv[1]
+    os.environ["CUDACCL_TEST_BACKEND"] = sys.argv[2]
+    skip_without_backend(sys.argv[2])
     sys.exit(pytest.main([__file__, "-q", "-rs"]))
