@@ -14,8 +14,10 @@
 /// - A device error in push() or pop() discards all frames and invalidates their results. Then the engine
 ///   must be configured again.
 ///
-/// Memory: configure() takes all memory, and later calls allocate nothing, with one exception. The GPU engine
-/// takes the memory for rare cases with the first frame that needs it. These cases are:
+/// Memory: configure() takes all memory, and later calls allocate nothing, with two exceptions. Both engines
+/// take the memory of a background model with the first frame that needs it; configure() keeps the model
+/// unless the frame's size or the number of threads changes. The GPU engine takes the memory for rare cases
+/// with the first frame that needs it. These cases are:
 /// - an input or output image in another memory than Config names;
 /// - an output image on the device with padded rows, or at an address that 16-byte stores cannot write to;
 /// - with `runs`: an active filter;

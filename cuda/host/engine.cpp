@@ -31,16 +31,15 @@ std::string HostEngine::description() const {
 Status HostEngine::configure(const Config& config) {
   flush();
   pipeline_.reset();
-  segmenter_.reset();
   CCL_RETURN_IF_ERROR(validate(config));
   const AlgorithmInfo* algorithm = nullptr;
   CCL_RETURN_IF_ERROR(resolve_algorithm(config.algorithm, Backend::kCpu, &algorithm));
-  std::string out_of_memory;  // made now, while memory is left for it
   try {
-    out_of_memory = describe_lack_of_memory(config);
+    out_of_memory_ = describe_lack_of_memory(config);
     const uint32_t n_threads =
         config.threads != 0 ? config.threads : choose_thread_count(config.width, config.height);
     if (!pool_ || pool_->n_threads() != n_threads) {
+      segmenter_.reset();
       pool_ = std::make_unique<ThreadPool>(n_threads);  // before the old one ends, so that workers stay alive
     }
     slots_ = std::vector<Slot>(config.slots);
@@ -50,10 +49,12 @@ Status HostEngine::configure(const Config& config) {
       slot.records = std::make_unique_for_overwrite<CclComponent[]>(n_records);
     }
     palette_colors();  // built here, not while the first frame waits
-    segmenter_ = std::make_unique<Segmenter>(config.width, config.height, *pool_);
+    if (!segmenter_ || !segmenter_->is_for(config.width, config.height)) {
+      segmenter_ = std::make_unique<Segmenter>(config.width, config.height, *pool_);
+    }
     pipeline_ = make_pipeline(config, *algorithm, *pool_);
   } catch (const std::bad_alloc&) {
-    return {StatusCode::kOutOfMemory, std::move(out_of_memory)};
+    return {StatusCode::kOutOfMemory, std::move(out_of_memory_)};
   } catch (const std::system_error& error) {
     return {StatusCode::kOutOfMemory,
             std::string("cannot start the engine's threads: ") + error.what() + "; fewer threads may work"};
@@ -72,12 +73,14 @@ Status HostEngine::push(const FrameJob& job) {
             "all " + std::to_string(config_.slots) + " slots hold frames; pop one first"};
   }
   CCL_RETURN_IF_ERROR(validate(job, config_, Backend::kCpu));
-  if (job.settings.rule.foreground == Foreground::kMotion) {
-    return {StatusCode::kUnsupported, "the CPU engine has no background model"};
-  }
   Slot& slot = slots_[(first_waiting_ + n_waiting_) % config_.slots];
   slot.result = {};
-  run(job, slot.records.get(), &slot.result);
+  try {
+    run(job, slot.records.get(), &slot.result);
+  } catch (const std::bad_alloc&) {  // for the background model
+    pipeline_.reset();
+    return {StatusCode::kOutOfMemory, std::move(out_of_memory_)};
+  }
   slot.result.overflow = slot.result.counts.n_components > config_.max_components;
   slot.result.labels_saturated =
       config_.output == Output::kLabels && slot.result.counts.n_labels > kMaxPaintedLabel;

@@ -10,7 +10,8 @@
 namespace ccl::host {
 
 Segmenter::Segmenter(uint32_t width, uint32_t height, ThreadPool& pool)
-    : kernels_(kernels(choose_simd_level())),
+    : pool_(pool),
+      kernels_(kernels(choose_simd_level())),
       width_(width),
       height_(height),
       strips_(height, pool),
@@ -19,6 +20,7 @@ Segmenter::Segmenter(uint32_t width, uint32_t height, ThreadPool& pool)
       strong_(width, height),
       otsu_(width, strips_),
       local_(width, height, strips_, segment_kernels(kernels_.level)),
+      background_(width, height, kernels_.level),
       morphology_(width, height, strips_, segment_kernels(kernels_.level)),
       holes_(width, height, pool, kernels_) {}
 
@@ -55,7 +57,10 @@ void Segmenter::apply_rule(const FrameJob& job, FrameCounts* counts) {
       }
       break;
     }
-    case Foreground::kMotion:  // rejected by HostEngine::push()
+    case Foreground::kMotion:
+      background_.update(job.input, clock_.next(job.segmentation.motion, job.time, job.resets_background),
+                         pool_, {.words = bits_.row(0), .stride = bits_.stride()}, counts);
+      break;
     case Foreground::kValues:  // makes no bits
       break;
   }

@@ -8,6 +8,8 @@
 #include "ccl/counts.h"
 #include "ccl/engine.h"
 #include "ccl/segment/hysteresis.h"
+#include "ccl/segment/motion.h"
+#include "host/stages/segment/background.h"
 #include "host/stages/segment/bit_image.h"
 #include "host/stages/segment/holes.h"
 #include "host/stages/segment/local.h"
@@ -18,14 +20,21 @@
 
 namespace ccl::host {
 
-/// One per engine.
+/// One per engine. It owns the background model, so it lives as long as the frames' size stays the same.
 class Segmenter {
  public:
-  /// Takes all memory for frames of this size. `pool` must outlive the segmenter.
+  /// Takes all memory for frames of this size, except that of the background model. `pool` must outlive the
+  /// segmenter.
   Segmenter(uint32_t width, uint32_t height, ThreadPool& pool);
 
+  /// Whether the constructor would make the same.
+  bool is_for(uint32_t width, uint32_t height) const {
+    return width == width_ && height == height_ && choose_simd_level() == kernels_.level;
+  }
+
   /// Makes the bits of a frame for which makes_bits() is true. They are valid until the next call. Writes
-  /// what `counts` reports of them.
+  /// what `counts` reports of them. The first frame that needs the background model takes its memory; throws
+  /// std::bad_alloc if there is none.
   FrameBits run(const FrameJob& job, FrameCounts* counts);
 
  private:
@@ -33,6 +42,7 @@ class Segmenter {
   void apply_threshold(const InputImage& image, const ThresholdRule& rule, BitImage* bits) const;
   void apply_regions(const RegionMask& regions, BitImage* bits) const;
 
+  ThreadPool& pool_;
   const Kernels& kernels_;
   uint32_t width_;
   uint32_t height_;
@@ -42,6 +52,8 @@ class Segmenter {
   BitImage strong_;  ///< with hysteresis
   OtsuStage otsu_;
   LocalStage local_;
+  MotionClock clock_;
+  Background background_;
   MorphologyStage morphology_;
   HoleFiller holes_;
 };
