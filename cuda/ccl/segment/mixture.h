@@ -38,6 +38,10 @@ namespace ccl::mixture {
 inline constexpr uint32_t kModes = 4;
 inline constexpr uint32_t kFullWeight = 65535;
 inline constexpr uint32_t kBackgroundWeight = 8192;  ///< 1/8
+/// −ln(1 − 1/8) of 65536: at this rate per learning time, a new mode weighs kBackgroundWeight after that
+/// time.
+inline constexpr uint32_t kLearnedWeight = 8751;
+inline constexpr uint32_t kPrunePart = 20;  ///< modes lose this part of the weight rate
 inline constexpr uint32_t kNewWeight = 64;
 inline constexpr uint32_t kMeanBits = 8;  ///< fraction bits of means and variances
 inline constexpr uint32_t kMinVariance = 4 << kMeanBits;

@@ -22,9 +22,6 @@ constexpr uint64_t kFallUs = 500'000;
 /// Mixture: the time constant of means and variances.
 constexpr uint64_t kMeanUs = 1'500'000;
 constexpr uint64_t kChromaUs = 1'000'000 / 16;
-/// A mode that a value follows from now on weighs kBackgroundWeight after −ln(7/8) of the time constant of
-/// weights.
-constexpr double kPartOfTimeConstant = 0.1335314;
 
 /// A stretch of the stream's time.
 struct Span {
@@ -39,6 +36,10 @@ struct Span {
     return static_cast<Count>(std::min(count(period_us), most));
   }
 };
+
+uint32_t to_us(uint32_t ms) {
+  return static_cast<uint32_t>(std::min(uint64_t{ms} * 1000, uint64_t{kOldestUs}));
+}
 
 /// 4·base at no sensitivity, base at 50, a quarter of it at 100: a factor of 2 every 25, linear between.
 constexpr uint32_t scale(uint32_t base, uint32_t sensitivity) {
@@ -60,7 +61,7 @@ sigma_delta::Thresholds sigma_delta_thresholds(const Motion& motion) {
 
 /// In step n of the Zipfian form, with 2^k the largest power of two that divides n, M moves where
 /// V ≥ 2^kStepLevels / 2^k: so where V ≥ 2^j, it moves every 2^(kStepLevels − j) steps.
-sigma_delta::Rates sigma_delta_rates(const Span& span, uint32_t learning_ms) {
+sigma_delta::Rates sigma_delta_rates(const Span& span) {
   sigma_delta::Rates rates;
   for (uint32_t level = 0; level <= kStepLevels; ++level) {
     const uint64_t n_moves = span.count(kStepUs << level);
@@ -73,9 +74,6 @@ sigma_delta::Rates sigma_delta_rates(const Span& span, uint32_t learning_ms) {
   }
   rates.up = span.count<uint8_t>(kRiseUs, 16);
   rates.down = span.count<uint8_t>(kFallUs, 16);
-  rates.count =
-      span.count<uint8_t>(std::max(uint64_t{learning_ms} * 1000 / sigma_delta::kLearnedCount, uint64_t{1}),
-                          sigma_delta::kLearnedCount);
   return rates;
 }
 
@@ -87,12 +85,8 @@ mixture::Thresholds mixture_thresholds(const Motion& motion) {
           .shadows = motion.shadows};
 }
 
-mixture::Rates mixture_rates(const Span& span, uint32_t learning_ms) {
-  const double constant_us = std::max(learning_ms, 1u) * 1000.0 / kPartOfTimeConstant;
-  const auto weight_us = std::max(static_cast<uint64_t>(constant_us / 65536), uint64_t{1});
-  return {.weight = span.count<uint16_t>(weight_us, 32768),
-          .prune = span.count<uint16_t>(weight_us * 20, 1024),
-          .mean = span.count<uint16_t>(kMeanUs >> mixture::kRateBits, 2048),
+mixture::Rates mixture_rates(const Span& span) {
+  return {.mean = span.count<uint16_t>(kMeanUs >> mixture::kRateBits, 2048),
           .chroma = span.count<uint8_t>(kChromaUs, 8)};
 }
 
@@ -109,16 +103,16 @@ MotionStep MotionClock::next(const Motion& motion, int64_t time, bool resets) {
   last_time_ = has_time_ ? time : 0;
   const Span span = {now_us_, now_us_ + static_cast<uint64_t>(duration_ns / kNsPerUs)};
   now_us_ = span.end_us;
-  return {
-      .model = motion.model,
-      .resets = resets,
-      .max_change = motion.max_change,
-      .duration_us = static_cast<uint32_t>(span.end_us - span.begin_us),
-      .warm_up_us = static_cast<uint32_t>(std::min(uint64_t{motion.warm_up_ms} * 1000, uint64_t{0xffffffff})),
-      .sigma_delta = sigma_delta_thresholds(motion),
-      .sigma_delta_rates = sigma_delta_rates(span, motion.learning_ms),
-      .mixture = mixture_thresholds(motion),
-      .mixture_rates = mixture_rates(span, motion.learning_ms)};
+  return {.model = motion.model,
+          .resets = resets,
+          .max_change = motion.max_change,
+          .duration_us = static_cast<uint32_t>(span.end_us - span.begin_us),
+          .warm_up_us = to_us(motion.warm_up_ms),
+          .learning_us = to_us(motion.learning_ms),
+          .sigma_delta = sigma_delta_thresholds(motion),
+          .sigma_delta_rates = sigma_delta_rates(span),
+          .mixture = mixture_thresholds(motion),
+          .mixture_rates = mixture_rates(span)};
 }
 
 }  // namespace ccl

@@ -23,6 +23,10 @@ namespace ccl {
 /// After a change of light, the model warms up for this time, or for Motion::warm_up_ms if that is less.
 inline constexpr uint32_t kLightWarmUpUs = 250'000;
 
+inline constexpr uint32_t kOldestUs = 1u << 31;
+inline constexpr uint32_t kAgePart = 2;
+inline constexpr uint32_t kShortestLearningUs = 500'000;
+
 /// A frame as a background model sees it: its settings, and the time since the previous frame.
 struct MotionStep {
   BackgroundModel model = BackgroundModel::kSigmaDelta;
@@ -30,10 +34,11 @@ struct MotionStep {
   uint16_t max_change = 1024;  ///< in 1/1024 of the frame
   uint32_t duration_us = 0;    ///< since the previous frame
   uint32_t warm_up_us = 0;
+  uint32_t learning_us = 0;
   sigma_delta::Thresholds sigma_delta;
-  sigma_delta::Rates sigma_delta_rates;  ///< without warm-up
+  sigma_delta::Rates sigma_delta_rates;  ///< without warm-up and without what depends on the learning time
   mixture::Thresholds mixture;
-  mixture::Rates mixture_rates;  ///< without warm-up
+  mixture::Rates mixture_rates;  ///< the same
 
   bool operator==(const MotionStep&) const = default;
 };
@@ -52,12 +57,47 @@ struct ModelState {
   uint32_t n_differ;    ///< pixels of this frame that differ: classify() counts, decide() reads and clears
   uint32_t total_us;    ///< of the warm-up
   uint32_t elapsed_us;  ///< of the warm-up
-  Learning learning;    ///< of the frame that decide() has seen
+  uint32_t age_us;      ///< since the model began, at most kOldestUs
+  uint32_t count_rest;  ///< see Rates: what is left of the rates of earlier frames
+  uint32_t weight_rest;
+  uint32_t prune_rest;
+  Learning learning;  ///< of the frame that decide() has seen
   sigma_delta::Rates sigma_delta;
   mixture::Rates mixture;
 
   constexpr bool has_foreground() const { return learning == Learning::kSelective; }
 };
+
+/// A young model is not sure of its background: what differs becomes background after a part of the model's
+/// age, if that is less than the learning time. So what was mistaken for background at the start is soon
+/// corrected.
+constexpr uint32_t learning_us(const MotionStep& step, const ModelState& state) {
+  const uint32_t young_us = state.age_us / kAgePart;
+  const uint32_t us = young_us < step.learning_us ? young_us : step.learning_us;
+  return us > kShortestLearningUs                 ? us
+         : step.learning_us < kShortestLearningUs ? step.learning_us
+                                                  : kShortestLearningUs;
+}
+
+/// The whole part of `n` per `period`, for `duration`; the rest is kept for the next frame.
+constexpr uint32_t take(uint32_t n, uint32_t duration_us, uint32_t period_us, uint32_t most, uint32_t* rest) {
+  constexpr uint32_t kRestBits = 8;
+  const uint64_t sum = (uint64_t{duration_us} * n << kRestBits) / (period_us > 0 ? period_us : 1) + *rest;
+  const uint64_t whole = sum >> kRestBits;
+  *rest = static_cast<uint32_t>(sum & ((1u << kRestBits) - 1));
+  return whole < most ? static_cast<uint32_t>(whole) : most;
+}
+
+/// The rates that depend on the learning time.
+constexpr void learn_selectively(const MotionStep& step, ModelState* state) {
+  const uint32_t us = learning_us(step, *state);
+  state->sigma_delta.count = static_cast<uint8_t>(
+      take(sigma_delta::kLearnedCount, step.duration_us, us, sigma_delta::kLearnedCount, &state->count_rest));
+  state->mixture.weight =
+      static_cast<uint16_t>(take(mixture::kLearnedWeight, step.duration_us, us, 32768, &state->weight_rest));
+  state->mixture.prune = static_cast<uint16_t>(
+      take(mixture::kLearnedWeight / mixture::kPrunePart, step.duration_us, us, 1024, &state->prune_rest));
+}
 
 /// Called by one thread, after all pixels are classified. FrameCounts::relearning is 1 unless
 /// has_foreground().
@@ -66,8 +106,10 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* sta
   state->n_differ = 0;
   state->sigma_delta = step.sigma_delta_rates;
   state->mixture = step.mixture_rates;
+  state->age_us = state->age_us < kOldestUs ? state->age_us + step.duration_us : kOldestUs;
   if (step.resets || state->is_begun == 0) {
     state->learning = Learning::kInitialize;
+    state->age_us = 0;
     state->total_us = step.warm_up_us;
     state->elapsed_us = 0;
     state->is_begun = 1;
@@ -76,6 +118,7 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* sta
   const bool is_warming_up = state->elapsed_us < state->total_us;
   if (light_changed) {
     state->learning = Learning::kRelearn;
+    state->age_us = 0;
     // A change of light in a long warm-up does not shorten it.
     const uint32_t left_us = is_warming_up ? state->total_us - state->elapsed_us : 0;
     const uint32_t light_us = step.warm_up_us < kLightWarmUpUs ? step.warm_up_us : kLightWarmUpUs;
@@ -85,6 +128,7 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* sta
   }
   if (!is_warming_up) {
     state->learning = Learning::kSelective;
+    learn_selectively(step, state);
     return;
   }
   state->learning = Learning::kWarmUp;

@@ -36,14 +36,14 @@ namespace ccl::sigma_delta {
 inline constexpr uint32_t kMinVariance = 2;
 inline constexpr uint32_t kMaxVariance = 128;
 inline constexpr uint32_t kInitialVariance = 10;
-inline constexpr uint32_t kOnset = 4;           ///< V rises by this when a pixel starts to differ
+inline constexpr uint32_t kOnset = 0;           ///< V rises by this when a pixel starts to differ
 inline constexpr uint32_t kLearnedCount = 100;  ///< counts after which what differs becomes the mean
 inline constexpr uint32_t kDiffered = 128;      ///< bit of the status: differed in the previous frame
 inline constexpr uint32_t kNeutral = 128;       ///< chroma of grey
 
 /// What a frame decides by: a function of the sensitivity.
 struct Thresholds {
-  uint8_t luma = 8;    ///< beyond the variance
+  uint8_t luma = 6;    ///< beyond the variance
   uint8_t around = 4;  ///< beyond the means around
   uint8_t chroma = 8;
   uint8_t shadow = 4;  ///< by which the chroma of a shadow may be farther from neutral
@@ -194,8 +194,8 @@ constexpr Change<Lanes> learn(const Rates& rates, typename Lanes::Value far, typ
   const auto zero = Lanes::splat(0);
   const auto flag = Lanes::splat(kDiffered);
   if (rates.warm_up > 0) {
-    const auto moved =
-        move<Lanes>(variance, Lanes::add(far, far), Lanes::splat(rates.up), Lanes::splat(rates.down));
+    const auto moved = move<Lanes>(variance, Lanes::add(far, Lanes::half(far)), Lanes::splat(rates.up),
+                                   Lanes::splat(rates.down));
     return {zero, Lanes::splat(rates.warm_up), bound_variance<Lanes>(moved), zero};
   }
   const auto differed = Lanes::at_least(status, flag);
@@ -204,8 +204,8 @@ constexpr Change<Lanes> learn(const Rates& rates, typename Lanes::Value far, typ
   const auto count =
       Lanes::select(differs, Lanes::add(old_count, tick), Lanes::subtract(old_count, Lanes::add(tick, tick)));
   const auto learned = Lanes::at_least(count, Lanes::splat(kLearnedCount));
-  const auto moved =
-      move<Lanes>(variance, Lanes::add(far, far), Lanes::splat(rates.up), Lanes::splat(rates.down));
+  const auto moved = move<Lanes>(variance, Lanes::add(far, Lanes::half(far)), Lanes::splat(rates.up),
+                                 Lanes::splat(rates.down));
   const auto onset = Lanes::without(differs, differed);
   const auto risen = Lanes::add(variance, Lanes::both(onset, Lanes::splat(kOnset)));
   return {learned, Lanes::without(mean_step<Lanes>(rates, variance), differs),
