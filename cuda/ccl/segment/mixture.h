@@ -41,7 +41,10 @@ inline constexpr uint32_t kBackgroundWeight = 8192;  ///< 1/8
 /// −ln(1 − 1/8) of 65536: at this rate per learning time, a new mode weighs kBackgroundWeight after that
 /// time.
 inline constexpr uint32_t kLearnedWeight = 8751;
-inline constexpr uint32_t kPrunePart = 20;  ///< modes lose this part of the weight rate
+inline constexpr uint32_t kPrunePart = 20;      ///< modes lose this part of the weight rate
+inline constexpr uint32_t kGhost = 1u << 15;    ///< bit of the first mode's variance: see mark_ghost()
+inline constexpr uint32_t kGhostWeight = 1400;  ///< smallest weight of a ghost
+inline constexpr uint32_t kGhostNeighbors = 3;  ///< of 8, whose background explains a ghost
 inline constexpr uint32_t kNewWeight = 64;
 inline constexpr uint32_t kMeanBits = 8;  ///< fraction bits of means and variances
 inline constexpr uint32_t kMinVariance = 4 << kMeanBits;
@@ -55,8 +58,9 @@ inline constexpr uint32_t kNeutral = 128;
 struct Thresholds {
   uint16_t variances = 16;  ///< squared distance of foreground from its background, in variances
   uint8_t around = 4;       ///< distance from the means around
-  uint8_t shadow = 4;       ///< by which the chroma of a shadow may differ
+  uint8_t shadow = 2;       ///< by which the chroma of a shadow may differ
   bool shadows = true;
+  bool ghosts = false;  ///< whether this frame looks for ghosts
 
   bool operator==(const Thresholds&) const = default;
 };
@@ -184,6 +188,36 @@ constexpr Class<Lanes> classify(const Thresholds& thresholds, const Pixel<Lanes>
   return {differs, thresholds.shadows && has_chroma ? differs & ~shadow : differs};
 }
 
+/// How far a color is from the background of a pixel, by its first mode.
+template <typename Lanes>
+constexpr typename Lanes::Value background_distance(const Color<Lanes>& color, typename Lanes::Value mean,
+                                                    typename Lanes::Value chroma) {
+  return greatest<Lanes>(
+      difference<Lanes>(color.y, background_luma<Lanes>(mean)),
+      greatest<Lanes>(difference<Lanes>(color.u, chroma & 0xff), difference<Lanes>(color.v, chroma >> 8)));
+}
+
+/// Looks for ghosts, as the Σ-Δ model does: what an object has left behind, and not an object that stands.
+/// Returns the first mode's variance. `far`: background_distance() of the 8 pixels around.
+template <typename Lanes>
+constexpr typename Lanes::Value mark_ghost(const Thresholds& thresholds, const Pixel<Lanes>& pixel,
+                                           const Color<Lanes>& color, typename Lanes::Value differs,
+                                           const typename Lanes::Value (&far)[8]) {
+  const auto limit = Lanes::splat(thresholds.around);
+  auto n = Lanes::splat(0);
+  for (const auto& value : far) {
+    n = n + (Lanes::at_least(limit, value) & 1);
+  }
+  auto stands = Lanes::splat(0);
+  for (const Mode<Lanes>& mode : pixel.modes) {
+    const Distance<Lanes> distance = distance_from<Lanes>(mode, color);
+    stands = stands | (Lanes::at_least(mode.weight, Lanes::splat(kGhostWeight)) &
+                       Lanes::at_least(mode.variance * kFit, distance.luma + distance.chroma));
+  }
+  const auto is_ghost = differs & stands & Lanes::at_least(n, Lanes::splat(kGhostNeighbors));
+  return pixel.modes[0].variance | (is_ghost & kGhost);
+}
+
 /// `value`, moved towards `target` by a part of the distance.
 template <typename Lanes>
 constexpr typename Lanes::Value approach(typename Lanes::Value value, typename Lanes::Value target,
@@ -225,6 +259,9 @@ constexpr Mode<Lanes> new_mode(const Color<Lanes>& color, typename Lanes::Value 
 template <typename Lanes>
 constexpr Pixel<Lanes> update(const Rates& rates, const Pixel<Lanes>& old, const Color<Lanes>& color) {
   Pixel<Lanes> pixel = old;
+  const auto is_ghost = Lanes::at_least(old.modes[0].variance, Lanes::splat(kGhost));
+  const auto learned = is_ghost & kFullWeight;
+  pixel.modes[0].variance = old.modes[0].variance & (kGhost - 1);
   auto is_free = Lanes::splat(~0u);  // belongs to no mode yet
   for (Mode<Lanes>& mode : pixel.modes) {
     const Distance<Lanes> distance = distance_from<Lanes>(mode, color);
@@ -234,8 +271,9 @@ constexpr Pixel<Lanes> update(const Rates& rates, const Pixel<Lanes>& old, const
     is_free = is_free & ~fits;
     mode = select_mode<Lanes>(fits, adapt<Lanes>(rates, mode, color, far), mode);
     const auto share = Lanes::select(fits, Lanes::splat(kFullWeight * rates.weight), Lanes::splat(0));
-    mode.weight = excess<Lanes>((mode.weight * (65536u - rates.weight) + share + 32768u) >> 16,
-                                Lanes::splat(rates.prune));
+    const auto weight = excess<Lanes>((mode.weight * (65536u - rates.weight) + share + 32768u) >> 16,
+                                      Lanes::splat(rates.prune));
+    mode.weight = greatest<Lanes>(weight, fits & learned);
   }
   Mode<Lanes>& last = pixel.modes[kModes - 1];
   const uint32_t weight = rates.weight > kNewWeight ? rates.weight : kNewWeight;

@@ -16,11 +16,13 @@ constexpr int64_t kLongestNs = 1'000'000'000;
 /// Σ-Δ: the number of steps is a power of two, so that each count of trailing zeros has its period.
 constexpr uint64_t kStepUs = 1'000'000 / 64;
 constexpr uint32_t kStepLevels = 6;
+/// A ghost shrinks by a pixel on each side in this time.
+constexpr uint64_t kGhostUs = 125'000;
 constexpr uint64_t kRiseUs = 125'000;
 constexpr uint64_t kFallUs = 500'000;
 
 /// Mixture: the time constant of means and variances.
-constexpr uint64_t kMeanUs = 1'500'000;
+constexpr uint64_t kMeanUs = 500'000;
 constexpr uint64_t kChromaUs = 1'000'000 / 16;
 
 /// A stretch of the stream's time.
@@ -49,14 +51,15 @@ constexpr uint32_t scale(uint32_t base, uint32_t sensitivity) {
 }
 static_assert(scale(8, 50) == 8 && scale(8, 100) == 2 && scale(8, 0) == 32 && scale(8, 25) == 16);
 
-sigma_delta::Thresholds sigma_delta_thresholds(const Motion& motion) {
+sigma_delta::Thresholds sigma_delta_thresholds(const Motion& motion, const Span& span) {
   const auto scaled = [&](uint32_t base) { return static_cast<uint8_t>(scale(base, motion.sensitivity)); };
   const sigma_delta::Thresholds base;
   return {.luma = scaled(base.luma),
           .around = scaled(base.around),
           .chroma = scaled(base.chroma),
           .shadow = base.shadow,
-          .shadows = motion.shadows};
+          .shadows = motion.shadows,
+          .ghosts = span.count(kGhostUs) > 0};
 }
 
 /// In step n of the Zipfian form, with 2^k the largest power of two that divides n, M moves where
@@ -77,12 +80,13 @@ sigma_delta::Rates sigma_delta_rates(const Span& span) {
   return rates;
 }
 
-mixture::Thresholds mixture_thresholds(const Motion& motion) {
+mixture::Thresholds mixture_thresholds(const Motion& motion, const Span& span) {
   const mixture::Thresholds base;
   return {.variances = static_cast<uint16_t>(scale(base.variances, motion.sensitivity)),
           .around = static_cast<uint8_t>(scale(base.around, motion.sensitivity)),
           .shadow = base.shadow,
-          .shadows = motion.shadows};
+          .shadows = motion.shadows,
+          .ghosts = span.count(kGhostUs) > 0};
 }
 
 mixture::Rates mixture_rates(const Span& span) {
@@ -109,9 +113,9 @@ MotionStep MotionClock::next(const Motion& motion, int64_t time, bool resets) {
           .duration_us = static_cast<uint32_t>(span.end_us - span.begin_us),
           .warm_up_us = to_us(motion.warm_up_ms),
           .learning_us = to_us(motion.learning_ms),
-          .sigma_delta = sigma_delta_thresholds(motion),
+          .sigma_delta = sigma_delta_thresholds(motion, span),
           .sigma_delta_rates = sigma_delta_rates(span),
-          .mixture = mixture_thresholds(motion),
+          .mixture = mixture_thresholds(motion, span),
           .mixture_rates = mixture_rates(span)};
 }
 

@@ -9,7 +9,7 @@
 ///    begins anew from this frame.
 /// 3. update() or initialize() every pixel's state. If the model warms up, the frame has no foreground.
 ///
-/// The decision is a part of the model's state, so a device takes it while later frames are already pushed.
+/// The decision is the model's state, so a device takes it while later frames are already pushed.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,6 @@ namespace ccl {
 inline constexpr uint32_t kLightWarmUpUs = 250'000;
 
 inline constexpr uint32_t kOldestUs = 1u << 31;
-inline constexpr uint32_t kAgePart = 2;
 inline constexpr uint32_t kShortestLearningUs = 500'000;
 
 /// A frame as a background model sees it: its settings, and the time since the previous frame.
@@ -68,12 +67,11 @@ struct ModelState {
   constexpr bool has_foreground() const { return learning == Learning::kSelective; }
 };
 
-/// A young model is not sure of its background: what differs becomes background after a part of the model's
+/// A young model is not sure of its background: what differs becomes background after the model's
 /// age, if that is less than the learning time. So what was mistaken for background at the start is soon
 /// corrected.
 constexpr uint32_t learning_us(const MotionStep& step, const ModelState& state) {
-  const uint32_t young_us = state.age_us / kAgePart;
-  const uint32_t us = young_us < step.learning_us ? young_us : step.learning_us;
+  const uint32_t us = state.age_us < step.learning_us ? state.age_us : step.learning_us;
   return us > kShortestLearningUs                 ? us
          : step.learning_us < kShortestLearningUs ? step.learning_us
                                                   : kShortestLearningUs;

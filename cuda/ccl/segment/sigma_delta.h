@@ -36,18 +36,20 @@ namespace ccl::sigma_delta {
 inline constexpr uint32_t kMinVariance = 2;
 inline constexpr uint32_t kMaxVariance = 128;
 inline constexpr uint32_t kInitialVariance = 10;
-inline constexpr uint32_t kOnset = 0;           ///< V rises by this when a pixel starts to differ
 inline constexpr uint32_t kLearnedCount = 100;  ///< counts after which what differs becomes the mean
-inline constexpr uint32_t kDiffered = 128;      ///< bit of the status: differed in the previous frame
+inline constexpr uint32_t kGhost = 128;         ///< bit of the status: the value becomes the mean
+inline constexpr uint32_t kGhostCount = 16;     ///< smallest count of a ghost
+inline constexpr uint32_t kGhostNeighbors = 3;  ///< of 8, whose means explain the value of a ghost
 inline constexpr uint32_t kNeutral = 128;       ///< chroma of grey
 
 /// What a frame decides by: a function of the sensitivity.
 struct Thresholds {
   uint8_t luma = 6;    ///< beyond the variance
   uint8_t around = 4;  ///< beyond the means around
-  uint8_t chroma = 8;
-  uint8_t shadow = 4;  ///< by which the chroma of a shadow may be farther from neutral
+  uint8_t chroma = 4;
+  uint8_t shadow = 1;  ///< by which the chroma of a shadow may be farther from neutral
   bool shadows = true;
+  bool ghosts = false;  ///< whether this frame looks for ghosts
 
   bool operator==(const Thresholds&) const = default;
 };
@@ -81,7 +83,7 @@ template <typename Lanes>
 struct Pixel {
   typename Lanes::Value mean;
   typename Lanes::Value variance;
-  typename Lanes::Value status;  ///< count, and kDiffered
+  typename Lanes::Value status;  ///< count, and kGhost
 };
 
 /// The smallest and largest mean of the 3×3 pixels around a pixel, itself included. Pixels outside the frame
@@ -115,8 +117,8 @@ constexpr typename Lanes::Value chroma_distance(typename Lanes::Value u, typenam
 /// How far a chroma value is outside what a shadow on the background can have.
 template <typename Lanes>
 constexpr typename Lanes::Value shadow_distance(typename Lanes::Value value, typename Lanes::Value mean) {
-  const auto neutral = Lanes::splat(kNeutral);
-  return distance<Lanes>(value, Lanes::min(mean, neutral), Lanes::max(mean, neutral));
+  const auto middle = Lanes::add(Lanes::half(mean), Lanes::splat(kNeutral / 2));
+  return distance<Lanes>(value, Lanes::min(mean, middle), Lanes::max(mean, middle));
 }
 
 template <typename Lanes>
@@ -126,7 +128,7 @@ constexpr ChromaClass<Lanes> classify_chroma(const Thresholds& thresholds, typen
   const auto far = chroma_distance<Lanes>(u, v, mean_u, mean_v);
   const auto outside = Lanes::max(shadow_distance<Lanes>(u, mean_u), shadow_distance<Lanes>(v, mean_v));
   return {above<Lanes>(far, Lanes::add(variance, Lanes::splat(thresholds.chroma))),
-          Lanes::at_least(Lanes::add(Lanes::half(variance), Lanes::splat(thresholds.shadow)), outside)};
+          Lanes::at_least(Lanes::splat(thresholds.shadow), outside)};
 }
 
 /// The chroma class of an image without chroma.
@@ -135,12 +137,13 @@ constexpr ChromaClass<Lanes> no_chroma() {
   return {Lanes::splat(0), Lanes::splat(0)};
 }
 
-/// Darker than the mean, but not under 3/8 of it.
+/// Under 7/8 of the mean, but not under 3/8.
 template <typename Lanes>
 constexpr typename Lanes::Value is_shaded(typename Lanes::Value value, typename Lanes::Value mean) {
   const auto quarter = Lanes::half(Lanes::half(mean));
-  return Lanes::both(above<Lanes>(mean, value),
-                     Lanes::at_least(value, Lanes::add(quarter, Lanes::half(quarter))));
+  const auto eighth = Lanes::half(quarter);
+  return Lanes::both(above<Lanes>(Lanes::subtract(mean, eighth), value),
+                     Lanes::at_least(value, Lanes::add(quarter, eighth)));
 }
 
 template <typename Lanes>
@@ -161,6 +164,25 @@ constexpr Class<Lanes> classify(const Thresholds& thresholds, typename Lanes::Va
     return {any, any};
   }
   return {any, Lanes::without(any, Lanes::both(chroma.fits_shadow, is_shaded<Lanes>(value, mean)))};
+}
+
+/// Looks for ghosts: what an object has left behind, and not an object that stands. The background around
+/// explains the value of a ghost's outermost pixels, so they become background, and then the next ones.
+/// Returns the status.
+///
+/// `differs`: whether the pixel differs from its own mean. `far`: its distance from the 8 means around it.
+template <typename Lanes>
+constexpr typename Lanes::Value mark_ghost(uint32_t threshold, typename Lanes::Value differs,
+                                           const typename Lanes::Value (&far)[8],
+                                           typename Lanes::Value status) {
+  const auto limit = Lanes::splat(threshold);
+  auto n = Lanes::splat(0);
+  for (const auto& value : far) {
+    n = Lanes::add(n, Lanes::both(Lanes::at_least(limit, value), Lanes::splat(1)));
+  }
+  const auto is_ghost = Lanes::both(differs, Lanes::both(Lanes::at_least(n, Lanes::splat(kGhostNeighbors)),
+                                                         Lanes::at_least(status, Lanes::splat(kGhostCount))));
+  return Lanes::either(status, Lanes::both(is_ghost, Lanes::splat(kGhost)));
 }
 
 /// By how much M may move in this frame.
@@ -192,25 +214,20 @@ template <typename Lanes>
 constexpr Change<Lanes> learn(const Rates& rates, typename Lanes::Value far, typename Lanes::Value differs,
                               typename Lanes::Value variance, typename Lanes::Value status) {
   const auto zero = Lanes::splat(0);
-  const auto flag = Lanes::splat(kDiffered);
-  if (rates.warm_up > 0) {
-    const auto moved = move<Lanes>(variance, Lanes::add(far, Lanes::half(far)), Lanes::splat(rates.up),
-                                   Lanes::splat(rates.down));
-    return {zero, Lanes::splat(rates.warm_up), bound_variance<Lanes>(moved), zero};
-  }
-  const auto differed = Lanes::at_least(status, flag);
-  const auto tick = Lanes::splat(rates.count);
-  const auto old_count = Lanes::without(status, flag);
-  const auto count =
-      Lanes::select(differs, Lanes::add(old_count, tick), Lanes::subtract(old_count, Lanes::add(tick, tick)));
-  const auto learned = Lanes::at_least(count, Lanes::splat(kLearnedCount));
   const auto moved = move<Lanes>(variance, Lanes::add(far, Lanes::half(far)), Lanes::splat(rates.up),
                                  Lanes::splat(rates.down));
-  const auto onset = Lanes::without(differs, differed);
-  const auto risen = Lanes::add(variance, Lanes::both(onset, Lanes::splat(kOnset)));
+  if (rates.warm_up > 0) {
+    return {zero, Lanes::splat(rates.warm_up), bound_variance<Lanes>(moved), zero};
+  }
+  const auto ghost = Lanes::splat(kGhost);
+  const auto old_count = Lanes::without(status, ghost);
+  const auto tick = Lanes::splat(rates.count);
+  const auto count =
+      Lanes::select(differs, Lanes::add(old_count, tick), Lanes::subtract(old_count, Lanes::add(tick, tick)));
+  const auto learned =
+      Lanes::either(Lanes::at_least(count, Lanes::splat(kLearnedCount)), Lanes::at_least(status, ghost));
   return {learned, Lanes::without(mean_step<Lanes>(rates, variance), differs),
-          bound_variance<Lanes>(Lanes::select(differs, risen, moved)),
-          Lanes::select(learned, zero, Lanes::either(count, Lanes::both(differs, flag)))};
+          bound_variance<Lanes>(Lanes::select(differs, variance, moved)), Lanes::without(count, learned)};
 }
 
 template <typename Lanes>

@@ -154,6 +154,7 @@ class Background::SigmaDelta final : public Model {
                               .pixels = luma(frame, y),
                               .mean = {mean_.row(above(y)), mean_.row(y), mean_.row(below(y))},
                               .variance = variance_.row(y),
+                              .status = const_cast<uint8_t*>(status_.row(y)),
                               .chroma_differs = nullptr,
                               .fits_shadow = nullptr};
     if (chroma_.is_present) {
@@ -190,13 +191,16 @@ class Background::SigmaDelta final : public Model {
     uint8_t* const fits_shadow = fits_shadow_.row(chunk);
     const ChromaRow row = chroma_row(frame, y, u, v);
     const bool is_half = chroma_.shift_x != 0;
-    kernels_.classify_sigma_delta_chroma({.thresholds = step.sigma_delta,
-                                          .width = chroma_.width,
-                                          .u = row.u,
-                                          .v = row.v,
-                                          .state = chroma_state(y),
-                                          .differs = is_half ? u : differs,
-                                          .fits_shadow = is_half ? v : fits_shadow});
+    kernels_.classify_sigma_delta_chroma(
+        {.thresholds = step.sigma_delta,
+         .width = chroma_.width,
+         .u = row.u,
+         .v = row.v,
+         .state = chroma_state(y),
+         .around_u = {mean_u_.row(y == 0 ? 0 : y - 1), mean_u_.row(std::min(y + 1, chroma_.height - 1))},
+         .around_v = {mean_v_.row(y == 0 ? 0 : y - 1), mean_v_.row(std::min(y + 1, chroma_.height - 1))},
+         .differs = is_half ? u : differs,
+         .fits_shadow = is_half ? v : fits_shadow});
     if (is_half) {
       kernels_.double_columns(u, width_, differs);
       kernels_.double_columns(v, width_, fits_shadow);
@@ -231,14 +235,16 @@ class Background::SigmaDelta final : public Model {
       if (!keeps_variance()) {
         std::memset(state.variance, sigma_delta::kInitialVariance, chroma_.width);
       }
-      return;
+    } else {
+      kernels_.update_sigma_delta_chroma({.thresholds = step.sigma_delta,
+                                          .rates = state_.sigma_delta,
+                                          .width = chroma_.width,
+                                          .u = row.u,
+                                          .v = row.v,
+                                          .state = state});
     }
-    kernels_.update_sigma_delta_chroma({.thresholds = step.sigma_delta,
-                                        .rates = state_.sigma_delta,
-                                        .width = chroma_.width,
-                                        .u = row.u,
-                                        .v = row.v,
-                                        .state = state});
+    pad_row(state.mean_u, chroma_.width);
+    pad_row(state.mean_v, chroma_.width);
   }
 
   PaddedPlane<uint8_t> mean_, variance_, status_;
@@ -284,15 +290,17 @@ class Background::Mixture final : public Model {
   void classify(const InputImage& frame, const MotionStep& step, uint32_t y, ClassRow* out) const override {
     read_chroma(frame, y);
     const uint32_t chunk = y / kRowsPerChunk;
-    kernels_.classify_mixture({.thresholds = step.mixture,
-                               .width = width_,
-                               .pixels = luma(frame, y),
-                               .u = u_.row(chunk),
-                               .v = v_.row(chunk),
-                               .has_chroma = chroma_.is_present,
-                               .state = mode_row(y),
-                               .around = {modes_[0].mean.row(above(y)), modes_[0].mean.row(below(y))}},
-                              out);
+    kernels_.classify_mixture(
+        {.thresholds = step.mixture,
+         .width = width_,
+         .pixels = luma(frame, y),
+         .u = u_.row(chunk),
+         .v = v_.row(chunk),
+         .has_chroma = chroma_.is_present,
+         .state = mode_row(y),
+         .around = {modes_[0].mean.row(above(y)), modes_[0].mean.row(below(y))},
+         .around_chroma = {modes_[0].chroma.row(above(y)), modes_[0].chroma.row(below(y))}},
+        out);
   }
 
   void learn(const InputImage& frame, const MotionStep&, uint32_t y) override {
@@ -310,6 +318,7 @@ class Background::Mixture final : public Model {
                                .state = state});
     }
     pad_row(state.mean[0], width_);
+    pad_row(state.chroma[0], width_);
   }
 
  private:

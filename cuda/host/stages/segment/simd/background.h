@@ -48,6 +48,7 @@ struct SigmaDeltaClassJob {
   const uint8_t* pixels;
   const uint8_t* mean[3];  ///< of the row above, the row itself, and the row below
   const uint8_t* variance;
+  uint8_t* status;
   const uint8_t* chroma_differs;  ///< masks; null: no chroma
   const uint8_t* fits_shadow;
 };
@@ -58,6 +59,8 @@ struct SigmaDeltaChromaClassJob {
   const uint8_t* u;
   const uint8_t* v;
   SigmaDeltaChromaRow state;
+  const uint8_t* around_u[2];  ///< means in the rows above and below
+  const uint8_t* around_v[2];
   uint8_t* differs;      ///< out: masks
   uint8_t* fits_shadow;  ///< out: masks
 };
@@ -88,6 +91,7 @@ struct MixtureClassJob {
   bool has_chroma;
   MixtureRow state;
   const uint16_t* around[2];  ///< means of the first mode in the rows above and below
+  const uint16_t* around_chroma[2];
 };
 
 struct MixtureUpdateJob {

@@ -70,6 +70,44 @@ class BackgroundRows {
     return around;
   }
 
+  /// The distances of a value from the 8 means around it.
+  struct Far {
+    Byte far[8];
+  };
+  static Far distances(const uint8_t* above, const uint8_t* here, const uint8_t* below, Byte value,
+                       uint32_t x) {
+    Far far;
+    uint32_t n = 0;
+    for (const uint8_t* row : {above, here, below}) {
+      for (const uint8_t* mean : {row + x - 1, row + x, row + x + 1}) {
+        if (mean != here + x) {
+          far.far[n++] = distance<Bytes>(value, Bytes::load(mean));
+        }
+      }
+    }
+    return far;
+  }
+
+  static void mark_ghosts(const SigmaDeltaClassJob& job, Byte value, uint32_t x) {
+    const Byte differs = sigma_delta::differs<Bytes>(
+        job.thresholds, distance<Bytes>(value, Bytes::load(job.mean[1] + x)), Bytes::load(job.variance + x));
+    const Far far = distances(job.mean[0], job.mean[1], job.mean[2], value, x);
+    uint8_t* const status = job.status + x;
+    Bytes::store(sigma_delta::mark_ghost<Bytes>(job.thresholds.luma, differs, far.far, Bytes::load(status)),
+                 status);
+  }
+
+  static void mark_ghosts(const SigmaDeltaChromaClassJob& job, Byte differs, Byte u, Byte v, uint32_t x) {
+    Far far = distances(job.around_u[0], job.state.mean_u, job.around_u[1], u, x);
+    const Far far_v = distances(job.around_v[0], job.state.mean_v, job.around_v[1], v, x);
+    for (uint32_t n = 0; n < 8; ++n) {
+      far.far[n] = Bytes::max(far.far[n], far_v.far[n]);
+    }
+    uint8_t* const status = job.state.status + x;
+    Bytes::store(sigma_delta::mark_ghost<Bytes>(job.thresholds.chroma, differs, far.far, Bytes::load(status)),
+                 status);
+  }
+
   static void classify_sigma_delta(const SigmaDeltaClassJob& job, ClassRow* out) {
     const BlockReader pixels(job.pixels, job.width);
     for (uint32_t x = 0; x < job.width; x += kBlock) {
@@ -86,6 +124,9 @@ class BackgroundRows {
             Bytes::load(job.variance + x + i), around(job.mean, x + i), chroma);
         foreground |= uint64_t{Bytes::bits(c.foreground)} << i;
         differs |= uint64_t{Bytes::bits(c.differs)} << i;
+        if (job.thresholds.ghosts) {
+          mark_ghosts(job, Bytes::load(pixels.block(x) + i), x + i);
+        }
       }
       const uint64_t valid = valid_bits(x, job.width);
       out->bits[x / kBlock] = foreground & valid;
@@ -104,6 +145,9 @@ class BackgroundRows {
             Bytes::load(job.state.variance + x + i));
         Bytes::store(c.differs, job.differs + x + i);
         Bytes::store(c.fits_shadow, job.fits_shadow + x + i);
+        if (job.thresholds.ghosts) {
+          mark_ghosts(job, c.differs, Bytes::load(u.block(x) + i), Bytes::load(v.block(x) + i), x + i);
+        }
       }
     }
   }
@@ -178,6 +222,22 @@ class BackgroundRows {
     return {mixture::background_luma<Words>(low), mixture::background_luma<Words>(high)};
   }
 
+  static void mark_ghosts(const MixtureClassJob& job, const mixture::Pixel<Words>& pixel,
+                          const mixture::Color<Words>& color, Word differs, uint32_t x) {
+    const uint16_t* const means[] = {job.around[0], job.state.mean[0], job.around[1]};
+    const uint16_t* const chromas[] = {job.around_chroma[0], job.state.chroma[0], job.around_chroma[1]};
+    Word far[8];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < 9; ++i) {
+      if (i != 4) {
+        far[n++] = mixture::background_distance<Words>(color, Words::load(means[i / 3] + x + i % 3 - 1),
+                                                       Words::load(chromas[i / 3] + x + i % 3 - 1));
+      }
+    }
+    Words::store(mixture::mark_ghost<Words>(job.thresholds, pixel, color, differs, far),
+                 job.state.variance[0] + x);
+  }
+
   static void classify_mixture(const MixtureClassJob& job, ClassRow* out) {
     const BlockReader pixels(job.pixels, job.width);
     for (uint32_t x = 0; x < job.width; x += kBlock) {
@@ -186,10 +246,14 @@ class BackgroundRows {
       for (uint32_t i = 0; i < kBlock; i += Words::kWidth) {
         const mixture::Color<Words> color = {Words::load(pixels.block(x) + i), Words::load(job.u + x + i),
                                              Words::load(job.v + x + i)};
-        const auto c = mixture::classify<Words>(job.thresholds, load_modes(job.state, x + i), color,
-                                                around(job, x + i), job.has_chroma);
+        const mixture::Pixel<Words> pixel = load_modes(job.state, x + i);
+        const auto c =
+            mixture::classify<Words>(job.thresholds, pixel, color, around(job, x + i), job.has_chroma);
         foreground |= uint64_t{Words::bits(c.foreground)} << i;
         differs |= uint64_t{Words::bits(c.differs)} << i;
+        if (job.thresholds.ghosts) {
+          mark_ghosts(job, pixel, color, c.differs, x + i);
+        }
       }
       const uint64_t valid = valid_bits(x, job.width);
       out->bits[x / kBlock] = foreground & valid;
