@@ -19,6 +19,8 @@ struct FrameCount {
 inline constexpr FrameCount kFrameCounts[] = {
     {"n-components", "components", G_TYPE_UINT, [](const auto& r) -> guint { return r.counts.n_components; }},
     {"overflow", "overflow", G_TYPE_BOOLEAN, [](const auto& r) -> guint { return r.overflow; }},
+    {"level", "levels", G_TYPE_UINT, [](const auto& r) -> guint { return r.counts.level; }},
+    {"relearning", "relearning", G_TYPE_BOOLEAN, [](const auto& r) -> guint { return r.counts.relearning; }},
 };
 
 }  // namespace cudaccl

@@ -266,6 +266,11 @@ GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
   if (properties.post_messages) {
     post_frame_message(element_, *out, result);
   }
+  const bool is_relearning = result.counts.relearning != 0;
+  if (is_relearning && !std::exchange(is_relearning_, is_relearning)) {
+    post_relearning_message(element_, *out);
+  }
+  is_relearning_ = is_relearning;
   statistics_->count_frame(result);
   return GST_FLOW_OK;
 }

@@ -83,6 +83,7 @@ class FramePath {
   guint in_pool_frames_ = 0;                   ///< how many buffers it has; 0: any number
   std::vector<CclComponent> largest_;
 
+  bool is_relearning_ = false;  ///< the last frame that left said that the background is being learned
   std::atomic<bool> resets_background_ = false;
   std::shared_ptr<const RegionSetting> regions_;        ///< those of region_mask_
   std::shared_ptr<const ccl::RegionMask> region_mask_;  ///< null: the whole frame

@@ -19,7 +19,8 @@ void set_components(GstStructure* structure, const GstCudaCclInfo& info) {
   gst_structure_set(structure, "layout-version", G_TYPE_UINT, CCL_COMPONENT_LAYOUT_VERSION, "width",
                     G_TYPE_UINT, info.width, "height", G_TYPE_UINT, info.height, "n-components", G_TYPE_UINT,
                     info.n_components, "overflow", G_TYPE_BOOLEAN, info.overflow, "labels-saturated",
-                    G_TYPE_BOOLEAN, info.labels_saturated, "components", G_TYPE_BYTES, records, nullptr);
+                    G_TYPE_BOOLEAN, info.labels_saturated, "level", G_TYPE_UINT, info.level, "relearning",
+                    G_TYPE_BOOLEAN, info.relearning, "components", G_TYPE_BYTES, records, nullptr);
   g_bytes_unref(records);
 }
 
@@ -126,6 +127,8 @@ void attach_components(GstBuffer* buffer, const ccl::FrameResult& result, const 
                               .n_components = result.counts.n_components,
                               .overflow = result.overflow,
                               .labels_saturated = result.labels_saturated,
+                              .level = result.counts.level,
+                              .relearning = result.counts.relearning != 0,
                               .records = result.components.data(),
                               .n_records = static_cast<guint>(result.components.size())});
 }
@@ -151,7 +154,10 @@ void attach_regions_of_interest(GstBuffer* buffer, std::span<const CclComponent>
   }
 }
 
-void post_frame_message(GstBaseTransform* transform, GstBuffer* buffer, const ccl::FrameResult& result) {
+namespace {
+
+/// A structure with this name and the times of the buffer. Owned by the caller.
+GstStructure* new_frame_structure(const char* name, GstBaseTransform* transform, GstBuffer* buffer) {
   const GstSegment& segment = transform->segment;
   const GstClockTime timestamp = GST_BUFFER_PTS(buffer);
   const bool timed = segment.format == GST_FORMAT_TIME;
@@ -159,13 +165,23 @@ void post_frame_message(GstBaseTransform* transform, GstBuffer* buffer, const cc
       timed ? gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, timestamp) : GST_CLOCK_TIME_NONE;
   const guint64 running_time =
       timed ? gst_segment_to_running_time(&segment, GST_FORMAT_TIME, timestamp) : GST_CLOCK_TIME_NONE;
-  GstStructure* structure =
-      gst_structure_new("cudaccl", "timestamp", G_TYPE_UINT64, timestamp, "stream-time", G_TYPE_UINT64,
-                        stream_time, "running-time", G_TYPE_UINT64, running_time, "duration", G_TYPE_UINT64,
-                        GST_BUFFER_DURATION(buffer), nullptr);
+  return gst_structure_new(name, "timestamp", G_TYPE_UINT64, timestamp, "stream-time", G_TYPE_UINT64,
+                           stream_time, "running-time", G_TYPE_UINT64, running_time, "duration",
+                           G_TYPE_UINT64, GST_BUFFER_DURATION(buffer), nullptr);
+}
+
+}  // namespace
+
+void post_frame_message(GstBaseTransform* transform, GstBuffer* buffer, const ccl::FrameResult& result) {
+  GstStructure* structure = new_frame_structure("cudaccl", transform, buffer);
   for (const FrameCount& count : kFrameCounts) {
     gst_structure_set(structure, count.message_field, count.type, count.value(result), nullptr);
   }
+  gst_element_post_message(GST_ELEMENT(transform), gst_message_new_element(GST_OBJECT(transform), structure));
+}
+
+void post_relearning_message(GstBaseTransform* transform, GstBuffer* buffer) {
+  GstStructure* structure = new_frame_structure("cudaccl-relearning", transform, buffer);
   gst_element_post_message(GST_ELEMENT(transform), gst_message_new_element(GST_OBJECT(transform), structure));
 }
 

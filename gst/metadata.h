@@ -35,4 +35,8 @@ void attach_regions_of_interest(GstBuffer* buffer, std::span<const CclComponent>
 /// Posts the element message `cudaccl`: timestamp, stream-time, running-time, duration, and kFrameCounts.
 void post_frame_message(GstBaseTransform* transform, GstBuffer* buffer, const ccl::FrameResult& result);
 
+/// Posts the element message `cudaccl-relearning`, with the times of the frame: with it the background model
+/// begins to learn.
+void post_relearning_message(GstBaseTransform* transform, GstBuffer* buffer);
+
 }  // namespace cudaccl

@@ -383,9 +383,9 @@ enum : guint {
    * A structure `application/x-cudaccl-stats`. `device` (#gchararray) and `device-id` (#gint, -1 on the CPU)
    * describe the processor in use. `frames`, `dropped` (the sum of `late` and `corrupt`), `late`, `corrupt`
    * and the sums of the frames' counts such as `components` (#guint64) are counted since the start: see
-   * docs/metadata.md. Each of the stages `upload`, `label`, `number`, `measure`, `paint` and `download` has
-   * its time per frame in microseconds, as `STAGE-us-min`, `STAGE-us-mean` and `STAGE-us-max` (#gdouble).
-   * While frames flow, a change is notified at most once a second.
+   * docs/metadata.md. Each of the stages `upload`, `segment`, `label`, `number`, `measure`, `paint` and
+   * `download` has its time per frame in microseconds, as `STAGE-us-min`, `STAGE-us-mean` and `STAGE-us-max`
+   * (#gdouble). While frames flow, a change is notified at most once a second.
    *
    * Since: 0.1
    */

@@ -14,9 +14,10 @@ struct Stage {
 };
 
 constexpr Stage kStageTimes[] = {
-    {"upload", &ccl::StageTimes::upload}, {"label", &ccl::StageTimes::label},
-    {"number", &ccl::StageTimes::number}, {"measure", &ccl::StageTimes::measure},
-    {"paint", &ccl::StageTimes::paint},   {"download", &ccl::StageTimes::download},
+    {"upload", &ccl::StageTimes::upload},     {"segment", &ccl::StageTimes::segment},
+    {"label", &ccl::StageTimes::label},       {"number", &ccl::StageTimes::number},
+    {"measure", &ccl::StageTimes::measure},   {"paint", &ccl::StageTimes::paint},
+    {"download", &ccl::StageTimes::download},
 };
 
 }  // namespace

@@ -39,7 +39,7 @@ class Statistics {
     void add(double value, bool first);
   };
 
-  static constexpr int kStages = 6;
+  static constexpr int kStages = 7;
 
   struct Totals {
     uint64_t frames = 0;

@@ -24,13 +24,16 @@ G_BEGIN_DECLS
 
 /**
  * Fields of the structure: `layout-version`, `width`, `height`, `n-components` (guint), `overflow`,
- * `labels-saturated` (gboolean), `components` (GBytes: an array of CclComponent, ascending labels).
+ * `labels-saturated` (gboolean), `level` (guint), `relearning` (gboolean), `components` (GBytes: an array of
+ * CclComponent, ascending labels).
  */
 typedef struct _GstCudaCclInfo {
   guint width, height;        /**< of the frame that the records' coordinates refer to */
   guint n_components;         /**< components that the filter keeps: the true count */
   gboolean overflow;          /**< n_components > n_records: only the largest have a record */
   gboolean labels_saturated;  /**< output=labels, and labels above 65535 were written as 65535 */
+  guint level;                /**< foreground=otsu: the threshold of this frame; else 0 */
+  gboolean relearning;        /**< foreground=motion: the background is being learned, nothing is foreground */
   const CclComponent *records; /**< borrowed from the buffer; valid as long as its metadata is */
   guint n_records;
 } GstCudaCclInfo;
@@ -55,7 +58,9 @@ gst_buffer_get_cudaccl_info (GstBuffer * buffer, GstCudaCclInfo * info)
       || !gst_structure_get_uint (structure, "height", &found.height)
       || !gst_structure_get_uint (structure, "n-components", &found.n_components)
       || !gst_structure_get_boolean (structure, "overflow", &found.overflow)
-      || !gst_structure_get_boolean (structure, "labels-saturated", &found.labels_saturated))
+      || !gst_structure_get_boolean (structure, "labels-saturated", &found.labels_saturated)
+      || !gst_structure_get_uint (structure, "level", &found.level)
+      || !gst_structure_get_boolean (structure, "relearning", &found.relearning))
     return FALSE;
   found.records = (const CclComponent *)
       g_bytes_get_data ((GBytes *) g_value_get_boxed (records), &size);

@@ -23,7 +23,7 @@ bool is_in_box(uint32_t x, uint32_t y) {
 
 /// The left two thirds, without the upper half.
 constexpr const char* kRelative = R"({
-  // comments are allowed
+  /* comments are allowed */
   "version": 1,
   "include": [{"polygon": [[0, 0], [0.66666, 0], [0.66666, 1], [0, 1]]}],
   "exclude": [{"name": "sky", "polygon": [[-5, -5], [5, -5], [5, 0.5], [-5, 0.5]]}],

@@ -56,8 +56,9 @@ TEST(Messages, OnePerFrameWithTimesAndCounts) {
     EXPECT_EQ(GST_MESSAGE_SRC(message.get()), GST_OBJECT(h.element()));
     const GstStructure* structure = gst_message_get_structure(message.get());
     EXPECT_STREQ(gst_structure_get_name(structure), "cudaccl");
-    EXPECT_EQ(fields_of(structure), (std::set<std::string>{"timestamp", "stream-time", "running-time",
-                                                           "duration", "n-components", "overflow"}));
+    EXPECT_EQ(fields_of(structure),
+              (std::set<std::string>{"timestamp", "stream-time", "running-time", "duration", "n-components",
+                                     "overflow", "level", "relearning"}));
     EXPECT_EQ(field(structure, "timestamp"), (11 + i) * GST_SECOND);
     EXPECT_EQ(field(structure, "stream-time"), (4 + i) * GST_SECOND);
     EXPECT_EQ(field(structure, "running-time"), (6 + i) * GST_SECOND);
@@ -100,10 +101,10 @@ TEST(Stats, CountsAndTimes) {
   EXPECT_EQ(field(stats.get(), "dropped"), 0u);
   EXPECT_EQ(field(stats.get(), "components"), components);
   EXPECT_EQ(field(stats.get(), "overflow"), 4u);
-  std::set<std::string> fields = {"device", "device-id", "frames",     "dropped",
-                                  "late",   "corrupt",   "components", "overflow"};
+  std::set<std::string> fields = {"device",  "device-id",  "frames",   "dropped", "late",
+                                  "corrupt", "components", "overflow", "levels",  "relearning"};
   double total = 0;
-  for (const char* stage : {"upload", "label", "number", "measure", "paint", "download"}) {
+  for (const char* stage : {"upload", "segment", "label", "number", "measure", "paint", "download"}) {
     const std::string prefix = std::string(stage) + "-us-";
     fields.insert({prefix + "min", prefix + "mean", prefix + "max"});
     double min = -1, mean = -1, max = -1;
