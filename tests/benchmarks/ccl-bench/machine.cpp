@@ -19,11 +19,12 @@ std::string today() {
 }
 
 std::string command_line(int argc, const char* const* argv) {
-  std::string line = "ccl-bench";
-  for (int i = 1; i < argc; ++i) {
+  std::string line;
+  for (int i = 0; i < argc; ++i) {
     const std::string word = argv[i];
     const bool is_path = word.find('/') != std::string::npos;
-    line += " " + (is_path ? std::filesystem::path(word).filename().string() : word);
+    line += (i > 0 ? " " : "");
+    line += (is_path ? std::filesystem::path(word).filename().string() : word);
   }
   return line;
 }
