@@ -10,7 +10,8 @@ SIZE_NAMES = {(1280, 720): "720p", (1920, 1080): "1080p", (2048, 2048): "2048²"
 FLOOR = "floor-read1-write4"
 PEERS = {"npp-union-find": "NVIDIA NPP", "npp-union-find+compress": "NVIDIA NPP, consecutive labels",
          "cupyx-label": "CuPy"}
-NUMBERS = ("min_us", "median_us", "label_us", "number_us", "measure_us", "paint_us", "paper", "ours", "ratio")
+NUMBERS = ("min_us", "median_us", "label_us", "number_us", "measure_us", "paint_us", "paper", "ours", "ratio",
+           "precision", "recall", "f1", "settled_after")
 INTEGERS = ("connectivity", "width", "height", "repetitions")
 
 

@@ -10,10 +10,11 @@ features cost), `label-stages` (the labelling stage alone), `published-code` (th
 launched one by one), `transfers` (floors and copies), `peers` (what a user could choose instead, on some images),
 `at-a-glance` (a few of them beside this project, on a GPU and on a CPU), `npp-splits` (what NVIDIA NPP gets
 wrong), and from pipeline-bench's CSV `pipelines` (frames a second beside appsink and OpenCV),
-`gpu-pipelines` (beside the bus, by depth and memory), `streams` (live ones at the same time) and `decode`. From the CSV of `ccl-bench paper`: `claims` (which of the
+`gpu-pipelines` (beside the bus, by depth and memory), `streams` (live ones at the same time) and `decode`. From
+foreground-bench's CSV: `foreground` (F1 by category beside OpenCV's background models) and `foreground-speed`. From the CSV of `ccl-bench paper`: `claims` (which of the
 paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one line: the
 largest image that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
-repository's root. Plots have a mark, too, and have to name the commit of their CSV (plot.py and plot_papers.py draw them):
+repository's root. Plots have a mark, too, and have to name the commit of their CSV (plot.py, plot_papers.py and plot_foreground.py draw them):
 
     <!-- plot: tests/benchmarks/results/h200/graph.csv -->
     ![What it shows](docs/graph.svg)
@@ -28,6 +29,7 @@ import re
 import sys
 from pathlib import Path
 
+from foreground import Foreground, is_ours, name as method_name
 from papers import PaperResults, digits, matrix_rows
 from results import FLOOR, Results, algorithm_name, by_algorithm, mean, size_name, worst
 
@@ -382,7 +384,47 @@ def matrix(path, document):
         PaperResults(path), document, "Root map, labels and their number, 4- and 8-connected, binary and values")
 
 
-RESULT_TABLES = {"pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams, "decode": decode,
+def foreground(results, document):
+    """F1 by category; below it the means, and how long a change of light is visible."""
+    figures = Foreground(results)
+    methods = figures.methods
+
+    def line(title, values, form="{:.2f}"):
+        return [title, *(form.format(value) for value in values)]
+
+    def settled(method):
+        frames = figures.settled_after(method).values()
+        return ", ".join(f"{value:.0f}" for value in frames) if frames else "–"
+
+    lines = [line(category, [figures.of("f1", method, category) for method in methods])
+             for category in figures.categories]
+    lines += [line(title, [figures.mean(figure, method) for method in methods], "**{:.3f}**")
+              for figure, title in (("f1", "**mean F1**"),)]
+    lines += [line(f"mean {figure}", [figures.mean(figure, method) for method in methods])
+              for figure in ("precision", "recall")]
+    lines.append(["frames with false components after a light switch", *map(settled, methods)])
+    header = ["F1", *(f"`{method_name(method)}`" if is_ours(method) else method_name(method) for method in methods)]
+    sequences = len({(row.category, row.sequence) for row in results.rows})
+    return markdown(header, lines) + caption(
+        results, document, f"{sequences} sequences of {size_name(results.rows[0].size)}, {results.rows[0].frames} frames "
+                           f"of each counted. MOG2, KNN and CNT are OpenCV {results.facts['opencv']}'s")
+
+
+def foreground_speed(results, document):
+    lines = [[row.task, f"`{row.method}`" if not row.method.startswith("opencv") else row.method.replace("opencv", "OpenCV"),
+              str(row.components), f"{row.median_us / 1000:.2f}", ratio_to_peer(row)] for row in results.rows]
+    header = ["foreground", "", "components", f"ms per frame of {size_name(results.rows[0].size)}", "to OpenCV"]
+    return markdown(header, lines) + caption(
+        results, document, f"One thread, grey frames, from the frame to the records of its components; medians. OpenCV "
+                           f"{results.facts['opencv']}; motion is compared with MOG2")
+
+
+def ratio_to_peer(row):
+    return "" if row.method.startswith("opencv") and row.ratio == 1 else f"{row.ratio:.1f}×"
+
+
+RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed,
+                 "pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams, "decode": decode,
                  "labelers": labelers, "clip": clips, "outputs": outputs,
                  "label-stages": label_stages, "published-code": published_code, "stages": stages,
                  "transfers": transfers, "at-a-glance": at_a_glance, "peers": peers, "npp-splits": npp_splits}
@@ -445,7 +487,7 @@ def main():
         sys.exit("not what the CSV gives, run tests/benchmarks/report/tables.py on: " + ", ".join(stale))
     plots = [plot for document in arguments.documents for plot in stale_plots(document)]
     if plots:
-        sys.exit("not drawn from the CSV that is there, run tests/benchmarks/report/plot.py or plot_papers.py for: " + ", ".join(plots))
+        sys.exit("not drawn from the CSV that is there, run tests/benchmarks/report/plot.py plot_papers.py or plot_foreground.py for: " + ", ".join(plots))
 
 
 if __name__ == "__main__":
