@@ -14,6 +14,7 @@
 
 #include "ccl/segment.h"
 #include "ccl/segment/morphology.h"
+#include "compare.h"
 #include "device/memory.h"
 #include "device/pipeline.h"
 #include "device/stages/segment/components.h"
@@ -112,7 +113,7 @@ class PipelineBitsTest : public DeviceBitsTest {
  protected:
   /// Runs a frame: its pixels with the rule of `settings`, or instead of them `bits` with kBitRule.
   Status run(const Config& config, const AlgorithmInfo& algorithm, const Image& image, Settings settings,
-             const Bits* bits, PipelineResult* result) {
+             const Bits* bits, PipelineResult* result, const Bits* strong = nullptr) {
     const size_t n_pixels = size_t{config.width} * config.height;
     const size_t n_bytes = n_pixels * bytes_per_pixel(config.output);
     DeviceArray<uint8_t> input;
@@ -120,6 +121,7 @@ class PipelineBitsTest : public DeviceBitsTest {
     DeviceArray<CclComponent> records;
     DeviceArray<FrameCounts> counts;
     DeviceArray<uint32_t> device_bits;
+    DeviceArray<uint32_t> strong_bits;
     CCL_RETURN_IF_ERROR(upload(image.memory, &input));
     CCL_RETURN_IF_ERROR(upload(std::vector<uint8_t>(n_bytes), &output));
     CCL_RETURN_IF_ERROR(records.allocate(config.max_components));
@@ -130,6 +132,10 @@ class PipelineBitsTest : public DeviceBitsTest {
       CCL_RETURN_IF_ERROR(upload(*bits, &device_bits));
       frame.bits = device_bits.data();
       settings.rule = kBitRule;
+    }
+    if (strong != nullptr) {
+      CCL_RETURN_IF_ERROR(upload(*strong, &strong_bits));
+      frame.strong_bits = strong_bits.data();
     }
     std::unique_ptr<device::Pipeline> pipeline;
     CCL_RETURN_IF_ERROR(device::make_pipeline(config, algorithm, &pipeline));
@@ -264,6 +270,54 @@ TEST_F(PipelineBitsTest, LabelersReadUnpackedBits) {
       for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
         for (const Output output : kOutputs) {
           ASSERT_TRUE(reads_bits(config_of(image, output), labeler, image, {.connectivity = connectivity}));
+        }
+      }
+    }
+  }
+}
+
+/// With hysteresis components without strong pixels have labels and nothing else; the filter and the size of
+/// the table apply to the others. The largest frame has parked tiles on most GPUs.
+TEST_F(PipelineBitsTest, ComponentsWithoutStrongPixelsAreNotKept) {
+  constexpr Filter kFilter{.min_area = 2, .max_area = 900};
+  for (const auto& [width, height] : {std::pair{1u, 1u}, {131u, 67u}, {640u, 333u}, {4099u, 2300u}}) {
+    const Image image = noise(width, height, 1, 40, 11);
+    const Image strong = noise(width, height, 1, 4, 12);  // some lie outside the foreground
+    const Bits bits = bits_of(image);
+    const Bits strong_bits = bits_of(strong);
+    for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
+      const Settings settings{.connectivity = connectivity, .filter = kFilter};
+      ExpectedFrame want = expect_labels(image, settings);
+      std::vector<bool> is_strong(want.n_labels + size_t{1});
+      for (size_t i = 0; i < want.labels.size(); ++i) {
+        is_strong[want.labels[i]] = is_strong[want.labels[i]] || strong.memory[i] != 0;
+      }
+      std::vector<uint32_t> kept;
+      for (uint32_t label = 1; label <= want.n_labels; ++label) {
+        if (is_strong[label] && kFilter.keeps({.area = want.areas[label]})) {
+          kept.push_back(label);
+        }
+      }
+      for (const uint32_t max_components : {5u, 1u << 20}) {
+        const Config config = config_of(image, Output::kMask, max_components);
+        const std::vector<uint32_t> selected = largest_labels(kept, want.areas, config.max_components);
+        std::vector<ExpectedRecord> records;
+        for (const ExpectedRecord& record : expect_records(want, settings, want.n_labels)) {
+          if (std::binary_search(selected.begin(), selected.end(), record.integers.label)) {
+            records.push_back(record);
+          }
+        }
+        PipelineResult got;
+        const Status status = run(config, runs(), image, settings, &bits, &got, &strong_bits);
+        ASSERT_TRUE(status.ok()) << status.message();
+        EXPECT_EQ(got.counts.n_labels, want.n_labels);
+        EXPECT_EQ(got.counts.n_components, kept.size());
+        ASSERT_TRUE(same_map(got.labels, want.labels, image, "label"));
+        ASSERT_TRUE(same_map(got.root_map, want.root_map, image, "root"));
+        ASSERT_TRUE(same_records(got.records, records)) << image.name;
+        for (size_t i = 0; i < got.pixels.size(); ++i) {
+          const bool is_kept = std::binary_search(kept.begin(), kept.end(), want.labels[i]);
+          ASSERT_EQ(got.pixels[i], is_kept ? 255 : 0) << image.name << ", pixel " << i;
         }
       }
     }
