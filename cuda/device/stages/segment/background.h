@@ -9,38 +9,12 @@
 #include "ccl/segment/motion.h"
 #include "ccl/status.h"
 #include "device/memory.h"
+#include "device/stages/segment/mixture.h"
+#include "device/stages/segment/model.h"
+#include "device/stages/segment/sigma_delta.h"
 #include "device/stages/segment/vectors.h"
 
 namespace ccl::device::segment {
-
-/// The state of the sigma-delta model: planes of bytes whose rows are whole vectors.
-struct SigmaDeltaPlanes {
-  uint8_t* mean;
-  uint8_t* variance;
-  uint8_t* status;
-  size_t pitch;
-};
-
-/// The same of U and V, at the resolution of the chroma.
-struct SigmaDeltaChromaPlanes {
-  uint8_t* mean_u;
-  uint8_t* mean_v;
-  uint8_t* variance;
-  uint8_t* status;
-  uint8_t* classes;  ///< of this frame: kDiffers, kFitsShadow
-  size_t pitch;
-};
-
-/// The state of the mixture model: of each mode a plane of each of its fields, a number per pixel.
-struct MixturePlanes {
-  struct Mode {
-    uint16_t* weight;
-    uint16_t* mean;
-    uint16_t* variance;
-    uint16_t* chroma;
-  };
-  Mode modes[mixture::kModes];
-};
 
 class Background {
  public:
@@ -48,7 +22,7 @@ class Background {
   void configure(uint32_t width, uint32_t height, cudaStream_t stream);
 
   /// Takes the memory of the model if it is another one than before, or if the frame's chroma has another
-  /// shape. Then the model begins anew. No frame may be in flight in that case.
+  /// shape. Then the model begins anew. Freeing the old memory waits for the frames in flight.
   Status prepare(BackgroundModel model, const Chroma& chroma);
   /// Whether prepare() would take memory.
   bool needs_memory(BackgroundModel model, const Chroma& chroma) const;
@@ -75,14 +49,9 @@ class Background {
   };
   static Shape shape_of(const Chroma& chroma);
 
-  uint32_t chroma_width() const { return (width_ + (1u << shape_.shift_x) - 1) >> shape_.shift_x; }
-  uint32_t chroma_height() const { return (height_ + (1u << shape_.shift_y) - 1) >> shape_.shift_y; }
   Status allocate_sigma_delta();
   Status allocate_mixture();
-  Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma, const MotionStep& step, uint32_t* bits,
-                             FrameCounts* counts, cudaStream_t stream);
-  Status enqueue_mixture(const Plane& frame, const Chroma& chroma, const MotionStep& step, uint32_t* bits,
-                         FrameCounts* counts, cudaStream_t stream);
+  Decision decision(FrameCounts* counts) const;
 
   uint32_t width_ = 0;
   uint32_t height_ = 0;
