@@ -41,6 +41,8 @@ inline constexpr uint32_t kBackgroundWeight = 8192;  ///< 1/8
 /// −ln(1 − 1/8) of 65536: at this rate per learning time, a new mode weighs kBackgroundWeight after that
 /// time.
 inline constexpr uint32_t kLearnedWeight = 8751;
+/// See learning_us(). Less than with Σ-Δ, because it costs less: the old background is not forgotten.
+inline constexpr uint32_t kAgePart = 2;
 inline constexpr uint32_t kPrunePart = 20;      ///< modes lose this part of the weight rate
 inline constexpr uint32_t kGhost = 1u << 15;    ///< bit of the first mode's variance: see mark_ghost()
 inline constexpr uint32_t kGhostWeight = 1400;  ///< smallest weight of a ghost
@@ -153,12 +155,12 @@ constexpr Distance<Lanes> distance_from(const Mode<Lanes>& mode, const Color<Lan
   return {square<Lanes>(far), (square<Lanes>(du) + square<Lanes>(dv)) << (kMeanBits + 1)};
 }
 
-/// Whether the color is a shadow on the mode: a·mode with 3/8 ≤ a < 1.
+/// Whether the color is a shadow on the mode: a·mode with 3/8 ≤ a < 7/8.
 template <typename Lanes>
 constexpr typename Lanes::Value is_shadow(const Thresholds& thresholds, const Mode<Lanes>& mode,
                                           const Color<Lanes>& color) {
   const auto mean = background_luma<Lanes>(mode.mean);
-  const auto darker = Lanes::at_least(mean, color.y + 1) & Lanes::at_least(color.y * 8, mean * 3);
+  const auto darker = Lanes::at_least(mean * 7, color.y * 8 + 1) & Lanes::at_least(color.y * 8, mean * 3);
   // |(u − 128)·mean − (mode.u − 128)·y| ≤ shadow·mean, without negative numbers.
   const auto neutral = excess<Lanes>(mean, color.y) * kNeutral;
   const auto limit = mean * thresholds.shadow;
@@ -201,20 +203,23 @@ constexpr typename Lanes::Value background_distance(const Color<Lanes>& color, t
 /// Returns the first mode's variance. `far`: background_distance() of the 8 pixels around.
 template <typename Lanes>
 constexpr typename Lanes::Value mark_ghost(const Thresholds& thresholds, const Pixel<Lanes>& pixel,
-                                           const Color<Lanes>& color, typename Lanes::Value differs,
-                                           const typename Lanes::Value (&far)[8]) {
+                                           const Color<Lanes>& color, const typename Lanes::Value (&far)[8]) {
   const auto limit = Lanes::splat(thresholds.around);
   auto n = Lanes::splat(0);
   for (const auto& value : far) {
     n = n + (Lanes::at_least(limit, value) & 1);
   }
+  auto known = Lanes::splat(0);
   auto stands = Lanes::splat(0);
   for (const Mode<Lanes>& mode : pixel.modes) {
     const Distance<Lanes> distance = distance_from<Lanes>(mode, color);
+    const auto sum = distance.luma + distance.chroma;
+    known = known | (Lanes::at_least(mode.weight, Lanes::splat(kBackgroundWeight)) &
+                     Lanes::at_least(mode.variance * thresholds.variances, sum));
     stands = stands | (Lanes::at_least(mode.weight, Lanes::splat(kGhostWeight)) &
-                       Lanes::at_least(mode.variance * kFit, distance.luma + distance.chroma));
+                       Lanes::at_least(mode.variance * kFit, sum));
   }
-  const auto is_ghost = differs & stands & Lanes::at_least(n, Lanes::splat(kGhostNeighbors));
+  const auto is_ghost = ~known & stands & Lanes::at_least(n, Lanes::splat(kGhostNeighbors));
   return pixel.modes[0].variance | (is_ghost & kGhost);
 }
 

@@ -67,14 +67,13 @@ struct ModelState {
   constexpr bool has_foreground() const { return learning == Learning::kSelective; }
 };
 
-/// A young model is not sure of its background: what differs becomes background after the model's
-/// age, if that is less than the learning time. So what was mistaken for background at the start is soon
-/// corrected.
-constexpr uint32_t learning_us(const MotionStep& step, const ModelState& state) {
-  const uint32_t us = state.age_us < step.learning_us ? state.age_us : step.learning_us;
-  return us > kShortestLearningUs                 ? us
-         : step.learning_us < kShortestLearningUs ? step.learning_us
-                                                  : kShortestLearningUs;
+/// A young model is not sure of its background: what differs becomes background after the model's age, or a
+/// part of it, if that is less than the learning time. So what was mistaken for background at the start is
+/// soon corrected.
+constexpr uint32_t learning_us(const MotionStep& step, const ModelState& state, uint32_t age_part) {
+  const uint32_t age_us = state.age_us / age_part;
+  const uint32_t young_us = age_us > kShortestLearningUs ? age_us : kShortestLearningUs;
+  return young_us < step.learning_us ? young_us : step.learning_us;
 }
 
 /// The whole part of `n` per `period`, for `duration`; the rest is kept for the next frame.
@@ -88,13 +87,18 @@ constexpr uint32_t take(uint32_t n, uint32_t duration_us, uint32_t period_us, ui
 
 /// The rates that depend on the learning time.
 constexpr void learn_selectively(const MotionStep& step, ModelState* state) {
-  const uint32_t us = learning_us(step, *state);
+  const uint32_t us = learning_us(step, *state, sigma_delta::kAgePart);
+  const uint32_t mixture_us = learning_us(step, *state, mixture::kAgePart);
   state->sigma_delta.count = static_cast<uint8_t>(
       take(sigma_delta::kLearnedCount, step.duration_us, us, sigma_delta::kLearnedCount, &state->count_rest));
-  state->mixture.weight =
-      static_cast<uint16_t>(take(mixture::kLearnedWeight, step.duration_us, us, 32768, &state->weight_rest));
-  state->mixture.prune = static_cast<uint16_t>(
-      take(mixture::kLearnedWeight / mixture::kPrunePart, step.duration_us, us, 1024, &state->prune_rest));
+  state->mixture.weight = static_cast<uint16_t>(
+      take(mixture::kLearnedWeight, step.duration_us, mixture_us, 32768, &state->weight_rest));
+  state->mixture.prune = static_cast<uint16_t>(take(mixture::kLearnedWeight / mixture::kPrunePart,
+                                                    step.duration_us, mixture_us, 1024, &state->prune_rest));
+}
+
+constexpr uint32_t saturating_add(uint32_t us, uint32_t duration_us) {
+  return us < kOldestUs ? us + duration_us : kOldestUs;
 }
 
 /// Called by one thread, after all pixels are classified. FrameCounts::relearning is 1 unless
@@ -104,7 +108,7 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* sta
   state->n_differ = 0;
   state->sigma_delta = step.sigma_delta_rates;
   state->mixture = step.mixture_rates;
-  state->age_us = state->age_us < kOldestUs ? state->age_us + step.duration_us : kOldestUs;
+  state->age_us = saturating_add(state->age_us, step.duration_us);
   if (step.resets || state->is_begun == 0) {
     state->learning = Learning::kInitialize;
     state->age_us = 0;
@@ -113,6 +117,7 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* sta
     state->is_begun = 1;
     return;
   }
+  state->elapsed_us = saturating_add(state->elapsed_us, step.duration_us);
   const bool is_warming_up = state->elapsed_us < state->total_us;
   if (light_changed) {
     state->learning = Learning::kRelearn;
@@ -130,10 +135,8 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* sta
     return;
   }
   state->learning = Learning::kWarmUp;
-  state->elapsed_us += step.duration_us;
-  const uint32_t elapsed_us = state->elapsed_us < state->total_us ? state->elapsed_us : state->total_us;
-  state->sigma_delta = sigma_delta::warm_up_rates(step.duration_us, elapsed_us, state->total_us);
-  state->mixture = mixture::warm_up_rates(step.mixture_rates, step.duration_us, elapsed_us);
+  state->sigma_delta = sigma_delta::warm_up_rates(step.duration_us, state->elapsed_us, state->total_us);
+  state->mixture = mixture::warm_up_rates(step.mixture_rates, step.duration_us, state->elapsed_us);
 }
 
 /// Turns the time stamps of a stream's frames into steps. One per stream; lives on the host.

@@ -13,12 +13,12 @@
 /// Where this differs, and why:
 /// - A step is 1/64 s, whatever the frame rate (see motion.h): a frame makes all steps since the previous
 /// one.
-/// - V rises four times as fast as it falls, so it is about the 80 % quantile of N·|difference| with N = 2.
-/// It also
-///   rises each time a pixel starts to differ: a swaying leaf starts often, a passer-by once.
+/// - V rises four times as fast as it falls, so it is about the 80 % quantile of N·|difference|, with N =
+/// 3/2. A margin
+///   that follows from the sensitivity is added to it.
 /// - What differs is not learnt (selective update). It is counted instead, and becomes the mean when it
 /// stayed for
-///   the learning time, so a ghost dissolves all at once.
+///   the learning time. A ghost goes earlier, from its outline inwards: see mark_ghost().
 /// - A pixel must also differ from the means around it: a camera that moves by a pixel changes nothing.
 /// - Chroma is a second model, at the resolution of the chroma. Foreground is what differs in luma or in
 /// chroma,
@@ -37,6 +37,7 @@ inline constexpr uint32_t kMinVariance = 2;
 inline constexpr uint32_t kMaxVariance = 128;
 inline constexpr uint32_t kInitialVariance = 10;
 inline constexpr uint32_t kLearnedCount = 100;  ///< counts after which what differs becomes the mean
+inline constexpr uint32_t kAgePart = 1;         ///< see learning_us()
 inline constexpr uint32_t kGhost = 128;         ///< bit of the status: the value becomes the mean
 inline constexpr uint32_t kGhostCount = 16;     ///< smallest count of a ghost
 inline constexpr uint32_t kGhostNeighbors = 3;  ///< of 8, whose means explain the value of a ghost

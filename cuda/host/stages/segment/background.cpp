@@ -46,8 +46,8 @@ void pad_row(Number* row, uint32_t width) {
 /// A model: state, and the two passes over the rows of a frame.
 class Background::Model {
  public:
-  Model(uint32_t width, uint32_t height, SimdLevel level, const ChromaShape& chroma)
-      : width_(width), height_(height), kernels_(background_kernels(level)), chroma_(chroma) {}
+  Model(uint32_t width, uint32_t height, const BackgroundKernels& kernels, const ChromaShape& chroma)
+      : width_(width), height_(height), kernels_(kernels), chroma_(chroma) {}
   virtual ~Model() = default;
 
   const ChromaShape& chroma() const { return chroma_; }
@@ -120,8 +120,8 @@ class Background::Model {
 
 class Background::SigmaDelta final : public Model {
  public:
-  SigmaDelta(uint32_t width, uint32_t height, SimdLevel level, const ChromaShape& chroma)
-      : Model(width, height, level, chroma),
+  SigmaDelta(uint32_t width, uint32_t height, const BackgroundKernels& kernels, const ChromaShape& chroma)
+      : Model(width, height, kernels, chroma),
         mean_(width, height),
         variance_(width, height),
         status_(width, height) {
@@ -255,8 +255,8 @@ class Background::SigmaDelta final : public Model {
 
 class Background::Mixture final : public Model {
  public:
-  Mixture(uint32_t width, uint32_t height, SimdLevel level, const ChromaShape& chroma)
-      : Model(width, height, level, chroma) {
+  Mixture(uint32_t width, uint32_t height, const BackgroundKernels& kernels, const ChromaShape& chroma)
+      : Model(width, height, kernels, chroma) {
     for (Planes& planes : modes_) {
       for (auto* plane : {&planes.weight, &planes.mean, &planes.variance, &planes.chroma}) {
         *plane = PaddedPlane<uint16_t>(width, height);
@@ -376,8 +376,8 @@ class Background::Mixture final : public Model {
   mutable PaddedPlane<uint8_t> u_, v_, scratch_u_, scratch_v_;
 };
 
-Background::Background(uint32_t width, uint32_t height, SimdLevel level)
-    : width_(width), height_(height), level_(level) {}
+Background::Background(uint32_t width, uint32_t height, const BackgroundKernels& kernels)
+    : width_(width), height_(height), kernels_(kernels) {}
 Background::~Background() = default;
 
 Background::Model& Background::model_for(const InputImage& frame, const MotionStep& step) {
@@ -387,9 +387,9 @@ Background::Model& Background::model_for(const InputImage& frame, const MotionSt
       is_mixture != (step.model == BackgroundModel::kMixture)) {
     model_.reset();
     if (step.model == BackgroundModel::kMixture) {
-      model_ = std::make_unique<Mixture>(width_, height_, level_, chroma);
+      model_ = std::make_unique<Mixture>(width_, height_, kernels_, chroma);
     } else {
-      model_ = std::make_unique<SigmaDelta>(width_, height_, level_, chroma);
+      model_ = std::make_unique<SigmaDelta>(width_, height_, kernels_, chroma);
     }
   }
   return *model_;

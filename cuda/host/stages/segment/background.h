@@ -41,7 +41,9 @@ struct BitRows {
 
 class Background {
  public:
-  Background(uint32_t width, uint32_t height, SimdLevel level);
+  Background(uint32_t width, uint32_t height, SimdLevel level)
+      : Background(width, height, background_kernels(level)) {}
+  Background(uint32_t width, uint32_t height, const BackgroundKernels& kernels);
   ~Background();
 
   /// Finds the foreground of a frame and learns the frame. Fills FrameCounts::relearning. The first frame of
@@ -64,7 +66,7 @@ class Background {
 
   uint32_t width_;
   uint32_t height_;
-  SimdLevel level_;
+  const BackgroundKernels& kernels_;
   std::unique_ptr<Model> model_;
 };
 

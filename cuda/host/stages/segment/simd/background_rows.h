@@ -77,12 +77,11 @@ class BackgroundRows {
   static Far distances(const uint8_t* above, const uint8_t* here, const uint8_t* below, Byte value,
                        uint32_t x) {
     Far far;
+    const uint8_t* const rows[] = {above, here, below};
     uint32_t n = 0;
-    for (const uint8_t* row : {above, here, below}) {
-      for (const uint8_t* mean : {row + x - 1, row + x, row + x + 1}) {
-        if (mean != here + x) {
-          far.far[n++] = distance<Bytes>(value, Bytes::load(mean));
-        }
+    for (uint32_t i = 0; i < 9; ++i) {
+      if (i != 4) {
+        far.far[n++] = distance<Bytes>(value, Bytes::load(rows[i / 3] + x + i % 3 - 1));
       }
     }
     return far;
@@ -223,7 +222,7 @@ class BackgroundRows {
   }
 
   static void mark_ghosts(const MixtureClassJob& job, const mixture::Pixel<Words>& pixel,
-                          const mixture::Color<Words>& color, Word differs, uint32_t x) {
+                          const mixture::Color<Words>& color, uint32_t x) {
     const uint16_t* const means[] = {job.around[0], job.state.mean[0], job.around[1]};
     const uint16_t* const chromas[] = {job.around_chroma[0], job.state.chroma[0], job.around_chroma[1]};
     Word far[8];
@@ -234,8 +233,7 @@ class BackgroundRows {
                                                        Words::load(chromas[i / 3] + x + i % 3 - 1));
       }
     }
-    Words::store(mixture::mark_ghost<Words>(job.thresholds, pixel, color, differs, far),
-                 job.state.variance[0] + x);
+    Words::store(mixture::mark_ghost<Words>(job.thresholds, pixel, color, far), job.state.variance[0] + x);
   }
 
   static void classify_mixture(const MixtureClassJob& job, ClassRow* out) {
@@ -252,7 +250,7 @@ class BackgroundRows {
         foreground |= uint64_t{Words::bits(c.foreground)} << i;
         differs |= uint64_t{Words::bits(c.differs)} << i;
         if (job.thresholds.ghosts) {
-          mark_ghosts(job, pixel, color, c.differs, x + i);
+          mark_ghosts(job, pixel, color, x + i);
         }
       }
       const uint64_t valid = valid_bits(x, job.width);

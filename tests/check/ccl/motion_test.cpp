@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The background models on small scenes, and the vector code against the rules applied pixel by pixel.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "host/stages/segment/background.h"
+
+namespace ccl::test {
+
+namespace {
+
+using host::SimdLevel;
+
+constexpr int64_t kMs = 1'000'000;
+
+/// Luma, and chroma of half the size.
+struct Picture {
+  Picture(uint32_t width, uint32_t height)
+      : width(width),
+        height(height),
+        luma(size_t{width} * height, 100),
+        u(chroma_size(), 120),
+        v(chroma_size(), 140) {}
+
+  uint32_t chroma_width() const { return (width + 1) / 2; }
+  size_t chroma_size() const { return size_t{chroma_width()} * ((height + 1) / 2); }
+
+  void add_noise(std::mt19937* random, int range) {
+    for (uint8_t& value : luma) {
+      const int noise = static_cast<int>((*random)() % static_cast<uint32_t>(2 * range + 1)) - range;
+      value = static_cast<uint8_t>(std::clamp(value + noise, 0, 255));
+    }
+  }
+
+  uint32_t width;
+  uint32_t height;
+  std::vector<uint8_t> luma, u, v;
+};
+
+struct Square {
+  uint32_t x;
+  uint32_t y;
+  uint32_t side;
+
+  bool contains(uint32_t px, uint32_t py) const { return px - x < side && py - y < side; }
+};
+
+/// A textured background.
+Picture scene(uint32_t width = 96, uint32_t height = 64) {
+  Picture picture(width, height);
+  for (uint32_t y = 0; y < height; ++y) {
+    for (uint32_t x = 0; x < width; ++x) {
+      picture.luma[y * width + x] = static_cast<uint8_t>(90 + x / 4 + ((x / 16 + y / 16) % 2) * 20);
+    }
+  }
+  return picture;
+}
+
+void draw(const Square& square, uint8_t luma, Picture* picture) {
+  for (uint32_t y = square.y; y < square.y + square.side; ++y) {
+    std::fill_n(picture->luma.begin() + y * picture->width + square.x, square.side, luma);
+  }
+}
+
+/// A model and its stream.
+class Stream {
+ public:
+  Stream(uint32_t width, uint32_t height, const host::BackgroundKernels& kernels, uint32_t n_threads = 1)
+      : width_(width),
+        height_(height),
+        pool_(n_threads),
+        background_(width, height, kernels),
+        stride_(bit_row_words(width) / 2),
+        bits_(stride_ * height) {}
+  Stream(uint32_t width, uint32_t height)
+      : Stream(width, height, host::background_kernels(host::choose_simd_level())) {}
+
+  void push(const Picture& picture, int64_t time, bool has_chroma = true, bool resets = false) {
+    InputImage frame = {.pixels = picture.luma.data(), .stride = picture.width};
+    if (has_chroma) {
+      frame.chroma = {.u = picture.u.data(),
+                      .v = picture.v.data(),
+                      .stride = picture.chroma_width(),
+                      .shift_x = 1,
+                      .shift_y = 1};
+    }
+    push(frame, time, resets);
+  }
+
+  void push(const InputImage& frame, int64_t time, bool resets = false) {
+    background_.update(frame, clock_.next(motion, time, resets), pool_, {bits_.data(), stride_}, &counts_);
+  }
+
+  bool is_foreground(uint32_t x, uint32_t y) const {
+    return (bits_[stride_ * y + x / 64] >> (x % 64) & 1) != 0;
+  }
+  size_t count() const {
+    size_t n = 0;
+    for (const uint64_t word : bits_) {
+      n += static_cast<size_t>(std::popcount(word));
+    }
+    return n;
+  }
+  size_t count(const Square& square) const {
+    size_t n = 0;
+    for (uint32_t y = square.y; y < square.y + square.side; ++y) {
+      for (uint32_t x = square.x; x < square.x + square.side; ++x) {
+        n += is_foreground(x, y) ? 1 : 0;
+      }
+    }
+    return n;
+  }
+
+  bool is_relearning() const { return counts_.relearning != 0; }
+  const std::vector<uint64_t>& bits() const { return bits_; }
+  const host::Background& background() const { return background_; }
+
+  Motion motion;
+
+ private:
+  uint32_t width_;
+  uint32_t height_;
+  host::ThreadPool pool_;
+  host::Background background_;
+  MotionClock clock_;
+  FrameCounts counts_;
+  size_t stride_;
+  std::vector<uint64_t> bits_;
+};
+
+class MotionTest : public testing::TestWithParam<BackgroundModel> {
+ protected:
+  MotionTest() { stream_.motion.model = GetParam(); }
+
+  /// Frames of a picture with noise, 30 a second, until `ms` have passed.
+  void show(const Picture& picture, int64_t ms, int noise = 2) {
+    for (const int64_t end = time_ + ms * kMs; time_ < end; time_ += kFrame) {
+      Picture noisy = picture;
+      noisy.add_noise(&random_, noise);
+      stream_.push(noisy, time_);
+    }
+  }
+
+  static constexpr int64_t kFrame = 33 * kMs;
+  std::mt19937 random_{7};
+  Stream stream_{96, 64};
+  int64_t time_ = 5'000 * kMs;
+  Picture background_ = scene();
+  Square square_ = {40, 20, 16};
+};
+
+TEST_P(MotionTest, AStillSceneHasNoForeground) {
+  for (int i = 0; i < 300; ++i) {
+    show(background_, 1, 3);
+    ASSERT_EQ(stream_.count(), 0u) << i;
+    ASSERT_EQ(stream_.is_relearning(), i * kFrame < stream_.motion.warm_up_ms * kMs) << i;
+  }
+}
+
+TEST_P(MotionTest, AMovingObjectIsFound) {
+  show(background_, 1500);
+  for (uint32_t x = 0; x < 70; ++x) {
+    Picture picture = background_;
+    const Square square = {x, 20, 16};
+    draw(square, 200, &picture);
+    show(picture, 1);
+    ASSERT_GE(stream_.count(square), 250u) << x;
+    ASSERT_LE(stream_.count(), 260u) << x;
+  }
+}
+
+TEST_P(MotionTest, AnObjectThatStaysBecomesBackground) {
+  stream_.motion.learning_ms = 3000;
+  show(background_, 12'000);
+  Picture picture = background_;
+  draw(square_, 200, &picture);
+  show(picture, 2000);
+  EXPECT_GE(stream_.count(square_), 250u);
+  show(picture, 2000);
+  EXPECT_EQ(stream_.count(), 0u);
+}
+
+TEST_P(MotionTest, AGhostDissolvesWithinTheLearningTime) {
+  Picture picture = background_;
+  draw(square_, 20, &picture);
+  show(picture, 30'000);
+  show(background_, 100);
+  EXPECT_GE(stream_.count(square_), 180u);  // the pixels around explain the outermost ones
+  show(background_, 8'000);
+  EXPECT_EQ(stream_.count(), 0u);
+}
+
+TEST_P(MotionTest, ALightSwitchIsLearntAtOnce) {
+  show(background_, 4000);
+  Picture bright = background_;
+  for (uint8_t& value : bright.luma) {
+    value = static_cast<uint8_t>(value + 60);
+  }
+  show(bright, 1);
+  EXPECT_TRUE(stream_.is_relearning());
+  EXPECT_EQ(stream_.count(), 0u);
+  for (int i = 0; i < 9; ++i) {
+    show(bright, 1);
+    EXPECT_EQ(stream_.count(), 0u);
+  }
+  EXPECT_FALSE(stream_.is_relearning());
+  draw(square_, 20, &bright);
+  show(bright, 1);
+  EXPECT_FALSE(stream_.is_relearning());
+  EXPECT_GE(stream_.count(square_), 250u);
+}
+
+TEST_P(MotionTest, NoChangeOfLightIsTooLargeIfAllOfTheFrameMayChange) {
+  stream_.motion.max_change = 1024;
+  show(background_, 4000);
+  Picture bright = background_;
+  for (uint8_t& value : bright.luma) {
+    value = static_cast<uint8_t>(value + 60);
+  }
+  show(bright, 1);
+  EXPECT_FALSE(stream_.is_relearning());
+  EXPECT_EQ(stream_.count(), 96u * 64);
+}
+
+TEST_P(MotionTest, ASlowRampIsFollowed) {
+  show(background_, 3000);
+  for (int i = 0; i < 300; ++i) {
+    Picture picture = background_;
+    for (uint8_t& value : picture.luma) {
+      value = static_cast<uint8_t>(value + i / 5);
+    }
+    show(picture, 1);
+    ASSERT_LE(stream_.count(), 60u) << i;  // 1 %
+    ASSERT_FALSE(stream_.is_relearning());
+  }
+}
+
+TEST_P(MotionTest, AResetLearnsAnew) {
+  show(background_, 3000);
+  Picture picture = background_;
+  draw(square_, 200, &picture);
+  stream_.push(picture, time_, true, true);
+  EXPECT_TRUE(stream_.is_relearning());
+  EXPECT_EQ(stream_.count(), 0u);
+  show(picture, 1500);
+  EXPECT_FALSE(stream_.is_relearning());
+  EXPECT_EQ(stream_.count(), 0u);
+}
+
+/// How long an object stays foreground, with frames of `step_ms`.
+int64_t absorption_time(BackgroundModel model, int64_t step_ms) {
+  Stream stream(96, 64);
+  stream.motion.model = model;
+  stream.motion.learning_ms = 3000;
+  int64_t time = 0;
+  for (; time < 12'000; time += step_ms) {
+    stream.push(scene(), time * kMs);
+  }
+  Picture picture = scene();
+  const Square square = {40, 20, 16};
+  draw(square, 200, &picture);
+  const int64_t begin = time;
+  do {
+    stream.push(picture, time * kMs);
+    time += step_ms;
+  } while (stream.count(square) > 128 && time < begin + 10'000);
+  return time - begin;
+}
+
+TEST_P(MotionTest, DroppedFramesDoNotSlowLearning) {
+  const int64_t all = absorption_time(GetParam(), 20);
+  EXPECT_NEAR(all, 3000, 300);
+  for (const int64_t step : {40, 100, 400}) {
+    EXPECT_NEAR(absorption_time(GetParam(), step), all, 100 + 2 * step) << step;
+  }
+}
+
+TEST_P(MotionTest, ColorIsForeground) {
+  show(background_, 2000);
+  Picture picture = background_;
+  for (uint32_t y = 10; y < 18; ++y) {
+    std::fill_n(picture.u.begin() + y * picture.chroma_width() + 20, 8, uint8_t{150});
+  }
+  show(picture, 1);
+  EXPECT_EQ(stream_.count({40, 20, 16}), 256u);
+  EXPECT_EQ(stream_.count(), 256u);
+}
+
+TEST_P(MotionTest, AShadowIsBackground) {
+  show(background_, 2000);
+  Picture picture = background_;
+  for (uint32_t y = 20; y < 36; ++y) {
+    for (uint32_t x = 40; x < 56; ++x) {
+      uint8_t& luma = picture.luma[y * 96 + x];
+      luma = static_cast<uint8_t>(luma * 6 / 10);
+      picture.u[y / 2 * 48 + x / 2] = 123;  // 128 − 0.6 · 8
+      picture.v[y / 2 * 48 + x / 2] = 135;  // 128 + 0.6 · 12
+    }
+  }
+  stream_.push(picture, time_);
+  EXPECT_EQ(stream_.count(), 0u);
+  stream_.motion.shadows = false;
+  stream_.push(picture, time_ + kFrame);
+  EXPECT_GE(stream_.count(square_), 250u);
+}
+
+TEST_P(MotionTest, SensitivityFindsWeakContrasts) {
+  show(background_, 2000, 1);
+  Picture picture = background_;
+  for (uint32_t y = 20; y < 36; ++y) {
+    for (uint32_t x = 40; x < 56; ++x) {
+      picture.luma[y * 96 + x] = static_cast<uint8_t>(picture.luma[y * 96 + x] + 12);
+    }
+  }
+  size_t before = 0;
+  for (const uint8_t sensitivity : {0, 50, 100}) {
+    stream_.motion.sensitivity = sensitivity;
+    stream_.push(picture, time_);
+    time_ += kFrame;
+    EXPECT_GE(stream_.count(square_), before);
+    before = stream_.count(square_);
+    EXPECT_EQ(before > 128, sensitivity >= 50) << +sensitivity;
+  }
+}
+
+TEST_P(MotionTest, TheBackgroundCanBeRead) {
+  std::vector<uint8_t> luma(96 * 64), u(48 * 32), v(48 * 32);
+  EXPECT_FALSE(stream_.background().read_luma(luma.data(), 96));
+  EXPECT_FALSE(stream_.background().read_chroma(u.data(), v.data(), 48, 1));
+  show(background_, 3000);
+  ASSERT_TRUE(stream_.background().read_luma(luma.data(), 96));
+  ASSERT_TRUE(stream_.background().read_chroma(u.data(), v.data(), 48, 1));
+  for (size_t i = 0; i < luma.size(); ++i) {
+    ASSERT_NEAR(luma[i], background_.luma[i], 3) << i;
+  }
+  EXPECT_EQ(u, background_.u);
+  EXPECT_EQ(v, background_.v);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, MotionTest,
+                         testing::Values(BackgroundModel::kSigmaDelta, BackgroundModel::kMixture),
+                         [](const auto& info) {
+                           return info.param == BackgroundModel::kMixture ? "mixture" : "sigma_delta";
+                         });
+
+TEST(MotionClock, TimeStampsThatAreMissingOrJumpBackCountAsOneFrame) {
+  MotionClock clock;
+  const auto duration_us = [&](int64_t time) { return clock.next({}, time, false).duration_us; };
+  EXPECT_EQ(duration_us(kNoTime), 33'333u);
+  EXPECT_EQ(duration_us(1000 * kMs), 33'333u);
+  EXPECT_EQ(duration_us(1020 * kMs), 20'000u);
+  EXPECT_EQ(duration_us(1020 * kMs), 33'333u);
+  EXPECT_EQ(duration_us(500 * kMs), 33'333u);
+  EXPECT_EQ(duration_us(510 * kMs), 10'000u);
+  EXPECT_EQ(duration_us(kNoTime), 33'333u);
+  EXPECT_EQ(duration_us(900'000 * kMs), 33'333u);
+  EXPECT_EQ(duration_us(1'900'000 * kMs), 1'000'000u);
+  EXPECT_EQ(duration_us(kNoTime + 1), 33'333u);
+  EXPECT_EQ(duration_us(std::numeric_limits<int64_t>::max()), 1'000'000u);
+}
+
+TEST(MotionClock, FrameRatesGiveTheSameTicks) {
+  const auto ticks = [](int64_t step) {
+    MotionClock clock;
+    uint32_t up = 0;
+    uint32_t mean = 0;
+    for (int64_t time = step; time <= 12'000; time += step) {
+      const MotionStep frame = clock.next({}, time * kMs, false);
+      if (time > step) {
+        up += frame.sigma_delta_rates.up;
+        mean += frame.mixture_rates.mean;
+      }
+    }
+    return std::pair(up, mean);
+  };
+  for (const int64_t step : {10, 40, 100, 200}) {
+    EXPECT_NEAR(ticks(step).first, 96, 2) << step;
+    EXPECT_NEAR(ticks(step).second, ticks(10).second, ticks(10).second / 40) << step;
+  }
+}
+
+/// Frames of everything: still and changing parts, flashes, resets.
+class RandomFrames {
+ public:
+  RandomFrames(uint32_t width, uint32_t height) : picture_(width, height) {}
+
+  const Picture& next() {
+    const uint32_t what = random_() % 16;
+    for (std::vector<uint8_t>* plane : {&picture_.luma, &picture_.u, &picture_.v}) {
+      for (uint8_t& value : *plane) {
+        const uint32_t r = random_();
+        if (what == 0 || r % 64 == 0) {
+          value = static_cast<uint8_t>(r >> 8);
+        } else {
+          value = static_cast<uint8_t>(value + (r >> 8) % 5 - 2);
+        }
+      }
+    }
+    return picture_;
+  }
+
+ private:
+  std::mt19937 random_{11};
+  Picture picture_;
+};
+
+using Case = std::tuple<BackgroundModel, SimdLevel>;
+
+class MotionSimdTest : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    if (!host::is_supported(level())) {
+      GTEST_SKIP() << "this processor or build does not support " << host::simd_name(level());
+    }
+  }
+
+  BackgroundModel model() const { return std::get<0>(GetParam()); }
+  SimdLevel level() const { return std::get<1>(GetParam()); }
+};
+
+/// What both streams have seen and believe is the same.
+void expect_equal(const Stream& got, const Stream& want, uint32_t width, uint32_t height, int frame) {
+  ASSERT_EQ(got.bits(), want.bits()) << width << "x" << height << ", frame " << frame;
+  ASSERT_EQ(got.is_relearning(), want.is_relearning());
+  std::vector<uint8_t> got_luma(size_t{width} * height);
+  std::vector<uint8_t> want_luma(size_t{width} * height);
+  ASSERT_TRUE(got.background().read_luma(got_luma.data(), width));
+  ASSERT_TRUE(want.background().read_luma(want_luma.data(), width));
+  ASSERT_EQ(got_luma, want_luma) << width << "x" << height << ", frame " << frame;
+}
+
+TEST_P(MotionSimdTest, EqualsTheRules) {
+  for (const auto& [width, height] :
+       {std::pair{1u, 1u}, {2u, 1u}, {1u, 5u}, {31u, 7u}, {64u, 3u}, {65u, 66u}, {131u, 70u}, {200u, 129u}}) {
+    for (const bool has_chroma : {false, true}) {
+      Stream got(width, height, host::background_kernels(level()), 3);
+      Stream want(width, height, host::kPlainBackgroundKernels);
+      got.motion = want.motion = {.model = model(), .learning_ms = 700, .warm_up_ms = 100, .max_change = 900};
+      RandomFrames frames(width, height);
+      for (int i = 0; i < 60; ++i) {
+        const Picture& picture = frames.next();
+        got.push(picture, i * 40 * kMs, has_chroma, i == 41);
+        want.push(picture, i * 40 * kMs, has_chroma, i == 41);
+        ASSERT_NO_FATAL_FAILURE(expect_equal(got, want, width, height, i));
+      }
+    }
+  }
+}
+
+/// Bits of an alternating chroma plane (NV12), and of chroma at every resolution.
+TEST_P(MotionSimdTest, ChromaLayoutsAreEqual) {
+  constexpr uint32_t kWidth = 99;
+  constexpr uint32_t kHeight = 67;
+  RandomFrames frames(kWidth, kHeight);
+  Stream planar(kWidth, kHeight, host::background_kernels(level()));
+  Stream alternating(kWidth, kHeight, host::background_kernels(level()));
+  planar.motion.model = alternating.motion.model = model();
+  planar.motion.warm_up_ms = alternating.motion.warm_up_ms = 100;
+  for (int i = 0; i < 40; ++i) {
+    const Picture& picture = frames.next();
+    std::vector<uint8_t> uv(2 * picture.chroma_size());
+    for (size_t k = 0; k < picture.chroma_size(); ++k) {
+      uv[2 * k] = picture.u[k];
+      uv[2 * k + 1] = picture.v[k];
+    }
+    planar.push(picture, i * 40 * kMs);
+    alternating.push({.pixels = picture.luma.data(),
+                      .stride = kWidth,
+                      .chroma = {.u = uv.data(),
+                                 .v = uv.data() + 1,
+                                 .stride = size_t{2} * picture.chroma_width(),
+                                 .step = 2,
+                                 .shift_x = 1,
+                                 .shift_y = 1}},
+                     i * 40 * kMs);
+    ASSERT_NO_FATAL_FAILURE(expect_equal(alternating, planar, kWidth, kHeight, i));
+  }
+}
+
+/// Chroma of every pixel that repeats that of 2×2 pixels gives the same foreground while nothing is learnt
+/// from it.
+TEST_P(MotionSimdTest, FullChromaIsRead) {
+  Picture picture = scene(97, 33);
+  std::vector<uint8_t> u(97 * 33, 120);
+  std::vector<uint8_t> v(97 * 33, 140);
+  Stream stream(97, 33, host::background_kernels(level()));
+  stream.motion.model = model();
+  const auto push = [&](int64_t time) {
+    stream.push(
+        {.pixels = picture.luma.data(), .stride = 97, .chroma = {.u = u.data(), .v = v.data(), .stride = 97}},
+        time);
+  };
+  for (int i = 0; i < 50; ++i) {
+    push(i * 40 * kMs);
+  }
+  EXPECT_EQ(stream.count(), 0u);
+  u[33 * 50 / 2] = 200;
+  push(50 * 40 * kMs);
+  EXPECT_EQ(stream.count(), 1u);
+  EXPECT_TRUE(stream.is_foreground(33 * 50 / 2 % 97, 33 * 50 / 2 / 97));
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, MotionSimdTest,
+                         testing::Combine(testing::Values(BackgroundModel::kSigmaDelta,
+                                                          BackgroundModel::kMixture),
+                                          testing::ValuesIn(host::kSimdLevels)),
+                         [](const auto& info) {
+                           const bool is_mixture = std::get<0>(info.param) == BackgroundModel::kMixture;
+                           return std::string(is_mixture ? "mixture_" : "sigma_delta_") +
+                                  host::simd_name(std::get<1>(info.param));
+                         });
+
+}  // namespace
+
+}  // namespace ccl::test
