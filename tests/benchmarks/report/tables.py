@@ -411,8 +411,12 @@ def foreground(results, document):
 
 
 def foreground_speed(results, document):
-    lines = [[row.task, f"`{row.method}`" if not row.method.startswith("opencv") else row.method.replace("opencv", "OpenCV"),
-              str(row.components), f"{row.median_us / 1000:.2f}", ratio_to_peer(row)] for row in results.rows]
+    def contestant(row):
+        peer, _, model = row.method.partition("-")
+        return ", ".join(filter(None, ("OpenCV", model.upper()))) if peer == "opencv" else f"`{row.method}`"
+
+    lines = [[row.task, contestant(row), str(row.components), f"{row.median_us / 1000:.2f}", ratio_to_peer(row)]
+             for row in results.rows]
     header = ["foreground", "", "components", f"ms per frame of {size_name(results.rows[0].size)}", "to OpenCV"]
     return markdown(header, lines) + caption(
         results, document, f"One thread, grey frames, from the frame to the records of its components; medians. OpenCV "
