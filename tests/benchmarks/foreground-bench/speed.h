@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// One thread's time from a grey frame to the records of its components, beside OpenCV.
+/// One thread's processor time from a grey frame to the records of its components, beside OpenCV.
 #pragma once
 
 #include "machine.h"

@@ -419,7 +419,7 @@ def foreground_speed(results, document):
              for row in results.rows]
     header = ["foreground", "", "components", f"ms per frame of {size_name(results.rows[0].size)}", "to OpenCV"]
     return markdown(header, lines) + caption(
-        results, document, f"One thread, grey frames, from the frame to the records of its components; medians. OpenCV "
+        results, document, f"Processor time of one thread, from a grey frame to the records of its components; medians. OpenCV "
                            f"{results.facts['opencv']}; motion is compared with MOG2")
 
 
