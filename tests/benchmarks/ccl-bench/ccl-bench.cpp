@@ -27,6 +27,7 @@
 #include "paper/laboratory.h"
 #include "progress.h"
 #include "reference.h"
+#include "segment.h"
 #include "subject.h"
 
 namespace ccl::bench {
@@ -273,6 +274,8 @@ int main(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
   if (command == "paper") {
     status = ccl::bench::run_paper(argc, argv);
+  } else if (command == "segment") {
+    status = ccl::bench::run_segment(argc, argv);
   } else if (command == "matrix") {
     status = ccl::bench::run_matrix(argc, argv);
   } else {

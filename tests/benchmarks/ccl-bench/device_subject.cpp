@@ -52,7 +52,7 @@ class PipelineSubject final : public Subject {
   }
 
   Status time(const Settings& settings, Mode mode, const Repetitions& repetitions, Times* times) override {
-    CCL_RETURN_IF_ERROR(pipeline_->prepare(settings));
+    CCL_RETURN_IF_ERROR(pipeline_->prepare(settings, frame()));
     if (mode == Mode::kGraph) {
       CCL_RETURN_IF_ERROR(capture(settings));
       return timer_.run(

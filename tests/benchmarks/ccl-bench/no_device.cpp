@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "device.h"
+#include "segment.h"
 
 namespace ccl::bench {
 
 Status Device::open(std::unique_ptr<Device>*) {
+  return {StatusCode::kUnsupported, "this build has no CUDA"};
+}
+
+Status run_segment(int, char**) {
   return {StatusCode::kUnsupported, "this build has no CUDA"};
 }
 

@@ -170,7 +170,10 @@ TEST_P(BackgroundTest, IsTheSameAsOnTheCpu) {
   for (const Size& size :
        {Size{1, 1}, Size{2, 3}, Size{17, 5}, Size{64, 33}, Size{131, 67}, Size{322, 178}}) {
     for (const ChromaCase& chroma : kChromaCases) {
-      Config config{.width = size.width, .height = size.height, .threads = 1};
+      Config config;
+      config.width = size.width;
+      config.height = size.height;
+      config.threads = 1;
       std::vector<Found> want;
       run(make_host_engine().get(), config, chroma, &want);
       ASSERT_FALSE(HasFatalFailure());
@@ -201,7 +204,10 @@ TEST_P(BackgroundTest, FindsSomething) {
   std::unique_ptr<Engine> engine;
   ASSERT_TRUE(make_engine(&engine).ok());
   std::vector<Found> found;
-  run(engine.get(), {.width = 322, .height = 178}, kChromaCases[0], &found);
+  Config config;
+  config.width = 322;
+  config.height = 178;
+  run(engine.get(), config, kChromaCases[0], &found);
   ASSERT_FALSE(HasFatalFailure());
   EXPECT_EQ(found[2].counts.relearning, 1u);
   EXPECT_EQ(found[12].counts.relearning, 0u);

@@ -94,12 +94,6 @@ __global__ void __launch_bounds__(kThreads)
   const mixture::Pixel<Word> pixel = load_pixel(planes, index);
   const mixture::Color<Word> color = load_color(frame, chroma, x, y);
   const MixturePlanes::Mode& first = planes.modes[0];
-  const mixture::Class<Word> found =
-      mixture::classify<Word>(thresholds, pixel, color,
-                              load_around(first.mean, frame.width, frame.height, x, y), chroma.u != nullptr);
-  if (found.differs == 0) {
-    return;  // no ghost
-  }
   const uint32_t rows[3] = {y > 0 ? y - 1 : 0, y, min(y + 1, frame.height - 1)};
   const uint32_t columns[3] = {x > 0 ? x - 1 : 0, x, min(x + 1, frame.width - 1)};
   uint32_t far[8];
@@ -111,8 +105,7 @@ __global__ void __launch_bounds__(kThreads)
       far[n++] = mixture::background_distance<Word>(color, first.mean[at], first.chroma[at]);
     }
   }
-  first.variance[index] =
-      static_cast<uint16_t>(mixture::mark_ghost<Word>(thresholds, pixel, color, found.differs, far));
+  first.variance[index] = static_cast<uint16_t>(mixture::mark_ghost<Word>(thresholds, pixel, color, far));
 }
 
 __global__ void __launch_bounds__(kThreads)

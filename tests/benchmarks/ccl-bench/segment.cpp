@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Rules for the foreground beside the plain threshold, in the same run.
+#include "segment.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "ccl/engine.h"
+#include "csv.h"
+#include "device.h"
+#include "device/check.h"
+#include "device/graph.h"
+#include "device/pipeline.h"
+#include "device/stages/segment/segmenter.h"
+#include "device_timer.h"
+#include "images.h"
+#include "machine.h"
+#include "options.h"
+
+namespace ccl::bench {
+
+namespace {
+
+using device::check;
+using device::DeviceArray;
+
+constexpr size_t kPitchAlignment = 128;
+constexpr int64_t kFrameTime = 33'333'333;
+constexpr uint32_t kMaxComponents = 1u << 20;
+constexpr Repetitions kRepetitions{60, 60000};
+
+/// What is timed beside the plain threshold.
+struct Rule {
+  const char* name;
+  ForegroundRule rule;
+  Segmentation segmentation;
+};
+
+std::vector<Rule> rules() {
+  const auto motion = [](BackgroundModel model) {
+    return Segmentation{.motion = {.model = model, .max_change = kOne}};
+  };
+  const ForegroundRule binary{.threshold = 128};
+  const ForegroundRule local{.foreground = Foreground::kLocal};
+  const ForegroundRule moving{.foreground = Foreground::kMotion};
+  return {
+      {"plain", binary, {}},
+      {"otsu", {.foreground = Foreground::kOtsu}, {}},
+      {"local", local, {.local = {.radius = 15, .offset = -10}}},
+      {"local-100", local, {.local = {.radius = 100, .offset = -10}}},
+      {"sauvola", local, {.local = {.radius = 15, .offset = 0, .deviation = 300}}},
+      {"sigma-delta", moving, motion(BackgroundModel::kSigmaDelta)},
+      {"mixture", moving, motion(BackgroundModel::kMixture)},
+      {"open-3-close-3", binary, {.morphology = {.open_radius = 3, .close_radius = 3}}},
+      {"cross-3-3",
+       binary,
+       {.morphology = {.open_radius = 3, .close_radius = 3, .element = Element::kCross}}},
+      {"fill-holes", binary, {.morphology = {.fill_holes = 1000}}},
+      {"hysteresis", {.threshold = 200}, {.threshold_low = 100}},
+  };
+}
+
+class SegmentBench {
+ public:
+  explicit SegmentBench(const Config& config) : config_(config), timer_(stream_) {}
+
+  Status configure() {
+    pitch_ = (config_.width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+    CCL_RETURN_IF_ERROR(stream_.create());
+    CCL_RETURN_IF_ERROR(input_.allocate(pitch_ * config_.height));
+    CCL_RETURN_IF_ERROR(output_.allocate(size_t{config_.width} * config_.height * 4));
+    CCL_RETURN_IF_ERROR(records_.allocate(config_.max_components));
+    CCL_RETURN_IF_ERROR(counts_.allocate(1));
+    const AlgorithmInfo* algorithm = nullptr;
+    CCL_RETURN_IF_ERROR(resolve_algorithm(config_.algorithm, Backend::kCuda, &algorithm));
+    return device::make_pipeline(config_, *algorithm, &pipeline_);
+  }
+
+  Status run(const Rule& rule, const test::Image& image, Times* times, FrameCounts* counts) {
+    device::Segmenter segmenter;
+    device::FrameBits bits;
+    CCL_RETURN_IF_ERROR(segmenter.configure(config_.width, config_.height));
+    FrameJob job{.input = {}, .output = {}, .settings = {.rule = rule.rule}};
+    job.segmentation = rule.segmentation;
+    job.time = 0;
+    device::FrameBuffers frame{.input = input_.data(),
+                               .input_pitch = pitch_,
+                               .output = output_.data(),
+                               .records = records_.data(),
+                               .counts = counts_.data()};
+    Settings settings = job.settings;
+    const bool has_bits = makes_bits(rule.rule, rule.segmentation, false);
+    const auto segment = [&]() -> Status {
+      job.time += kFrameTime;
+      return has_bits ? segmenter.enqueue(job, {{frame.input, pitch_, config_.width, config_.height}, {}},
+                                          bits, frame.counts, stream_)
+                      : Status();
+    };
+    if (has_bits) {
+      CCL_RETURN_IF_ERROR(bits.prepare(job, config_, stream_));
+      frame.bits = bits.foreground();
+      frame.strong_bits = bits.strong();
+      settings.rule = kBitRule;
+    }
+    if (rule.rule.foreground == Foreground::kMotion) {
+      CCL_RETURN_IF_ERROR(show_empty_frames(segment));
+    }
+    CCL_RETURN_IF_ERROR(
+        check(cudaMemcpy2DAsync(input_.data(), pitch_, image.pixels(), image.stride, image.width,
+                                image.height, cudaMemcpyHostToDevice, stream_.get()),
+              "cudaMemcpy2DAsync of an image"));
+    device::Graph graph;
+    CCL_RETURN_IF_ERROR(capture(settings, frame, &graph));
+    CCL_RETURN_IF_ERROR(timer_.run(
+        kRepetitions,
+        [&](StageEvents*) -> Status {
+          CCL_RETURN_IF_ERROR(segment());
+          return graph.launch(stream_);
+        },
+        times));
+    CCL_RETURN_IF_ERROR(
+        check(cudaMemcpyAsync(counts, counts_.data(), sizeof(*counts), cudaMemcpyDeviceToHost, stream_.get()),
+              "cudaMemcpyAsync of the counts"));
+    return stream_.synchronize();
+  }
+
+ private:
+  /// So that the model knows the background, and the image is in front of it.
+  template <typename Segment>
+  Status show_empty_frames(Segment segment) {
+    constexpr int kWarmUpFrames = 60;
+    CCL_RETURN_IF_ERROR(
+        check(cudaMemsetAsync(input_.data(), 0, pitch_ * config_.height, stream_.get()), "cudaMemsetAsync"));
+    for (int i = 0; i < kWarmUpFrames; ++i) {
+      CCL_RETURN_IF_ERROR(segment());
+    }
+    return {};
+  }
+
+  Status capture(const Settings& settings, const device::FrameBuffers& frame, device::Graph* graph) {
+    CCL_RETURN_IF_ERROR(pipeline_->prepare(settings, frame));
+    // Once outside the graph: the first launch loads the kernels, which a capture does not allow.
+    CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings, frame, stream_.get(), nullptr));
+    CCL_RETURN_IF_ERROR(stream_.synchronize());
+    return graph->capture(stream_,
+                          [&] { return pipeline_->enqueue(settings, frame, stream_.get(), nullptr); });
+  }
+
+  Config config_;
+  device::Stream stream_;
+  size_t pitch_ = 0;
+  DeviceArray<uint8_t> input_;
+  DeviceArray<uint8_t> output_;
+  DeviceArray<CclComponent> records_;
+  DeviceArray<FrameCounts> counts_;
+  std::unique_ptr<device::Pipeline> pipeline_;
+  DeviceTimer timer_;
+};
+
+Status write_rows(const Size& size, const test::Image& image, CsvWriter* csv) {
+  SegmentBench bench({.width = size.width,
+                      .height = size.height,
+                      .algorithm = Algorithm::kRuns,
+                      .output = Output::kColorized,
+                      .layout = {},
+                      .max_components = kMaxComponents});
+  CCL_RETURN_IF_ERROR(bench.configure());
+  for (const Rule& rule : rules()) {
+    Row row{.backend = "cuda",
+            .algorithm = rule.name,
+            .mode = "graph",
+            .output = output_name(Output::kColorized),
+            .features = features_name(kAllFeatures),
+            .connectivity = 8,
+            .image = image.name.substr(0, image.name.find(' ')),
+            .width = size.width,
+            .height = size.height};
+    FrameCounts counts{};
+    CCL_RETURN_IF_ERROR(bench.run(rule, image, &row.times, &counts));
+    row.components = counts.n_labels;
+    CCL_RETURN_IF_ERROR(csv->write(row));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status run_segment(int argc, char** argv) {
+  if (argc != 3) {
+    return {StatusCode::kInvalidArgument, "usage: ccl-bench segment FILE.csv"};
+  }
+  std::unique_ptr<Device> device;
+  CCL_RETURN_IF_ERROR(Device::open(&device));
+  const char* commit = std::getenv("COMMIT");
+  Facts facts = machine_facts(commit != nullptr ? commit : "", argc, argv);
+  const Facts more = device->facts();
+  facts.insert(facts.end(), more.begin(), more.end());
+  CsvWriter csv;
+  CCL_RETURN_IF_ERROR(csv.open(argv[2]));
+  csv.write_header(facts);
+  for (const Size& size : {Size{1280, 720}, Size{1920, 1080}, Size{3840, 2160}}) {
+    for (const test::Image& image :
+         {test::blobs(size.width, size.height, 1), test::noise(size.width, size.height, 1, 50, 1)}) {
+      CCL_RETURN_IF_ERROR(write_rows(size, image, &csv));
+    }
+  }
+  return {};
+}
+
+}  // namespace ccl::bench
