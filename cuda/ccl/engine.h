@@ -16,7 +16,7 @@
 ///
 /// Memory: configure() takes all memory, and later calls allocate nothing, with two exceptions. Both engines
 /// take the memory of a background model with the first frame that needs it; configure() keeps the model
-/// unless the frame's size or the number of threads changes. The GPU engine takes the memory for rare cases
+/// unless the frame's size changes. The GPU engine takes the memory for rare cases
 /// with the first frame that needs it. These cases are:
 /// - an input or output image in another memory than Config names;
 /// - an output image on the device with padded rows, or at an address that 16-byte stores cannot write to;

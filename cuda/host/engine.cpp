@@ -31,6 +31,7 @@ std::string HostEngine::description() const {
 Status HostEngine::configure(const Config& config) {
   flush();
   pipeline_.reset();
+  segmenter_.reset();
   CCL_RETURN_IF_ERROR(validate(config));
   const AlgorithmInfo* algorithm = nullptr;
   CCL_RETURN_IF_ERROR(resolve_algorithm(config.algorithm, Backend::kCpu, &algorithm));
@@ -39,7 +40,6 @@ Status HostEngine::configure(const Config& config) {
     const uint32_t n_threads =
         config.threads != 0 ? config.threads : choose_thread_count(config.width, config.height);
     if (!pool_ || pool_->n_threads() != n_threads) {
-      segmenter_.reset();
       pool_ = std::make_unique<ThreadPool>(n_threads);  // before the old one ends, so that workers stay alive
     }
     slots_ = std::vector<Slot>(config.slots);
@@ -49,9 +49,10 @@ Status HostEngine::configure(const Config& config) {
       slot.records = std::make_unique_for_overwrite<CclComponent[]>(n_records);
     }
     palette_colors();  // built here, not while the first frame waits
-    if (!segmenter_ || !segmenter_->is_for(config.width, config.height)) {
-      segmenter_ = std::make_unique<Segmenter>(config.width, config.height, *pool_);
+    if (!background_ || !background_->is_for(config.width, config.height)) {
+      background_ = std::make_unique<StreamBackground>(config.width, config.height);
     }
+    segmenter_ = std::make_unique<Segmenter>(config.width, config.height, *pool_, *background_);
     pipeline_ = make_pipeline(config, *algorithm, *pool_);
   } catch (const std::bad_alloc&) {
     return {StatusCode::kOutOfMemory, std::move(out_of_memory_)};

@@ -35,6 +35,7 @@ class HostEngine final : public Engine {
   Config config_;
   std::string out_of_memory_;  ///< a message, made while memory is left for it
   std::unique_ptr<ThreadPool> pool_;
+  std::unique_ptr<StreamBackground> background_;
   std::unique_ptr<Segmenter> segmenter_;
   std::unique_ptr<Pipeline> pipeline_;  ///< null until configured
   std::vector<Slot> slots_;

@@ -42,11 +42,12 @@ class MotionTest : public testing::Test {
     return result.counts;
   }
 
-  void configure(Output output) {
+  void configure(Output output, uint32_t threads = 1) {
     Config config;
     config.width = kWidth;
     config.height = kHeight;
     config.output = output;
+    config.threads = threads;
     EXPECT_TRUE(engine_->configure(config).ok());
   }
 
@@ -72,6 +73,8 @@ TEST_F(MotionTest, FindsWhatAppears) {
 
 TEST_F(MotionTest, ModelSurvivesAnotherConfiguration) {
   configure(Output::kMask);
+  EXPECT_EQ(run_frame(true).n_components, 1u);
+  configure(Output::kMask, 3);
   EXPECT_EQ(run_frame(true).n_components, 1u);
   engine_->flush();
   EXPECT_EQ(run_frame(true).n_components, 1u);

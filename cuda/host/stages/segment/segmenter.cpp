@@ -9,7 +9,7 @@
 
 namespace ccl::host {
 
-Segmenter::Segmenter(uint32_t width, uint32_t height, ThreadPool& pool)
+Segmenter::Segmenter(uint32_t width, uint32_t height, ThreadPool& pool, StreamBackground& background)
     : pool_(pool),
       kernels_(kernels(choose_simd_level())),
       width_(width),
@@ -20,7 +20,7 @@ Segmenter::Segmenter(uint32_t width, uint32_t height, ThreadPool& pool)
       strong_(width, height),
       otsu_(width, strips_),
       local_(width, height, strips_, segment_kernels(kernels_.level)),
-      background_(width, height, kernels_.level),
+      background_(background),
       morphology_(width, height, strips_, segment_kernels(kernels_.level)),
       holes_(width, height, pool, kernels_) {}
 
@@ -58,8 +58,9 @@ void Segmenter::apply_rule(const FrameJob& job, FrameCounts* counts) {
       break;
     }
     case Foreground::kMotion:
-      background_.update(job.input, clock_.next(job.segmentation.motion, job.time, job.resets_background),
-                         pool_, {.words = bits_.row(0), .stride = bits_.stride()}, counts);
+      background_.model.update(
+          job.input, background_.clock.next(job.segmentation.motion, job.time, job.resets_background), pool_,
+          {.words = bits_.row(0), .stride = bits_.stride()}, counts);
       break;
     case Foreground::kValues:  // makes no bits
       break;

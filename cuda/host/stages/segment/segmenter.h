@@ -20,17 +20,31 @@
 
 namespace ccl::host {
 
-/// One per engine. It owns the background model, so it lives as long as the frames' size stays the same.
+/// What an engine knows of a stream's background. It lives as long as the frames' size stays the same.
+struct StreamBackground {
+  StreamBackground(uint32_t width_of_frames, uint32_t height_of_frames)
+      : width(width_of_frames),
+        height(height_of_frames),
+        level(choose_simd_level()),
+        model(width, height, level) {}
+
+  bool is_for(uint32_t width_of_frames, uint32_t height_of_frames) const {
+    return width == width_of_frames && height == height_of_frames && level == choose_simd_level();
+  }
+
+  uint32_t width;
+  uint32_t height;
+  SimdLevel level;
+  MotionClock clock;
+  Background model;
+};
+
+/// Made for one configuration.
 class Segmenter {
  public:
-  /// Takes all memory for frames of this size, except that of the background model. `pool` must outlive the
-  /// segmenter.
-  Segmenter(uint32_t width, uint32_t height, ThreadPool& pool);
-
-  /// Whether the constructor would make the same.
-  bool is_for(uint32_t width, uint32_t height) const {
-    return width == width_ && height == height_ && choose_simd_level() == kernels_.level;
-  }
+  /// Takes all memory for frames of this size, except that of the background model. `pool` and `background`
+  /// must outlive the segmenter.
+  Segmenter(uint32_t width, uint32_t height, ThreadPool& pool, StreamBackground& background);
 
   /// Makes the bits of a frame for which makes_bits() is true. They are valid until the next call. Writes
   /// what `counts` reports of them. The first frame that needs the background model takes its memory; throws
@@ -52,8 +66,7 @@ class Segmenter {
   BitImage strong_;  ///< with hysteresis
   OtsuStage otsu_;
   LocalStage local_;
-  MotionClock clock_;
-  Background background_;
+  StreamBackground& background_;
   MorphologyStage morphology_;
   HoleFiller holes_;
 };
