@@ -176,18 +176,27 @@ constexpr Class<Lanes> classify(const Thresholds& thresholds, const Pixel<Lanes>
       greatest<Lanes>(excess<Lanes>(around.low, color.y), excess<Lanes>(color.y, around.high));
   const auto is_around = Lanes::at_least(Lanes::splat(thresholds.around), outside);
   auto known = Lanes::splat(0);
+  for (const Mode<Lanes>& mode : pixel.modes) {
+    const auto is_background = Lanes::at_least(mode.weight, Lanes::splat(kBackgroundWeight));
+    if (Lanes::any(is_background)) {
+      const Distance<Lanes> far = distance_from<Lanes>(mode, color);
+      const auto limit = mode.variance * thresholds.variances;
+      known = known | (is_background & (Lanes::at_least(limit, far.luma + far.chroma) |
+                                        (is_around & Lanes::at_least(limit, far.chroma))));
+    }
+  }
+  const auto differs = ~known;
+  if (!thresholds.shadows || !has_chroma || !Lanes::any(differs)) {
+    return {differs, differs};
+  }
   auto shadow = Lanes::splat(0);
   for (const Mode<Lanes>& mode : pixel.modes) {
     const auto is_background = Lanes::at_least(mode.weight, Lanes::splat(kBackgroundWeight));
-    const Distance<Lanes> far = distance_from<Lanes>(mode, color);
-    const auto limit = mode.variance * thresholds.variances;
-    const auto fits =
-        Lanes::at_least(limit, far.luma + far.chroma) | (is_around & Lanes::at_least(limit, far.chroma));
-    known = known | (is_background & fits);
-    shadow = shadow | (is_background & is_shadow<Lanes>(thresholds, mode, color));
+    if (Lanes::any(is_background)) {
+      shadow = shadow | (is_background & is_shadow<Lanes>(thresholds, mode, color));
+    }
   }
-  const auto differs = ~known;
-  return {differs, thresholds.shadows && has_chroma ? differs & ~shadow : differs};
+  return {differs, differs & ~shadow};
 }
 
 /// How far a color is from the background of a pixel, by its first mode.
@@ -212,6 +221,9 @@ constexpr typename Lanes::Value mark_ghost(const Thresholds& thresholds, const P
   auto known = Lanes::splat(0);
   auto stands = Lanes::splat(0);
   for (const Mode<Lanes>& mode : pixel.modes) {
+    if (!Lanes::any(Lanes::at_least(mode.weight, Lanes::splat(kGhostWeight)))) {
+      continue;
+    }
     const Distance<Lanes> distance = distance_from<Lanes>(mode, color);
     const auto sum = distance.luma + distance.chroma;
     known = known | (Lanes::at_least(mode.weight, Lanes::splat(kBackgroundWeight)) &
@@ -269,10 +281,13 @@ constexpr Pixel<Lanes> update(const Rates& rates, const Pixel<Lanes>& old, const
   pixel.modes[0].variance = old.modes[0].variance & (kGhost - 1);
   auto is_free = Lanes::splat(~0u);  // belongs to no mode yet
   for (Mode<Lanes>& mode : pixel.modes) {
+    const auto exists = Lanes::at_least(mode.weight, Lanes::splat(1));
+    if (!Lanes::any(exists)) {
+      continue;
+    }
     const Distance<Lanes> distance = distance_from<Lanes>(mode, color);
     const auto far = distance.luma + distance.chroma;
-    const auto fits =
-        is_free & Lanes::at_least(mode.weight, Lanes::splat(1)) & Lanes::at_least(mode.variance * kFit, far);
+    const auto fits = is_free & exists & Lanes::at_least(mode.variance * kFit, far);
     is_free = is_free & ~fits;
     mode = select_mode<Lanes>(fits, adapt<Lanes>(rates, mode, color, far), mode);
     const auto share = Lanes::select(fits, Lanes::splat(kFullWeight * rates.weight), Lanes::splat(0));
@@ -282,14 +297,18 @@ constexpr Pixel<Lanes> update(const Rates& rates, const Pixel<Lanes>& old, const
   }
   Mode<Lanes>& last = pixel.modes[kModes - 1];
   const uint32_t weight = rates.weight > kNewWeight ? rates.weight : kNewWeight;
-  last = select_mode<Lanes>(
-      is_free, new_mode<Lanes>(color, Lanes::splat(weight), Lanes::splat(kInitialVariance)), last);
+  if (Lanes::any(is_free)) {
+    last = select_mode<Lanes>(
+        is_free, new_mode<Lanes>(color, Lanes::splat(weight), Lanes::splat(kInitialVariance)), last);
+  }
   for (uint32_t i = kModes - 1; i > 0; --i) {
     const Mode<Lanes> lower = pixel.modes[i];
     const Mode<Lanes> upper = pixel.modes[i - 1];
     const auto heavier = Lanes::at_least(lower.weight, upper.weight + 1);
-    pixel.modes[i - 1] = select_mode<Lanes>(heavier, lower, upper);
-    pixel.modes[i] = select_mode<Lanes>(heavier, upper, lower);
+    if (Lanes::any(heavier)) {
+      pixel.modes[i - 1] = select_mode<Lanes>(heavier, lower, upper);
+      pixel.modes[i] = select_mode<Lanes>(heavier, upper, lower);
+    }
   }
   return pixel;
 }

@@ -171,7 +171,8 @@ constexpr Class<Lanes> classify(const Thresholds& thresholds, typename Lanes::Va
 /// explains the value of a ghost's outermost pixels, so they become background, and then the next ones.
 /// Returns the status.
 ///
-/// `differs`: whether the pixel differs from its own mean. `far`: its distance from the 8 means around it.
+/// Outside the frame, the nearest pixels count. `differs`: whether the pixel differs from its own mean.
+/// `far`: its distance from the 8 means around it.
 template <typename Lanes>
 constexpr typename Lanes::Value mark_ghost(uint32_t threshold, typename Lanes::Value differs,
                                            const typename Lanes::Value (&far)[8],

@@ -12,6 +12,8 @@ struct WordLane {
 
   static constexpr Value splat(uint32_t value) { return value; }
   static constexpr Value at_least(Value a, Value b) { return a < b ? 0u : ~0u; }
+  /// Whether a mask has bits in any lane: what follows can be left out if not.
+  static constexpr bool any(Value mask) { return mask != 0; }
   static constexpr Value select(Value mask, Value a, Value b) { return mask != 0 ? a : b; }
 };
 

@@ -48,6 +48,7 @@ struct Avx2Bytes {
 };
 
 struct Avx2Words : VectorWords<Vectors32> {
+  static bool any(const Value& mask) { return bits(mask) != 0; }
   static uint32_t bits(const Value& mask) {
     return static_cast<uint32_t>(_mm256_movemask_ps(reinterpret_cast<__m256>(mask)));
   }

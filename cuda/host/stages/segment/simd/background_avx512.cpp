@@ -51,6 +51,7 @@ struct Avx512Bytes {
 };
 
 struct Avx512Words : VectorWords<Vectors64> {
+  static bool any(const Value& mask) { return bits(mask) != 0; }
   static uint32_t bits(const Value& mask) {
     const auto value = reinterpret_cast<__m512i>(mask);
     return _mm512_cmplt_epi32_mask(value, _mm512_setzero_si512());

@@ -58,7 +58,7 @@ class BackgroundRows {
     return width - x >= kBlock ? ~uint64_t{0} : (uint64_t{1} << (width - x)) - 1;
   }
 
-  static sigma_delta::Around<Bytes> around(const uint8_t* const (&mean)[3], uint32_t x) {
+  static sigma_delta::Around<Bytes> means_around(const uint8_t* const (&mean)[3], uint32_t x) {
     sigma_delta::Around<Bytes> around = {Bytes::splat(255), Bytes::splat(0)};
     for (const uint8_t* row : mean) {
       const Byte before = Bytes::load(row + x - 1);
@@ -118,9 +118,15 @@ class BackgroundRows {
                 ? sigma_delta::ChromaClass<Bytes>{Bytes::load(job.chroma_differs + x + i),
                                                   Bytes::load(job.fits_shadow + x + i)}
                 : sigma_delta::no_chroma<Bytes>();
-        const auto c = sigma_delta::classify<Bytes>(
-            job.thresholds, Bytes::load(pixels.block(x) + i), Bytes::load(job.mean[1] + x + i),
-            Bytes::load(job.variance + x + i), around(job.mean, x + i), chroma);
+        const Byte value = Bytes::load(pixels.block(x) + i);
+        const Byte mean = Bytes::load(job.mean[1] + x + i);
+        const Byte variance = Bytes::load(job.variance + x + i);
+        const Byte far = sigma_delta::differs<Bytes>(job.thresholds, distance<Bytes>(value, mean), variance);
+        // The means around only matter where the pixel's own mean differs, which is rare.
+        const auto around = Bytes::bits(far) != 0
+                                ? means_around(job.mean, x + i)
+                                : sigma_delta::Around<Bytes>{Bytes::splat(0), Bytes::splat(255)};
+        const auto c = sigma_delta::classify<Bytes>(job.thresholds, value, mean, variance, around, chroma);
         foreground |= uint64_t{Bytes::bits(c.foreground)} << i;
         differs |= uint64_t{Bytes::bits(c.differs)} << i;
         if (job.thresholds.ghosts) {

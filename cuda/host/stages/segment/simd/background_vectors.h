@@ -104,6 +104,7 @@ struct VectorWords {
     return value;
   }
   static Value select(const Value& mask, const Value& a, const Value& b) { return (mask & a) | (~mask & b); }
+  static bool any(const Value& mask) { return bits(mask) != 0; }
   static uint64_t bits(const Value& mask) {
     uint64_t bits = 0;
     for (uint32_t i = 0; i < kWidth; ++i) {
