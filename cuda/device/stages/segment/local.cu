@@ -44,7 +44,8 @@ __device__ Row load_columns(const Plane& frame, uint32_t x, uint32_t y) {
   Row row;
 #pragma unroll
   for (uint32_t i = 0; i < kColumns; ++i) {
-    row.values[i] = x + i < frame.width ? __ldg(frame.pixels + y * frame.pitch + x + i) : 0;
+    const uint32_t column = x + i;
+    row.values[i] = column < frame.width ? __ldg(frame.pixels + y * frame.pitch + column) : 0;
   }
   return row;
 }

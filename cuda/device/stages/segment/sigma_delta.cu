@@ -214,14 +214,15 @@ __global__ void __launch_bounds__(kThreads)
               classes_of(u.odd, v.odd, mean_u.odd, mean_v.odd, variance.odd)});
 }
 
-/// Four means of a plane from column x + dx on, where dx is −1 to 1. Outside the plane they are copies of the
-/// nearest ones.
-__device__ Quad load_means_beside(const uint8_t* row, uint32_t width, uint32_t x, int dx) {
+/// Of four pixels from column x on, the values at a distance of dx columns. Outside the plane both are copies
+/// of the nearest ones, so that what is behind the last pixel of a row stays a copy of it.
+__device__ Quad load_beside(const uint8_t* row, uint32_t width, uint32_t x, int dx) {
+  const int last = static_cast<int>(width) - 1;
   uint32_t word = 0;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int at = min(max(static_cast<int>(x) + dx + i, 0), static_cast<int>(width) - 1);
-    word |= uint32_t{row[at]} << i * 8;
+    const int at = min(static_cast<int>(x) + i, last);
+    word |= uint32_t{row[min(max(at + dx, 0), last)]} << i * 8;
   }
   return Quad::of(word);
 }
@@ -240,7 +241,7 @@ __device__ FarFromAround distances_around(const uint8_t* means, size_t pitch, ui
 #pragma unroll
   for (int i = 0; i < 9; ++i) {
     if (i != 4) {
-      const Quad mean = load_means_beside(means + rows[i / 3] * pitch, width, x, i % 3 - 1);
+      const Quad mean = load_beside(means + rows[i / 3] * pitch, width, x, i % 3 - 1);
       far.even[n] = distance<Lanes>(value.even, mean.even);
       far.odd[n++] = distance<Lanes>(value.odd, mean.odd);
     }
@@ -258,7 +259,7 @@ __global__ void __launch_bounds__(kThreads)
   if (y >= frame.height) {
     return;
   }
-  const Quad value = load_means_beside(frame.pixels + y * frame.pitch, frame.width, x, 0);
+  const Quad value = load_beside(frame.pixels + y * frame.pitch, frame.width, x, 0);
   const Quad mean = load_quad(planes.mean, planes.pitch, x, y);
   const Quad variance = load_quad(planes.variance, planes.pitch, x, y);
   const Quad status = load_quad(planes.status, planes.pitch, x, y);
