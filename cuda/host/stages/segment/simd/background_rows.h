@@ -144,14 +144,15 @@ class BackgroundRows {
     const BlockReader v(job.v, job.width);
     for (uint32_t x = 0; x < job.width; x += kBlock) {
       for (uint32_t i = 0; i < kBlock; i += Bytes::kWidth) {
+        const Byte value_u = Bytes::load(u.block(x) + i);  // what is written may lie in the same memory
+        const Byte value_v = Bytes::load(v.block(x) + i);
         const auto c = sigma_delta::classify_chroma<Bytes>(
-            job.thresholds, Bytes::load(u.block(x) + i), Bytes::load(v.block(x) + i),
-            Bytes::load(job.state.mean_u + x + i), Bytes::load(job.state.mean_v + x + i),
-            Bytes::load(job.state.variance + x + i));
+            job.thresholds, value_u, value_v, Bytes::load(job.state.mean_u + x + i),
+            Bytes::load(job.state.mean_v + x + i), Bytes::load(job.state.variance + x + i));
         Bytes::store(c.differs, job.differs + x + i);
         Bytes::store(c.fits_shadow, job.fits_shadow + x + i);
         if (job.thresholds.ghosts) {
-          mark_ghosts(job, c.differs, Bytes::load(u.block(x) + i), Bytes::load(v.block(x) + i), x + i);
+          mark_ghosts(job, c.differs, value_u, value_v, x + i);
         }
       }
     }
