@@ -9,10 +9,14 @@ namespace {
 
 constexpr const char* kCudaMemoryFeature = "memory:CUDAMemory";
 
-#define SINK_FORMATS "GRAY8, NV12, NV21, I420, YV12, Y42B, Y444"
 // GStreamer has no CUDA memory for the last two.
 #define CUDA_RGB_FORMATS "RGBA, BGRA, ARGB, ABGR, RGBx, BGRx"
 #define RGB_FORMATS CUDA_RGB_FORMATS ", xRGB, xBGR"
+#define LUMA_FORMATS "GRAY8, NV12, NV21, I420, YV12, Y42B, Y444"
+// Those of which GStreamer has CUDA memory, and the others.
+#define CUDA_SINK_FORMATS LUMA_FORMATS ", P010_10LE, I420_10LE, " CUDA_RGB_FORMATS ", RGB, BGR"
+#define SINK_FORMATS CUDA_SINK_FORMATS ", xRGB, xBGR, NV16, NV24, Y41B, A420, GRAY16_LE, YUY2, UYVY"
+#define MASK_YUV_FORMATS "NV12, I420"
 // 32768 is kMaxDimension, which a static caps string cannot name.
 #define FIELDS(formats)            \
   ", format = (string) { " formats \
@@ -24,12 +28,13 @@ constexpr const char* kCudaMemoryFeature = "memory:CUDAMemory";
 
 static_assert(ccl::kMaxDimension == 32768);
 
-GstStaticCaps sink_caps = GST_STATIC_CAPS(BOTH_CAPS(SINK_FORMATS, SINK_FORMATS));
+GstStaticCaps sink_caps = GST_STATIC_CAPS(BOTH_CAPS(SINK_FORMATS, CUDA_SINK_FORMATS));
 GstStaticCaps rgb_caps = GST_STATIC_CAPS(BOTH_CAPS(RGB_FORMATS, CUDA_RGB_FORMATS));
 GstStaticCaps labels_caps = GST_STATIC_CAPS(HOST_CAPS("GRAY16_LE"));
-GstStaticCaps mask_caps = GST_STATIC_CAPS(HOST_CAPS("GRAY8"));
-GstStaticCaps src_caps =
-    GST_STATIC_CAPS(BOTH_CAPS(RGB_FORMATS ", GRAY16_LE, " SINK_FORMATS, CUDA_RGB_FORMATS ", " SINK_FORMATS));
+// In this order: what carries no chroma comes first.
+GstStaticCaps mask_caps =
+    GST_STATIC_CAPS(HOST_CAPS("GRAY8, " MASK_YUV_FORMATS) "; " CUDA_CAPS(MASK_YUV_FORMATS));
+GstStaticCaps src_caps = GST_STATIC_CAPS(BOTH_CAPS(SINK_FORMATS, CUDA_SINK_FORMATS));
 
 GstStaticCaps* output_caps(ccl::Output output) {
   switch (output) {
@@ -42,6 +47,9 @@ GstStaticCaps* output_caps(ccl::Output output) {
       return &labels_caps;
     case ccl::Output::kMask:
       return &mask_caps;
+    case ccl::Output::kBackground:
+    case ccl::Output::kForeground:
+      return &rgb_caps;
   }
   return &sink_caps;
 }
@@ -109,6 +117,10 @@ GstCaps* possible_caps(GstPad* pad, GstPad* other_pad, GstCaps* filter, const Ca
   return gst_caps_merge(unchanged, caps);
 }
 
+bool is_rgb_of_4_bytes(const GstVideoInfo& info) {
+  return GST_VIDEO_INFO_IS_RGB(&info) && GST_VIDEO_INFO_COMP_PSTRIDE(&info, 0) == 4;
+}
+
 }  // namespace
 
 GstPadTemplate* sink_template() {
@@ -125,7 +137,10 @@ GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, GstCaps* filte
   const bool to_src = direction == GST_PAD_SINK;
   GstCaps* usable = gst_caps_intersect_full(caps, to_src ? inputs : outputs, GST_CAPS_INTERSECT_FIRST);
   GstCaps* wanted = rule.output == ccl::Output::kNone ? gst_caps_ref(usable) : geometry_of(usable);
-  GstCaps* result = gst_caps_intersect_full(wanted, to_src ? outputs : inputs, GST_CAPS_INTERSECT_FIRST);
+  const bool prefers_own_order = to_src && rule.output == ccl::Output::kMask;
+  GstCaps* result = prefers_own_order ? gst_caps_intersect_full(outputs, wanted, GST_CAPS_INTERSECT_FIRST)
+                                      : gst_caps_intersect_full(wanted, to_src ? outputs : inputs,
+                                                                GST_CAPS_INTERSECT_FIRST);
   gst_caps_unref(wanted);
   gst_caps_unref(usable);
   gst_caps_unref(inputs);
@@ -162,16 +177,22 @@ bool is_output_format(ccl::Output output, const GstVideoInfo& in, const GstVideo
       return format == GST_VIDEO_INFO_FORMAT(&in);
     case ccl::Output::kColorized:
     case ccl::Output::kOverlay:
-      return GST_VIDEO_INFO_IS_RGB(&out);
+    case ccl::Output::kBackground:
+    case ccl::Output::kForeground:
+      return is_rgb_of_4_bytes(out);
     case ccl::Output::kLabels:
       return format == GST_VIDEO_FORMAT_GRAY16_LE;
     case ccl::Output::kMask:
-      return format == GST_VIDEO_FORMAT_GRAY8;
+      return format == GST_VIDEO_FORMAT_GRAY8 || format == GST_VIDEO_FORMAT_NV12 ||
+             format == GST_VIDEO_FORMAT_I420;
   }
   return false;
 }
 
 ccl::Output output_of_format(const GstVideoInfo& in, const GstVideoInfo& out) {
+  if (GST_VIDEO_INFO_FORMAT(&out) == GST_VIDEO_INFO_FORMAT(&in) && !GST_VIDEO_INFO_IS_GRAY(&out)) {
+    return ccl::Output::kNone;
+  }
   for (const ccl::Output output : {ccl::Output::kColorized, ccl::Output::kLabels, ccl::Output::kMask}) {
     if (is_output_format(output, in, out)) {
       return output;
@@ -181,7 +202,7 @@ ccl::Output output_of_format(const GstVideoInfo& in, const GstVideoInfo& out) {
 }
 
 ccl::PixelLayout pixel_layout(const GstVideoInfo& info) {
-  if (!GST_VIDEO_INFO_IS_RGB(&info)) {
+  if (!is_rgb_of_4_bytes(info)) {
     return {};
   }
   const auto place = [&info](guint component) {
@@ -204,11 +225,13 @@ std::string output_formats(ccl::Output output) {
       return SINK_FORMATS;
     case ccl::Output::kColorized:
     case ccl::Output::kOverlay:
+    case ccl::Output::kBackground:
+    case ccl::Output::kForeground:
       return RGB_FORMATS;
     case ccl::Output::kLabels:
       return "GRAY16_LE";
     case ccl::Output::kMask:
-      return "GRAY8";
+      return "GRAY8, " MASK_YUV_FORMATS;
   }
   return "";
 }
@@ -219,11 +242,16 @@ bool is_too_large(ccl::Output output, const GstVideoInfo& in) {
   return pixels * ccl::bytes_per_pixel(output) > G_MAXUINT32;
 }
 
-uint8_t automatic_threshold(const GstVideoInfo& info) {
-  if (!GST_VIDEO_INFO_IS_YUV(&info)) {
+uint32_t largest_value(const GstVideoInfo& info) {
+  return (1u << GST_VIDEO_INFO_COMP_DEPTH(&info, 0)) - 1;
+}
+
+uint32_t automatic_threshold(const GstVideoInfo& info) {
+  if (GST_VIDEO_INFO_IS_GRAY(&info)) {
     return 1;
   }
-  return is_limited_range(info) ? 126 : 128;
+  const uint32_t of_8_bits = is_limited_range(info) ? 126 : 128;
+  return of_8_bits << (GST_VIDEO_INFO_COMP_DEPTH(&info, 0) - 8);
 }
 
 }  // namespace cudaccl

@@ -50,7 +50,10 @@ bool is_limited_range(const GstVideoInfo& info);
 std::string output_formats(ccl::Output output);
 bool is_too_large(ccl::Output output, const GstVideoInfo& in);
 
-/// The threshold that 0 stands for: any non-zero value in GRAY8, mid-grey in luma.
-uint8_t automatic_threshold(const GstVideoInfo& info);
+/// The largest value of luma, or of an RGB channel: 255 to 65535.
+uint32_t largest_value(const GstVideoInfo& info);
+
+/// The threshold that 0 stands for: any non-zero value of GRAY8 and GRAY16_LE, mid-grey in luma.
+uint32_t automatic_threshold(const GstVideoInfo& info);
 
 }  // namespace cudaccl

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "frame.h"
 
+#include "color_matrix.h"
 #include "cuda_memory.h"
 
 namespace cudaccl {
@@ -51,11 +52,44 @@ const uint8_t* MappedFrame::first_value(guint component) const {
          static_cast<size_t>(GST_VIDEO_FRAME_COMP_PSTRIDE(&frame_, component)) * column;
 }
 
+bool MappedFrame::is_plain_luma() const {
+  const GstVideoFormatInfo* format = frame_.info.finfo;
+  return !GST_VIDEO_FORMAT_INFO_IS_RGB(format) && GST_VIDEO_FORMAT_INFO_DEPTH(format, 0) == 8 &&
+         GST_VIDEO_FORMAT_INFO_PSTRIDE(format, 0) == 1;
+}
+
+/// The layout of pixels that are no plane of 8-bit luma.
+ccl::SourcePixels MappedFrame::source() const {
+  const GstVideoFormatInfo* format = frame_.info.finfo;
+  ccl::SourcePixels source{.pixels = first_value(0),
+                           .stride = static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, 0)),
+                           .step = static_cast<uint8_t>(GST_VIDEO_FORMAT_INFO_PSTRIDE(format, 0)),
+                           .bits = static_cast<uint8_t>(GST_VIDEO_FORMAT_INFO_DEPTH(format, 0)),
+                           .shift = static_cast<uint8_t>(GST_VIDEO_FORMAT_INFO_SHIFT(format, 0))};
+  if (GST_VIDEO_FORMAT_INFO_IS_RGB(format)) {
+    const auto place = [format](guint component) {
+      return static_cast<uint8_t>(GST_VIDEO_FORMAT_INFO_POFFSET(format, component));
+    };
+    source.pixels -= place(0);  // from the first channel to the pixel
+    source.shift = 0;
+    source.is_rgb = true;
+    source.red = place(GST_VIDEO_COMP_R);
+    source.green = place(GST_VIDEO_COMP_G);
+    source.blue = place(GST_VIDEO_COMP_B);
+    set_luma_weights(info_, &source);
+  }
+  return source;
+}
+
 ccl::InputImage MappedFrame::luma() const {
-  return {.pixels = first_value(0),
-          .stride = static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, 0)),
-          .memory = memory_,
-          .stream = stream()};
+  ccl::InputImage image{.memory = memory_, .stream = stream()};
+  if (is_plain_luma()) {
+    image.pixels = first_value(0);
+    image.stride = static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, 0));
+  } else {
+    image.source = source();
+  }
+  return image;
 }
 
 bool MappedFrame::has_chroma() const {
@@ -83,8 +117,20 @@ ccl::Chroma MappedFrame::chroma() const {
 }
 
 ccl::OutputImage MappedFrame::pixels() const {
-  return {static_cast<uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame_, 0)),
-          static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, 0)), memory_, stream()};
+  ccl::OutputImage image{.pixels = static_cast<uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame_, 0)),
+                         .stride = static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, 0)),
+                         .memory = memory_,
+                         .stream = stream()};
+  const GstVideoFormatInfo* format = frame_.info.finfo;
+  for (guint plane = 1; GST_VIDEO_FORMAT_INFO_IS_YUV(format) && plane < GST_VIDEO_FRAME_N_PLANES(&frame_);
+       ++plane) {
+    image.chroma[plane - 1] = static_cast<uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame_, plane));
+    image.chroma_stride = static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, plane));
+    image.chroma_row = static_cast<uint32_t>(GST_VIDEO_FRAME_COMP_WIDTH(&frame_, plane) *
+                                             GST_VIDEO_FRAME_COMP_PSTRIDE(&frame_, plane));
+    image.chroma_rows = static_cast<uint32_t>(GST_VIDEO_FRAME_COMP_HEIGHT(&frame_, plane));
+  }
+  return image;
 }
 
 void* MappedFrame::stream() const {

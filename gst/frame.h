@@ -22,6 +22,7 @@ class MappedFrame {
   bool mapped() const;
 
   /// The first plane; of a cropped buffer (see is_cropped()) from the corner of the crop rectangle.
+  /// Its layout is described where it is not a plane of 8-bit luma.
   ccl::InputImage luma() const;
   /// Whether the frame has chroma that chroma() can describe: 8 bits, one value for at most 2×2 pixels.
   bool has_chroma() const;
@@ -31,11 +32,14 @@ class MappedFrame {
   ccl::Chroma chroma() const;
   /// False if the buffer is too small for its chroma.
   bool is_chroma_mapped() const;
+  /// With the chroma planes of Output::kMask, where the format has them.
   ccl::OutputImage pixels() const;
 
  private:
   bool holds(guint component) const;
   const uint8_t* first_value(guint component) const;
+  bool is_plain_luma() const;
+  ccl::SourcePixels source() const;
   void* stream() const;
 
   GstVideoFrame frame_{};

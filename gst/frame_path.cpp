@@ -64,6 +64,7 @@ GstFlowReturn FramePath::prepare_engine(GstBuffer* in, Properties* properties) {
     return flow;
   }
   negotiation_->follow_output(properties->output);
+  negotiation_->refuse_large_thresholds(properties);
   if (!backend_->is_configured(negotiation_->engine_config(*properties))) {
     if (const GstFlowReturn flow = drain(); flow != GST_FLOW_OK) {
       return flow;
@@ -91,7 +92,7 @@ GstFlowReturn FramePath::follow_context(GstBuffer* in) {
 GstFlowReturn FramePath::push_into_engine(FrameInFlight* frame) {
   const FrameCaps& caps = negotiation_->caps();
   if (!map_frame(frame->in, caps.in, GST_MAP_READ, &frame->input) ||
-      (reads_chroma(frame->properties) && !frame->input->is_chroma_mapped())) {
+      (reads_chroma(frame->properties, negotiation_->output()) && !frame->input->is_chroma_mapped())) {
     return drop_corrupt_frame(frame->in);
   }
   GstFlowReturn flow = GST_FLOW_OK;
@@ -171,10 +172,10 @@ ccl::FrameJob FramePath::make_job(const FrameInFlight& frame) {
   const GstVideoInfo& info = negotiation_->caps().in;
   ccl::FrameJob job;
   job.input = frame.input->luma();
-  job.settings = frame_settings(properties, info);
-  job.segmentation = frame_segmentation(properties);
+  job.settings = frame_settings(properties, info, negotiation_->caps().out);
+  job.segmentation = frame_segmentation(properties, info);
   job.regions = region_mask(properties);
-  if (reads_chroma(properties)) {
+  if (reads_chroma(properties, negotiation_->output())) {
     job.input.chroma = frame.input->chroma();
   }
   job.time = running_time(element_->segment, frame.in);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "frame_settings.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "caps.h"
+#include "color_matrix.h"
 
 namespace cudaccl {
 
@@ -17,19 +19,30 @@ uint32_t milliseconds(guint64 time) {
   return static_cast<uint32_t>(GST_TIME_AS_MSECONDS(time));
 }
 
+uint32_t threshold_of(const Properties& properties, const GstVideoInfo& in) {
+  return properties.threshold != 0 ? properties.threshold : automatic_threshold(in);
+}
+
 }  // namespace
 
-ccl::Settings frame_settings(const Properties& properties, const GstVideoInfo& info) {
+ccl::Settings frame_settings(const Properties& properties, const GstVideoInfo& in, const GstVideoInfo& out) {
   ccl::Settings settings = properties.settings;
-  settings.rule.threshold =
-      properties.threshold != 0 ? static_cast<uint8_t>(properties.threshold) : automatic_threshold(info);
+  settings.rule.threshold = static_cast<uint8_t>(std::min<uint32_t>(threshold_of(properties, in), 255));
   settings.overlay_alpha = static_cast<uint8_t>(std::lround(properties.overlay_alpha * 255));
-  settings.limited_range = is_limited_range(info);
+  settings.limited_range = is_limited_range(in);
+  settings.matrix = color_matrix(in);
+  if (is_limited_range(out)) {
+    settings.mask_on = 235;
+    settings.mask_off = 16;
+  }
   return settings;
 }
 
-ccl::Segmentation frame_segmentation(const Properties& properties) {
+ccl::Segmentation frame_segmentation(const Properties& properties, const GstVideoInfo& in) {
   ccl::Segmentation segmentation = properties.segmentation;
+  if (largest_value(in) > 255) {
+    segmentation.wide_threshold = static_cast<uint16_t>(threshold_of(properties, in));
+  }
   segmentation.local.deviation = fixed_point(properties.local_deviation);
   segmentation.motion.learning_ms = milliseconds(properties.motion_learning_time);
   segmentation.motion.warm_up_ms = milliseconds(properties.motion_warm_up);
@@ -37,8 +50,9 @@ ccl::Segmentation frame_segmentation(const Properties& properties) {
   return segmentation;
 }
 
-bool reads_chroma(const Properties& properties) {
-  return properties.settings.rule.foreground == ccl::Foreground::kMotion;
+bool reads_chroma(const Properties& properties, ccl::Output output) {
+  return properties.settings.rule.foreground == ccl::Foreground::kMotion || output == ccl::Output::kOverlay ||
+         output == ccl::Output::kForeground || output == ccl::Output::kBackground;
 }
 
 int64_t running_time(const GstSegment& segment, GstBuffer* buffer) {

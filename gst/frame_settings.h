@@ -9,14 +9,14 @@
 
 namespace cudaccl {
 
-/// The settings of a frame of these caps, with those that depend on the format.
-ccl::Settings frame_settings(const Properties& properties, const GstVideoInfo& info);
+/// The settings of a frame, with those that depend on the formats of the sink and the source pad.
+ccl::Settings frame_settings(const Properties& properties, const GstVideoInfo& in, const GstVideoInfo& out);
 
 /// The settings of the segment stage.
-ccl::Segmentation frame_segmentation(const Properties& properties);
+ccl::Segmentation frame_segmentation(const Properties& properties, const GstVideoInfo& in);
 
 /// Whether the frame's chroma is read.
-bool reads_chroma(const Properties& properties);
+bool reads_chroma(const Properties& properties, ccl::Output output);
 
 /// The buffer's timestamp as a running time, which goes on where a new segment begins; ccl::kNoTime if it has
 /// none.

@@ -153,6 +153,24 @@ bool Negotiation::prepare_engine(Properties properties) {
   return configure_engine(&properties);
 }
 
+void Negotiation::refuse_large_thresholds(Properties* properties) {
+  const uint32_t largest = largest_value(caps_.in);
+  const auto choose = [largest](auto wanted, auto last) {
+    return wanted <= largest ? wanted : last <= largest ? last : decltype(wanted){0};
+  };
+  threshold_ = choose(properties->threshold, threshold_);
+  threshold_low_ = choose(properties->segmentation.threshold_low, threshold_low_);
+  Properties in_force = *properties;
+  in_force.threshold = threshold_;
+  in_force.segmentation.threshold_low = threshold_low_;
+  if (threshold_ != properties->threshold || threshold_low_ != properties->segmentation.threshold_low) {
+    live_->take_back(*properties, in_force, {"threshold", "threshold-low"},
+                     std::string("the largest value of ") + GST_VIDEO_INFO_NAME(&caps_.in) + " is " +
+                         std::to_string(largest));
+    *properties = in_force;
+  }
+}
+
 bool Negotiation::configure_engine(Properties* properties) {
   if (backend_->is_configured(engine_config(*properties))) {
     return true;

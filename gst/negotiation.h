@@ -58,6 +58,8 @@ class Negotiation {
   /// Configures the engine for the properties. If it fails because of one that changed, the property is taken
   /// back, and *properties gets what is in force. False after an element error.
   bool configure_engine(Properties* properties);
+  /// Takes thresholds back that no pixel of the sink format can reach; *properties gets those in force.
+  void refuse_large_thresholds(Properties* properties);
 
  private:
   ccl::Memory memory(bool is_cuda) const;
@@ -68,6 +70,8 @@ class Negotiation {
   LiveProperties* const live_;
   FrameCaps caps_;
   ccl::Output output_ = ccl::Output::kColorized;
+  guint threshold_ = 0;  ///< of the last frame
+  uint16_t threshold_low_ = 0;
 };
 
 }  // namespace cudaccl

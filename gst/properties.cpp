@@ -111,10 +111,10 @@ constexpr Property kProperties[] = {
      kControllable, Enum{foreground_type}, kRule<&ForegroundRule::foreground>},
     {"threshold", "Threshold",
      "Binary foreground is value >= threshold (0: automatic: any non-zero value in GRAY8, mid-grey in luma)",
-     kControllable, UInt{0, 255}, kMember<&Properties::threshold>},
+     kControllable, UInt{0, G_MAXUINT16}, kMember<&Properties::threshold>},
     {"threshold-low", "Low threshold",
      "Hysteresis: pixels connect from this value on, and a component needs a pixel that reaches the threshold (0: off)",
-     kControllable, UInt{0, 255}, kSegment<&Segmentation::threshold_low>},
+     kControllable, UInt{0, G_MAXUINT16}, kSegment<&Segmentation::threshold_low>},
     {"invert", "Invert", "Foreground is value < threshold: binary, otsu and local",
      kControllable, Bool{}, kRule<&ForegroundRule::invert>},
 
@@ -149,7 +149,8 @@ constexpr Property kProperties[] = {
     {"fill-holes", "Fill holes", "Holes of at most so many pixels become foreground (0: none)",
      kControllable, UInt{0, G_MAXUINT32}, kMorphology<&Morphology::fill_holes>},
 
-    {"output", "Output", "What the source pad produces: colorized and overlay give RGB of 4 bytes, labels GRAY16_LE, mask GRAY8, "
+    {"output", "Output", "What the source pad produces: colorized, overlay, background and foreground give RGB of 4 bytes, "
+     "labels GRAY16_LE, mask GRAY8, NV12 or I420, "
      "passthrough the format of the sink",
      kLive, Enum{output_type}, kMember<&Properties::output>},
     {"palette", "Palette", "Colours of components",

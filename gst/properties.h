@@ -107,7 +107,8 @@ struct Properties {
    * GstCudaCcl:threshold:
    *
    * With `foreground=binary` a pixel is foreground if its value is at least the threshold. 0 chooses the
-   * threshold by the sink format: 1 in GRAY8, mid-grey in luma (126 in 16..235, 128 in 0..255).
+   * threshold by the sink format: 1 in GRAY8 and GRAY16_LE, mid-grey in luma (126 in 16..235, 128 in 0..255,
+   * times 4 with 10 bits). Values above 255 need a sink format of more bits: others refuse them.
    *
    * Since: 0.1
    */

@@ -122,9 +122,13 @@ GType output_type() {
   static constexpr GEnumValue kValues[] = {
       {value_of(ccl::Output::kColorized), "A colour for every component: RGBA and other RGB of 4 bytes",
        "colorized"},
-      {value_of(ccl::Output::kOverlay), "Colours over the input as grey: the same formats", "overlay"},
+      {value_of(ccl::Output::kOverlay), "Colours over the input: the same formats", "overlay"},
       {value_of(ccl::Output::kLabels), "16-bit canonical labels: GRAY16_LE", "labels"},
-      {value_of(ccl::Output::kMask), "255 in components that the filter keeps, else 0: GRAY8", "mask"},
+      {value_of(ccl::Output::kMask),
+       "White in components that the filter keeps, else black: GRAY8, NV12, I420", "mask"},
+      {value_of(ccl::Output::kBackground), "What the background model expects: RGB of 4 bytes", "background"},
+      {value_of(ccl::Output::kForeground), "The input in components that the filter keeps: the same formats",
+       "foreground"},
       {value_of(ccl::Output::kNone), "The input unchanged, metadata only", "passthrough"},
       {}};
   static const GType type = new_enum("GstCudaCclOutput", kValues);

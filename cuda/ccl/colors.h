@@ -48,6 +48,22 @@ constexpr uint32_t grey(uint8_t luma, bool limited_range) {
   return 0xff000000 | v * 0x010101;
 }
 
+/// A channel in 1/65536 as 0..255, rounded to nearest.
+constexpr uint32_t channel_of(int32_t value) {
+  const int32_t rounded = (value + 32768) >> 16;
+  return static_cast<uint32_t>(rounded < 0 ? 0 : rounded > 255 ? 255 : rounded);
+}
+
+/// The opaque colour 0xFFRRGGBB of luma and chroma. With u = v = 128 it is grey().
+constexpr uint32_t color_of(uint8_t y, uint8_t u, uint8_t v, const ColorMatrix& matrix) {
+  const int32_t luma = matrix.luma * (y - matrix.black);
+  const int32_t from_u = u - 128;
+  const int32_t from_v = v - 128;
+  return 0xff000000 | channel_of(luma + matrix.red_v * from_v) << 16 |
+         channel_of(luma + matrix.green_u * from_u + matrix.green_v * from_v) << 8 |
+         channel_of(luma + matrix.blue_u * from_u);
+}
+
 /// `over` blended onto `under` with weight alpha / 255; each channel is rounded to nearest.
 constexpr uint32_t blend(uint32_t over, uint32_t under, uint8_t alpha) {
   uint32_t out = 0;

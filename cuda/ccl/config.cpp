@@ -30,8 +30,9 @@ Status validate(const Config& config) {
 
 namespace {
 
-/// InputImage has 8 bits a pixel.
-constexpr uint32_t kLargestPixel = 255;
+uint32_t largest_pixel(const InputImage& image) {
+  return image.source.pixels != nullptr ? (1u << image.source.bits) - 1 : 255;
+}
 
 Status out_of_range(const char* name, int64_t value, int64_t least, int64_t largest) {
   return {StatusCode::kInvalidArgument, std::string(name) + " is " + std::to_string(value) + "; " +
@@ -79,8 +80,9 @@ Status validate_segmentation(const FrameJob& job, const Config& config) {
   if (foreground == Foreground::kMotion) {
     CCL_RETURN_IF_ERROR(validate_motion(job.segmentation.motion));
   }
-  if (foreground == Foreground::kBinary && job.segmentation.threshold_low > kLargestPixel) {
-    return out_of_range("the low threshold", job.segmentation.threshold_low, 0, kLargestPixel);
+  const uint32_t largest = largest_pixel(job.input);
+  if (foreground == Foreground::kBinary && job.segmentation.threshold_low > largest) {
+    return out_of_range("the low threshold", job.segmentation.threshold_low, 0, largest);
   }
   CCL_RETURN_IF_ERROR(validate_morphology(job.segmentation.morphology));
   if (job.regions != nullptr &&
@@ -93,13 +95,36 @@ Status validate_segmentation(const FrameJob& job, const Config& config) {
   return {};
 }
 
+Status validate_source(const SourcePixels& source, const Config& config, Backend backend) {
+  const uint32_t pixel = source.is_rgb ? 3 : source.bits > 8 ? 2 : 1;
+  if (backend == Backend::kCuda) {
+    return {StatusCode::kUnsupported, "the GPU engine reads planes of 8-bit luma only"};
+  }
+  if (source.bits < 8 || source.bits + source.shift > 16 || source.step < pixel || source.step > 4 ||
+      (source.is_rgb && source.bits != 8)) {
+    return {StatusCode::kInvalidArgument, "the pixels of the input have an unknown layout"};
+  }
+  if (source.stride < size_t{config.width - 1} * source.step + pixel) {
+    return {StatusCode::kInvalidArgument, "the input image has a stride of " + std::to_string(source.stride) +
+                                              " bytes for rows of " + std::to_string(config.width) +
+                                              " pixels of " + std::to_string(source.step) + " bytes"};
+  }
+  return {};
+}
+
 }  // namespace
 
 Status validate(const FrameJob& job, const Config& config, Backend backend) {
   if (makes_bits(job.settings.rule, job.segmentation, job.regions != nullptr)) {
     CCL_RETURN_IF_ERROR(validate_segmentation(job, config));
   }
-  if (job.input.pixels == nullptr || job.input.stride < config.width) {
+  if (backend == Backend::kCuda &&
+      (config.output == Output::kBackground || config.output == Output::kForeground)) {
+    return {StatusCode::kUnsupported, "the GPU engine cannot write this output"};
+  }
+  if (job.input.source.pixels != nullptr) {
+    CCL_RETURN_IF_ERROR(validate_source(job.input.source, config, backend));
+  } else if (job.input.pixels == nullptr || job.input.stride < config.width) {
     return {StatusCode::kInvalidArgument, "the input image has no pixels, or a stride of " +
                                               std::to_string(job.input.stride) + " bytes for rows of " +
                                               std::to_string(config.width)};

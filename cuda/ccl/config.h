@@ -41,11 +41,14 @@ enum class Palette : uint8_t {
 };
 
 enum class Output : uint8_t {
-  kNone,       ///< records only
-  kColorized,  ///< 4 bytes a pixel: the component's colour, or the background colour
-  kOverlay,    ///< 4 bytes a pixel: the component's colour over the input as grey
-  kLabels,     ///< 16 bits a pixel, little endian: the canonical label, 65535 for all above
-  kMask,       ///< 8 bits a pixel: 255 in components that the filter keeps, else 0
+  kNone,        ///< records only
+  kColorized,   ///< 4 bytes a pixel: the component's colour, or the background colour
+  kOverlay,     ///< 4 bytes a pixel: the component's colour over the input, which is grey if it has no chroma
+  kLabels,      ///< 16 bits a pixel, little endian: the canonical label, 65535 for all above
+  kMask,        ///< 8 bits a pixel: Settings::mask_on in components that the filter keeps, else mask_off
+  kBackground,  ///< 4 bytes a pixel: what the background model expects; without one, the input
+  kForeground,  ///< 4 bytes a pixel: the input in components that the filter keeps, else the background
+                ///< colour
 };
 
 /// The largest label that Output::kLabels can write.
@@ -58,6 +61,8 @@ constexpr uint32_t bytes_per_pixel(Output output) {
       return 0;
     case Output::kColorized:
     case Output::kOverlay:
+    case Output::kBackground:
+    case Output::kForeground:
       return 4;
     case Output::kLabels:
       return 2;
@@ -95,6 +100,18 @@ struct Config {
   bool operator==(const Config&) const = default;
 };
 
+/// From luma and chroma to RGB: integers in 1/65536, see colors.h. The default is BT.601 in 16..235.
+struct ColorMatrix {
+  int32_t black = 16;    ///< luma of black
+  int32_t luma = 76309;  ///< in all channels
+  int32_t red_v = 104597;
+  int32_t green_u = -25675;
+  int32_t green_v = -53279;
+  int32_t blue_u = 132201;
+
+  bool operator==(const ColorMatrix&) const = default;
+};
+
 /// Everything that may change from one frame to the next. On the GPU, a change takes the host tens of
 /// microseconds once.
 struct Settings {
@@ -108,6 +125,9 @@ struct Settings {
   uint8_t overlay_alpha = 128;             ///< 0: only the input is visible, 255: only the colour
   bool draw_boxes = false;                 ///< white bounding boxes in colorized and overlay
   bool limited_range = false;              ///< the input is luma 16..235; overlay stretches it to 0..255
+  ColorMatrix matrix = {};                 ///< of the input's chroma
+  uint8_t mask_on = 255;
+  uint8_t mask_off = 0;
 
   bool operator==(const Settings&) const = default;
 };

@@ -38,6 +38,7 @@
 #include "ccl/counts.h"
 #include "ccl/regions.h"
 #include "ccl/segment.h"
+#include "ccl/segment/luma.h"
 #include "ccl/status.h"
 
 namespace ccl {
@@ -63,7 +64,10 @@ struct InputImage {
   Memory memory = Memory::kHost;
   /// A CUstream: the frame is read after all work that is on the stream at push(). Null: nothing writes it.
   void* stream = nullptr;
-  Chroma chroma = {};  ///< read by Foreground::kMotion
+  Chroma chroma = {};  ///< read by Foreground::kMotion, Output::kOverlay and kForeground
+  /// If its pixels are not null, the luma is found there, in the same memory, and `pixels` and `stride` above
+  /// are the engine's.
+  SourcePixels source = {};
 };
 
 /// Rows of pixels of bytes_per_pixel(Config::output) bytes, as above. Ignored with Output::kNone. pop()
@@ -75,6 +79,12 @@ struct OutputImage {
   /// A CUstream: the pixels are written after all work that is on the stream at push(). Null: nothing uses
   /// them.
   void* stream = nullptr;
+  /// Output::kMask only: planes of chroma that the engine fills with 128, which is grey. Rows of
+  /// `chroma_row` bytes.
+  uint8_t* chroma[2] = {};
+  size_t chroma_stride = 0;
+  uint32_t chroma_row = 0;
+  uint32_t chroma_rows = 0;
 };
 
 inline constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();

@@ -49,6 +49,7 @@ Status HostEngine::configure(const Config& config) {
       slot.records = std::make_unique_for_overwrite<CclComponent[]>(n_records);
     }
     palette_colors();  // built here, not while the first frame waits
+    luma_planes_ = std::make_unique<LumaPlanes>(config.width, config.height, *pool_);
     if (!background_ || !background_->is_for(config.width, config.height)) {
       background_ = std::make_unique<StreamBackground>(config.width, config.height);
     }
@@ -89,17 +90,20 @@ Status HostEngine::push(const FrameJob& job) {
   return {};
 }
 
-void HostEngine::run(const FrameJob& job, CclComponent* records, FrameResult* result) {
+void HostEngine::run(FrameJob job, CclComponent* records, FrameResult* result) {
+  StageClock clock;
+  if (job.input.source.pixels != nullptr) {
+    job.input = luma_planes_->convert(job.input, job.settings.rule.foreground == Foreground::kMotion);
+    result->times.segment = clock.lap();
+  }
   if (!makes_bits(job.settings.rule, job.segmentation, job.regions != nullptr)) {
     pipeline_->run(job, {}, records, result);
     return;
   }
-  StageClock clock;
   const FrameBits bits = segmenter_->run(job, &result->counts);
-  result->times.segment = clock.lap();
-  FrameJob of_bits = job;
-  of_bits.settings.rule = kBitRule;
-  pipeline_->run(of_bits, bits, records, result);
+  result->times.segment += clock.lap();
+  job.settings.rule = kBitRule;
+  pipeline_->run(job, bits, records, result);
 }
 
 Status HostEngine::pop(FrameResult* result) {

@@ -8,6 +8,7 @@
 
 #include "ccl/engine.h"
 #include "host/pipeline.h"
+#include "host/stages/segment/luma.h"
 #include "host/stages/segment/segmenter.h"
 #include "host/thread_pool.h"
 
@@ -24,7 +25,7 @@ class HostEngine final : public Engine {
   std::shared_ptr<Device> device() const override { return nullptr; }
 
  private:
-  void run(const FrameJob& job, CclComponent* records, FrameResult* result);
+  void run(FrameJob job, CclComponent* records, FrameResult* result);
 
   /// A finished frame that waits for pop().
   struct Slot {
@@ -36,6 +37,7 @@ class HostEngine final : public Engine {
   std::string out_of_memory_;  ///< a message, made while memory is left for it
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<StreamBackground> background_;
+  std::unique_ptr<LumaPlanes> luma_planes_;
   std::unique_ptr<Segmenter> segmenter_;
   std::unique_ptr<Pipeline> pipeline_;  ///< null until configured
   std::vector<Slot> slots_;

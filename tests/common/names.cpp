@@ -55,6 +55,10 @@ const char* name_of(Output output) {
       return "labels";
     case Output::kMask:
       return "mask";
+    case Output::kBackground:
+      return "background";
+    case Output::kForeground:
+      return "foreground";
   }
   return "unknown output";
 }

@@ -112,6 +112,12 @@ std::vector<uint8_t> expect_pixels(const Image& image, const ExpectedFrame& fram
         case Output::kMask:
           canvas.put_mask(x, y, is_seen);
           break;
+        case Output::kBackground:
+          canvas.put(x, y, under);
+          break;
+        case Output::kForeground:
+          canvas.put(x, y, is_seen ? under : from_argb(settings.background_color));
+          break;
       }
     }
   }

@@ -77,6 +77,8 @@ void RunPainter::paint(const PaintJob& job, const uint32_t* paint_values, Thread
       });
       break;
     case Output::kOverlay:
+    case Output::kForeground:
+    case Output::kBackground:
       // Output pixels depend on the input's, so a run has no value of its own.
       host::paint(job, paint_values, pool, [this](uint32_t y, uint32_t chunk) {
         uint32_t* labels = label_rows_.get() + size_t{chunk} * table_.width();

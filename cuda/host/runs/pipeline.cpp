@@ -291,6 +291,7 @@ void RunsPipeline::paint(const FrameJob& job, const FrameResult& result) {
   });
   merger_.copy_to_parts(values_.get());
   painter_.paint(paint_job, values_.get(), pool_);
+  fill_chroma(config_, job.output);
   if (job.settings.draw_boxes) {
     draw_boxes(result.components, config_, job.output);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "ccl/colors.h"
 
@@ -28,14 +29,62 @@ void write_row(const uint32_t* labels, const uint32_t* paint_values, uint32_t wi
   }
 }
 
-/// Each channel is blended alone, so packed colours may be blended as they are.
-void overlay_row(const uint32_t* labels, const uint32_t* paint_values, const GreyTable& greys,
-                 const uint8_t* in, uint8_t alpha, uint32_t width, uint8_t* out) {
-  for (size_t x = 0; x < width; ++x) {
-    const uint32_t under = greys[in[x]];
-    const uint32_t over = paint_values[labels[x]];
-    store<4>(over == kTransparent ? under : blend(over, under, alpha), out + x * 4);
+/// Calls work(under), where under(x) is the packed colour of the input's pixel x of row y.
+template <typename Work>
+void with_input_row(const PaintJob& job, uint32_t y, const GreyTable& greys, Work work) {
+  const PixelLayout layout = job.config.layout;
+  const InputImage& input = job.input;
+  const uint8_t* luma = input.pixels + y * input.stride;
+  if (input.source.is_rgb) {
+    const SourcePixels source = input.source;
+    work([layout, source, row = source.pixels + y * source.stride](size_t x) {
+      const uint8_t* pixel = row + x * source.step;
+      return pack(0xff000000 | uint32_t{pixel[source.red]} << 16 | uint32_t{pixel[source.green]} << 8 |
+                      pixel[source.blue],
+                  layout);
+    });
+  } else if (input.chroma.u != nullptr) {
+    const Chroma chroma = input.chroma;
+    const ColorMatrix matrix = job.settings.matrix;
+    const size_t row = (y >> chroma.shift_y) * chroma.stride;
+    work([layout, matrix, luma, chroma, row](size_t x) {
+      const size_t place = row + (x >> chroma.shift_x) * chroma.step;
+      return pack(color_of(luma[x], chroma.u[place], chroma.v[place], matrix), layout);
+    });
+  } else {
+    work([&greys, luma](size_t x) { return greys[luma[x]]; });
   }
+}
+
+/// Each channel is blended alone, so packed colours may be blended as they are.
+void overlay_row(const PaintJob& job, uint32_t y, const uint32_t* labels, const uint32_t* paint_values,
+                 const GreyTable& greys, uint8_t* out) {
+  with_input_row(job, y, greys, [&](auto under) {
+    for (size_t x = 0; x < job.config.width; ++x) {
+      const uint32_t over = paint_values[labels[x]];
+      store<4>(over == kTransparent ? under(x) : blend(over, under(x), job.settings.overlay_alpha),
+               out + x * 4);
+    }
+  });
+}
+
+/// The background colour where paint values are kTransparent, else the input.
+void foreground_row(const PaintJob& job, uint32_t y, const uint32_t* labels, const uint32_t* paint_values,
+                    const GreyTable& greys, uint8_t* out) {
+  const uint32_t background = pack(job.settings.background_color, job.config.layout);
+  with_input_row(job, y, greys, [&](auto under) {
+    for (size_t x = 0; x < job.config.width; ++x) {
+      store<4>(paint_values[labels[x]] == kTransparent ? background : under(x), out + x * 4);
+    }
+  });
+}
+
+void input_row(const PaintJob& job, uint32_t y, const GreyTable& greys, uint8_t* out) {
+  with_input_row(job, y, greys, [&](auto under) {
+    for (size_t x = 0; x < job.config.width; ++x) {
+      store<4>(under(x), out + x * 4);
+    }
+  });
 }
 
 }  // namespace
@@ -43,6 +92,9 @@ void overlay_row(const uint32_t* labels, const uint32_t* paint_values, const Gre
 PaintRule::PaintRule(const PaintJob& job) : job_(job), background_(kTransparent), colors_{} {
   if (job.config.output == Output::kColorized) {
     background_ = pack(job.settings.background_color, job.config.layout);
+  }
+  if (job.config.output == Output::kMask) {
+    background_ = job.settings.mask_off;
   }
   if (job.config.output == Output::kColorized || job.config.output == Output::kOverlay) {
     const uint32_t* palette =
@@ -68,8 +120,12 @@ void PaintRule::make_values(const LabelRange& range, const uint32_t* marks, uint
                   [](uint32_t label, uint32_t) { return std::min(label, kMaxPaintedLabel); });
       break;
     case Output::kMask:
-      make_values(range, marks, paint_values, [](uint32_t, uint32_t) { return 255; });
+      make_values(range, marks, paint_values, [&settings](uint32_t, uint32_t) { return settings.mask_on; });
       break;
+    case Output::kForeground:
+      make_values(range, marks, paint_values, [](uint32_t, uint32_t) { return 1; });
+      break;
+    case Output::kBackground:
     case Output::kNone:
       break;
   }
@@ -86,7 +142,7 @@ void PaintRule::make_values(const LabelRange& range, const uint32_t* marks, uint
 
 GreyTable make_greys(const PaintJob& job) {
   GreyTable greys{};
-  if (job.config.output != Output::kOverlay) {
+  if (bytes_per_pixel(job.config.output) != 4 || job.config.output == Output::kColorized) {
     return greys;
   }
   for (uint32_t luma = 0; luma < greys.size(); ++luma) {
@@ -103,8 +159,13 @@ void paint_row(const PaintJob& job, uint32_t y, const uint32_t* labels, const ui
       write_row<4>(labels, paint_values, job.config.width, out);
       break;
     case Output::kOverlay:
-      overlay_row(labels, paint_values, greys, job.input.pixels + y * job.input.stride,
-                  job.settings.overlay_alpha, job.config.width, out);
+      overlay_row(job, y, labels, paint_values, greys, out);
+      break;
+    case Output::kForeground:
+      foreground_row(job, y, labels, paint_values, greys, out);
+      break;
+    case Output::kBackground:
+      input_row(job, y, greys, out);
       break;
     case Output::kLabels:
       write_row<2>(labels, paint_values, job.config.width, out);
@@ -117,8 +178,17 @@ void paint_row(const PaintJob& job, uint32_t y, const uint32_t* labels, const ui
   }
 }
 
+void fill_chroma(const Config& config, const OutputImage& image) {
+  constexpr int kGrey = 128;
+  for (uint8_t* plane : image.chroma) {
+    for (uint32_t y = 0; config.output == Output::kMask && plane != nullptr && y < image.chroma_rows; ++y) {
+      std::memset(plane + y * image.chroma_stride, kGrey, image.chroma_row);
+    }
+  }
+}
+
 void draw_boxes(std::span<const CclComponent> records, const Config& config, const OutputImage& image) {
-  if (bytes_per_pixel(config.output) != 4) {
+  if (config.output != Output::kColorized && config.output != Output::kOverlay) {
     return;
   }
   const uint32_t color = pack(kBoxColor, config.layout);

@@ -21,7 +21,7 @@ namespace ccl::host {
 struct PaintJob {
   const Config& config;
   const Settings& settings;
-  InputImage input;  ///< read for Output::kOverlay only
+  InputImage input;  ///< read by the outputs that show it
   OutputImage image;
 };
 
@@ -46,7 +46,7 @@ class PaintRule {
   std::array<uint32_t, kPaletteSize> colors_;  ///< the palette in the output's layout
 };
 
-/// The packed grey of every luma value; filled for Output::kOverlay only.
+/// The packed grey of every luma value; filled for outputs that show the input.
 using GreyTable = std::array<uint32_t, 256>;
 GreyTable make_greys(const PaintJob& job);
 
@@ -67,6 +67,9 @@ void paint(const PaintJob& job, const uint32_t* paint_values, ThreadPool& pool, 
     }
   });
 }
+
+/// Fills the chroma planes of Output::kMask, if there are any.
+void fill_chroma(const Config& config, const OutputImage& image);
 
 /// Draws the outline of each record's bounding box, one pixel wide. Does nothing unless pixels have colours.
 void draw_boxes(std::span<const CclComponent> records, const Config& config, const OutputImage& image);

@@ -171,6 +171,7 @@ void StagedPipeline::paint_frame(const FrameJob& job, const LabeledFrame& frame,
   rule.make_values({.first = 1, .end = frame.n_labels + 1, .label = 1}, marks_.get(), paint_values_.get());
   paint(paint_job, paint_values_.get(), pool_,
         [&](uint32_t y, uint32_t) { return frame.labels + size_t{y} * config_.width; });
+  fill_chroma(config_, job.output);
   if (job.settings.draw_boxes) {
     draw_boxes(result.components, config_, job.output);
   }

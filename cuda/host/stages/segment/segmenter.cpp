@@ -49,11 +49,20 @@ void Segmenter::apply_rule(const FrameJob& job, FrameCounts* counts) {
       local_.run(job.input, job.segmentation.local, rule.invert, &bits_);
       break;
     case Foreground::kBinary: {
+      const bool is_wide = job.segmentation.wide_threshold > 0 && job.input.source.pixels != nullptr;
+      const auto apply = [&](const ThresholdRule& threshold, BitImage* bits) {
+        if (is_wide) {
+          apply_wide_threshold(job.input.source, threshold, bits);
+        } else {
+          apply_threshold(job.input, threshold, bits);
+        }
+      };
       const HysteresisRule thresholds =
-          hysteresis_rule(rule.threshold, rule.invert, job.segmentation.threshold_low);
-      apply_threshold(job.input, thresholds.weak, &bits_);
+          hysteresis_rule(is_wide ? job.segmentation.wide_threshold : rule.threshold, rule.invert,
+                          job.segmentation.threshold_low);
+      apply(thresholds.weak, &bits_);
       if (has_hysteresis(rule, job.segmentation)) {
-        apply_threshold(job.input, thresholds.strong, &strong_);
+        apply(thresholds.strong, &strong_);
       }
       break;
     }
@@ -75,6 +84,22 @@ void Segmenter::apply_threshold(const InputImage& image, const ThresholdRule& ru
                          .width = width_,
                          .rule = row_rule,
                          .bits = {bits->row(y), nullptr}});
+    }
+  });
+}
+
+/// The same for pixels of more than 8 bits.
+void Segmenter::apply_wide_threshold(const SourcePixels& source, const ThresholdRule& rule,
+                                     BitImage* bits) const {
+  strips_.for_each([&](uint32_t, RowSpan rows) {
+    for (uint32_t y = rows.begin; y < rows.end; ++y) {
+      const uint8_t* pixels = source.pixels + y * source.stride;
+      uint64_t* row = bits->row(y);
+      std::fill_n(row, bits->n_words(), 0);
+      for (uint32_t x = 0; x < width_; ++x) {
+        const bool is_foreground = rule.is_foreground(wide_luma(source, pixels + size_t{x} * source.step));
+        row[x / kBitsPerWord] |= uint64_t{is_foreground} << (x % kBitsPerWord);
+      }
     }
   });
 }

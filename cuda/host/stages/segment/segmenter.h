@@ -54,6 +54,7 @@ class Segmenter {
  private:
   void apply_rule(const FrameJob& job, FrameCounts* counts);
   void apply_threshold(const InputImage& image, const ThresholdRule& rule, BitImage* bits) const;
+  void apply_wide_threshold(const SourcePixels& source, const ThresholdRule& rule, BitImage* bits) const;
   void apply_regions(const RegionMask& regions, BitImage* bits) const;
 
   ThreadPool& pool_;
