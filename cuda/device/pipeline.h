@@ -23,7 +23,7 @@ class Labeler;
 struct FrameBuffers {
   const uint8_t* input;   ///< rows of 8-bit pixels
   size_t input_pitch;     ///< bytes from one row's start to the next one's
-  uint8_t* output;        ///< dense rows of bytes_per_pixel(Config::output); unused with Output::kNone
+  uint8_t* output;        ///< dense rows of bytes_per_pixel(Config::output); see painted_output()
   CclComponent* records;  ///< Config::max_components
   FrameCounts* counts;    ///< one; n_iterations is written by iterating labelers only
   /// The frame's bit image (ccl/segment.h), which labelers read in place of the input; the rule is kBitRule.
@@ -31,9 +31,29 @@ struct FrameBuffers {
   const uint32_t* bits = nullptr;
   /// With hysteresis, a bit image of the strong pixels: components without one of them are not kept.
   const uint32_t* strong_bits = nullptr;
+  /// The output becomes what Config says by another step, after the pipeline (stages/compose.h).
+  bool is_composed = false;
 
   bool operator==(const FrameBuffers&) const = default;
 };
+
+/// The output that a pipeline paints.
+constexpr Output painted_output(const Config& config, const FrameBuffers& frame) {
+  switch (config.output) {
+    case Output::kForeground:
+      return Output::kColorized;
+    case Output::kBackground:
+      return Output::kNone;
+    case Output::kOverlay:
+      return frame.is_composed ? Output::kColorized : Output::kOverlay;
+    case Output::kNone:
+    case Output::kColorized:
+    case Output::kLabels:
+    case Output::kMask:
+      break;
+  }
+  return config.output;
+}
 
 /// Marks on a stream where stages end, so that they can be timed.
 class StageMarks {

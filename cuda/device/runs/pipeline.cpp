@@ -134,6 +134,9 @@ PaintMode paint_mode_for(Output output) {
       return PaintMode::kLabel;
     case Output::kMask:
       return PaintMode::kMask;
+    case Output::kBackground:
+    case Output::kForeground:  // see painted_output()
+      break;
   }
   return PaintMode::kNone;
 }
@@ -151,7 +154,8 @@ Status RunsPipeline::enqueue(const Settings& settings, const FrameBuffers& frame
   }
   const Emission emission = has_filter(settings) ? Emission::kAppended : Emission::kByLabel;
   CCL_RETURN_IF_ERROR(run(frame, emitter(emission, settings, frame),
-                          rule(paint_mode_for(config_.output), settings), frame.output, stream));
+                          rule(paint_mode_for(painted_output(config_, frame)), settings), frame.output,
+                          stream));
   if (emission == Emission::kAppended) {
     CCL_RETURN_IF_ERROR(order_->run(frame.counts, frame.records, stream));
   }

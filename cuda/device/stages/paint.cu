@@ -120,7 +120,7 @@ Status upload_palettes(const Stream& stream, DeviceArray<uint32_t>* palettes) {
 
 Status outline_boxes(const Config& config, const FrameBuffers& frame, bool skips_overflow,
                      cudaStream_t stream) {
-  if (bytes_per_pixel(config.output) != 4) {
+  if (config.output != Output::kColorized && config.output != Output::kOverlay) {
     return {};
   }
   outline<<<kBoxBlocks, kThreads, 0, stream>>>(frame.records, frame.counts, config.max_components,
@@ -131,7 +131,7 @@ Status outline_boxes(const Config& config, const FrameBuffers& frame, bool skips
 
 Status Painting::configure(const Config& config) {
   config_ = config;
-  if (config.output == Output::kNone) {
+  if (painted_output(config, {}) == Output::kNone) {
     return {};
   }
   CCL_RETURN_IF_ERROR(values_.allocate(size_t{config.width} * config.height));
@@ -153,10 +153,13 @@ Status Painting::paint(const Settings& settings, const PaintInput& input, void* 
   return check_launch("paint_pixels");
 }
 
-Status Painting::run(const Settings& settings, const PaintInput& input, uint8_t* output,
+Status Painting::run(const Settings& settings, const PaintInput& input, const FrameBuffers& frame,
                      cudaStream_t stream) {
-  switch (config_.output) {
+  uint8_t* output = frame.output;
+  switch (painted_output(config_, frame)) {
     case Output::kNone:
+    case Output::kBackground:
+    case Output::kForeground:  // see painted_output()
       return {};
     case Output::kColorized:
       return paint<Output::kColorized>(settings, input, output, stream);

@@ -25,7 +25,7 @@ struct PaintInput {
 /// Allocates memory for palette_colors(), enqueues their upload, and waits for it.
 Status upload_palettes(const Stream& stream, DeviceArray<uint32_t>* palettes);
 
-/// Enqueues the drawing of the records' boxes into 4-byte output pixels; does nothing with other outputs.
+/// Enqueues the drawing of the records' boxes into colorized and overlay; does nothing with other outputs.
 /// With `skips_overflow` no box is drawn if there are more components than records.
 Status outline_boxes(const Config& config, const FrameBuffers& frame, bool skips_overflow,
                      cudaStream_t stream);
@@ -35,9 +35,9 @@ class Painting {
   /// Allocates memory and copies the palettes to the device. Must not be called with frames in flight.
   Status configure(const Config& config);
 
-  /// Enqueues the writing of width × height dense pixels of bytes_per_pixel(Config::output) to `output`.
-  /// Does nothing with Output::kNone.
-  Status run(const Settings& settings, const PaintInput& input, uint8_t* output, cudaStream_t stream);
+  /// Enqueues the writing of width × height dense pixels of painted_output() to the frame's output.
+  Status run(const Settings& settings, const PaintInput& input, const FrameBuffers& frame,
+             cudaStream_t stream);
 
  private:
   template <Output kOutput>

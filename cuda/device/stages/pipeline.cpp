@@ -132,7 +132,7 @@ Status StagedPipeline::paint(const Settings& settings, const FrameBuffers& frame
                          .labels = labels_.data(),
                          .marks = marks_.data(),
                          .counts = frame.counts};
-  CCL_RETURN_IF_ERROR(painting_.run(settings, input, frame.output, stream));
+  CCL_RETURN_IF_ERROR(painting_.run(settings, input, frame, stream));
   return settings.draw_boxes ? outline_boxes(config_, frame, /*skips_overflow=*/false, stream) : Status();
 }
 
