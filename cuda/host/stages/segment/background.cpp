@@ -91,7 +91,7 @@ class Background::Model {
   bool keeps_variance() const { return state_.learning == Learning::kRelearn; }
   const uint8_t* luma(const InputImage& frame, uint32_t y) const { return frame.pixels + frame.stride * y; }
 
-  /// A row of U and one of V, dense. Uses the scratch memory only if they alternate in the frame.
+  /// A row of U and one of V, dense. Uses the scratch memory only if they are not dense in the frame.
   struct ChromaRow {
     const uint8_t* u;
     const uint8_t* v;
@@ -102,8 +102,15 @@ class Background::Model {
     if (chroma.step == 1) {
       return row;
     }
-    kernels_.halve_columns(row.u, chroma_.width, u);
-    kernels_.halve_columns(row.v, chroma_.width, v);
+    if (chroma.step == 2) {
+      kernels_.halve_columns(row.u, chroma_.width, u);
+      kernels_.halve_columns(row.v, chroma_.width, v);
+    } else {
+      for (size_t x = 0; x < chroma_.width; ++x) {
+        u[x] = row.u[x * chroma.step];
+        v[x] = row.v[x * chroma.step];
+      }
+    }
     return {u, v};
   }
 
