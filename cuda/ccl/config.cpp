@@ -95,11 +95,8 @@ Status validate_segmentation(const FrameJob& job, const Config& config) {
   return {};
 }
 
-Status validate_source(const SourcePixels& source, const Config& config, Backend backend) {
-  const uint32_t pixel = source.is_rgb ? 3 : source.bits > 8 ? 2 : 1;
-  if (backend == Backend::kCuda) {
-    return {StatusCode::kUnsupported, "the GPU engine reads planes of 8-bit luma only"};
-  }
+Status validate_source(const SourcePixels& source, const Config& config) {
+  const uint32_t pixel = bytes_read(source);
   if (source.bits < 8 || source.bits + source.shift > 16 || source.step < pixel || source.step > 4 ||
       (source.is_rgb && source.bits != 8)) {
     return {StatusCode::kInvalidArgument, "the pixels of the input have an unknown layout"};
@@ -123,7 +120,7 @@ Status validate(const FrameJob& job, const Config& config, Backend backend) {
     return {StatusCode::kUnsupported, "the GPU engine cannot write this output"};
   }
   if (job.input.source.pixels != nullptr) {
-    CCL_RETURN_IF_ERROR(validate_source(job.input.source, config, backend));
+    CCL_RETURN_IF_ERROR(validate_source(job.input.source, config));
   } else if (job.input.pixels == nullptr || job.input.stride < config.width) {
     return {StatusCode::kInvalidArgument, "the input image has no pixels, or a stride of " +
                                               std::to_string(job.input.stride) + " bytes for rows of " +

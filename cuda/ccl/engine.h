@@ -20,6 +20,7 @@
 /// with the first frame that needs it. These cases are:
 /// - an input or output image in another memory than Config names;
 /// - an output image on the device with padded rows, or at an address that 16-byte stores cannot write to;
+/// - an input that is not a plane of 8-bit luma (SourcePixels), or larger pixels of it than before;
 /// - with `runs`: an active filter;
 /// - with `runs`: Foreground::kValues, and later each change between the foreground rules;
 /// - with `runs`: a record table that overflows;
@@ -49,7 +50,7 @@ struct Chroma {
   const uint8_t* u = nullptr;  ///< null: the image has no chroma
   const uint8_t* v = nullptr;
   size_t stride = 0;    ///< of both, bytes
-  uint8_t step = 1;     ///< bytes from one value to the next: 2 if u and v alternate
+  uint8_t step = 1;     ///< bytes from one value to the next: more than 1 if u and v alternate
   uint8_t shift_x = 0;  ///< 0 or 1
   uint8_t shift_y = 0;  ///< 0 or 1
 

@@ -37,22 +37,34 @@ Status Slot::start(const FrameJob& job) {
   return transfers_.downloads_late() ? Status() : deliver_images();
 }
 
-/// Makes the frame's bit image, if its rule needs one.
+/// Makes the frame's plane of luma, if its input is none, and its bit image, if its rule needs one.
 Status Slot::segment() {
   settings_ = job_.settings;
   frame_.bits = nullptr;
   frame_.strong_bits = nullptr;
-  timeline_.set_segmented(makes_bits(job_.settings.rule, job_.segmentation, job_.regions != nullptr));
-  if (!timeline_.is_segmented()) {
-    return {};
+  source_ = transfers_.source(job_, frame_);
+  const bool has_bits = makes_bits(job_.settings.rule, job_.segmentation, job_.regions != nullptr);
+  timeline_.set_segmented(has_bits || source_.has_pixels());
+  if (source_.has_pixels()) {
+    const bool needs_chroma = job_.settings.rule.foreground == Foreground::kMotion;
+    CCL_RETURN_IF_ERROR(
+        luma_planes_.enqueue(config_.width, config_.height, needs_chroma, &source_, stream_.get()));
+    frame_.input = source_.luma.pixels;
+    frame_.input_pitch = source_.luma.pitch;
   }
+  if (has_bits) {
+    CCL_RETURN_IF_ERROR(make_bits());
+  }
+  return timeline_.is_segmented() ? timeline_.record(Timeline::kSegmented, stream_) : Status();
+}
+
+Status Slot::make_bits() {
   CCL_RETURN_IF_ERROR(bits_.prepare(job_, config_, stream_));
-  CCL_RETURN_IF_ERROR(
-      segmenter_->enqueue(job_, transfers_.source(job_, frame_), bits_, frame_.counts, stream_));
+  CCL_RETURN_IF_ERROR(segmenter_->enqueue(job_, source_, bits_, frame_.counts, stream_));
   settings_.rule = kBitRule;
   frame_.bits = bits_.foreground();
   frame_.strong_bits = bits_.strong();
-  return timeline_.record(Timeline::kSegmented, stream_);
+  return {};
 }
 
 /// Launches everything between the segment stage and the download.

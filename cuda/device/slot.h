@@ -9,6 +9,8 @@
 #include "device/graph_cache.h"
 #include "device/memory.h"
 #include "device/pipeline.h"
+#include "device/source_frame.h"
+#include "device/stages/segment/luma.h"
 #include "device/stages/segment/segmenter.h"
 #include "device/timeline.h"
 #include "device/transfers.h"
@@ -42,6 +44,7 @@ class Slot {
 
  private:
   Status segment();
+  Status make_bits();
   Status process();
   Status capture(Graph* graph, uint32_t* marks);
   Status deliver_images();
@@ -51,10 +54,12 @@ class Slot {
   FrameJob job_;                                 ///< the frame in flight
   Settings settings_;                            ///< its settings, as labelers read them
   FrameBuffers frame_{};                         ///< where the kernels find it
+  SourceFrame source_{};                         ///< its input
   Foreground foreground_ = Foreground::kBinary;  ///< of the last frame
 
   Stream stream_;  ///< of the kernels
   Segmenter* segmenter_ = nullptr;
+  segment::LumaPlanes luma_planes_;
   FrameBits bits_;
   Timeline timeline_;
   Transfers transfers_;

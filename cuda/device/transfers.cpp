@@ -15,6 +15,20 @@ constexpr size_t kPitchAlignment = 128;
 // See FrameBuffers::output.
 constexpr size_t kOutputAlignment = 16;
 
+size_t pitch_of(size_t row) {
+  return (row + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+}
+
+/// The bytes of a row, up to the last one that is read.
+size_t row_of(const SourcePixels& source, uint32_t width) {
+  return size_t{width - 1} * source.step + bytes_read(source);
+}
+
+/// Whether values of U and V alternate.
+bool is_interleaved(const Chroma& chroma) {
+  return chroma.step > 1;
+}
+
 /// Whether copies between the GPU and this host memory do not block the host.
 bool is_page_locked(const void* memory) {
   cudaPointerAttributes attributes{};
@@ -32,7 +46,7 @@ Status Transfers::configure(const Config& config, const Stream& kernels, const C
   kernels_ = &kernels;
   up_ = copies != nullptr ? &copies->up : &kernels;
   down_ = copies != nullptr ? &copies->down : &kernels;
-  input_pitch_ = (config.width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+  input_pitch_ = pitch_of(config.width);
   if (config.input_memory == Memory::kHost) {
     CCL_RETURN_IF_ERROR(allocate_input());
   }
@@ -41,6 +55,20 @@ Status Transfers::configure(const Config& config, const Stream& kernels, const C
 
 Status Transfers::allocate_input() {
   return input_.data() != nullptr ? Status() : input_.allocate(input_pitch_ * config_.height);
+}
+
+/// The shape may change from frame to frame; the memory grows if it must.
+Status Transfers::allocate_source(const SourcePixels& source) {
+  source_pitch_ = pitch_of(row_of(source, config_.width));
+  const size_t bytes = source_pitch_ * config_.height;
+  if (bytes <= source_bytes_) {
+    return {};
+  }
+  source_bytes_ = 0;
+  source_ = {};
+  CCL_RETURN_IF_ERROR(source_.allocate(bytes));
+  source_bytes_ = bytes;
+  return {};
 }
 
 /// Enough for chroma of any shape, because it may change from frame to frame.
@@ -61,7 +89,8 @@ Status Transfers::place(const FrameJob& job, FrameBuffers* frame) {
     frame->input = job.input.pixels;
     frame->input_pitch = job.input.stride;
   } else {
-    CCL_RETURN_IF_ERROR(allocate_input());
+    const SourcePixels& source = job.input.source;
+    CCL_RETURN_IF_ERROR(source.pixels != nullptr ? allocate_source(source) : allocate_input());
     CCL_RETURN_IF_ERROR(allocate_chroma(job.input.chroma));
     frame->input = input_.data();
     frame->input_pitch = input_pitch_;
@@ -86,10 +115,7 @@ Status Transfers::upload(const FrameJob& job, const Timeline& timeline) const {
   CCL_RETURN_IF_ERROR(timeline.follow_input(stream, job.input.stream));
   CCL_RETURN_IF_ERROR(timeline.record(Timeline::kStarted, stream));
   if (!is_there) {
-    CCL_RETURN_IF_ERROR(
-        check(cudaMemcpy2DAsync(input_.data(), input_pitch_, job.input.pixels, job.input.stride,
-                                config_.width, config_.height, cudaMemcpyHostToDevice, stream.get()),
-              "cudaMemcpy2DAsync of the input"));
+    CCL_RETURN_IF_ERROR(upload_pixels(job.input, stream));
     if (job.input.chroma.u != nullptr) {
       CCL_RETURN_IF_ERROR(upload_chroma(job.input.chroma, stream));
     }
@@ -98,25 +124,41 @@ Status Transfers::upload(const FrameJob& job, const Timeline& timeline) const {
   return timeline.follow_output(*kernels_, job.output.stream);
 }
 
-SourceFrame Transfers::source(const FrameJob& job, const FrameBuffers& frame) const {
-  const segment::Plane luma{frame.input, frame.input_pitch, config_.width, config_.height};
-  Chroma chroma = job.input.chroma;
-  if (chroma.u == nullptr || job.input.memory == Memory::kDevice) {
-    return {luma, chroma};
+Status Transfers::upload_pixels(const InputImage& image, const Stream& stream) const {
+  if (image.source.pixels != nullptr) {
+    return check(cudaMemcpy2DAsync(source_.data(), source_pitch_, image.source.pixels, image.source.stride,
+                                   row_of(image.source, config_.width), config_.height,
+                                   cudaMemcpyHostToDevice, stream.get()),
+                 "cudaMemcpy2DAsync of the input");
   }
-  chroma.stride = 2 * input_pitch_;
-  if (chroma.step == 2) {
-    const bool is_u_first = job.input.chroma.u < job.input.chroma.v;
-    chroma.u = chroma_.data() + (is_u_first ? 0 : 1);
-    chroma.v = chroma_.data() + (is_u_first ? 1 : 0);
-  } else {
-    chroma.u = chroma_.data();
-    chroma.v = chroma_.data() + input_pitch_;
-  }
-  return {luma, chroma};
+  return check(cudaMemcpy2DAsync(input_.data(), input_pitch_, image.pixels, image.stride, config_.width,
+                                 config_.height, cudaMemcpyHostToDevice, stream.get()),
+               "cudaMemcpy2DAsync of the input");
 }
 
-/// Rows of both lie side by side.
+SourceFrame Transfers::source(const FrameJob& job, const FrameBuffers& frame) const {
+  SourceFrame source{.luma = {frame.input, frame.input_pitch, config_.width, config_.height},
+                     .chroma = job.input.chroma,
+                     .pixels = job.input.source};
+  if (job.input.memory == Memory::kDevice) {
+    return source;
+  }
+  if (source.has_pixels()) {
+    source.pixels.pixels = source_.data();
+    source.pixels.stride = source_pitch_;
+  }
+  if (source.chroma.u != nullptr) {
+    const Chroma& chroma = job.input.chroma;
+    const uint8_t* first = std::min(chroma.u, chroma.v);
+    const bool together = is_interleaved(chroma);
+    source.chroma.u = chroma_.data() + (together ? chroma.u - first : 0);
+    source.chroma.v = together ? chroma_.data() + (chroma.v - first) : chroma_.data() + input_pitch_;
+    source.chroma.stride = 2 * input_pitch_;
+  }
+  return source;
+}
+
+/// Rows of both lie side by side. In packed formats luma lies between them, and is copied with them.
 Status Transfers::upload_chroma(const Chroma& chroma, const Stream& stream) const {
   const size_t width = (config_.width + (1u << chroma.shift_x) - 1) >> chroma.shift_x;
   const size_t height = (config_.height + (1u << chroma.shift_y) - 1) >> chroma.shift_y;
@@ -125,8 +167,9 @@ Status Transfers::upload_chroma(const Chroma& chroma, const Stream& stream) cons
                                    cudaMemcpyHostToDevice, stream.get()),
                  "cudaMemcpy2DAsync of the chroma");
   };
-  if (chroma.step == 2) {
-    return copy(chroma_.data(), std::min(chroma.u, chroma.v), 2 * width);
+  if (is_interleaved(chroma)) {
+    const auto [first, last] = std::minmax(chroma.u, chroma.v);
+    return copy(chroma_.data(), first, (width - 1) * chroma.step + static_cast<size_t>(last - first) + 1);
   }
   CCL_RETURN_IF_ERROR(copy(chroma_.data(), chroma.u, width));
   return copy(chroma_.data() + input_pitch_, chroma.v, width);

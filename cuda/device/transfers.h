@@ -8,7 +8,7 @@
 #include "ccl/engine.h"
 #include "device/memory.h"
 #include "device/pipeline.h"
-#include "device/stages/segment/segmenter.h"
+#include "device/source_frame.h"
 #include "device/timeline.h"
 
 namespace ccl::device {
@@ -34,7 +34,7 @@ class Transfers {
   /// of the output's memory.
   Status upload(const FrameJob& job, const Timeline& timeline) const;
 
-  /// The frame as the segment stage reads it.
+  /// The input in device memory. Its luma is left to the segment stage if its pixels are not a plane of luma.
   SourceFrame source(const FrameJob& job, const FrameBuffers& frame) const;
 
   /// Whether the output must be copied from where the kernels wrote it.
@@ -52,8 +52,10 @@ class Transfers {
 
  private:
   Status allocate_input();
+  Status allocate_source(const SourcePixels& source);
   Status allocate_output();
   Status allocate_chroma(const Chroma& chroma);
+  Status upload_pixels(const InputImage& image, const Stream& stream) const;
   Status upload_chroma(const Chroma& chroma, const Stream& stream) const;
   Status copy_output(const FrameJob& job, const FrameBuffers& frame) const;
 
@@ -61,6 +63,9 @@ class Transfers {
   size_t input_pitch_ = 0;
   bool downloads_late_ = false;
   DeviceArray<uint8_t> input_;   ///< for frames from the host
+  DeviceArray<uint8_t> source_;  ///< for those that are not a plane of 8-bit luma
+  size_t source_pitch_ = 0;      ///< of it
+  size_t source_bytes_ = 0;      ///< of it
   DeviceArray<uint8_t> chroma_;  ///< of frames from the host: rows of U and V, or of both in turn
   DeviceArray<uint8_t> output_;  ///< for frames to the host, bytes_per_pixel(Config::output) a pixel
   const Stream* kernels_ = nullptr;

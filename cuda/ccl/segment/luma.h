@@ -3,6 +3,7 @@
 /// plane that every later stage reads.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,6 +30,14 @@ struct SourcePixels {
 
   bool operator==(const SourcePixels&) const = default;
 };
+
+/// The bytes of a pixel, up to the last one that is read.
+constexpr uint32_t bytes_read(const SourcePixels& source) {
+  if (source.is_rgb) {
+    return uint32_t{std::max(source.red, std::max(source.green, source.blue))} + 1;
+  }
+  return source.bits > 8 ? 2 : 1;
+}
 
 /// The luma of a pixel with all of its bits; 8 bits if it is RGB.
 constexpr uint32_t wide_luma(const SourcePixels& source, const uint8_t* pixel) {

@@ -110,10 +110,16 @@ Status Segmenter::enqueue_rule(const FrameJob& job, const SourceFrame& source, u
       return background_.enqueue(luma, source.chroma, step, found, counts, stream);
     }
     case Foreground::kBinary: {
+      const bool is_wide = job.segmentation.wide_threshold > 0 && source.has_pixels();
+      const auto apply = [&](const ThresholdRule& threshold, uint32_t* bits) {
+        return is_wide ? segment::wide_threshold_bits(source.pixels, width_, height_, threshold, bits, stream)
+                       : segment::threshold_bits(luma, threshold, bits, stream);
+      };
       const HysteresisRule thresholds =
-          hysteresis_rule(rule.threshold, rule.invert, job.segmentation.threshold_low);
-      CCL_RETURN_IF_ERROR(segment::threshold_bits(luma, thresholds.weak, found, stream));
-      return strong != nullptr ? segment::threshold_bits(luma, thresholds.strong, strong, stream) : Status();
+          hysteresis_rule(is_wide ? job.segmentation.wide_threshold : rule.threshold, rule.invert,
+                          job.segmentation.threshold_low);
+      CCL_RETURN_IF_ERROR(apply(thresholds.weak, found));
+      return strong != nullptr ? apply(thresholds.strong, strong) : Status();
     }
     case Foreground::kValues:  // makes no bits
       break;

@@ -12,18 +12,12 @@
 #include "ccl/segment/motion.h"
 #include "ccl/status.h"
 #include "device/memory.h"
+#include "device/source_frame.h"
 #include "device/stages/segment/background.h"
 #include "device/stages/segment/components.h"
 #include "device/stages/segment/threshold.h"
-#include "device/stages/segment/vectors.h"
 
 namespace ccl::device {
-
-/// A frame in device memory.
-struct SourceFrame {
-  segment::Plane luma;
-  Chroma chroma;
-};
 
 /// The bit images of a frame in flight: memory of a slot.
 class FrameBits {

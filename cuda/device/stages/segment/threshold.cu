@@ -33,6 +33,27 @@ __global__ void __launch_bounds__(kThreads)
   *bits_of_vector(bits, frame.width, vector, y) = static_cast<uint16_t>(found);
 }
 
+/// A thread for each vector of a row of the bit image.
+__global__ void __launch_bounds__(kThreads)
+    write_wide_bits(SourcePixels source, uint32_t width, uint32_t height, ThresholdRule rule,
+                    uint32_t row_vectors, uint32_t* bits) {
+  const uint32_t index = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t y = index / row_vectors;
+  const uint32_t vector = index % row_vectors;
+  const uint32_t x = vector * kVectorPixels;
+  if (y >= height) {
+    return;
+  }
+  uint32_t found = 0;
+  if (x < width) {
+    const uint8_t* pixel = source.pixels + y * source.stride + size_t{x} * source.step;
+    for (uint32_t i = 0; i < min(kVectorPixels, width - x); ++i, pixel += source.step) {
+      found |= (rule.is_foreground(wide_luma(source, pixel)) ? 1u : 0u) << i;
+    }
+  }
+  *bits_of_vector(bits, width, vector, y) = static_cast<uint16_t>(found);
+}
+
 Status write(const Plane& frame, const ThresholdRule& rule, const uint32_t* level, uint32_t* bits,
              cudaStream_t stream) {
   const uint32_t row_vectors = vectors_of_bit_row(frame.width);
@@ -178,6 +199,14 @@ __global__ void __launch_bounds__(kThreads)
 
 Status threshold_bits(const Plane& frame, const ThresholdRule& rule, uint32_t* bits, cudaStream_t stream) {
   return write(frame, rule, nullptr, bits, stream);
+}
+
+Status wide_threshold_bits(const SourcePixels& source, uint32_t width, uint32_t height,
+                           const ThresholdRule& rule, uint32_t* bits, cudaStream_t stream) {
+  const uint32_t row_vectors = vectors_of_bit_row(width);
+  const uint32_t n_blocks = (row_vectors * height + kThreads - 1) / kThreads;
+  return launch("write_wide_bits", write_wide_bits, n_blocks, kThreads, stream, source, width, height, rule,
+                row_vectors, bits);
 }
 
 Status Otsu::configure(cudaStream_t stream) {

@@ -6,6 +6,7 @@
 
 #include "ccl/counts.h"
 #include "ccl/segment/hysteresis.h"
+#include "ccl/segment/luma.h"
 #include "ccl/status.h"
 #include "device/memory.h"
 #include "device/stages/segment/vectors.h"
@@ -14,6 +15,10 @@ namespace ccl::device::segment {
 
 /// Enqueues the writing of a bit image.
 Status threshold_bits(const Plane& frame, const ThresholdRule& rule, uint32_t* bits, cudaStream_t stream);
+
+/// The same for pixels of more than 8 bits. `source` has an address in device memory.
+Status wide_threshold_bits(const SourcePixels& source, uint32_t width, uint32_t height,
+                           const ThresholdRule& rule, uint32_t* bits, cudaStream_t stream);
 
 /// Foreground::kOtsu: see ccl/segment/otsu.h.
 class Otsu {
