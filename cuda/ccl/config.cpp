@@ -115,10 +115,6 @@ Status validate(const FrameJob& job, const Config& config, Backend backend) {
   if (makes_bits(job.settings.rule, job.segmentation, job.regions != nullptr)) {
     CCL_RETURN_IF_ERROR(validate_segmentation(job, config));
   }
-  if (backend == Backend::kCuda &&
-      (config.output == Output::kBackground || config.output == Output::kForeground)) {
-    return {StatusCode::kUnsupported, "the GPU engine cannot write this output"};
-  }
   if (job.input.source.pixels != nullptr) {
     CCL_RETURN_IF_ERROR(validate_source(job.input.source, config));
   } else if (job.input.pixels == nullptr || job.input.stride < config.width) {

@@ -15,12 +15,13 @@
 ///   must be configured again.
 ///
 /// Memory: configure() takes all memory, and later calls allocate nothing, with two exceptions. Both engines
-/// take the memory of a background model with the first frame that needs it; configure() keeps the model
-/// unless the frame's size changes. The GPU engine takes the memory for rare cases
-/// with the first frame that needs it. These cases are:
+/// take the memory of a background model, of its image (Output::kBackground) and of a plane of luma
+/// (SourcePixels) with the first frame that needs them; configure() keeps the model unless the frame's size
+/// changes. The GPU engine takes the memory for rare cases with the first frame that needs it. These cases
+/// are:
 /// - an input or output image in another memory than Config names;
 /// - an output image on the device with padded rows, or at an address that 16-byte stores cannot write to;
-/// - an input that is not a plane of 8-bit luma (SourcePixels), or larger pixels of it than before;
+/// - from the host: an input that is not a plane of 8-bit luma, or larger pixels of it than before;
 /// - with `runs`: an active filter;
 /// - with `runs`: Foreground::kValues, and later each change between the foreground rules;
 /// - with `runs`: a record table that overflows;
@@ -65,7 +66,7 @@ struct InputImage {
   Memory memory = Memory::kHost;
   /// A CUstream: the frame is read after all work that is on the stream at push(). Null: nothing writes it.
   void* stream = nullptr;
-  Chroma chroma = {};  ///< read by Foreground::kMotion, Output::kOverlay and kForeground
+  Chroma chroma = {};  ///< read by Foreground::kMotion, Output::kOverlay, kForeground and kBackground
   /// If its pixels are not null, the luma is found there, in the same memory, and `pixels` and `stride` above
   /// are the engine's.
   SourcePixels source = {};

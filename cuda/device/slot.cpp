@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "device/check.h"
+#include "device/stages/compose.h"
+#include "device/stages/paint.h"
 
 namespace ccl::device {
 
@@ -34,6 +36,7 @@ Status Slot::start(const FrameJob& job) {
   CCL_RETURN_IF_ERROR(transfers_.upload(job_, timeline_));
   CCL_RETURN_IF_ERROR(segment());
   CCL_RETURN_IF_ERROR(process());
+  CCL_RETURN_IF_ERROR(complete_output());
   return transfers_.downloads_late() ? Status() : deliver_images();
 }
 
@@ -55,6 +58,10 @@ Status Slot::segment() {
   if (has_bits) {
     CCL_RETURN_IF_ERROR(make_bits());
   }
+  frame_.is_composed = is_composed(config_.output, source_);
+  if (frame_.is_composed) {
+    settings_ = settings_of_values(config_.output, settings_);
+  }
   return timeline_.is_segmented() ? timeline_.record(Timeline::kSegmented, stream_) : Status();
 }
 
@@ -64,6 +71,32 @@ Status Slot::make_bits() {
   settings_.rule = kBitRule;
   frame_.bits = bits_.foreground();
   frame_.strong_bits = bits_.strong();
+  return shows_model() ? read_background() : Status();
+}
+
+bool Slot::shows_model() const {
+  return config_.output == Output::kBackground && job_.settings.rule.foreground == Foreground::kMotion;
+}
+
+/// Puts what the model believes in the place of the source. Values of chroma are those of the first pixel of
+/// each chroma pixel.
+Status Slot::read_background() {
+  const size_t n_pixels = size_t{config_.width} * config_.height;
+  if (background_.data() == nullptr) {
+    CCL_RETURN_IF_ERROR(background_.allocate(3 * n_pixels));
+  }
+  CCL_RETURN_IF_ERROR(segmenter_->read_background(background_.data(), stream_));
+  const Chroma chroma = std::exchange(source_.chroma, {});
+  if (chroma.u != nullptr) {
+    source_.chroma = {.u = background_.data() + n_pixels,
+                      .v = background_.data() + 2 * n_pixels,
+                      .stride = size_t{config_.width} << chroma.shift_y,
+                      .step = static_cast<uint8_t>(1u << chroma.shift_x),
+                      .shift_x = chroma.shift_x,
+                      .shift_y = chroma.shift_y};
+  }
+  source_.luma = {background_.data(), config_.width, config_.width, config_.height};
+  source_.pixels = {};
   return {};
 }
 
@@ -91,6 +124,19 @@ Status Slot::capture(Graph* graph, uint32_t* marks) {
   return {};
 }
 
+/// Makes the output of what the pipeline painted.
+Status Slot::complete_output() {
+  if (!frame_.is_composed) {
+    return {};
+  }
+  CCL_RETURN_IF_ERROR(compose({config_.output, config_.layout, source_, job_.settings},
+                              reinterpret_cast<uint32_t*>(frame_.output), stream_.get()));
+  if (job_.settings.draw_boxes) {
+    CCL_RETURN_IF_ERROR(outline_boxes(config_, frame_, pipeline_->defers_overflow(), stream_.get()));
+  }
+  return timeline_.extend_last_stage(stream_);
+}
+
 Status Slot::deliver_images() {
   if (job_.root_map != nullptr || job_.labels != nullptr) {
     CCL_RETURN_IF_ERROR(
@@ -103,9 +149,12 @@ Status Slot::deliver_images() {
 /// the host.
 Status Slot::choose_records() {
   CCL_RETURN_IF_ERROR(pipeline_->enqueue_overflow(settings_, frame_, stream_.get()));
+  if (frame_.is_composed && job_.settings.draw_boxes) {
+    CCL_RETURN_IF_ERROR(outline_boxes(config_, frame_, /*skips_overflow=*/false, stream_.get()));
+  }
   CCL_RETURN_IF_ERROR(delivery_.enqueue_table(stream_));
   CCL_RETURN_IF_ERROR(stream_.synchronize());
-  const bool has_new_boxes = settings_.draw_boxes && transfers_.has_download(job_, frame_);
+  const bool has_new_boxes = job_.settings.draw_boxes && transfers_.has_download(job_, frame_);
   return has_new_boxes ? transfers_.download_again(job_, frame_) : Status();
 }
 

@@ -45,7 +45,10 @@ class Slot {
  private:
   Status segment();
   Status make_bits();
+  bool shows_model() const;
+  Status read_background();
   Status process();
+  Status complete_output();
   Status capture(Graph* graph, uint32_t* marks);
   Status deliver_images();
   Status choose_records();
@@ -60,6 +63,7 @@ class Slot {
   Stream stream_;  ///< of the kernels
   Segmenter* segmenter_ = nullptr;
   segment::LumaPlanes luma_planes_;
+  DeviceArray<uint8_t> background_;  ///< planes of luma, U and V, once a frame showed the background model
   FrameBits bits_;
   Timeline timeline_;
   Transfers transfers_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "device/timeline.h"
 
+#include <bit>
+
 #include "device/check.h"
 
 namespace ccl::device {
@@ -34,6 +36,10 @@ Status Timeline::mark(Stage stage, cudaStream_t stream) {
   return check(
       cudaEventRecordWithFlags(events_[kFirstStage + uint32_t{stage}].get(), stream, cudaEventRecordExternal),
       "cudaEventRecordWithFlags");
+}
+
+Status Timeline::extend_last_stage(const Stream& stream) const {
+  return marks_ != 0 ? events_[kFirstStage + std::bit_width(marks_) - 1].record(stream) : Status();
 }
 
 Status Timeline::read(bool has_download, StageTimes* times) const {

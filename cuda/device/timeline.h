@@ -44,6 +44,9 @@ class Timeline final : public StageMarks {
   /// Of the graph that is launched for this frame.
   void set_marks(uint32_t marks) { marks_ = marks; }
 
+  /// After the launch of the graph: its last stage ends with what is on the stream now.
+  Status extend_last_stage(const Stream& stream) const;
+
   /// Whether the frame in flight has a segment stage.
   bool is_segmented() const { return is_segmented_; }
   void set_segmented(bool is_segmented) { is_segmented_ = is_segmented; }

@@ -95,6 +95,12 @@ Status Segmenter::enqueue(const FrameJob& job, const SourceFrame& source, const 
   return ended_.record(stream);
 }
 
+Status Segmenter::read_background(uint8_t* planes, const Stream& stream) {
+  const size_t n_pixels = size_t{width_} * height_;
+  CCL_RETURN_IF_ERROR(background_.read(planes, planes + n_pixels, planes + 2 * n_pixels, stream.get()));
+  return ended_.record(stream);
+}
+
 /// Writes the foreground before morphology to `found`.
 Status Segmenter::enqueue_rule(const FrameJob& job, const SourceFrame& source, uint32_t* strong,
                                uint32_t* found, FrameCounts* counts, cudaStream_t stream) {

@@ -55,6 +55,10 @@ class Segmenter {
   Status enqueue(const FrameJob& job, const SourceFrame& source, const FrameBits& bits, FrameCounts* counts,
                  const Stream& stream);
 
+  /// Enqueues, after enqueue() of a frame with Foreground::kMotion, the writing of what the model believes:
+  /// planes of luma, U and V, each of width × height pixels, dense. The next frame waits for it.
+  Status read_background(uint8_t* planes, const Stream& stream);
+
  private:
   Status prepare(const FrameJob& job, const SourceFrame& source);
   Status enqueue_rule(const FrameJob& job, const SourceFrame& source, uint32_t* strong, uint32_t* found,
