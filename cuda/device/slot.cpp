@@ -9,6 +9,15 @@
 
 namespace ccl::device {
 
+namespace {
+
+/// Whether a mask is what the pipelines paint.
+bool is_plain_mask(const FrameJob& job) {
+  return job.settings.mask_on == 255 && job.settings.mask_off == 0 && job.output.chroma[0] == nullptr;
+}
+
+}  // namespace
+
 Slot::~Slot() {
   wait();
 }
@@ -126,6 +135,12 @@ Status Slot::capture(Graph* graph, uint32_t* marks) {
 
 /// Makes the output of what the pipeline painted.
 Status Slot::complete_output() {
+  if (config_.output == Output::kMask && !is_plain_mask(job_)) {
+    const size_t n_pixels = size_t{config_.width} * config_.height;
+    CCL_RETURN_IF_ERROR(recolor_mask(job_.settings, n_pixels, frame_.output, stream_.get()));
+    CCL_RETURN_IF_ERROR(transfers_.fill_chroma(job_.output));
+    return timeline_.extend_last_stage(stream_);
+  }
   if (!frame_.is_composed) {
     return {};
   }

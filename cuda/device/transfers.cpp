@@ -2,6 +2,7 @@
 #include "device/transfers.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "device/check.h"
 
@@ -173,6 +174,25 @@ Status Transfers::upload_chroma(const Chroma& chroma, const Stream& stream) cons
   }
   CCL_RETURN_IF_ERROR(copy(chroma_.data(), chroma.u, width));
   return copy(chroma_.data() + input_pitch_, chroma.v, width);
+}
+
+Status Transfers::fill_chroma(const OutputImage& image) const {
+  constexpr int kGrey = 128;
+  for (uint8_t* plane : image.chroma) {
+    if (plane == nullptr) {
+      continue;
+    }
+    if (image.memory == Memory::kDevice) {
+      CCL_RETURN_IF_ERROR(check(cudaMemset2DAsync(plane, image.chroma_stride, kGrey, image.chroma_row,
+                                                  image.chroma_rows, kernels_->get()),
+                                "cudaMemset2DAsync of the chroma"));
+      continue;
+    }
+    for (uint32_t y = 0; y < image.chroma_rows; ++y) {
+      std::memset(plane + y * image.chroma_stride, kGrey, image.chroma_row);
+    }
+  }
+  return {};
 }
 
 bool Transfers::has_download(const FrameJob& job, const FrameBuffers& frame) const {

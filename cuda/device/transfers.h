@@ -37,6 +37,9 @@ class Transfers {
   /// The input in device memory. Its luma is left to the segment stage if its pixels are not a plane of luma.
   SourceFrame source(const FrameJob& job, const FrameBuffers& frame) const;
 
+  /// Makes the planes of chroma of a mask grey. Enqueues that if they lie on the device.
+  Status fill_chroma(const OutputImage& image) const;
+
   /// Whether the output must be copied from where the kernels wrote it.
   bool has_download(const FrameJob& job, const FrameBuffers& frame) const;
   /// Whether the host must enqueue the download when the frame is popped: a copy to pageable memory blocks

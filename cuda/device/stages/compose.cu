@@ -10,6 +10,8 @@ namespace ccl::device {
 namespace {
 
 constexpr uint32_t kThreads = 256;
+constexpr uint32_t kWordPixels = 4;  ///< of a mask
+constexpr uint32_t kEveryByte = 0x01010101;
 
 /// The paint value of what belongs to no kept component. No packed colour is 0, since all have an opaque
 /// alpha.
@@ -69,6 +71,20 @@ Status launch_compose(const Job& job, uint32_t* pixels, cudaStream_t stream) {
                 kThreads, stream, job, pixels);
 }
 
+/// A thread for each word of four pixels.
+__global__ void __launch_bounds__(kThreads)
+    recolor_words(uint32_t on, uint32_t off, uint32_t n_pixels, uint8_t* pixels) {
+  const uint32_t first = (blockIdx.x * kThreads + threadIdx.x) * kWordPixels;
+  if (first + kWordPixels <= n_pixels) {
+    auto* word = reinterpret_cast<uint32_t*>(pixels + first);
+    *word = (*word & on) | (~*word & off);
+  } else {
+    for (uint32_t i = first; i < n_pixels; ++i) {
+      pixels[i] = static_cast<uint8_t>((pixels[i] & on) | (~pixels[i] & off));
+    }
+  }
+}
+
 }  // namespace
 
 bool is_composed(Output output, const SourceFrame& source) {
@@ -108,6 +124,13 @@ Status compose(const Composition& composition, uint32_t* pixels, cudaStream_t st
       break;
   }
   return {};
+}
+
+Status recolor_mask(const Settings& settings, size_t n_pixels, uint8_t* pixels, cudaStream_t stream) {
+  const uint32_t n_words = static_cast<uint32_t>((n_pixels + kWordPixels - 1) / kWordPixels);
+  return launch("recolor_words", recolor_words, blocks_for(n_words, kThreads), kThreads, stream,
+                settings.mask_on * kEveryByte, settings.mask_off * kEveryByte,
+                static_cast<uint32_t>(n_pixels), pixels);
 }
 
 }  // namespace ccl::device
