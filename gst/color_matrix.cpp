@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "caps.h"
+
 namespace cudaccl {
 
 namespace {
@@ -47,8 +49,10 @@ int32_t fixed(double value) {
 }  // namespace
 
 ccl::ColorMatrix color_matrix(const GstVideoInfo& info) {
-  const LumaWeights weights = weights_of(GST_VIDEO_INFO_COLORIMETRY(&info).matrix);
-  const bool is_full = GST_VIDEO_INFO_COLORIMETRY(&info).range == GST_VIDEO_COLOR_RANGE_0_255;
+  const GstVideoColorimetry& colorimetry = GST_VIDEO_INFO_COLORIMETRY(&info);
+  const LumaWeights weights =
+      weights_of(GST_VIDEO_INFO_IS_RGB(&info) ? matrix_of(colorimetry.primaries) : colorimetry.matrix);
+  const bool is_full = !is_limited_range(info);
   const double chroma = is_full ? 1 : 255.0 / 224;
   const double red_v = 2 * (1 - weights.red) * chroma;
   const double blue_u = 2 * (1 - weights.blue) * chroma;

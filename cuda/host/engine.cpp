@@ -106,6 +106,9 @@ void HostEngine::run(FrameJob job, CclComponent* records, FrameResult* result) {
     job.input = background_image_->read(background_->model, job.input);
   }
   result->times.segment += clock.lap();
+  if (config_.output == Output::kBackground && job.settings.rule.foreground == Foreground::kMotion) {
+    job.input = luma_planes_->show(background_->model, job.input);
+  }
   job.settings.rule = kBitRule;
   pipeline_->run(job, bits, records, result);
 }

@@ -5,14 +5,24 @@
 
 namespace ccl::host {
 
-InputImage LumaPlanes::convert(const InputImage& image, bool needs_chroma) {
-  const bool makes_chroma = needs_chroma && image.source.is_rgb;
+void LumaPlanes::take_luma() {
   if (!luma_) {
     luma_ = std::make_unique_for_overwrite<uint8_t[]>(n_pixels());
   }
-  if (makes_chroma && !u_) {
+}
+
+void LumaPlanes::take_chroma() {
+  if (!u_) {
     u_ = std::make_unique_for_overwrite<uint8_t[]>(n_pixels());
     v_ = std::make_unique_for_overwrite<uint8_t[]>(n_pixels());
+  }
+}
+
+InputImage LumaPlanes::convert(const InputImage& image, bool needs_chroma) {
+  const bool makes_chroma = needs_chroma && image.source.is_rgb;
+  take_luma();
+  if (makes_chroma) {
+    take_chroma();
   }
   strips_.for_each([&](uint32_t, RowSpan rows) {
     for (uint32_t y = rows.begin; y < rows.end; ++y) {
@@ -26,6 +36,25 @@ InputImage LumaPlanes::convert(const InputImage& image, bool needs_chroma) {
     converted.chroma = {.u = u_.get(), .v = v_.get(), .stride = width_};
   }
   return converted;
+}
+
+InputImage LumaPlanes::show(const Background& background, const InputImage& image) {
+  take_luma();
+  InputImage shown{.pixels = luma_.get(), .stride = width_};
+  if (!background.read_luma(luma_.get(), width_)) {
+    return image;
+  }
+  if (image.chroma.u != nullptr) {
+    take_chroma();
+    if (background.read_chroma(u_.get(), v_.get(), width_, 1)) {
+      shown.chroma = {.u = u_.get(),
+                      .v = v_.get(),
+                      .stride = width_,
+                      .shift_x = image.chroma.shift_x,
+                      .shift_y = image.chroma.shift_y};
+    }
+  }
+  return shown;
 }
 
 void LumaPlanes::convert_row(const SourcePixels& source, uint32_t y, bool needs_chroma) {

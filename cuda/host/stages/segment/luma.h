@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "ccl/engine.h"
+#include "host/stages/segment/background.h"
 #include "host/stages/segment/row_strips.h"
 #include "host/thread_pool.h"
 
@@ -22,8 +23,13 @@ class LumaPlanes {
   /// The frame with 8-bit luma in InputImage::pixels, valid until the next call; all else stays. With
   /// `needs_chroma` an RGB frame gets chroma.
   InputImage convert(const InputImage& image, bool needs_chroma);
+  /// The background that the model expects, as an image like `image`, which was its last frame; valid until
+  /// the next call.
+  InputImage show(const Background& background, const InputImage& image);
 
  private:
+  void take_luma();
+  void take_chroma();
   void convert_row(const SourcePixels& source, uint32_t y, bool needs_chroma);
   size_t n_pixels() const { return size_t{width_} * height_; }
 
