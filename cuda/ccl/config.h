@@ -88,7 +88,7 @@ struct Config {
   uint32_t height = 0;  ///< 1..kMaxDimension
   Algorithm algorithm = Algorithm::kAuto;
   Output output = Output::kNone;
-  PixelLayout layout;
+  PixelLayout layout = {};
   uint32_t max_components = 16384;       ///< length of the record table, at least 1
   uint32_t slots = 1;                    ///< frames that may be in flight between push() and pop()
   Memory input_memory = Memory::kHost;   ///< of most input images

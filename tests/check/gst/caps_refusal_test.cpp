@@ -42,11 +42,11 @@ TEST_P(RefusedCaps, NoFrameAndNoCrash) {
 INSTANTIATE_TEST_SUITE_P(
     All, RefusedCaps,
     testing::Values(
-        Case{"Rgb", "video/x-raw,format=RGB,width=16,height=16,framerate=25/1"},
-        Case{"Rgba", "video/x-raw,format=RGBA,width=16,height=16,framerate=25/1"},
-        Case{"SixteenBit", "video/x-raw,format=GRAY16_LE,width=16,height=16,framerate=25/1"},
-        Case{"TenBit", "video/x-raw,format=P010_10LE,width=16,height=16,framerate=25/1"},
-        Case{"Packed", "video/x-raw,format=YUY2,width=16,height=16,framerate=25/1"},
+        Case{"RgbOf16Bits", "video/x-raw,format=RGB16,width=16,height=16,framerate=25/1"},
+        Case{"RgbOf10Bits", "video/x-raw,format=RGB10A2_LE,width=16,height=16,framerate=25/1"},
+        Case{"SixteenBit", "video/x-raw,format=GRAY16_BE,width=16,height=16,framerate=25/1"},
+        Case{"TenBit", "video/x-raw,format=P010_10BE,width=16,height=16,framerate=25/1"},
+        Case{"Packed", "video/x-raw,format=v210,width=16,height=16,framerate=25/1"},
         Case{"UnknownFormat", "video/x-raw,format=NOSUCH,width=16,height=16,framerate=25/1"},
         Case{"NoWidth", "video/x-raw,format=GRAY8,width=0,height=16,framerate=25/1"},
         Case{"NoHeight", "video/x-raw,format=GRAY8,width=16,height=0,framerate=25/1"},

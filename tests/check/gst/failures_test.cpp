@@ -79,13 +79,13 @@ TEST_P(BadValues, AreRefusedAndTheOldValueStays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BadValues,
-                         testing::Values(BadValue{"threshold", 256}, BadValue{"overlay-alpha", 1.01},
+                         testing::Values(BadValue{"threshold", 65536}, BadValue{"overlay-alpha", 1.01},
                                          BadValue{"overlay-alpha", -0.01}, BadValue{"max-components", 0},
                                          BadValue{"max-components", 16777217}, BadValue{"threads", 257},
                                          BadValue{"pipeline-depth", 9}, BadValue{"cuda-device-id", -2},
                                          BadValue{"output", 99}, BadValue{"output", -1},
                                          BadValue{"backend", 3}, BadValue{"algorithm", 1000},
-                                         BadValue{"connectivity", 6}, BadValue{"foreground", 2},
+                                         BadValue{"connectivity", 6}, BadValue{"foreground", 5},
                                          BadValue{"palette", 4}, BadValue{"features", 64},
                                          BadValue{"metadata", 1024}),
                          [](const auto& info) {

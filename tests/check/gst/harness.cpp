@@ -12,6 +12,9 @@ namespace cudaccl::test {
 
 namespace {
 
+/// No colour, so that outputs which show the frame show grey.
+constexpr uint8_t kNeutralChroma = 128;
+
 /// Fills memory outside the picture. It would be foreground if the element read it.
 constexpr uint8_t kFiller = 0xd7;
 
@@ -32,6 +35,15 @@ void write_rows(GstBuffer* buffer, const Image& image, gsize offset, gint stride
   for (uint32_t y = 0; y < image.height; ++y) {
     gst_buffer_fill(buffer, offset + gsize{y} * static_cast<gsize>(stride),
                     &image.pixels[size_t{y} * image.width], image.width);
+  }
+}
+
+/// Fills the planes behind the first one, as far as they have rows.
+void write_neutral_chroma(GstBuffer* buffer, const GstVideoInfo& info, const gsize* offsets,
+                          const gint* strides) {
+  for (guint plane = 1; plane < GST_VIDEO_INFO_N_PLANES(&info); ++plane) {
+    const auto rows = static_cast<gsize>(GST_VIDEO_INFO_COMP_HEIGHT(&info, plane));
+    gst_buffer_memset(buffer, offsets[plane], kNeutralChroma, rows * static_cast<gsize>(strides[plane]));
   }
 }
 
@@ -119,6 +131,7 @@ Ref<GstBuffer> make_frame(const Image& image, const std::string& format) {
   Ref<GstBuffer> buffer = filled_buffer(GST_VIDEO_INFO_SIZE(&info));
   write_rows(buffer.get(), image, GST_VIDEO_INFO_PLANE_OFFSET(&info, 0),
              GST_VIDEO_INFO_PLANE_STRIDE(&info, 0));
+  write_neutral_chroma(buffer.get(), info, info.offset, info.stride);
   return buffer;
 }
 
@@ -135,6 +148,7 @@ Ref<GstBuffer> make_padded_frame(const Image& image, const std::string& format, 
   }
   Ref<GstBuffer> buffer = filled_buffer(size);
   write_rows(buffer.get(), image, offsets[0], strides[0]);
+  write_neutral_chroma(buffer.get(), info, offsets, strides);
   gst_buffer_add_video_meta_full(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(&info),
                                  image.width, image.height, GST_VIDEO_INFO_N_PLANES(&info), offsets, strides);
   return buffer;

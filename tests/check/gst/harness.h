@@ -43,7 +43,7 @@ struct Padding {
   uint32_t row = 0;
 };
 
-/// A frame whose first plane is the image. The other planes are full of bytes that a test would notice.
+/// A frame whose first plane is the image. The chroma of other planes has no colour.
 Ref<GstBuffer> make_frame(const Image& image, const std::string& format);
 /// The same with a GstVideoMeta that describes the padding.
 Ref<GstBuffer> make_padded_frame(const Image& image, const std::string& format, Padding padding);
