@@ -28,6 +28,7 @@
 #include "backend.h"
 #include "caps.h"
 #include "ccl/engine.h"
+#include "events.h"
 #include "frame.h"
 #include "frame_duration.h"
 #include "frame_path.h"
@@ -35,6 +36,7 @@
 #include "metadata.h"
 #include "negotiation.h"
 #include "properties.h"
+#include "signals.h"
 #include "statistics.h"
 
 GST_DEBUG_CATEGORY(gst_cuda_ccl_debug);
@@ -104,7 +106,6 @@ struct GstCudaCclClass {
 static void gst_cuda_ccl_set_property(GObject*, guint, const GValue*, GParamSpec*);
 static void gst_cuda_ccl_get_property(GObject*, guint, GValue*, GParamSpec*);
 static void gst_cuda_ccl_finalize(GObject*);
-static void gst_cuda_ccl_reset_background(GstCudaCcl*);
 static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement*, GstStateChange);
 static void gst_cuda_ccl_set_context(GstElement*, GstContext*);
 static gboolean gst_cuda_ccl_start(GstBaseTransform*);
@@ -127,22 +128,6 @@ G_DEFINE_TYPE_WITH_CODE(GstCudaCcl, gst_cuda_ccl, GST_TYPE_BASE_TRANSFORM,
                         G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, nullptr))
 GST_ELEMENT_REGISTER_DEFINE(cudaccl, "cudaccl", GST_RANK_NONE, gst_cuda_ccl_get_type())
 
-static void install_signals(GstCudaCclClass* klass) {
-  /**
-   * GstCudaCcl::reset-background:
-   * @cudaccl: the element
-   *
-   * An action signal: with `foreground=motion` the background is learned again, from the next frame that
-   * enters the element. Any thread may emit it, in any state.
-   *
-   * Since: 0.1
-   */
-  g_signal_new_class_handler("reset-background", G_TYPE_FROM_CLASS(klass),
-                             static_cast<GSignalFlags>(G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION),
-                             G_CALLBACK(gst_cuda_ccl_reset_background), nullptr, nullptr, nullptr,
-                             G_TYPE_NONE, 0);
-}
-
 static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
   GObjectClass* object_class = G_OBJECT_CLASS(klass);
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
@@ -153,7 +138,8 @@ static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
   object_class->get_property = GST_DEBUG_FUNCPTR(gst_cuda_ccl_get_property);
   object_class->finalize = GST_DEBUG_FUNCPTR(gst_cuda_ccl_finalize);
   cudaccl::install_properties(object_class);
-  install_signals(klass);
+  cudaccl::install_signals(G_TYPE_FROM_CLASS(klass),
+                           G_CALLBACK(+[](GstCudaCcl* self) { self->priv->path.reset_background(); }));
 
   gst_element_class_add_pad_template(element_class, cudaccl::sink_template());
   gst_element_class_add_pad_template(element_class, cudaccl::src_template());
@@ -211,10 +197,6 @@ static void gst_cuda_ccl_get_property(GObject* object, guint id, GValue* value, 
   } else if (!cudaccl::get_property(priv->snapshot(), id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
   }
-}
-
-static void gst_cuda_ccl_reset_background(GstCudaCcl* self) {
-  self->priv->path.reset_background();
 }
 
 /* States: the backend is open from NULL→READY to READY→NULL, and follows the properties at READY→PAUSED */
@@ -281,16 +263,6 @@ static void gst_cuda_ccl_set_context(GstElement* element, GstContext* context) {
 
 /* Queries and events */
 
-// GStreamer's macros for these mix two enumerations, which C++20 deprecates.
-
-static bool is_serialized(GstQuery* query) {
-  return (static_cast<int>(GST_QUERY_TYPE(query)) & GST_QUERY_TYPE_SERIALIZED) != 0;
-}
-
-static bool is_serialized(GstEvent* event) {
-  return (static_cast<int>(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) != 0;
-}
-
 /// The latency added by frames in flight.
 static GstClockTime latency_of(GstCudaCcl* self) {
   Private* priv = self->priv;
@@ -341,7 +313,7 @@ static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection 
                          is_src ? transform->sinkpad : transform->srcpad, query, rule, fallback);
     return TRUE;
   }
-  if (direction == GST_PAD_SINK && is_serialized(query)) {
+  if (direction == GST_PAD_SINK && cudaccl::is_serialized(query)) {
     priv->path.drain();
   }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->query(transform, direction, query);
@@ -350,13 +322,11 @@ static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection 
 static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* event) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
-    gboolean resets_time = FALSE;
-    gst_event_parse_flush_stop(event, &resets_time);
     priv->path.flush();
-    if (resets_time) {
+    if (cudaccl::resets_time(event)) {
       priv->path.reset_background();
     }
-  } else if (is_serialized(event)) {
+  } else if (cudaccl::is_serialized(event)) {
     priv->path.drain();
   }
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
