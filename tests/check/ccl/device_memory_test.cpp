@@ -142,6 +142,93 @@ TEST_F(DeviceMemoryTest, EveryLabelerReadsAndWritesWhereTheFrameLies) {
   }
 }
 
+/// Packed YUV and words of 16 bits, in outputs that show the source.
+TEST_F(DeviceMemoryTest, SourcesThatAreNotLuma) {
+  constexpr uint32_t kWidth = 130;
+  constexpr uint32_t kHeight = 47;
+  constexpr size_t kInputStride = 2 * kWidth + 6;
+  constexpr size_t kStride = kWidth * 4;
+  const std::vector<uint8_t> bytes = grey_noise(kInputStride, kHeight, 4).memory;
+  ASSERT_EQ(bytes.size(), kInputStride * kHeight);
+  DeviceBytes input(bytes.size());
+  input.set(bytes);
+  for (const bool is_wide : {false, true}) {
+    for (const Output output : {Output::kOverlay, Output::kForeground, Output::kBackground}) {
+      const auto job_of = [&](const uint8_t* first, Memory memory, uint8_t* pixels) {
+        FrameJob job;
+        job.input.memory = memory;
+        job.input.source = {.pixels = first, .stride = kInputStride, .step = 2};
+        if (is_wide) {
+          job.input.source.bits = 10;
+          job.input.source.shift = 6;
+          job.segmentation.wide_threshold = 700;
+        } else {
+          job.input.chroma = {
+              .u = first + 1, .v = first + 3, .stride = kInputStride, .step = 4, .shift_x = 1};
+        }
+        job.output = {pixels, kStride, memory};
+        job.settings.rule.threshold = 170;
+        job.settings.draw_boxes = true;
+        return job;
+      };
+      const auto run = [](Engine* engine, const FrameJob& job) {
+        const Status pushed = engine->push(job);
+        EXPECT_TRUE(pushed.ok()) << pushed.message();
+        FrameResult result;
+        EXPECT_TRUE(engine->pop(&result).ok());
+        return std::vector<CclComponent>(result.components.begin(), result.components.end());
+      };
+      Config config = config_of(kWidth, kHeight, output);
+      const std::unique_ptr<Engine> host = make_host_engine();
+      ASSERT_TRUE(host->configure(config).ok());
+      Frame want{std::vector<uint8_t>(kStride * kHeight, kFiller), {}};
+      want.records = run(host.get(), job_of(bytes.data(), Memory::kHost, want.rows.data()));
+      config.input_memory = Memory::kDevice;
+      config.output_memory = Memory::kDevice;
+      ASSERT_TRUE(engine_->configure(config).ok());
+      DeviceBytes pixels(kStride * kHeight);
+      const std::vector<CclComponent> records =
+          run(engine_.get(), job_of(input.get(), Memory::kDevice, pixels.get()));
+      EXPECT_EQ((Frame{pixels.read(), records}), want)
+          << name_of(output) << (is_wide ? " of 10 bits" : " of YUY2");
+    }
+  }
+}
+
+/// A mask for encoders: luma in padded rows, and chroma that the engine fills.
+TEST_F(DeviceMemoryTest, MaskWithChroma) {
+  constexpr uint32_t kWidth = 66;
+  constexpr uint32_t kHeight = 20;
+  constexpr size_t kStride = 72;
+  constexpr uint32_t kChromaRows = kHeight / 2;
+  const Image image = specks(kWidth, kHeight, 3);
+  Config config = config_of(kWidth, kHeight, Output::kMask);
+  config.output_memory = Memory::kDevice;
+  ASSERT_TRUE(engine_->configure(config).ok());
+  DeviceBytes pixels(kStride * (kHeight + kChromaRows));
+  FrameJob job;
+  job.input = {image.pixels(), image.stride};
+  job.output = {.pixels = pixels.get(),
+                .stride = kStride,
+                .memory = Memory::kDevice,
+                .chroma = {pixels.get() + kStride * kHeight, nullptr},
+                .chroma_stride = kStride,
+                .chroma_row = kWidth,
+                .chroma_rows = kChromaRows};
+  job.settings.mask_on = 235;
+  job.settings.mask_off = 16;
+  ASSERT_TRUE(engine_->push(job).ok());
+  FrameResult result;
+  ASSERT_TRUE(engine_->pop(&result).ok());
+  std::vector<uint8_t> want(kStride * (kHeight + kChromaRows), kFiller);
+  for (uint32_t y = 0; y < kHeight + kChromaRows; ++y) {
+    for (uint32_t x = 0; x < kWidth; ++x) {
+      want[y * kStride + x] = y >= kHeight ? 128 : image.at(x, y) != 0 ? 235 : 16;
+    }
+  }
+  EXPECT_EQ(pixels.read(), want);
+}
+
 /// Frames may lie elsewhere than the configuration says, in any order.
 TEST_F(DeviceMemoryTest, FramesMayLieElsewhereThanConfigured) {
   constexpr uint32_t kWidth = 130;

@@ -124,7 +124,9 @@ TEST_F(CudaMemory, EveryOutputFromEveryMemoryAtEveryDepth) {
   };
   for (const Case& c :
        {Case{"colorized", "RGBA", true}, Case{"overlay", "BGRx", true}, Case{"labels", "GRAY16_LE", false},
-        Case{"mask", "GRAY8", false}, Case{"passthrough", "NV12", true}}) {
+        Case{"mask", "GRAY8", false}, Case{"mask", "NV12", true}, Case{"mask", "I420", true},
+        Case{"foreground", "RGBA", true}, Case{"background", "ARGB", true},
+        Case{"passthrough", "NV12", true}}) {
     for (const bool from_cuda : {false, true}) {
       for (const bool to_cuda : {false, true}) {
         const bool is_passthrough = std::string(c.output) == "passthrough";
