@@ -125,8 +125,6 @@ PaintRule RunsPipeline::rule(PaintMode mode, const Settings& settings) const {
 PaintMode paint_mode_for(Output output) {
   switch (output) {
     case Output::kNone:
-    case Output::kBackground:  // these two are refused by validate()
-    case Output::kForeground:
       return PaintMode::kNone;
     case Output::kColorized:
       return PaintMode::kColor;
