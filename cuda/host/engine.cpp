@@ -49,7 +49,6 @@ Status HostEngine::configure(const Config& config) {
       slot.records = std::make_unique_for_overwrite<CclComponent[]>(n_records);
     }
     palette_colors();  // built here, not while the first frame waits
-    background_image_ = std::make_unique<BackgroundImage>(config.width, config.height);
     luma_planes_ = std::make_unique<LumaPlanes>(config.width, config.height, *pool_);
     if (!background_ || !background_->is_for(config.width, config.height)) {
       background_ = std::make_unique<StreamBackground>(config.width, config.height);
@@ -102,9 +101,6 @@ void HostEngine::run(FrameJob job, CclComponent* records, FrameResult* result) {
     return;
   }
   const FrameBits bits = segmenter_->run(job, &result->counts);
-  if (config_.output == Output::kBackground && job.settings.rule.foreground == Foreground::kMotion) {
-    job.input = background_image_->read(background_->model, job.input);
-  }
   result->times.segment += clock.lap();
   if (config_.output == Output::kBackground && job.settings.rule.foreground == Foreground::kMotion) {
     job.input = luma_planes_->show(background_->model, job.input);

@@ -8,7 +8,6 @@
 
 #include "ccl/engine.h"
 #include "host/pipeline.h"
-#include "host/stages/segment/background_image.h"
 #include "host/stages/segment/luma.h"
 #include "host/stages/segment/segmenter.h"
 #include "host/thread_pool.h"
@@ -39,7 +38,6 @@ class HostEngine final : public Engine {
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<StreamBackground> background_;
   std::unique_ptr<LumaPlanes> luma_planes_;
-  std::unique_ptr<BackgroundImage> background_image_;
   std::unique_ptr<Segmenter> segmenter_;
   std::unique_ptr<Pipeline> pipeline_;  ///< null until configured
   std::vector<Slot> slots_;
