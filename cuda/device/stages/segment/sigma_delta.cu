@@ -249,10 +249,10 @@ __device__ FarFromAround distances_around(const uint8_t* means, size_t pitch, ui
   return far;
 }
 
-/// A thread for each four pixels.
+/// A thread for each four pixels of the planes: what is behind the last pixel of a row stays a copy of it.
 __global__ void __launch_bounds__(kThreads)
     mark_ghosts_of_luma(Plane frame, SigmaDeltaPlanes planes, sigma_delta::Thresholds thresholds) {
-  const uint32_t row_quads = (frame.width + 3) / 4;
+  const uint32_t row_quads = planes.pitch / 4;
   const uint32_t index = blockIdx.x * kThreads + threadIdx.x;
   const uint32_t x = index % row_quads * 4;
   const uint32_t y = index / row_quads;
@@ -409,8 +409,8 @@ Status enqueue_ghosts(const Plane& frame, const Chroma& chroma, const sigma_delt
                       const SigmaDeltaPlanes& planes, const SigmaDeltaChromaPlanes& chroma_planes,
                       cudaStream_t stream) {
   CCL_RETURN_IF_ERROR(launch("mark_ghosts_of_luma", mark_ghosts_of_luma,
-                             blocks_of_threads(size_t{(frame.width + 3) / 4} * frame.height), kThreads,
-                             stream, frame, planes, thresholds));
+                             blocks_of_threads(planes.pitch / 4 * frame.height), kThreads, stream, frame,
+                             planes, thresholds));
   return chroma.u != nullptr ? launch("mark_ghosts_of_chroma", mark_ghosts_of_chroma,
                                       blocks_of_threads(chroma_quads(chroma_planes)), kThreads, stream,
                                       chroma, chroma_planes, uint32_t{thresholds.chroma})
