@@ -68,6 +68,14 @@ constexpr uint32_t kWarps = 8;
 constexpr uint32_t kMostVectors = 15;  ///< of a thread between two sums: 15 · 16 pixels fit a byte
 using LaneCounts = uint8_t[kWarps][kOtsuBins][kWarpSize];
 
+/// What the last block needs, in the place of its LaneCounts: some GPUs have no more shared memory.
+struct LevelScratch {
+  OtsuClass warp_sums[kWarps];
+  OtsuLevel warp_levels[kWarps];
+  bool is_last;
+};
+static_assert(sizeof(LevelScratch) <= sizeof(LaneCounts));
+
 /// Adds the block's counts to the histogram: a thread for each value.
 __device__ void add_to_histogram(const LaneCounts& counts, uint32_t* histogram) {
   const uint32_t value = threadIdx.x;
@@ -116,23 +124,21 @@ __device__ OtsuClass sum_before(OtsuClass of_thread, OtsuClass* warp_sums, OtsuC
 }
 
 /// Writes the level of a complete histogram, and clears it. A thread for each candidate.
-__device__ void choose_level(uint32_t* histogram, FrameCounts* counts) {
-  __shared__ OtsuClass warp_sums[kWarps];
-  __shared__ OtsuLevel warp_levels[kWarps];
+__device__ void choose_level(uint32_t* histogram, LevelScratch& scratch, FrameCounts* counts) {
   const uint32_t level = threadIdx.x;
   const uint32_t n = __ldcg(histogram + level);
   histogram[level] = 0;
   OtsuClass all;
-  const OtsuClass below = sum_before(otsu_bin(level, n), warp_sums, &all);
+  const OtsuClass below = sum_before(otsu_bin(level, n), scratch.warp_sums, &all);
   const OtsuLevel candidate = level > 0 ? OtsuLevel{level, otsu_variance(below, all)} : OtsuLevel{};
   const OtsuLevel best = best_of_warp(candidate);
   if (threadIdx.x % kWarpSize == 0) {
-    warp_levels[threadIdx.x / kWarpSize] = best;
+    scratch.warp_levels[threadIdx.x / kWarpSize] = best;
   }
   __syncthreads();
   if (threadIdx.x == 0) {
     OtsuLevel chosen;
-    for (const OtsuLevel& of_warp : warp_levels) {
+    for (const OtsuLevel& of_warp : scratch.warp_levels) {
       chosen = of_warp.is_better_than(chosen) ? of_warp : chosen;
     }
     counts->level = chosen.level;
@@ -182,16 +188,16 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
   add_to_histogram(lane_counts, histogram);
 
-  __shared__ bool is_last;
   __threadfence();
   __syncthreads();
+  auto& scratch = *reinterpret_cast<LevelScratch*>(memory);  // all counts are added
   if (threadIdx.x == 0) {
-    is_last = atomicInc(histogram + kOtsuBins, gridDim.x - 1) == gridDim.x - 1;
+    scratch.is_last = atomicInc(histogram + kOtsuBins, gridDim.x - 1) == gridDim.x - 1;
   }
   __syncthreads();
-  if (is_last) {
+  if (scratch.is_last) {
     __threadfence();
-    choose_level(histogram, counts);
+    choose_level(histogram, scratch, counts);
   }
 }
 
