@@ -100,7 +100,9 @@ bool MappedFrame::has_chroma() const {
 }
 
 bool MappedFrame::is_chroma_mapped() const {
-  return !has_chroma() || (holds(1) && holds(2));
+  return !has_chroma() ||
+         (holds(1) && holds(2) &&
+          GST_VIDEO_FRAME_COMP_STRIDE(&frame_, 1) == GST_VIDEO_FRAME_COMP_STRIDE(&frame_, 2));
 }
 
 ccl::Chroma MappedFrame::chroma() const {

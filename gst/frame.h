@@ -30,7 +30,7 @@ class MappedFrame {
   /// than one of its values. No chroma if has_chroma() is false, or if the buffer is too small for it: see
   /// is_chroma_mapped().
   ccl::Chroma chroma() const;
-  /// False if the buffer is too small for its chroma.
+  /// False if the buffer is too small for its chroma, or if the rows of U and V are not equally long.
   bool is_chroma_mapped() const;
   /// With the chroma planes of Output::kMask, where the format has them.
   ccl::OutputImage pixels() const;

@@ -102,7 +102,8 @@ GstFlowReturn FramePath::push_into_engine(FrameInFlight* frame) {
   }
   ccl::FrameJob job = make_job(*frame);
   if (negotiation_->output() != ccl::Output::kNone) {
-    if (!map_frame(frame->out, caps.out, GST_MAP_WRITE, &frame->output)) {
+    if (!map_frame(frame->out, caps.out, GST_MAP_WRITE, &frame->output) ||
+        !frame->output->is_chroma_mapped()) {
       GST_ELEMENT_ERROR(element_, RESOURCE, WRITE, ("The buffer for the output cannot be written"),
                         ("%" G_GSIZE_FORMAT " bytes for %s %dx%d", gst_buffer_get_size(frame->out),
                          GST_VIDEO_INFO_NAME(&caps.out), GST_VIDEO_INFO_WIDTH(&caps.out),
