@@ -168,7 +168,7 @@ class BackgroundTest : public testing::TestWithParam<BackgroundModel> {
 
 TEST_P(BackgroundTest, IsTheSameAsOnTheCpu) {
   for (const Size& size :
-       {Size{1, 1}, Size{2, 3}, Size{17, 5}, Size{64, 33}, Size{131, 67}, Size{322, 178}}) {
+       {Size{1, 1}, Size{2, 3}, Size{17, 5}, Size{64, 33}, Size{131, 67}, Size{220, 70}, Size{322, 178}}) {
     for (const ChromaCase& chroma : kChromaCases) {
       Config config;
       config.width = size.width;
