@@ -127,8 +127,10 @@ class DeviceEngine final : public Engine {
  private:
   Status make_slots(const AlgorithmInfo& algorithm) {
     if (segmenter_ == nullptr || !segmenter_->has_size(config_.width, config_.height)) {
-      segmenter_ = std::make_unique<Segmenter>();
-      CCL_RETURN_IF_ERROR(segmenter_->configure(config_.width, config_.height));
+      segmenter_.reset();
+      auto segmenter = std::make_unique<Segmenter>();
+      CCL_RETURN_IF_ERROR(segmenter->configure(config_.width, config_.height));
+      segmenter_ = std::move(segmenter);
     }
     if (config_.slots > 1) {
       copies_ = std::make_unique<CopyStreams>();
