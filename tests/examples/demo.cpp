@@ -2,7 +2,7 @@
 /// Labels a clip and reports what it found. The first pass only decodes and labels, for the speed and the
 /// records; the second pass writes a video and stills:
 ///
-///     demo clip.avi threshold=90 invert=true min-area=40
+///     demo clip.avi foreground=motion open-radius=1 close-radius=3 min-area=150
 ///
 /// What follows the clip are properties of cudaccl, as on a launch line.
 #include <gst/app/gstappsink.h>
@@ -115,14 +115,11 @@ GstPadProbeReturn take_still(GstPad* pad, GstPadProbeInfo* probe, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/// Spares an element all frames but the one that a still is taken of.
-GstPadProbeReturn drop_others(GstPad*, GstPadProbeInfo*, gpointer data) {
-  auto* still = static_cast<Still*>(data);
-  if (still->frame == still->wanted) {
-    return GST_PAD_PROBE_OK;  // take_still() counts this one
-  }
-  ++still->frame;
-  return GST_PAD_PROBE_DROP;
+/// Spares an element the frames after the one that a still is taken of. It needs those before, to learn the
+/// background.
+GstPadProbeReturn drop_later(GstPad*, GstPadProbeInfo*, gpointer data) {
+  const auto* still = static_cast<const Still*>(data);
+  return still->frame > still->wanted ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK;
 }
 
 /// The clip in colours as a video and a still, and a still with colours and boxes laid over the picture.
@@ -138,7 +135,7 @@ std::vector<std::string> write_pictures(const std::string& source, const std::st
       "\" t. ! queue ! " + element +
       " output=overlay overlay-alpha=0.7 draw-boxes=true name=overlay ! fakesink async=false");
   examples::add_buffer_probe(pipeline.find("colorized").get(), "src", take_still, &colorized);
-  examples::add_buffer_probe(pipeline.find("overlay").get(), "sink", drop_others, &overlay);
+  examples::add_buffer_probe(pipeline.find("overlay").get(), "sink", drop_later, &overlay);
   examples::add_buffer_probe(pipeline.find("overlay").get(), "src", take_still, &overlay);
   run_to_end(pipeline, "writing", colorized.frame);
   return {video, colorized.path, overlay.path};
