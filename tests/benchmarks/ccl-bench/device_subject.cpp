@@ -44,10 +44,13 @@ class PipelineSubject final : public Subject {
     CCL_RETURN_IF_ERROR(poison(output_.data(), output_bytes()));
     CCL_RETURN_IF_ERROR(poison(records_.data(), config_.max_components * sizeof(CclComponent)));
     CCL_RETURN_IF_ERROR(poison(counts_.data(), sizeof(FrameCounts)));
-    // Only labelers that iterate write this one.
-    CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(&counts_.data()->n_iterations, 0,
-                                              sizeof(counts_.data()->n_iterations), stream_.get()),
-                              "cudaMemsetAsync of n_iterations"));
+    // What only some labelers or the segment stage write.
+    for (uint32_t FrameCounts::*count :
+         {&FrameCounts::n_iterations, &FrameCounts::level, &FrameCounts::relearning}) {
+      CCL_RETURN_IF_ERROR(
+          check(cudaMemsetAsync(&(counts_.data()->*count), 0, sizeof(uint32_t), stream_.get()),
+                "cudaMemsetAsync of a count"));
+    }
     return stream_.synchronize();
   }
 
