@@ -14,7 +14,8 @@ from .checks import Failed
 from .line import Line
 
 # Larger values are valid but test nothing more, and cost memory or processor time.
-MOST = {"max-components": 65535, "threads": 8}
+MOST = {"max-components": 65535, "threads": 8, "threshold": 255, "threshold-low": 255}
+TEXTS = {"regions": ["", '{"version": 1, "include": [{"name": "left", "polygon": [[0, 0], [0.5, 0], [0.5, 1], [0, 1]]}]}']}
 LENGTH = 4 * Gst.SECOND  # of the clips
 
 
@@ -40,6 +41,8 @@ def random_value(context, element, spec):
     random = context.random
     if spec.name == "algorithm":
         return random.choice(context.algorithms)
+    if spec.name in TEXTS:
+        return random.choice(TEXTS[spec.name])
     kind = spec.value_type
     if kind == GObject.TYPE_BOOLEAN:
         return random.random() < 0.5
@@ -57,7 +60,7 @@ def random_value(context, element, spec):
 
 def read_value(element, name):
     value = element.get_property(name)
-    return value if isinstance(value, (bool, float)) else int(value)
+    return (value or "") if name in TEXTS else value if isinstance(value, (bool, float)) else int(value)
 
 
 def switch(context, element):
