@@ -13,7 +13,7 @@ struct FrameCounts {
   uint32_t n_components = 0;  ///< those that the filter keeps, however many records the table holds
   uint32_t n_iterations = 0;  ///< over the whole frame, of an iterating labeler; 0 for all others
   uint32_t level = 0;         ///< the threshold that Foreground::kOtsu found; 0 with all other rules
-  uint32_t relearning = 0;    ///< 1 if the background model learns anew, so that nothing is foreground
+  uint32_t relearning = 0;    ///< 1 if the background model learns again, so that nothing is foreground
 
   bool operator==(const FrameCounts&) const = default;
 };

@@ -101,7 +101,7 @@ struct FrameJob {
   std::shared_ptr<const RegionMask> regions = nullptr;  ///< of the frame's size; null: the whole frame counts
   /// When the frame was taken, in nanoseconds on any clock, for Foreground::kMotion; kNoTime if not known.
   int64_t time = kNoTime;
-  bool resets_background = false;  ///< the background model learns anew from this frame on
+  bool resets_background = false;  ///< the background model learns again from this frame on
   /// If not null, width × height values, dense: 0 for background, else 1 + the smallest raster index of
   /// the pixel's component.
   uint32_t* root_map = nullptr;

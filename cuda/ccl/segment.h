@@ -52,7 +52,7 @@ enum class BackgroundModel : uint8_t {
 struct Motion {
   BackgroundModel model = BackgroundModel::kSigmaDelta;
   uint8_t sensitivity = 50;      ///< 0..kMaxSensitivity: higher finds weaker contrasts, and more noise
-  bool shadows = true;           ///< cast shadows are background, where the model can tell
+  bool shadows = true;           ///< cast shadows are background, where the model can distinguish them
   uint32_t learning_ms = 20000;  ///< time after which what stays is background
   uint32_t warm_up_ms = 1000;    ///< time of fast learning after a reset, in which nothing is foreground
   uint16_t max_change = 600;  ///< of the frame that may change at once, in 1/1024; more is a change of light

@@ -313,7 +313,7 @@ constexpr Pixel<Lanes> update(const Rates& rates, const Pixel<Lanes>& old, const
   return pixel;
 }
 
-/// The state of a frame from which the model begins anew. `keeps_variance`: after a change of light.
+/// The state of a frame from which the model begins again. `keeps_variance`: after a change of light.
 template <typename Lanes>
 constexpr Pixel<Lanes> initialize(const Color<Lanes>& color, typename Lanes::Value variance,
                                   bool keeps_variance) {

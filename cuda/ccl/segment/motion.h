@@ -6,7 +6,7 @@
 ///    of pixels that differ. It reads the state of neighbours, so it ends before 3 begins.
 /// 2. decide(), once: how this frame is learnt. If more pixels differ than a change of light leaves, the
 /// model
-///    begins anew from this frame.
+///    begins again from this frame.
 /// 3. update() or initialize() every pixel's state. If the model warms up, the frame has no foreground.
 ///
 /// The decision is the model's state, so a device takes it while later frames are already pushed.
@@ -29,7 +29,7 @@ inline constexpr uint32_t kShortestLearningUs = 500'000;
 /// A frame as a background model sees it: its settings, and the time since the previous frame.
 struct MotionStep {
   BackgroundModel model = BackgroundModel::kSigmaDelta;
-  bool resets = false;         ///< the model begins anew from this frame
+  bool resets = false;         ///< the model begins again from this frame
   uint16_t max_change = 1024;  ///< in 1/1024 of the frame
   uint32_t duration_us = 0;    ///< since the previous frame
   uint32_t warm_up_us = 0;
@@ -50,7 +50,7 @@ enum class Learning : uint32_t {
   kSelective,   ///< what differs is learnt slowly
 };
 
-/// The state of a model besides its planes. It begins as zeros.
+/// The state of a model in addition to its planes. It begins as zeros.
 struct ModelState {
   uint32_t is_begun;    ///< 0 before the first frame
   uint32_t n_differ;    ///< pixels of this frame that differ: classify() counts, decide() reads and clears

@@ -268,7 +268,7 @@ constexpr ChromaPixel<Lanes> update_chroma(const Thresholds& thresholds, const R
           change.status};
 }
 
-/// The state of a frame from which the model learns anew. `keeps_variance`: after a change of light.
+/// The state of a frame from which the model learns again. `keeps_variance`: after a change of light.
 template <typename Lanes>
 constexpr Pixel<Lanes> initialize(typename Lanes::Value value, typename Lanes::Value variance,
                                   bool keeps_variance) {

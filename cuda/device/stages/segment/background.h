@@ -22,7 +22,7 @@ class Background {
   void configure(uint32_t width, uint32_t height, cudaStream_t stream);
 
   /// Takes the memory of the model if it is another one than before, or if the frame's chroma has another
-  /// shape. Then the model begins anew. Freeing the old memory waits for the frames in flight.
+  /// shape. Then the model begins again. Freeing the old memory waits for the frames in flight.
   Status prepare(BackgroundModel model, const Chroma& chroma);
   /// Whether prepare() would take memory.
   bool needs_memory(BackgroundModel model, const Chroma& chroma) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The kernel of `runs` writes a map of the background's labels and the area of each label. A kernel flags
-/// the labels at the border. Then a warp makes each word anew from the labels of its pixels.
+/// the labels at the border. Then a warp makes each word again from the labels of its pixels.
 #include "device/stages/segment/components.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// A block goes down a strip of columns. Each thread keeps the sums of four columns over the rows of the
 /// window: going one row down adds a row below and subtracts one above. A prefix sum over the block's columns
-/// then gives the sum of each window as a difference of two. The work does not depend on the radius, but for
+/// then gives the sum of each window as a difference of two. The work does not depend on the radius, except
 /// the rows that a block adds up before its first one.
 #include "device/stages/segment/local.h"
 

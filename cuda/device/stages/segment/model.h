@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The state of a background model besides its planes.
+/// The state of a background model in addition to its planes.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ccl::device::segment {
 
-/// What kernels need of the state besides planes.
+/// What kernels need of the state in addition to planes.
 struct Decision {
   ModelState* model;
   uint32_t* has_no_foreground;

@@ -73,13 +73,13 @@ void LocalStage::move(const LocalThreshold& local, const uint8_t* added, const u
 }
 
 void LocalStage::count_window_pixels(uint32_t n_rows, uint32_t radius, uint32_t* n) const {
-  const uint32_t n_left = std::min(radius, width_);
-  const uint32_t right = width_ - std::min(radius, width_ - n_left);
+  const uint32_t n_remaining = std::min(radius, width_);
+  const uint32_t right = width_ - std::min(radius, width_ - n_remaining);
   const auto count = [&](uint32_t x) { return n_rows * window_span(x, radius, width_).size(); };
-  for (uint32_t x = 0; x < n_left; ++x) {
+  for (uint32_t x = 0; x < n_remaining; ++x) {
     n[x] = count(x);
   }
-  std::fill(n + n_left, n + right, n_rows * (2 * radius + 1));
+  std::fill(n + n_remaining, n + right, n_rows * (2 * radius + 1));
   for (uint32_t x = right; x < width_; ++x) {
     n[x] = count(x);
   }
