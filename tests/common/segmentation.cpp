@@ -209,7 +209,7 @@ uint32_t expect_otsu_level(const Image& image) {
     if (n0 == 0 || n1 == 0) {
       continue;
     }
-    // (μ₀ − μ₁)²·n₀·n₁, over a common denominator: exact but for the last two operations.
+    // (μ₀ − μ₁)²·n₀·n₁, over a common denominator: exact except the last two operations.
     const auto difference = static_cast<long double>(sum0 * n1 - sum1 * n0);
     const long double variance =
         difference * difference / (static_cast<long double>(n0 * n1) * total * total);

@@ -248,7 +248,7 @@ TEST_P(SourcesTest, EveryOutput) {
         config.layout = {.red = 2, .green = 1, .blue = 0, .alpha = 3};
         config.max_components = c.max_components;
         for (const Algorithm algorithm : {Algorithm::kAuto, Algorithm::kDlp}) {
-          // A model that is reset keeps what it knows of noise, so both engines have the same history.
+          // A model that is reset keeps what it knows noise, so both engines have the same history.
           const std::vector<Frame> want = run_stream(reference_.get(), config, GetParam(), c);
           Config tested = config;
           tested.algorithm = algorithm;
