@@ -8,8 +8,8 @@
 ///
 /// `invert` is the complement: a pixel is foreground if it does not reach T.
 ///
-/// The inequality value ≥ T is multiplied by its denominators and decided in integers, without rounding, but
-/// for s: n·s = √(n·Σv² − (Σv)²) is rounded down to an integer.
+/// The inequality value ≥ T is multiplied by its denominators and decided in integers, without rounding,
+/// except for s: n·s = √(n·Σv² − (Σv)²) is rounded down to an integer.
 #pragma once
 
 #include <cmath>

@@ -174,7 +174,7 @@ Status write_rows(const Size& size, const test::Image& image, CsvWriter* csv) {
             .output = output_name(Output::kColorized),
             .features = features_name(kAllFeatures),
             .connectivity = 8,
-            .image = image.name.substr(0, image.name.find(' ')),
+            .image = image.name.substr(0, image.name.find_first_of(" ,")),
             .width = size.width,
             .height = size.height};
     FrameCounts counts{};
