@@ -2,6 +2,7 @@
 #include "frame_path.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "analytics.h"
@@ -100,7 +101,12 @@ GstFlowReturn FramePath::push_into_engine(FrameInFlight* frame) {
   if (frame->out == nullptr) {
     return flow;
   }
-  ccl::FrameJob job = make_job(*frame);
+  ccl::FrameJob job;
+  try {
+    job = make_job(*frame);
+  } catch (const std::bad_alloc&) {
+    return fail({ccl::StatusCode::kOutOfMemory, "not enough memory for the mask of the regions"});
+  }
   if (negotiation_->output() != ccl::Output::kNone) {
     if (!map_frame(frame->out, caps.out, GST_MAP_WRITE, &frame->output) ||
         !frame->output->is_chroma_mapped()) {

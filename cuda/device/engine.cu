@@ -84,10 +84,8 @@ class DeviceEngine final : public Engine {
       return lose_context(current.status());
     }
     Slot& slot = *slots_[(oldest_ + n_in_flight_) % slots_.size()];
-    Status status = catch_bad_alloc([&] { return slot.start(job); });
-    if (!status.ok()) {
-      release();
-      return status;
+    if (Status status = catch_bad_alloc([&] { return slot.start(job); }); !status.ok()) {
+      return discard_frames(status);
     }
     ++n_in_flight_;
     return {};
@@ -101,10 +99,8 @@ class DeviceEngine final : public Engine {
     if (!current.status().ok()) {
       return lose_context(current.status());
     }
-    Status status = catch_bad_alloc([&] { return slots_[oldest_]->finish(result); });
-    if (!status.ok()) {
-      release();
-      return status;
+    if (Status status = catch_bad_alloc([&] { return slots_[oldest_]->finish(result); }); !status.ok()) {
+      return discard_frames(status);
     }
     oldest_ = (oldest_ + 1) % slots_.size();
     --n_in_flight_;
@@ -153,6 +149,14 @@ class DeviceEngine final : public Engine {
     copies_.reset();
     oldest_ = 0;
     n_in_flight_ = 0;
+  }
+
+  /// After a failure. The segment stage may have stopped between two kernels of a frame, so its state goes
+  /// too.
+  Status discard_frames(const Status& status) {
+    release();
+    segmenter_.reset();
+    return status;
   }
 
   /// For a context that was destroyed: everything made in it is gone, and must not be freed in another

@@ -32,7 +32,7 @@ Canvas make_canvas(const Image& image, Predicate is_foreground) {
   return canvas;
 }
 
-/// ⌊√v⌋, by its definition from both sides.
+/// ⌊√v⌋, from the definition.
 int64_t floor_of_root(int64_t v) {
   auto root = static_cast<int64_t>(std::sqrt(static_cast<long double>(v)));
   while (root * root > v) {

@@ -10,21 +10,16 @@
 /// enough weight are the background, and a pixel is foreground if it belongs to none of them.
 ///
 /// In fixed point, and where this differs:
-/// - weight: 0..65535 is 0..1. A mode is background by its own weight (≥ kBackgroundWeight), so that modes
-/// need no
-///   full order: the heaviest is the first one, the lighter ones are roughly in order.
-/// - mean and variance: 8 fraction bits. Both move at a rate of their own, faster than the weight: slow
-/// changes of
+/// - Weights: 0..65535 is 0..1. A mode whose weight is at least kBackgroundWeight is background, so
+///   modes need no full order: the heaviest is the first one, the others are roughly in order.
+/// - Means and variances have 8 fraction bits. They move faster than weights, so that slow changes of
 ///   light are followed, however long the learning time is.
 /// - U and V have means of 8 bits that move by 1 at a time. One variance serves the sum of the squared
-/// distances of
-///   Y, U and V.
-/// - A pixel must also differ from the heaviest modes of the pixels around: a camera that moves by a pixel
-/// changes
-///   nothing.
-/// - A cast shadow is darker, and its chroma is nearer to neutral by the same factor. Without chroma there
-/// are no
-///   shadows.
+///   distances of Y, U and V.
+/// - A pixel must also differ from the heaviest modes of the pixels around: a camera that moves by a
+///   pixel changes nothing.
+/// - A cast shadow is darker, and its chroma is nearer to neutral by the same factor. Without chroma
+///   there are no shadows.
 ///
 /// State: eight bytes a mode, 32 a pixel.
 #pragma once
@@ -199,7 +194,7 @@ constexpr Class<Lanes> classify(const Thresholds& thresholds, const Pixel<Lanes>
   return {differs, differs & ~shadow};
 }
 
-/// How far a color is from the background of a pixel, by its first mode.
+/// How far a color is from the first mode of a pixel, its background.
 template <typename Lanes>
 constexpr typename Lanes::Value background_distance(const Color<Lanes>& color, typename Lanes::Value mean,
                                                     typename Lanes::Value chroma) {

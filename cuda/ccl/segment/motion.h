@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// What both backends do with a background model in each frame.
 ///
-/// 1. classify() every pixel with the model as the previous frame left it: bits of the foreground, and the
-/// number
-///    of pixels that differ. It reads the state of neighbours, so it ends before 3 begins.
-/// 2. decide(), once: how this frame is learnt. If more pixels differ than a change of light leaves, the
-/// model
-///    begins again from this frame.
+/// 1. classify() every pixel with the model as the previous frame left it: bits of the foreground, and
+///    the number of pixels that differ. It reads the state of neighbours, so it ends before 3 begins.
+/// 2. decide(), once: how this frame is learnt. If more pixels differ than a change of light leaves,
+///    the model begins again from this frame.
 /// 3. update() or initialize() every pixel's state. If the model warms up, the frame has no foreground.
 ///
 /// The decision is the model's state, so a device takes it while later frames are already pushed.

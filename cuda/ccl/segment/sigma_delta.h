@@ -11,18 +11,15 @@
 /// it differs from M by more than V.
 ///
 /// Where this differs, and why:
-/// - A step is 1/64 s, whatever the frame rate (see motion.h): a frame makes all steps since the previous
-/// one.
-/// - V rises four times as fast as it falls, so it is about the 80 % quantile of N·|difference|, with N =
-/// 3/2. A margin
-///   that follows from the sensitivity is added to it.
+/// - A step is 1/64 s, whatever the frame rate (see motion.h): a frame makes all steps since the
+///   previous one.
+/// - V rises four times as fast as it falls, so it is about the 80 % quantile of N·|difference|, with
+///   N = 3/2. A margin that follows from the sensitivity is added to it.
 /// - What differs is not learnt (selective update). It is counted instead, and becomes the mean when it
-/// stayed for
-///   the learning time. A ghost goes earlier, from its outline inwards: see mark_ghost().
+///   stayed for the learning time. A ghost goes earlier, from its outline inwards: see mark_ghost().
 /// - A pixel must also differ from the means around it: a camera that moves by a pixel changes nothing.
-/// - Chroma is a second model, at the resolution of the chroma. Foreground is what differs in luma or in
-/// chroma,
-///   except a cast shadow: darker, and the chroma unchanged or nearer to neutral.
+/// - Chroma is a second model, at the resolution of the chroma. Foreground is what differs in luma or
+///   in chroma, except a cast shadow: darker, and the chroma unchanged or nearer to neutral.
 ///
 /// State: three bytes a pixel, and four a chroma pixel.
 #pragma once

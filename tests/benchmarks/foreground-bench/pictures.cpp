@@ -69,7 +69,7 @@ std::vector<cv::Mat> read_clip(const std::string& path, int step, size_t n_frame
   return frames;
 }
 
-/// Of every value by itself: what most frames show.
+/// The median of each value over the frames.
 cv::Mat median(const std::vector<cv::Mat>& frames) {
   cv::Mat result(frames[0].size(), frames[0].type());
   std::vector<uint8_t> values(frames.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The properties of the segment stage, changed between the frames of a running stream. What each must find
-/// is computed here by its definition, pixel by pixel.
+/// is computed here from the definition, pixel by pixel.
 #include <gtest/gtest.h>
 
 #include <array>
