@@ -14,7 +14,7 @@
 /// between.
 #pragma once
 
-#include "device/runs/grid_barrier.cuh"
+#include "device/grid_barrier.cuh"
 #include "device/runs/label.cuh"
 #include "device/runs/measure.cuh"
 #include "device/runs/merge.cuh"

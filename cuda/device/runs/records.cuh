@@ -5,7 +5,7 @@
 #include "ccl/sums.h"
 #include "device/runs/emission.h"
 #include "device/runs/forest.cuh"
-#include "device/runs/grid_barrier.cuh"
+#include "device/grid_barrier.cuh"
 #include "device/runs/measure.cuh"
 #include "device/runs/number.cuh"
 #include "device/runs/paint.cuh"

@@ -7,6 +7,7 @@
 #include "device/check.h"
 #include "device/stages/segment/local.h"
 #include "device/stages/segment/morphology.h"
+#include "device/stages/segment/threshold.h"
 
 namespace ccl::device {
 

@@ -15,7 +15,7 @@
 #include "device/source_frame.h"
 #include "device/stages/segment/background.h"
 #include "device/stages/segment/components.h"
-#include "device/stages/segment/threshold.h"
+#include "device/stages/segment/otsu.h"
 
 namespace ccl::device {
 

@@ -13,6 +13,9 @@ class GridBarrier {
   /// `arrivals` is device memory, zero before the first kernel that uses it.
   explicit __device__ GridBarrier(uint32_t* arrivals) : arrivals_(arrivals) {}
 
+  /// The phase that wait() of the next barrier returns. A block may call it until it arrives there.
+  __device__ uint32_t next_phase() const { return load() & kPhase; }
+
   /// What the block wrote before is visible to all blocks that waited. All threads must call it; the result
   /// goes to wait().
   __device__ uint32_t arrive() const {
