@@ -5,9 +5,9 @@
 
 namespace ccl::device {
 
-GraphCache::Entry* GraphCache::find_captured(const FrameBuffers& frame, const Settings& settings) {
+GraphCache::Entry* GraphCache::find_captured(const Key& key) {
   const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.graph.is_captured() && entry.frame == frame && entry.settings == settings;
+    return entry.graph.is_captured() && entry.key == key;
   });
   return found != entries_.end() ? &*found : nullptr;
 }

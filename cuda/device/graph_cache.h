@@ -11,33 +11,41 @@
 #include "ccl/config.h"
 #include "device/graph.h"
 #include "device/pipeline.h"
+#include "device/stages/segment/segmenter.h"
 
 namespace ccl::device {
 
 class GraphCache {
  public:
-  struct Entry {
-    Graph graph;
+  /// Frames with equal keys are the same work.
+  struct Key {
     FrameBuffers frame{};
     Settings settings;
+    SegmentPlan segment;
+
+    bool operator==(const Key&) const = default;
+  };
+
+  struct Entry {
+    Graph graph;
+    Key key;
     uint32_t marks = 0;     ///< the stages that the graph marks, a bit for each
     uint64_t last_use = 0;  ///< number of the frame
   };
 
-  /// The entry of this frame and these settings. If there is none, capture(&entry->graph, &entry->marks)
-  /// fills the entry that was not used for the longest time; if it fails, all graphs are dropped, because
-  /// they may refer to memory that was released.
+  /// The entry of this key. If there is none, capture(&entry->graph, &entry->marks) fills the entry that was
+  /// not used for the longest time; if it fails, all graphs are dropped, because they may refer to memory
+  /// that was released.
   template <typename Capture>
-  Status find(const FrameBuffers& frame, const Settings& settings, Capture capture, Entry** found) {
-    Entry* entry = find_captured(frame, settings);
+  Status find(const Key& key, Capture capture, Entry** found) {
+    Entry* entry = find_captured(key);
     if (entry == nullptr) {
       entry = least_recently_used();
       if (Status status = capture(&entry->graph, &entry->marks); !status.ok()) {
         clear();
         return status;
       }
-      entry->frame = frame;
-      entry->settings = settings;
+      entry->key = key;
     }
     entry->last_use = ++n_frames_;
     *found = entry;
@@ -48,7 +56,7 @@ class GraphCache {
   void clear();
 
  private:
-  Entry* find_captured(const FrameBuffers& frame, const Settings& settings);
+  Entry* find_captured(const Key& key);
   Entry* least_recently_used();
 
   std::array<Entry, 16> entries_;

@@ -53,6 +53,16 @@ __device__ inline void wait_for_previous_kernel() {
   allow_next_kernel();
 }
 
+/// Whether a kernel that calls wait_for_previous_kernel() may start before the previous one has ended. Code
+/// that was compiled for an architecture before 9.0, or from PTX for one, does not wait. Graphs of some CUDA
+/// 12 versions cannot contain such a launch.
+inline Status can_overlap(const void* kernel, bool* can) {
+  cudaFuncAttributes compiled{};
+  CCL_RETURN_IF_ERROR(check(cudaFuncGetAttributes(&compiled, kernel), "cudaFuncGetAttributes"));
+  *can = compiled.ptxVersion >= 90 && CUDART_VERSION >= 13000;
+  return {};
+}
+
 /// Enqueues a kernel whose blocks may start before the previous kernel has ended (programmatic dependent
 /// launch), which hides the latency of its launch. A thread must call wait_for_previous_kernel() before it
 /// accesses memory that earlier kernels read or write. At least one thread of each block must call it.
@@ -62,8 +72,8 @@ Status launch_overlapped(const char* name, void (*kernel)(Parameters...), dim3 b
   if (blocks.x == 0 || blocks.y == 0) {
     return {};
   }
-  cudaFuncAttributes compiled{};
-  CCL_RETURN_IF_ERROR(check(cudaFuncGetAttributes(&compiled, kernel), "cudaFuncGetAttributes"));
+  bool is_overlapped = false;
+  CCL_RETURN_IF_ERROR(can_overlap(reinterpret_cast<const void*>(kernel), &is_overlapped));
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -72,9 +82,7 @@ Status launch_overlapped(const char* name, void (*kernel)(Parameters...), dim3 b
   config.blockDim = dim3(threads);
   config.stream = stream;
   config.attrs = &attribute;
-  // Code that was compiled for an architecture before 9.0, or from PTX for one, does not wait. Graphs of some
-  // CUDA 12 versions cannot contain such a launch.
-  config.numAttrs = compiled.ptxVersion >= 90 && CUDART_VERSION >= 13000 ? 1 : 0;
+  config.numAttrs = is_overlapped ? 1 : 0;
   return check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), name);
 }
 

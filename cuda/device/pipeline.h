@@ -55,10 +55,10 @@ constexpr Output painted_output(const Config& config, const FrameBuffers& frame)
   return config.output;
 }
 
-/// Marks on a stream where stages end, so that they can be timed.
+/// Marks on a stream where stages end, so that they can be timed. Pipelines begin with kLabel.
 class StageMarks {
  public:
-  enum Stage : uint32_t { kLabel, kNumber, kMeasure, kPaint, kStageCount };
+  enum Stage : uint32_t { kSegment, kLabel, kNumber, kMeasure, kPaint, kStageCount };
 
   virtual ~StageMarks() = default;
   virtual Status mark(Stage stage, cudaStream_t stream) = 0;

@@ -43,44 +43,43 @@ Status Slot::start(const FrameJob& job) {
   job_ = job;
   CCL_RETURN_IF_ERROR(transfers_.place(job_, &frame_));
   CCL_RETURN_IF_ERROR(transfers_.upload(job_, timeline_));
-  CCL_RETURN_IF_ERROR(segment());
+  CCL_RETURN_IF_ERROR(prepare_segment());
   CCL_RETURN_IF_ERROR(process());
   CCL_RETURN_IF_ERROR(complete_output());
   return transfers_.downloads_late() ? Status() : deliver_images();
 }
 
-/// Makes the frame's plane of luma, if its input is none, and its bit image, if its rule needs one.
-Status Slot::segment() {
+/// Decides what the segment stage does, and takes the memory for it.
+Status Slot::prepare_segment() {
   settings_ = job_.settings;
   frame_.bits = nullptr;
   frame_.strong_bits = nullptr;
   source_ = transfers_.source(job_, frame_);
-  const bool has_bits = makes_bits(job_.settings.rule, job_.segmentation, job_.regions != nullptr);
-  timeline_.set_segmented(has_bits || source_.has_pixels());
+  plan_ = {};
   if (source_.has_pixels()) {
     const bool needs_chroma = job_.settings.rule.foreground == Foreground::kMotion;
-    CCL_RETURN_IF_ERROR(
-        luma_planes_.enqueue(config_.width, config_.height, needs_chroma, &source_, stream_.get()));
+    CCL_RETURN_IF_ERROR(luma_planes_.place(config_.width, config_.height, needs_chroma, &source_));
     frame_.input = source_.luma.pixels;
     frame_.input_pitch = source_.luma.pitch;
+    plan_.source = source_;
   }
-  if (has_bits) {
-    CCL_RETURN_IF_ERROR(make_bits());
+  if (makes_bits(job_.settings.rule, job_.segmentation, job_.regions != nullptr)) {
+    CCL_RETURN_IF_ERROR(prepare_bits());
   }
   frame_.is_composed = is_composed(config_.output, source_);
   if (frame_.is_composed) {
     settings_ = settings_of_values(config_.output, settings_);
   }
-  return timeline_.is_segmented() ? timeline_.record(Timeline::kSegmented, stream_) : Status();
+  return {};
 }
 
-Status Slot::make_bits() {
+Status Slot::prepare_bits() {
   CCL_RETURN_IF_ERROR(bits_.prepare(job_, config_, stream_));
-  CCL_RETURN_IF_ERROR(segmenter_->enqueue(job_, source_, bits_, frame_.counts, stream_));
+  CCL_RETURN_IF_ERROR(segmenter_->prepare(job_, source_, &plan_));
   settings_.rule = kBitRule;
   frame_.bits = bits_.foreground();
   frame_.strong_bits = bits_.strong();
-  return shows_model() ? read_background() : Status();
+  return shows_model() ? place_background() : Status();
 }
 
 bool Slot::shows_model() const {
@@ -89,12 +88,11 @@ bool Slot::shows_model() const {
 
 /// Puts what the model believes in the place of the source. Values of chroma are those of the first pixel of
 /// each chroma pixel.
-Status Slot::read_background() {
+Status Slot::place_background() {
   const size_t n_pixels = size_t{config_.width} * config_.height;
   if (background_.data() == nullptr) {
     CCL_RETURN_IF_ERROR(background_.allocate(3 * n_pixels));
   }
-  CCL_RETURN_IF_ERROR(segmenter_->read_background(background_.data(), stream_));
   const Chroma chroma = std::exchange(source_.chroma, {});
   if (chroma.u != nullptr) {
     source_.chroma = {.u = background_.data() + n_pixels,
@@ -109,7 +107,7 @@ Status Slot::read_background() {
   return {};
 }
 
-/// Launches everything between the segment stage and the download.
+/// Launches everything between the upload and the download, except for what complete_output() adds.
 Status Slot::process() {
   if (settings_.rule.foreground != foreground_) {
     graphs_.clear();  // prepare() will allocate other memory
@@ -117,20 +115,42 @@ Status Slot::process() {
   }
   GraphCache::Entry* captured = nullptr;
   CCL_RETURN_IF_ERROR(graphs_.find(
-      frame_, settings_, [this](Graph* graph, uint32_t* marks) { return capture(graph, marks); }, &captured));
+      {frame_, settings_, plan_}, [this](Graph* graph, uint32_t* marks) { return capture(graph, marks); },
+      &captured));
   timeline_.set_marks(captured->marks);
-  return captured->graph.launch(stream_);
+  if (!plan_.has_bits) {
+    return captured->graph.launch(stream_);
+  }
+  CCL_RETURN_IF_ERROR(segmenter_->begin(job_, &bits_, stream_));
+  CCL_RETURN_IF_ERROR(captured->graph.launch(stream_));
+  return segmenter_->end(stream_);
 }
 
 Status Slot::capture(Graph* graph, uint32_t* marks) {
   CCL_RETURN_IF_ERROR(pipeline_->prepare(settings_, frame_));
   timeline_.clear_marks();
   CCL_RETURN_IF_ERROR(graph->capture(stream_, [this]() -> Status {
+    CCL_RETURN_IF_ERROR(enqueue_segment());
     CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings_, frame_, stream_.get(), &timeline_));
     return delivery_.enqueue(pipeline_->defers_overflow(), stream_);
   }));
   *marks = timeline_.marks();
   return {};
+}
+
+/// Enqueues the writing of the frame's plane of luma, if its input is none, and of its bit images, if its
+/// rule needs them.
+Status Slot::enqueue_segment() {
+  if (plan_.source.has_pixels()) {
+    CCL_RETURN_IF_ERROR(luma_planes_.enqueue(plan_.source, stream_.get()));
+  }
+  if (plan_.has_bits) {
+    CCL_RETURN_IF_ERROR(segmenter_->enqueue(plan_, bits_, frame_.counts, stream_.get()));
+    if (shows_model()) {
+      CCL_RETURN_IF_ERROR(segmenter_->read_background(background_.data(), stream_.get()));
+    }
+  }
+  return plan_ != SegmentPlan{} ? timeline_.mark(StageMarks::kSegment, stream_.get()) : Status();
 }
 
 /// Makes the output of what the pipeline painted.

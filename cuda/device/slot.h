@@ -43,13 +43,14 @@ class Slot {
   void wait();
 
  private:
-  Status segment();
-  Status make_bits();
+  Status prepare_segment();
+  Status prepare_bits();
   bool shows_model() const;
-  Status read_background();
+  Status place_background();
   Status process();
-  Status complete_output();
   Status capture(Graph* graph, uint32_t* marks);
+  Status enqueue_segment();
+  Status complete_output();
   Status deliver_images();
   Status choose_records();
 
@@ -57,7 +58,8 @@ class Slot {
   FrameJob job_;                                 ///< the frame in flight
   Settings settings_;                            ///< its settings, as labelers read them
   FrameBuffers frame_{};                         ///< where the kernels find it
-  SourceFrame source_{};                         ///< its input
+  SegmentPlan plan_;                             ///< its segment stage
+  SourceFrame source_{};                         ///< its input, as the output shows it
   Foreground foreground_ = Foreground::kBinary;  ///< of the last frame
 
   Stream stream_;  ///< of the kernels

@@ -9,12 +9,14 @@
 namespace ccl::device {
 
 struct SourceFrame {
-  segment::Plane luma;  ///< 8 bits a pixel
-  Chroma chroma;
+  segment::Plane luma = {};  ///< 8 bits a pixel
+  Chroma chroma = {};
   /// If its pixels are not null, what the luma was made from (ccl/segment/luma.h).
   SourcePixels pixels = {};
 
   bool has_pixels() const { return pixels.pixels != nullptr; }
+
+  bool operator==(const SourceFrame&) const = default;
 };
 
 }  // namespace ccl::device

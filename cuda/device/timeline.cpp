@@ -43,15 +43,11 @@ Status Timeline::extend_last_stage(const Stream& stream) const {
 }
 
 Status Timeline::read(bool has_download, StageTimes* times) const {
-  constexpr std::array kTimes = {&StageTimes::label, &StageTimes::number, &StageTimes::measure,
-                                 &StageTimes::paint};
+  constexpr std::array kTimes = {&StageTimes::segment, &StageTimes::label, &StageTimes::number,
+                                 &StageTimes::measure, &StageTimes::paint};
   static_assert(kTimes.size() == kStageCount);
   CCL_RETURN_IF_ERROR(events_[kUploaded].elapsed_since(events_[kStarted], &times->upload));
   uint32_t last = kUploaded;
-  if (is_segmented_) {
-    CCL_RETURN_IF_ERROR(events_[kSegmented].elapsed_since(events_[kUploaded], &times->segment));
-    last = kSegmented;
-  }
   for (uint32_t stage = 0; stage < kStageCount; ++stage) {
     if ((marks_ >> stage & 1) != 0) {
       const uint32_t point = kFirstStage + stage;

@@ -19,7 +19,6 @@ class Timeline final : public StageMarks {
   enum Point : uint32_t {
     kStarted,
     kUploaded,
-    kSegmented,  ///< only of a frame with a segment stage
     kFirstStage,
     kProcessed = kFirstStage + uint32_t{kStageCount},
     kDownloaded,
@@ -47,10 +46,6 @@ class Timeline final : public StageMarks {
   /// After the launch of the graph: its last stage ends with what is on the stream now.
   Status extend_last_stage(const Stream& stream) const;
 
-  /// Whether the frame in flight has a segment stage.
-  bool is_segmented() const { return is_segmented_; }
-  void set_segmented(bool is_segmented) { is_segmented_ = is_segmented; }
-
   /// Waits until the frame is downloaded.
   Status synchronize() const { return events_[kDownloaded].synchronize(); }
   /// Reads the times of a frame that is downloaded. `has_download`: the output was copied.
@@ -63,7 +58,6 @@ class Timeline final : public StageMarks {
   Event written_;
   Event vacant_;
   uint32_t marks_ = 0;
-  bool is_segmented_ = false;
 };
 
 }  // namespace ccl::device

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "device/check.h"
+#include "device/launch.cuh"
 #include "device/runs/kernels.h"
 #include "device/runs/park.cuh"
 #include "device/runs/specialization.h"
@@ -109,16 +110,23 @@ Status process_tiles(const Tiles& tiles, const uint32_t* frame_bits, uint32_t n_
                   .specialization = specialization_of(tiles, frame_bits != nullptr, n_blocks, emitter, rule),
                   .has_bits = frame_bits != nullptr},
                  tiles.tile_width);
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeCooperative;
-  attribute.val.cooperative = 1;
+  // The bits are what the previous kernel writes, and the first that this one reads.
+  bool is_overlapped = false;
+  if (frame_bits != nullptr) {
+    CCL_RETURN_IF_ERROR(can_overlap(reinterpret_cast<const void*>(kernel.process), &is_overlapped));
+  }
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeCooperative;
+  attributes[0].val.cooperative = 1;
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(std::min(n_blocks, tiles.count()));
   config.blockDim = dim3(threads_for(tiles.tile_width));
   CCL_RETURN_IF_ERROR(find_shared_bytes(kernel, &config.dynamicSmemBytes));
   config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
+  config.attrs = attributes;
+  config.numAttrs = is_overlapped ? 2 : 1;
   return check(cudaLaunchKernelEx(&config, kernel.process, tiles, emitter, rule, pixels, frame_bits),
                "cudaLaunchKernelEx of runs");
 }

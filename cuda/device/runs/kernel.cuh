@@ -15,6 +15,7 @@
 #pragma once
 
 #include "device/grid_barrier.cuh"
+#include "device/launch.cuh"
 #include "device/runs/label.cuh"
 #include "device/runs/measure.cuh"
 #include "device/runs/merge.cuh"
@@ -207,6 +208,9 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
   extern __shared__ uint4 memory[];
   auto& tile = *reinterpret_cast<Tile*>(memory);
   assume<kSpecialization>(tiles, emitter, rule);
+  if constexpr (kHasBits) {
+    wait_for_previous_kernel();  // which writes the bits
+  }
   if constexpr (has_resident_tiles(kSpecialization)) {
     process_resident<Tile, kHasFeatures, kHasBits>(tiles, emitter, rule, tile, pixels, frame_bits);
   } else {

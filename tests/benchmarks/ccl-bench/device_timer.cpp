@@ -23,11 +23,11 @@ void StageEvents::clear() {
 
 Status StageEvents::add_times(const Event& start, Times* times) const {
   const Event* previous = &start;
-  for (uint32_t stage = 0; stage < kStageCount; ++stage) {
+  for (uint32_t stage = kLabel; stage < kStageCount; ++stage) {
     if (is_marked_[stage]) {
       float us = 0;
       CCL_RETURN_IF_ERROR(events_[stage].elapsed_since(*previous, &us));
-      times->stages[stage].push_back(us);
+      times->stages[stage - kLabel].push_back(us);
       previous = &events_[stage];
     }
   }

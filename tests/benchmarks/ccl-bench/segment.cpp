@@ -92,31 +92,35 @@ class SegmentBench {
                                .counts = counts_.data()};
     Settings settings = job.settings;
     const bool has_bits = makes_bits(rule.rule, rule.segmentation, false);
-    const auto segment = [&]() -> Status {
+    device::SegmentPlan plan;
+    const auto begin = [&]() -> Status {
       job.time += kFrameTime;
-      return has_bits ? segmenter.enqueue(job, {{frame.input, pitch_, config_.width, config_.height}, {}},
-                                          bits, frame.counts, stream_)
-                      : Status();
+      return has_bits ? segmenter.begin(job, &bits, stream_) : Status();
+    };
+    const auto segment = [&]() -> Status {
+      return has_bits ? segmenter.enqueue(plan, bits, frame.counts, stream_.get()) : Status();
     };
     if (has_bits) {
       CCL_RETURN_IF_ERROR(bits.prepare(job, config_, stream_));
+      CCL_RETURN_IF_ERROR(
+          segmenter.prepare(job, {.luma = {frame.input, pitch_, config_.width, config_.height}}, &plan));
       frame.bits = bits.foreground();
       frame.strong_bits = bits.strong();
       settings.rule = kBitRule;
     }
     if (rule.rule.foreground == Foreground::kMotion) {
-      CCL_RETURN_IF_ERROR(show_empty_frames(segment));
+      CCL_RETURN_IF_ERROR(show_empty_frames(begin, segment));
     }
     CCL_RETURN_IF_ERROR(
         check(cudaMemcpy2DAsync(input_.data(), pitch_, image.pixels(), image.stride, image.width,
                                 image.height, cudaMemcpyHostToDevice, stream_.get()),
               "cudaMemcpy2DAsync of an image"));
     device::Graph graph;
-    CCL_RETURN_IF_ERROR(capture(settings, frame, &graph));
+    CCL_RETURN_IF_ERROR(capture(settings, frame, segment, &graph));
     CCL_RETURN_IF_ERROR(timer_.run(
         kRepetitions,
         [&](StageEvents*) -> Status {
-          CCL_RETURN_IF_ERROR(segment());
+          CCL_RETURN_IF_ERROR(begin());
           return graph.launch(stream_);
         },
         times));
@@ -128,24 +132,30 @@ class SegmentBench {
 
  private:
   /// So that the model knows the background, and the image is in front of it.
-  template <typename Segment>
-  Status show_empty_frames(Segment segment) {
+  template <typename Begin, typename Segment>
+  Status show_empty_frames(Begin begin, Segment segment) {
     constexpr int kWarmUpFrames = 60;
     CCL_RETURN_IF_ERROR(
         check(cudaMemsetAsync(input_.data(), 0, pitch_ * config_.height, stream_.get()), "cudaMemsetAsync"));
     for (int i = 0; i < kWarmUpFrames; ++i) {
+      CCL_RETURN_IF_ERROR(begin());
       CCL_RETURN_IF_ERROR(segment());
+      CCL_RETURN_IF_ERROR(stream_.synchronize());  // the step is read from host memory
     }
     return {};
   }
 
-  Status capture(const Settings& settings, const device::FrameBuffers& frame, device::Graph* graph) {
+  template <typename Segment>
+  Status capture(const Settings& settings, const device::FrameBuffers& frame, Segment segment,
+                 device::Graph* graph) {
     CCL_RETURN_IF_ERROR(pipeline_->prepare(settings, frame));
     // Once outside the graph: the first launch loads the kernels, which a capture does not allow.
     CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings, frame, stream_.get(), nullptr));
     CCL_RETURN_IF_ERROR(stream_.synchronize());
-    return graph->capture(stream_,
-                          [&] { return pipeline_->enqueue(settings, frame, stream_.get(), nullptr); });
+    return graph->capture(stream_, [&]() -> Status {
+      CCL_RETURN_IF_ERROR(segment());
+      return pipeline_->enqueue(settings, frame, stream_.get(), nullptr);
+    });
   }
 
   Config config_;

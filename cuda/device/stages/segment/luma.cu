@@ -54,24 +54,28 @@ Status allocate_once(size_t bytes, DeviceArray<uint8_t>* array) {
 
 }  // namespace
 
-Status LumaPlanes::enqueue(uint32_t width, uint32_t height, bool needs_chroma, SourceFrame* frame,
-                           cudaStream_t stream) {
+Status LumaPlanes::place(uint32_t width, uint32_t height, bool needs_chroma, SourceFrame* frame) {
   const size_t pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
   const size_t bytes = pitch * height;
-  const bool makes_chroma = needs_chroma && frame->pixels.is_rgb;
   CCL_RETURN_IF_ERROR(allocate_once(bytes, &luma_));
   frame->luma = {luma_.data(), pitch, width, height};
-  if (makes_chroma) {
+  if (needs_chroma && frame->pixels.is_rgb) {
     CCL_RETURN_IF_ERROR(allocate_once(2 * bytes, &chroma_));
     frame->chroma = {.u = chroma_.data(), .v = chroma_.data() + bytes, .stride = pitch};
   }
+  return {};
+}
+
+Status LumaPlanes::enqueue(const SourceFrame& frame, cudaStream_t stream) const {
+  const segment::Plane& luma = frame.luma;
+  const bool makes_chroma = frame.pixels.is_rgb && frame.chroma.u != nullptr;
   const auto words = [](uint8_t* plane) { return reinterpret_cast<uint32_t*>(plane); };
   const WordPlanes planes{.luma = words(luma_.data()),
                           .u = makes_chroma ? words(chroma_.data()) : nullptr,
-                          .v = makes_chroma ? words(chroma_.data() + bytes) : nullptr,
-                          .row_words = static_cast<uint32_t>(pitch / kWordPixels)};
-  return launch("write_planes", write_planes, blocks_for(planes.row_words * height, kThreads), kThreads,
-                stream, frame->pixels, width, height, planes);
+                          .v = makes_chroma ? words(chroma_.data() + luma.pitch * luma.height) : nullptr,
+                          .row_words = static_cast<uint32_t>(luma.pitch / kWordPixels)};
+  return launch("write_planes", write_planes, blocks_for(planes.row_words * luma.height, kThreads), kThreads,
+                stream, frame.pixels, luma.width, luma.height, planes);
 }
 
 }  // namespace ccl::device::segment

@@ -16,9 +16,11 @@ namespace ccl::device::segment {
 /// One per slot. Takes the memory of a plane with the first frame that needs it.
 class LumaPlanes {
  public:
-  /// Enqueues the writing of 8-bit luma of width × height pixels, and makes it frame->luma; it is valid until
-  /// the next call. With `needs_chroma` an RGB frame gets chroma.
-  Status enqueue(uint32_t width, uint32_t height, bool needs_chroma, SourceFrame* frame, cudaStream_t stream);
+  /// Makes a plane of 8-bit luma of width × height pixels frame->luma, and with `needs_chroma` planes of
+  /// chroma frame->chroma if the frame is RGB. They are valid until the next call.
+  Status place(uint32_t width, uint32_t height, bool needs_chroma, SourceFrame* frame);
+  /// Enqueues the writing of these planes. `frame` is what place() has changed.
+  Status enqueue(const SourceFrame& frame, cudaStream_t stream) const;
 
  private:
   DeviceArray<uint8_t> luma_;

@@ -143,6 +143,7 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ LaneCounts lane_counts;
   __shared__ LevelScratch scratch;
   const GridBarrier barrier(arrivals);
+  allow_next_kernel();
   for (uint32_t i = threadIdx.x; i < kOtsuBins * kWarpSize; i += kThreads) {
     lane_counts[i / kWarpSize][i % kWarpSize] = 0;
   }

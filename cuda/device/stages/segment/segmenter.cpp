@@ -17,7 +17,8 @@ size_t count_bit_words(uint32_t width, uint32_t height) {
   return size_t{bit_row_words(width)} * height;
 }
 
-Status allocate_once(size_t count, DeviceArray<uint32_t>* array) {
+template <typename Array>
+Status allocate_once(size_t count, Array* array) {
   return array->data() != nullptr ? Status() : array->allocate(count);
 }
 
@@ -29,6 +30,9 @@ Status FrameBits::prepare(const FrameJob& job, const Config& config, const Strea
   has_strong_ = has_hysteresis(job.settings.rule, job.segmentation);
   if (has_strong_) {
     CCL_RETURN_IF_ERROR(allocate_once(n_words, &strong_));
+  }
+  if (job.settings.rule.foreground == Foreground::kMotion) {
+    CCL_RETURN_IF_ERROR(allocate_once(1, &step_));
   }
   has_regions_ = job.regions != nullptr;
   if (!has_regions_ || job.regions->id() == regions_id_) {
@@ -50,16 +54,32 @@ Status Segmenter::configure(uint32_t width, uint32_t height) {
   return {};
 }
 
-Status Segmenter::prepare(const FrameJob& job, const SourceFrame& source) {
-  CCL_RETURN_IF_ERROR(allocate_once(count_bit_words(width_, height_), &found_));
+Status Segmenter::prepare(const FrameJob& job, const SourceFrame& source, SegmentPlan* plan) {
+  CCL_RETURN_IF_ERROR(allocate(job, source));
+  *plan = {.has_bits = true,
+           .rule = job.settings.rule,
+           .connectivity = job.settings.connectivity,
+           .segmentation = job.segmentation,
+           .has_regions = job.regions != nullptr,
+           .source = source,
+           .n_allocations = n_allocations_};
+  return {};
+}
+
+Status Segmenter::allocate(const FrameJob& job, const SourceFrame& source) {
+  if (found_.data() == nullptr) {
+    CCL_RETURN_IF_ERROR(found_.allocate(count_bit_words(width_, height_)));
+  }
   const Foreground foreground = job.settings.rule.foreground;
   if (foreground == Foreground::kOtsu && otsu_ == nullptr) {
     auto otsu = std::make_unique<segment::Otsu>();
     CCL_RETURN_IF_ERROR(otsu->configure(stream_.get()));
     otsu_ = std::move(otsu);
   }
-  if (foreground == Foreground::kMotion) {
-    CCL_RETURN_IF_ERROR(background_.prepare(job.segmentation.motion.model, source.chroma));
+  const BackgroundModel model = job.segmentation.motion.model;
+  if (foreground == Foreground::kMotion && background_.needs_memory(model, source.chroma)) {
+    ++n_allocations_;
+    CCL_RETURN_IF_ERROR(background_.prepare(model, source.chroma));
   }
   if (job.segmentation.morphology.fill_holes > 0 && components_ == nullptr) {
     auto components = std::make_unique<BitComponents>();
@@ -69,64 +89,67 @@ Status Segmenter::prepare(const FrameJob& job, const SourceFrame& source) {
   return {};
 }
 
-Status Segmenter::enqueue(const FrameJob& job, const SourceFrame& source, const FrameBits& bits,
-                          FrameCounts* counts, const Stream& stream) {
-  CCL_RETURN_IF_ERROR(prepare(job, source));
-  if (has_ended_) {
-    CCL_RETURN_IF_ERROR(check(cudaStreamWaitEvent(stream.get(), ended_.get()), "cudaStreamWaitEvent"));
+Status Segmenter::begin(const FrameJob& job, FrameBits* bits, const Stream& stream) {
+  if (job.settings.rule.foreground == Foreground::kMotion) {
+    *bits->step() = clock_.next(job.segmentation.motion, job.time, job.resets_background);
   }
-  const Morphology& morphology = job.segmentation.morphology;
-  const bool is_motion = job.settings.rule.foreground == Foreground::kMotion;
+  const bool is_new_stream = std::exchange(last_stream_, stream.get()) != stream.get();
+  return is_new_stream ? check(cudaStreamWaitEvent(stream.get(), ended_.get()), "cudaStreamWaitEvent")
+                       : Status();
+}
+
+Status Segmenter::end(const Stream& stream) {
+  return ended_.record(stream);
+}
+
+Status Segmenter::enqueue(const SegmentPlan& plan, const FrameBits& bits, FrameCounts* counts,
+                          cudaStream_t stream) {
+  const Morphology& morphology = plan.segmentation.morphology;
+  const bool is_motion = plan.rule.foreground == Foreground::kMotion;
   const bool fills_holes = morphology.fill_holes > 0;
   const BitMasks masks{.regions = fills_holes ? nullptr : bits.regions(),
                        .is_cleared = is_motion ? background_.has_no_foreground() : nullptr};
   const bool has_more = morphology.open_radius > 0 || morphology.close_radius > 0 ||
                         masks.regions != nullptr || masks.is_cleared != nullptr;
   uint32_t* found = has_more ? found_.data() : bits.foreground();
-  CCL_RETURN_IF_ERROR(enqueue_rule(job, source, bits.strong(), found, counts, stream.get()));
+  CCL_RETURN_IF_ERROR(enqueue_rule(plan, bits, found, counts, stream));
   if (has_more) {
-    CCL_RETURN_IF_ERROR(
-        open_and_close(morphology, found, width_, height_, masks, bits.foreground(), stream.get()));
+    CCL_RETURN_IF_ERROR(open_and_close(morphology, found, width_, height_, masks, bits.foreground(), stream));
   }
-  if (fills_holes) {
-    CCL_RETURN_IF_ERROR(components_->fill_holes(bits.foreground(), morphology.fill_holes,
-                                                job.settings.connectivity, bits.regions(), stream.get()));
-  }
-  has_ended_ = true;
-  return ended_.record(stream);
+  return fills_holes ? components_->fill_holes(bits.foreground(), morphology.fill_holes, plan.connectivity,
+                                               bits.regions(), stream)
+                     : Status();
 }
 
-Status Segmenter::read_background(uint8_t* planes, const Stream& stream) {
+Status Segmenter::read_background(uint8_t* planes, cudaStream_t stream) const {
   const size_t n_pixels = size_t{width_} * height_;
-  CCL_RETURN_IF_ERROR(background_.read(planes, planes + n_pixels, planes + 2 * n_pixels, stream.get()));
-  return ended_.record(stream);
+  return background_.read(planes, planes + n_pixels, planes + 2 * n_pixels, stream);
 }
 
 /// Writes the foreground before morphology to `found`.
-Status Segmenter::enqueue_rule(const FrameJob& job, const SourceFrame& source, uint32_t* strong,
-                               uint32_t* found, FrameCounts* counts, cudaStream_t stream) {
-  const ForegroundRule& rule = job.settings.rule;
-  const segment::Plane& luma = source.luma;
+Status Segmenter::enqueue_rule(const SegmentPlan& plan, const FrameBits& bits, uint32_t* found,
+                               FrameCounts* counts, cudaStream_t stream) {
+  const ForegroundRule& rule = plan.rule;
+  const segment::Plane& luma = plan.source.luma;
   switch (rule.foreground) {
     case Foreground::kOtsu:
       return otsu_->enqueue(luma, rule.invert, found, counts, stream);
     case Foreground::kLocal:
-      return segment::local_bits(luma, job.segmentation.local, rule.invert, found, stream);
-    case Foreground::kMotion: {
-      const MotionStep step = clock_.next(job.segmentation.motion, job.time, job.resets_background);
-      return background_.enqueue(luma, source.chroma, step, found, counts, stream);
-    }
+      return segment::local_bits(luma, plan.segmentation.local, rule.invert, found, stream);
+    case Foreground::kMotion:
+      return background_.enqueue(luma, plan.source.chroma, *bits.step(), found, counts, stream);
     case Foreground::kBinary: {
-      const bool is_wide = job.segmentation.wide_threshold > 0 && source.has_pixels();
-      const auto apply = [&](const ThresholdRule& threshold, uint32_t* bits) {
-        return is_wide ? segment::wide_threshold_bits(source.pixels, width_, height_, threshold, bits, stream)
-                       : segment::threshold_bits(luma, threshold, bits, stream);
+      const SourcePixels& pixels = plan.source.pixels;
+      const bool is_wide = plan.segmentation.wide_threshold > 0 && plan.source.has_pixels();
+      const auto apply = [&](const ThresholdRule& threshold, uint32_t* to) {
+        return is_wide ? segment::wide_threshold_bits(pixels, width_, height_, threshold, to, stream)
+                       : segment::threshold_bits(luma, threshold, to, stream);
       };
       const HysteresisRule thresholds =
-          hysteresis_rule(is_wide ? job.segmentation.wide_threshold : rule.threshold, rule.invert,
-                          job.segmentation.threshold_low);
+          hysteresis_rule(is_wide ? plan.segmentation.wide_threshold : rule.threshold, rule.invert,
+                          plan.segmentation.threshold_low);
       CCL_RETURN_IF_ERROR(apply(thresholds.weak, found));
-      return strong != nullptr ? apply(thresholds.strong, strong) : Status();
+      return bits.strong() != nullptr ? apply(thresholds.strong, bits.strong()) : Status();
     }
     case Foreground::kValues:  // makes no bits
       break;

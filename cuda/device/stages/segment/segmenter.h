@@ -19,6 +19,20 @@
 
 namespace ccl::device {
 
+/// What the segment stage of a frame depends on, the memory of its slot apart. Frames with equal plans
+/// enqueue the same work.
+struct SegmentPlan {
+  bool has_bits = false;
+  ForegroundRule rule;
+  Connectivity connectivity = Connectivity::k8;
+  Segmentation segmentation;
+  bool has_regions = false;
+  SourceFrame source;
+  uint64_t n_allocations = 0;  ///< of the segmenter: after another one, its memory may lie elsewhere
+
+  bool operator==(const SegmentPlan&) const = default;
+};
+
 /// The bit images of a frame in flight: memory of a slot.
 class FrameBits {
  public:
@@ -31,10 +45,15 @@ class FrameBits {
   uint32_t* strong() const { return has_strong_ ? strong_.data() : nullptr; }
   const uint32_t* regions() const { return has_regions_ ? regions_.data() : nullptr; }
 
+  /// The frame's step, if its rule is Foreground::kMotion: page-locked memory that kernels read, so that one
+  /// graph serves steps of any length.
+  MotionStep* step() const { return step_.data(); }
+
  private:
   DeviceArray<uint32_t> foreground_;
   DeviceArray<uint32_t> strong_;
   DeviceArray<uint32_t> regions_;
+  PinnedArray<MotionStep> step_;
   bool has_strong_ = false;
   bool has_regions_ = false;
   uint64_t regions_id_ = 0;  ///< of the mask that was uploaded; 0: none
@@ -42,6 +61,10 @@ class FrameBits {
 
 /// One per engine. It outlives a change of the configuration, unless the frame's size changes: the background
 /// model goes on. All calls, construction and destruction included, need the context to be current.
+///
+/// For each frame for which makes_bits() is true: prepare(), begin(), then enqueue() or a graph with what it
+/// enqueues, then end(). Frames come in their order; on the GPU each waits for the one before it, whatever
+/// their streams.
 class Segmenter {
  public:
   /// Takes no memory for any rule yet.
@@ -49,26 +72,32 @@ class Segmenter {
 
   bool has_size(uint32_t width, uint32_t height) const { return width == width_ && height == height_; }
 
-  /// Enqueues the writing of the bit images of a frame for which makes_bits() is true, and of what `counts`
-  /// reports of them. Frames must come in their order; on the GPU each waits for the one before it, whatever
-  /// their streams. The first frame of a rule takes the memory for it.
-  Status enqueue(const FrameJob& job, const SourceFrame& source, const FrameBits& bits, FrameCounts* counts,
-                 const Stream& stream);
+  /// Takes the memory that the frame needs in addition, and makes its plan.
+  Status prepare(const FrameJob& job, const SourceFrame& source, SegmentPlan* plan);
+
+  /// Takes the step of the frame's time stamp, and makes `stream` wait for the previous frame.
+  Status begin(const FrameJob& job, FrameBits* bits, const Stream& stream);
+
+  /// Enqueues the writing of the bit images, and of what `counts` reports of them.
+  Status enqueue(const SegmentPlan& plan, const FrameBits& bits, FrameCounts* counts, cudaStream_t stream);
 
   /// Enqueues, after enqueue() of a frame with Foreground::kMotion, the writing of what the model believes:
-  /// planes of luma, U and V, each of width × height pixels, dense. The next frame waits for it.
-  Status read_background(uint8_t* planes, const Stream& stream);
+  /// planes of luma, U and V, each of width × height pixels, dense.
+  Status read_background(uint8_t* planes, cudaStream_t stream) const;
+
+  Status end(const Stream& stream);
 
  private:
-  Status prepare(const FrameJob& job, const SourceFrame& source);
-  Status enqueue_rule(const FrameJob& job, const SourceFrame& source, uint32_t* strong, uint32_t* found,
-                      FrameCounts* counts, cudaStream_t stream);
+  Status allocate(const FrameJob& job, const SourceFrame& source);
+  Status enqueue_rule(const SegmentPlan& plan, const FrameBits& bits, uint32_t* found, FrameCounts* counts,
+                      cudaStream_t stream);
 
   uint32_t width_ = 0;
   uint32_t height_ = 0;
-  Stream stream_;  ///< for memory that is initialized once
-  Event ended_;    ///< of the last frame
-  bool has_ended_ = false;
+  Stream stream_;                       ///< for memory that is initialized once
+  Event ended_;                         ///< of the last frame
+  cudaStream_t last_stream_ = nullptr;  ///< of the last frame
+  uint64_t n_allocations_ = 0;
   DeviceArray<uint32_t> found_;  ///< the foreground before morphology
   std::unique_ptr<segment::Otsu> otsu_;
   MotionClock clock_;

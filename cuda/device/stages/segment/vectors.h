@@ -18,6 +18,8 @@ struct Plane {
   size_t pitch;  ///< bytes
   uint32_t width;
   uint32_t height;
+
+  bool operator==(const Plane&) const = default;
 };
 
 /// Whether every row starts where 16-byte loads may.
