@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// A block goes down a strip of columns. Each thread keeps the sums of four columns over the rows of the
-/// window: going one row down adds a row below and subtracts one above. A prefix sum over the block's columns
-/// then gives the sum of each window as a difference of two. The work does not depend on the radius, except
-/// the rows that a block adds up before its first one.
+/// A block writes a tile in two steps with running sums. First each thread goes down four columns and stores,
+/// for each row, the sums of their pixels over the window's rows. Then each thread goes along a word of a row
+/// and adds those sums over the window's columns. So a pixel costs as much with any radius, except for the
+/// first window of each thread and for the halo of a tile.
 #include "device/stages/segment/local.h"
-
-#include <algorithm>
 
 #include "ccl/segment/local.h"
 #include "device/launch.cuh"
+#include "device/stages/segment/lanes.cuh"
 #include "device/stages/segment/vectors.cuh"
 #include "device/warp.cuh"
 
@@ -16,179 +15,235 @@ namespace ccl::device::segment {
 
 namespace {
 
-constexpr uint32_t kColumns = 4;     ///< of a thread
-constexpr uint32_t kRowsAtOnce = 4;  ///< rows between two barriers
-constexpr uint32_t kRows = 32;       ///< of a block
 constexpr uint32_t kWordPixels = 32;
+constexpr uint32_t kQuad = 4;         ///< columns of a thread in the first step
+constexpr uint32_t kChunkRows = 8;    ///< rows of a thread in the first step
+constexpr uint32_t kRows = 16;        ///< of a tile
+constexpr uint32_t kRowsAtOnce = 16;  ///< rows of the first window that a thread loads before it adds them
 
-/// The columns that a block adds up, and those that it writes.
-template <uint32_t kThreads>
-struct Strip {
-  static constexpr uint32_t kInputs = kThreads * kColumns;
-  static constexpr uint32_t outputs(uint32_t radius) {
-    return (kInputs - 2 * radius) / kWordPixels * kWordPixels;
-  }
+/// The sums of a tile's columns, its halo included, over the rows of each row's window. A column of 255 rows
+/// fits 16 bits, its squares fit 32. Rows begin in different banks: lanes read different rows.
+template <uint32_t kColumns, bool kHasSquares>
+struct TileSums {
+  uint32_t values[kRows][kColumns / 2 + 1];  ///< two columns a word
+  uint32_t squares[kHasSquares ? kRows : 1][kHasSquares ? kColumns + 1 : 1];
+  static_assert(kColumns % 4 == 0);
 };
+static_assert((2 * kMaxLocalRadius + 1) * 255 <= 0xffff);
 
-/// A sum for each of a thread's columns.
-struct ColumnSums {
-  uint32_t of[kColumns];
-};
+/// The sums of four columns. Those of the values are halves of words.
+template <bool kHasSquares>
+struct QuadSums {
+  Quad values;
+  uint32_t squares[kHasSquares ? kQuad : 1];
 
-struct Row {
-  uint32_t values[kColumns];
-};
-
-/// A thread's columns of a row, which begin at x; 0 outside the frame. x may be −1 and less, wrapped around.
-__device__ Row load_columns(const Plane& frame, uint32_t x, uint32_t y) {
-  Row row;
-#pragma unroll
-  for (uint32_t i = 0; i < kColumns; ++i) {
-    const uint32_t column = x + i;
-    row.values[i] = column < frame.width ? __ldg(frame.pixels + y * frame.pitch + column) : 0;
-  }
-  return row;
-}
-
-template <bool kIsAdded>
-__device__ void change(const Row& row, ColumnSums& sums, ColumnSums& squares) {
-#pragma unroll
-  for (uint32_t i = 0; i < kColumns; ++i) {
-    const uint32_t value = row.values[i];
-    sums.of[i] += kIsAdded ? value : 0 - value;
-    squares.of[i] += kIsAdded ? value * value : 0 - value * value;
-  }
-}
-
-/// Writes, for each column of the block, the sum of the columns before it. `warp_sums`: a word per warp.
-template <uint32_t kThreads>
-__device__ void write_prefix_sums(const ColumnSums& sums, uint32_t* warp_sums, uint32_t* prefix) {
-  uint32_t of_thread = 0;
-  uint32_t before[kColumns];
-#pragma unroll
-  for (uint32_t i = 0; i < kColumns; ++i) {
-    before[i] = of_thread;
-    of_thread += sums.of[i];
-  }
-  const uint32_t before_in_warp = warp_exclusive_sum(of_thread);
-  if (threadIdx.x % kWarpSize == kWarpSize - 1) {
-    warp_sums[threadIdx.x / kWarpSize] = before_in_warp + of_thread;
-  }
-  auto* to = reinterpret_cast<uint4*>(prefix) + threadIdx.x;
-  *to = make_uint4(before_in_warp + before[0], before_in_warp + before[1], before_in_warp + before[2],
-                   before_in_warp + before[3]);
-}
-
-/// The prefix sums of the rows between two barriers, within each warp, and the sums of the warps.
-template <uint32_t kThreads>
-struct PrefixSums {
-  static constexpr uint32_t kWarps = kThreads / kWarpSize;
-  uint32_t prefix[kRowsAtOnce][Strip<kThreads>::kInputs + kColumns];
-  uint32_t warps[kRowsAtOnce][kWarps];
-
-  /// The sum of columns [begin, end) of the strip.
-  __device__ uint32_t sum(uint32_t row, uint32_t begin, uint32_t end) const {
-    constexpr uint32_t kWarpColumns = kWarpSize * kColumns;
-    uint32_t between = 0;  // what is in whole warps
-    for (uint32_t warp = begin / kWarpColumns; warp < end / kWarpColumns; ++warp) {
-      between += warps[row][warp];
-    }
-    return between + prefix[row][end] - prefix[row][begin];
-  }
-};
-
-template <uint32_t kThreads, bool kHasSquares>
-__global__ void __launch_bounds__(kThreads)
-    write_local_bits(Plane frame, LocalRule rule, uint32_t radius, uint32_t row_words, uint32_t* bits) {
-  __shared__ alignas(16) PrefixSums<kThreads> sums_of_rows;
-  __shared__ alignas(16) PrefixSums<kHasSquares ? kThreads : kWarpSize> squares_of_rows;
-  const uint32_t outputs = Strip<kThreads>::outputs(radius);
-  const uint32_t x_begin = blockIdx.x * outputs;
-  const uint32_t y_begin = blockIdx.y * kRows;
-  const uint32_t y_end = min(y_begin + kRows, frame.height);
-  const uint32_t column = x_begin - radius + threadIdx.x * kColumns;
-  // The column after the last one, for windows that end there.
-  if (threadIdx.x < kRowsAtOnce) {
-    sums_of_rows.prefix[threadIdx.x][Strip<kThreads>::kInputs] = 0;
+  template <bool kIsAdded>
+  __device__ void change(uint32_t pixels) {
+    const Quad quad = Quad::of(pixels);
+    values.even += kIsAdded ? quad.even : 0 - quad.even;
+    values.odd += kIsAdded ? quad.odd : 0 - quad.odd;
     if constexpr (kHasSquares) {
-      squares_of_rows.prefix[threadIdx.x][Strip<kThreads>::kInputs] = 0;
+#pragma unroll
+      for (uint32_t i = 0; i < kQuad; ++i) {
+        const uint32_t value = pixels >> 8 * i & 0xff;
+        squares[i] += kIsAdded ? value * value : 0 - value * value;
+      }
     }
   }
 
-  ColumnSums sums{};
-  ColumnSums squares{};
-  // The window of the row before the first one.
-  const WindowSpan first = window_span(y_begin, radius, frame.height);
-  for (uint32_t y = first.begin; y + 1 < first.end || (y < first.end && y_begin + radius >= frame.height);
-       ++y) {
-    change<true>(load_columns(frame, column, y), sums, squares);
+  template <typename Sums>
+  __device__ void store(uint32_t row, uint32_t quad, Sums& tile) const {
+    tile.values[row][2 * quad] = __byte_perm(values.even, values.odd, 0x5410);
+    tile.values[row][2 * quad + 1] = __byte_perm(values.even, values.odd, 0x7632);
+    if constexpr (kHasSquares) {
+#pragma unroll
+      for (uint32_t i = 0; i < kQuad; ++i) {
+        tile.squares[row][kQuad * quad + i] = squares[i];
+      }
+    }
   }
-  for (uint32_t y0 = y_begin; y0 < y_end; y0 += kRowsAtOnce) {
+};
+
+/// Four columns of a frame, or as many as it has from there on: the others are 0. So are rows outside it.
+template <bool kIsWord>
+struct QuadColumns {
+  const uint8_t* pixels;
+  uint32_t pitch;
+  uint32_t n_columns;  ///< unless kIsWord: less than four, or not aligned to four bytes
+
+  __device__ uint32_t load(uint32_t y, uint32_t end) const {
+    if (y >= end) {
+      return 0;
+    }
+    const uint8_t* from = pixels + size_t{y} * pitch;
+    if constexpr (kIsWord) {
+      return __ldg(reinterpret_cast<const uint32_t*>(from));
+    }
+    uint32_t word = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < kQuad; ++i) {
+      word |= i < n_columns ? uint32_t{__ldg(from + i)} << 8 * i : 0;
+    }
+    return word;
+  }
+};
+
+/// Stores the sums of four columns for the rows from `y` on, which is in the frame.
+template <bool kHasSquares, bool kIsWord, typename Sums>
+__device__ void sum_columns(const QuadColumns<kIsWord>& columns, uint32_t height, uint32_t radius, uint32_t y,
+                            uint32_t quad, Sums& tile) {
+  QuadSums<kHasSquares> sums{};
+  // The first window without its last row.
+  const uint32_t end = min(y + radius, height);
+  for (uint32_t first = y > radius ? y - radius : 0; first < end; first += kRowsAtOnce) {
+    uint32_t pixels[kRowsAtOnce];
 #pragma unroll
     for (uint32_t i = 0; i < kRowsAtOnce; ++i) {
-      const uint32_t y = y0 + i;
-      if (y + radius < frame.height) {
-        change<true>(load_columns(frame, column, y + radius), sums, squares);
-      }
-      if (y > radius && y > y_begin && y < frame.height) {
-        change<false>(load_columns(frame, column, y - radius - 1), sums, squares);
-      }
-      write_prefix_sums<kThreads>(sums, sums_of_rows.warps[i], sums_of_rows.prefix[i]);
-      if constexpr (kHasSquares) {
-        write_prefix_sums<kThreads>(squares, squares_of_rows.warps[i], squares_of_rows.prefix[i]);
-      }
+      pixels[i] = columns.load(first + i, end);
     }
-    __syncthreads();
-    const uint32_t words = outputs / kWordPixels;
-    for (uint32_t i = threadIdx.x / kWarpSize; i < words * kRowsAtOnce; i += kThreads / kWarpSize) {
-      const uint32_t row = i / words;
-      const uint32_t y = y0 + row;
-      const uint32_t x = x_begin + i % words * kWordPixels + threadIdx.x % kWarpSize;
-      bool is_foreground = false;
-      if (x < frame.width && y < y_end) {
-        const WindowSpan across = window_span(x, radius, frame.width);
-        const uint32_t n = across.size() * window_span(y, radius, frame.height).size();
-        const uint32_t begin = x - x_begin;  // the strip begins `radius` columns earlier
-        const uint32_t end = begin + 2 * radius + 1;
-        uint32_t square_sum = 0;
-        if constexpr (kHasSquares) {
-          square_sum = squares_of_rows.sum(row, begin, end);
-        }
-        is_foreground = rule.is_foreground(__ldg(frame.pixels + y * frame.pitch + x), n,
-                                           sums_of_rows.sum(row, begin, end), square_sum);
-      }
-      const uint32_t word = __ballot_sync(kAllLanes, is_foreground);
-      const uint32_t column_word = x / kWordPixels;
-      if (threadIdx.x % kWarpSize == 0 && y < y_end && column_word < row_words) {
-        bits[size_t{y} * row_words + column_word] = word;
-      }
+#pragma unroll
+    for (uint32_t i = 0; i < kRowsAtOnce; ++i) {
+      sums.template change<true>(pixels[i]);
     }
-    __syncthreads();
+  }
+  uint32_t entering[kChunkRows];
+  uint32_t leaving[kChunkRows];  // from the row above; wraps around above the frame
+#pragma unroll
+  for (uint32_t i = 0; i < kChunkRows; ++i) {
+    entering[i] = columns.load(y + i + radius, height);
+    leaving[i] = i > 0 ? columns.load(y + i - radius - 1, height) : 0;
+  }
+#pragma unroll
+  for (uint32_t i = 0; i < kChunkRows; ++i) {
+    sums.template change<true>(entering[i]);
+    sums.template change<false>(leaving[i]);
+    sums.store(y % kRows + i, quad, tile);
   }
 }
 
-template <uint32_t kThreads>
+/// A word of a row.
+struct Word {
+  uint32_t x;  ///< of the first pixel
+  uint32_t y;
+  uint32_t column;  ///< of the tile's sums: the first one in the window of the first pixel
+  uint32_t values[kWordPixels / 4];
+};
+
+template <bool kHasSquares, bool kIsInside, typename Sums>
+__device__ uint32_t find_bits(const Plane& frame, const LocalRule& rule, uint32_t radius, const Word& word,
+                              const Sums& tile) {
+  const uint16_t* values = reinterpret_cast<const uint16_t*>(tile.values[word.y % kRows]) + word.column;
+  const uint32_t* squares = kHasSquares ? tile.squares[word.y % kRows] + word.column : nullptr;
+  const uint32_t n_rows = window_span(word.y, radius, frame.height).size();
+  // The first window without its last column.
+  uint32_t sum = 0;
+  uint32_t square_sum = 0;
+#pragma unroll 8
+  for (uint32_t i = 0; i < 2 * radius; ++i) {
+    sum += values[i];
+    square_sum += kHasSquares ? squares[i] : 0;
+  }
+  uint32_t found = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < kWordPixels; ++i) {
+    sum += values[i + 2 * radius];
+    square_sum += kHasSquares ? squares[i + 2 * radius] : 0;
+    const uint32_t n_columns =
+        kIsInside ? 2 * radius + 1 : window_span(word.x + i, radius, frame.width).size();
+    const uint32_t value = word.values[i / 4] >> i % 4 * 8 & 0xff;
+    found |= uint32_t{rule.is_foreground(value, n_columns * n_rows, sum, square_sum)} << i;
+    sum -= values[i];
+    square_sum -= kHasSquares ? squares[i] : 0;
+  }
+  return found;
+}
+
+/// A tile is `words` words wide.
+template <uint32_t kThreads, uint32_t kColumns, bool kHasSquares>
+__global__ void __launch_bounds__(kThreads)
+    write_local_bits(Plane frame, bool has_aligned_words, bool is_aligned, LocalRule rule, uint32_t radius,
+                     uint32_t words, uint32_t row_words, uint32_t* bits) {
+  constexpr uint32_t kQuads = kThreads * kChunkRows / kRows;  // threads side by side in the first step
+  static_assert(kQuads * kQuad >= kColumns && kThreads >= kColumns / kWordPixels * kRows);
+  __shared__ TileSums<kColumns, kHasSquares> tile;
+  wait_for_previous_kernel();
+  const uint32_t halo = (radius + kQuad - 1) / kQuad * kQuad;  // left of the tile
+  const uint32_t first_x = blockIdx.x * words * kWordPixels;
+  const uint32_t first_y = blockIdx.y * kRows;
+
+  // The word of the second step, whose pixels are loaded first.
+  const uint32_t column = threadIdx.x / kRows * kWordPixels;
+  Word word{.x = first_x + column, .y = first_y + threadIdx.x % kRows, .column = column + halo - radius};
+  const bool has_word =
+      threadIdx.x / kRows < words && word.y < frame.height && word.x < row_words * kWordPixels;
+  const bool has_pixels = has_word && word.x < frame.width;
+  if (has_pixels) {
+#pragma unroll
+    for (uint32_t i = 0; i < kWordPixels / kVectorPixels; ++i) {
+      const uint4 vector = load_vector(frame, is_aligned, word.x + i * kVectorPixels, word.y);
+      word.values[4 * i] = vector.x;
+      word.values[4 * i + 1] = vector.y;
+      word.values[4 * i + 2] = vector.z;
+      word.values[4 * i + 3] = vector.w;
+    }
+  }
+
+  const uint32_t quad = threadIdx.x % kQuads;
+  const uint32_t x = first_x - halo + quad * kQuad;  // wraps around left of the frame
+  const uint32_t y = first_y + threadIdx.x / kQuads * kChunkRows;
+  if (quad * kQuad < kColumns && y < frame.height) {
+    const auto pitch = static_cast<uint32_t>(frame.pitch);
+    if (x >= frame.width) {
+      const QuadSums<kHasSquares> none{};
+      for (uint32_t i = 0; i < kChunkRows; ++i) {
+        none.store(y % kRows + i, quad, tile);
+      }
+    } else if (has_aligned_words && x + kQuad <= frame.width) {
+      sum_columns<kHasSquares>(QuadColumns<true>{frame.pixels + x, pitch, kQuad}, frame.height, radius, y,
+                               quad, tile);
+    } else {
+      sum_columns<kHasSquares>(QuadColumns<false>{frame.pixels + x, pitch, frame.width - x}, frame.height,
+                               radius, y, quad, tile);
+    }
+  }
+  __syncthreads();
+  if (!has_word) {
+    return;
+  }
+  uint32_t found = 0;
+  if (has_pixels) {
+    const bool is_inside = word.x >= radius && word.x + kWordPixels + radius <= frame.width;
+    found = is_inside ? find_bits<kHasSquares, true>(frame, rule, radius, word, tile)
+                      : find_bits<kHasSquares, false>(frame, rule, radius, word, tile);
+    found &= frame.width - word.x >= kWordPixels ? kAllLanes : bits_below(frame.width - word.x);
+  }
+  bits[size_t{word.y} * row_words + word.x / kWordPixels] = found;
+}
+
+template <uint32_t kThreads, uint32_t kColumns>
 Status write(const Plane& frame, const LocalRule& rule, uint32_t radius, uint32_t* bits,
              cudaStream_t stream) {
   const uint32_t row_words = bit_row_words(frame.width);
-  const uint32_t outputs = Strip<kThreads>::outputs(radius);
-  const dim3 blocks((row_words * kWordPixels + outputs - 1) / outputs, (frame.height + kRows - 1) / kRows);
-  const auto kernel =
-      rule.needs_squares() ? write_local_bits<kThreads, true> : write_local_bits<kThreads, false>;
-  return launch("write_local_bits", kernel, blocks, kThreads, stream, frame, rule, radius, row_words, bits);
+  const uint32_t most_words = (kColumns - 2 * radius - (kQuad - 1)) / kWordPixels;
+  const uint32_t n_tiles = blocks_for(row_words, most_words);  // of a row
+  const uint32_t words = blocks_for(row_words, n_tiles);
+  const bool has_aligned_words = (reinterpret_cast<uintptr_t>(frame.pixels) | frame.pitch) % kQuad == 0;
+  const auto kernel = rule.needs_squares() ? write_local_bits<kThreads, kColumns, true>
+                                           : write_local_bits<kThreads, kColumns, false>;
+  return launch_overlapped("write_local_bits", kernel, dim3(n_tiles, blocks_for(frame.height, kRows)),
+                           kThreads, stream, frame, has_aligned_words, is_aligned(frame), rule, radius, words,
+                           row_words, bits);
 }
 
 }  // namespace
 
 Status local_bits(const Plane& frame, const LocalThreshold& local, bool invert, uint32_t* bits,
                   cudaStream_t stream) {
-  // Narrow strips give more blocks; wide ones lose fewer columns to a large radius.
-  constexpr uint32_t kNarrow = 64;
-  constexpr uint32_t kWide = 256;
+  // Narrow tiles give more blocks; wide ones have less halo.
   constexpr uint32_t kNarrowRadius = 32;
   const LocalRule rule(local, invert);
-  return local.radius <= kNarrowRadius ? write<kNarrow>(frame, rule, local.radius, bits, stream)
-                                       : write<kWide>(frame, rule, local.radius, bits, stream);
+  return local.radius <= kNarrowRadius ? write<128, 256>(frame, rule, local.radius, bits, stream)
+                                       : write<256, 480>(frame, rule, local.radius, bits, stream);
 }
 
 }  // namespace ccl::device::segment
