@@ -69,7 +69,14 @@ class LocalRule {
   /// `value` is the pixel's, `n` the number of pixels in its window, `sum` the sum of their values, `squares`
   /// that of their values' squares.
   constexpr bool is_foreground(uint32_t value, uint32_t n, uint32_t sum, uint32_t squares) const {
-    return (needs_squares() ? reaches_deviation(value, n, sum, squares) : reaches_mean(value, n, sum)) !=
+    return needs_squares() ? is_foreground<true>(value, n, sum, squares)
+                           : is_foreground<false>(value, n, sum, squares);
+  }
+
+  /// The same for code that is compiled for a value of needs_squares().
+  template <bool kNeedsSquares>
+  constexpr bool is_foreground(uint32_t value, uint32_t n, uint32_t sum, uint32_t squares) const {
+    return (kNeedsSquares ? reaches_deviation(value, n, sum, squares) : reaches_mean(value, n, sum)) !=
            invert_;
   }
 

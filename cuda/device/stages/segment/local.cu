@@ -151,7 +151,7 @@ __device__ uint32_t find_bits(const Plane& frame, const LocalRule& rule, uint32_
     const uint32_t n_columns =
         kIsInside ? 2 * radius + 1 : window_span(word.x + i, radius, frame.width).size();
     const uint32_t value = word.values[i / 4] >> i % 4 * 8 & 0xff;
-    found |= uint32_t{rule.is_foreground(value, n_columns * n_rows, sum, square_sum)} << i;
+    found |= uint32_t{rule.is_foreground<kHasSquares>(value, n_columns * n_rows, sum, square_sum)} << i;
     sum -= values[i];
     square_sum -= kHasSquares ? squares[i] : 0;
   }
