@@ -39,7 +39,7 @@ struct QuadSums {
 
   template <bool kIsAdded>
   __device__ void change(uint32_t pixels) {
-    const Quad quad = Quad::of(pixels);
+    const Quad quad{__byte_perm(pixels, 0, 0x4240), __byte_perm(pixels, 0, 0x4341)};
     values.even += kIsAdded ? quad.even : 0 - quad.even;
     values.odd += kIsAdded ? quad.odd : 0 - quad.odd;
     if constexpr (kHasSquares) {
@@ -64,18 +64,25 @@ struct QuadSums {
   }
 };
 
-/// Four columns of a frame, or as many as it has from there on: the others are 0. So are rows outside it.
+/// Four columns of a frame, or as many as it has from there on: the others are 0.
 template <bool kIsWord>
 struct QuadColumns {
   const uint8_t* pixels;
-  uint32_t pitch;
-  uint32_t n_columns;  ///< unless kIsWord: less than four, or not aligned to four bytes
+  size_t pitch;
+  uint32_t n_columns;  ///< not with kIsWord
 
-  __device__ uint32_t load(uint32_t y, uint32_t end) const {
-    if (y >= end) {
-      return 0;
+  /// Loads the rows from `y` on. With kIsChecked those that do not lie before `end` are 0, and `y` may wrap
+  /// around above the frame.
+  template <bool kIsChecked, uint32_t kCount>
+  __device__ void load(uint32_t y, uint32_t end, uint32_t (&rows)[kCount]) const {
+    const uint8_t* from = pixels + static_cast<int32_t>(y) * static_cast<ptrdiff_t>(pitch);
+#pragma unroll
+    for (uint32_t i = 0; i < kCount; ++i, from += pitch) {
+      rows[i] = !kIsChecked || y + i < end ? load_row(from) : 0;
     }
-    const uint8_t* from = pixels + size_t{y} * pitch;
+  }
+
+  __device__ uint32_t load_row(const uint8_t* from) const {
     if constexpr (kIsWord) {
       return __ldg(reinterpret_cast<const uint32_t*>(from));
     }
@@ -93,30 +100,32 @@ template <bool kHasSquares, bool kIsWord, typename Sums>
 __device__ void sum_columns(const QuadColumns<kIsWord>& columns, uint32_t height, uint32_t radius, uint32_t y,
                             uint32_t quad, Sums& tile) {
   QuadSums<kHasSquares> sums{};
+  uint32_t rows[kRowsAtOnce];
+  const auto add_rows = [&] {
+#pragma unroll
+    for (const uint32_t row : rows) {
+      sums.template change<true>(row);
+    }
+  };
   // The first window without its last row.
   const uint32_t end = min(y + radius, height);
-  for (uint32_t first = y > radius ? y - radius : 0; first < end; first += kRowsAtOnce) {
-    uint32_t pixels[kRowsAtOnce];
-#pragma unroll
-    for (uint32_t i = 0; i < kRowsAtOnce; ++i) {
-      pixels[i] = columns.load(first + i, end);
-    }
-#pragma unroll
-    for (uint32_t i = 0; i < kRowsAtOnce; ++i) {
-      sums.template change<true>(pixels[i]);
-    }
+  uint32_t first = y > radius ? y - radius : 0;
+  for (; first + kRowsAtOnce <= end; first += kRowsAtOnce) {
+    columns.template load<false>(first, end, rows);
+    add_rows();
   }
+  columns.template load<true>(first, end, rows);
+  add_rows();
   uint32_t entering[kChunkRows];
-  uint32_t leaving[kChunkRows];  // from the row above; wraps around above the frame
-#pragma unroll
-  for (uint32_t i = 0; i < kChunkRows; ++i) {
-    entering[i] = columns.load(y + i + radius, height);
-    leaving[i] = i > 0 ? columns.load(y + i - radius - 1, height) : 0;
-  }
+  uint32_t leaving[kChunkRows - 1];
+  columns.template load<true>(y + radius, height, entering);
+  columns.template load<true>(y - radius, height, leaving);
 #pragma unroll
   for (uint32_t i = 0; i < kChunkRows; ++i) {
     sums.template change<true>(entering[i]);
-    sums.template change<false>(leaving[i]);
+    if (i > 0) {
+      sums.template change<false>(leaving[i - 1]);
+    }
     sums.store(y % kRows + i, quad, tile);
   }
 }
@@ -150,7 +159,7 @@ __device__ uint32_t find_bits(const Plane& frame, const LocalRule& rule, uint32_
     square_sum += kHasSquares ? squares[i + 2 * radius] : 0;
     const uint32_t n_columns =
         kIsInside ? 2 * radius + 1 : window_span(word.x + i, radius, frame.width).size();
-    const uint32_t value = word.values[i / 4] >> i % 4 * 8 & 0xff;
+    const uint32_t value = __byte_perm(word.values[i / 4], 0, 0x4440 + i % 4);
     found |= uint32_t{rule.is_foreground<kHasSquares>(value, n_columns * n_rows, sum, square_sum)} << i;
     sum -= values[i];
     square_sum -= kHasSquares ? squares[i] : 0;
@@ -158,11 +167,11 @@ __device__ uint32_t find_bits(const Plane& frame, const LocalRule& rule, uint32_
   return found;
 }
 
-/// A tile is `words` words wide.
+/// A tile is `words` words wide. The result is flipped where `flips` has bits.
 template <uint32_t kThreads, uint32_t kColumns, bool kHasSquares>
 __global__ void __launch_bounds__(kThreads)
-    write_local_bits(Plane frame, bool has_aligned_words, bool is_aligned, LocalRule rule, uint32_t radius,
-                     uint32_t words, uint32_t row_words, uint32_t* bits) {
+    write_local_bits(Plane frame, bool has_aligned_words, bool is_aligned, LocalRule rule, uint32_t flips,
+                     uint32_t radius, uint32_t words, uint32_t row_words, uint32_t* bits) {
   constexpr uint32_t kQuads = kThreads * kChunkRows / kRows;  // threads side by side in the first step
   static_assert(kQuads * kQuad >= kColumns && kThreads >= kColumns / kWordPixels * kRows);
   __shared__ TileSums<kColumns, kHasSquares> tile;
@@ -192,18 +201,17 @@ __global__ void __launch_bounds__(kThreads)
   const uint32_t x = first_x - halo + quad * kQuad;  // wraps around left of the frame
   const uint32_t y = first_y + threadIdx.x / kQuads * kChunkRows;
   if (quad * kQuad < kColumns && y < frame.height) {
-    const auto pitch = static_cast<uint32_t>(frame.pitch);
     if (x >= frame.width) {
       const QuadSums<kHasSquares> none{};
       for (uint32_t i = 0; i < kChunkRows; ++i) {
         none.store(y % kRows + i, quad, tile);
       }
     } else if (has_aligned_words && x + kQuad <= frame.width) {
-      sum_columns<kHasSquares>(QuadColumns<true>{frame.pixels + x, pitch, kQuad}, frame.height, radius, y,
-                               quad, tile);
+      sum_columns<kHasSquares>(QuadColumns<true>{frame.pixels + x, frame.pitch, kQuad}, frame.height, radius,
+                               y, quad, tile);
     } else {
-      sum_columns<kHasSquares>(QuadColumns<false>{frame.pixels + x, pitch, frame.width - x}, frame.height,
-                               radius, y, quad, tile);
+      sum_columns<kHasSquares>(QuadColumns<false>{frame.pixels + x, frame.pitch, frame.width - x},
+                               frame.height, radius, y, quad, tile);
     }
   }
   __syncthreads();
@@ -215,14 +223,17 @@ __global__ void __launch_bounds__(kThreads)
     const bool is_inside = word.x >= radius && word.x + kWordPixels + radius <= frame.width;
     found = is_inside ? find_bits<kHasSquares, true>(frame, rule, radius, word, tile)
                       : find_bits<kHasSquares, false>(frame, rule, radius, word, tile);
+    found ^= flips;
     found &= frame.width - word.x >= kWordPixels ? kAllLanes : bits_below(frame.width - word.x);
   }
   bits[size_t{word.y} * row_words + word.x / kWordPixels] = found;
 }
 
 template <uint32_t kThreads, uint32_t kColumns>
-Status write(const Plane& frame, const LocalRule& rule, uint32_t radius, uint32_t* bits,
+Status write(const Plane& frame, const LocalThreshold& local, bool invert, uint32_t* bits,
              cudaStream_t stream) {
+  const LocalRule rule(local, false);  // inverts words, not pixels
+  const uint32_t radius = local.radius;
   const uint32_t row_words = bit_row_words(frame.width);
   const uint32_t most_words = (kColumns - 2 * radius - (kQuad - 1)) / kWordPixels;
   const uint32_t n_tiles = blocks_for(row_words, most_words);  // of a row
@@ -231,8 +242,8 @@ Status write(const Plane& frame, const LocalRule& rule, uint32_t radius, uint32_
   const auto kernel = rule.needs_squares() ? write_local_bits<kThreads, kColumns, true>
                                            : write_local_bits<kThreads, kColumns, false>;
   return launch_overlapped("write_local_bits", kernel, dim3(n_tiles, blocks_for(frame.height, kRows)),
-                           kThreads, stream, frame, has_aligned_words, is_aligned(frame), rule, radius, words,
-                           row_words, bits);
+                           kThreads, stream, frame, has_aligned_words, is_aligned(frame), rule,
+                           invert ? kAllLanes : 0, radius, words, row_words, bits);
 }
 
 }  // namespace
@@ -241,9 +252,8 @@ Status local_bits(const Plane& frame, const LocalThreshold& local, bool invert, 
                   cudaStream_t stream) {
   // Narrow tiles give more blocks; wide ones have less halo.
   constexpr uint32_t kNarrowRadius = 32;
-  const LocalRule rule(local, invert);
-  return local.radius <= kNarrowRadius ? write<128, 256>(frame, rule, local.radius, bits, stream)
-                                       : write<256, 480>(frame, rule, local.radius, bits, stream);
+  return local.radius <= kNarrowRadius ? write<128, 256>(frame, local, invert, bits, stream)
+                                       : write<256, 480>(frame, local, invert, bits, stream);
 }
 
 }  // namespace ccl::device::segment
