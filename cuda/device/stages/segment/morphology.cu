@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// A block loads a tile with a halo of all radii together, and works on 32 pixels at a time. A thread owns
-/// kThreadRows words of a column. In each step it combines words above and below, which it reads in shared
-/// memory, and then words to the left and right, which neighbouring lanes have. So a step takes one barrier.
+/// A block loads a tile with a halo of all radii together, from pixels or from bits, and works on 32 pixels
+/// at a time. A thread owns kThreadRows words of a column. In each step it combines words above and below,
+/// which it reads in shared memory, and then words to the left and right, which neighbouring lanes have. So a
+/// step takes one barrier.
 ///
 /// All steps are erosions here: a dilation is the erosion of the complement, and both see 1 outside the frame
 /// then.
@@ -11,9 +12,12 @@
 /// right.
 #include "device/stages/segment/morphology.h"
 
+#include <limits>
+
 #include "ccl/segment/morphology.h"
 #include "device/check.h"
 #include "device/launch.cuh"
+#include "device/stages/segment/vectors.cuh"
 #include "device/warp.cuh"
 
 namespace ccl::device {
@@ -24,24 +28,59 @@ constexpr uint32_t kWordBits = 32;
 constexpr uint32_t kThreads = 256;
 
 constexpr uint32_t kTileWords = 6;
-constexpr uint32_t kTileRows = 48;
 constexpr uint32_t kLoadedWords = kTileWords + 2;  // of a row, by neighbouring lanes
-constexpr uint32_t kThreadRows = 4;
+constexpr uint32_t kThreadRows = 2;
 constexpr uint32_t kMaxStepRadius = 2 * kMaxMorphologyRadius;
-constexpr uint32_t kMaxHalo = 4 * kMaxMorphologyRadius;
-constexpr uint32_t kMaxLoadedRows = kTileRows + 2 * kMaxHalo;
+constexpr uint32_t kMaxLoadedRows = 144;  // of a tile with its halo
 constexpr uint32_t kMaxThreads = kMaxLoadedRows / kThreadRows * kLoadedWords;
 static_assert(kWarpSize % kLoadedWords == 0 && kMaxThreads % kWarpSize == 0);
-static_assert(kMaxHalo <= kWordBits && 2 * kMaxStepRadius <= kWordBits);
+static_assert(4 * kMaxMorphologyRadius <= kWordBits && 2 * kMaxStepRadius <= kWordBits);
+static_assert(kMaxLoadedRows > 8 * kMaxMorphologyRadius);
 
 /// Words from one row's start to the next one's: four lanes' rows, kThreadRows apart, lie in different banks.
-constexpr uint32_t kPitch = kLoadedWords + 2;
-static_assert(kThreadRows * kPitch % kWordBits == kLoadedWords);
+constexpr uint32_t kPitch = 12;
+static_assert(kPitch >= kLoadedWords &&
+              kThreadRows * kPitch % kWordBits % (2 * kLoadedWords) == kLoadedWords);
 
 /// Rows are read up to a radius beyond those loaded; what they have there reaches wrong words only.
 using LoadedRows = uint32_t[kMaxStepRadius + kMaxLoadedRows + kMaxStepRadius][kPitch];
 
-/// MorphologySteps, of which there is at least one, in few words, which stay in registers.
+/// Where words of pixels come from. load() is called for words with pixels in the frame, in its rows; bits()
+/// turns what it loaded into bits, of which those outside the frame are undefined.
+struct BitSource {
+  using Loaded = uint32_t;
+
+  const uint32_t* words;
+  uint32_t row_words;
+
+  __device__ Loaded load(uint32_t word, uint32_t y) const { return words[size_t{y} * row_words + word]; }
+  __device__ uint32_t bits(const Loaded& loaded) const { return loaded; }
+};
+
+struct PixelSource {
+  struct Loaded {
+    uint4 first;
+    uint4 second;
+  };
+
+  segment::Plane frame;
+  bool is_aligned;
+  ThresholdRule rule;
+
+  __device__ Loaded load(uint32_t word, uint32_t y) const {
+    const uint32_t x = word * kWordBits;
+    return {segment::load_vector(frame, is_aligned, x, y),
+            segment::load_vector(frame, is_aligned, x + segment::kVectorPixels, y)};
+  }
+
+  __device__ uint32_t bits(const Loaded& loaded) const {
+    const uint32_t found = segment::bits_at_least(loaded.first, rule.threshold) |
+                           segment::bits_at_least(loaded.second, rule.threshold) << segment::kVectorPixels;
+    return rule.invert ? ~found : found;
+  }
+};
+
+/// MorphologySteps in few words, which stay in registers.
 struct Plan {
   uint32_t n_steps;
   uint32_t radii;         ///< a byte per step
@@ -78,13 +117,14 @@ __device__ uint32_t bits_outside(uint32_t word, uint32_t width) {
 __device__ void erode_rows(const uint32_t (&words)[kThreadRows], uint32_t radius,
                            uint32_t (&eroded)[kThreadRows]) {
   constexpr uint32_t kBefore = kMaxStepRadius;  // pixels before those of a word
+  static_assert(2 * kBefore == kWordBits);
   uint64_t pixels[kThreadRows];
 #pragma unroll
   for (uint32_t i = 0; i < kThreadRows; ++i) {
     const uint32_t left = __shfl_up_sync(kAllLanes, words[i], 1);
     const uint32_t right = __shfl_down_sync(kAllLanes, words[i], 1);
-    pixels[i] = left >> (kWordBits - kBefore) | uint64_t{words[i]} << kBefore |
-                uint64_t{right} << (kBefore + kWordBits);
+    pixels[i] =
+        uint64_t{__byte_perm(words[i], right, 0x5432)} << kWordBits | __byte_perm(left, words[i], 0x5432);
   }
   const uint32_t n = 2 * radius + 1;
   uint32_t length = 1;  // a bit is the conjunction of this many pixels from there on
@@ -102,21 +142,19 @@ __device__ void erode_rows(const uint32_t (&words)[kThreadRows], uint32_t radius
   }
 }
 
-/// Erodes the thread's words in the direction of columns; `words` points to the first of them in shared
+/// Erodes the thread's words in the direction of columns; `stored` points to the first of them in shared
 /// memory.
-__device__ void erode_columns(const uint32_t* words, int radius, uint32_t (&eroded)[kThreadRows]) {
-  static_assert(kThreadRows == 4);
-  const auto row = [words](int y) { return words[y * static_cast<int>(kPitch)]; };
-  uint32_t common = kAllLanes;  // rows in the windows of all four words
-  for (int y = 3 - radius; y <= radius; ++y) {
-    common &= row(y);
+__device__ void erode_columns(const uint32_t (&words)[kThreadRows], const uint32_t* stored, int radius,
+                              uint32_t (&eroded)[kThreadRows]) {
+  static_assert(kThreadRows == 2);
+  const auto row = [stored](int y) { return stored[y * static_cast<int>(kPitch)]; };
+  uint32_t common = words[0] & words[1];  // rows in the windows of both words
+#pragma unroll 4
+  for (int distance = 1; distance < radius; ++distance) {
+    common &= row(-distance) & row(1 + distance);
   }
-  const uint32_t above[] = {row(-radius), row(1 - radius), row(2 - radius)};
-  const uint32_t below[] = {row(radius + 1), row(radius + 2), row(radius + 3)};
-  eroded[0] = common & above[0] & above[1] & above[2];
-  eroded[1] = common & above[1] & above[2] & below[0];
-  eroded[2] = common & above[2] & below[0] & below[1];
-  eroded[3] = common & below[0] & below[1] & below[2];
+  eroded[0] = common & row(-radius);
+  eroded[1] = common & row(1 + radius);
 }
 
 /// Stores the thread's words for the other threads, and erodes them. All threads of the block must call it.
@@ -127,7 +165,7 @@ __device__ void erode(uint32_t (&words)[kThreadRows], uint32_t radius, bool is_c
   }
   __syncthreads();
   uint32_t eroded[kThreadRows];
-  erode_columns(stored, static_cast<int>(radius), eroded);
+  erode_columns(words, stored, static_cast<int>(radius), eroded);
   uint32_t across[kThreadRows];
 #pragma unroll
   for (uint32_t i = 0; i < kThreadRows; ++i) {
@@ -140,8 +178,9 @@ __device__ void erode(uint32_t (&words)[kThreadRows], uint32_t radius, bool is_c
   }
 }
 
+template <typename Source>
 __global__ void __launch_bounds__(kMaxThreads)
-    morph_tiles(Plan plan, const uint32_t* bits, uint32_t width, uint32_t height, BitMasks masks,
+    morph_tiles(Plan plan, Source source, uint32_t width, uint32_t height, uint32_t tile_rows, BitMasks masks,
                 uint32_t* result) {
   __shared__ LoadedRows memory[2];
   wait_for_previous_kernel();
@@ -149,10 +188,16 @@ __global__ void __launch_bounds__(kMaxThreads)
   const uint32_t first_row = threadIdx.x / kLoadedWords * kThreadRows;
   const uint32_t row_words = bit_row_words(width);
   const uint32_t word = blockIdx.x * kTileWords + column - 1;
-  const uint32_t first_y = blockIdx.y * kTileRows + first_row - plan.halo;  // wraps around above the frame
+  const uint32_t first_y = blockIdx.y * tile_rows + first_row - plan.halo;  // wraps around above the frame
   const uint32_t outside = bits_outside(word, width);
   const bool is_cleared = masks.is_cleared != nullptr && *masks.is_cleared != 0;
 
+  typename Source::Loaded loaded[kThreadRows];
+#pragma unroll
+  for (uint32_t i = 0; i < kThreadRows; ++i) {
+    const bool has_pixels = first_y + i < height && outside != kAllLanes;
+    loaded[i] = has_pixels ? source.load(word, first_y + i) : typename Source::Loaded{};
+  }
   // What steps must see outside the frame, and the final pixels that may be foreground.
   uint32_t outside_row[kThreadRows];
   uint32_t mask[kThreadRows];
@@ -160,12 +205,12 @@ __global__ void __launch_bounds__(kMaxThreads)
 #pragma unroll
   for (uint32_t i = 0; i < kThreadRows; ++i) {
     const uint32_t y = first_y + i;
-    const bool has_pixels = y < height && outside != kAllLanes;
-    const size_t at = size_t{y} * row_words + word;
-    words[i] = has_pixels ? bits[at] : 0;
-    mask[i] =
-        has_pixels && !is_cleared ? ~outside & (masks.regions != nullptr ? masks.regions[at] : kAllLanes) : 0;
     outside_row[i] = y < height ? outside : kAllLanes;
+    mask[i] = is_cleared ? 0 : ~outside_row[i];
+    if (masks.regions != nullptr && mask[i] != 0) {
+      mask[i] &= masks.regions[size_t{y} * row_words + word];
+    }
+    words[i] = source.bits(loaded[i]);
   }
   bool is_complement = false;
 #pragma unroll 1
@@ -183,7 +228,7 @@ __global__ void __launch_bounds__(kMaxThreads)
   for (uint32_t i = 0; i < kThreadRows; ++i) {
     const uint32_t row = first_row + i - plan.halo;  // of the tile; wraps around above it
     const uint32_t y = first_y + i;
-    if (column - 1 < kTileWords && row < kTileRows && y < height && word < row_words) {
+    if (column - 1 < kTileWords && row < tile_rows && y < height && word < row_words) {
       result[size_t{y} * row_words + word] = (is_complement ? ~words[i] : words[i]) & mask[i];
     }
   }
@@ -208,24 +253,60 @@ __global__ void __launch_bounds__(kThreads)
   result[i] = words;
 }
 
+/// The rows of a tile for which the busiest multiprocessor loads the fewest rows.
+uint32_t choose_tile_rows(uint32_t n_columns, uint32_t height, uint32_t halo, uint32_t n_multiprocessors) {
+  uint32_t best_rows = 0;
+  uint32_t least_cost = std::numeric_limits<uint32_t>::max();
+  for (uint32_t rows = kThreadRows; rows + 2 * halo <= kMaxLoadedRows; rows += kThreadRows) {
+    const uint32_t n_tiles = n_columns * blocks_for(height, rows);
+    const uint32_t cost = blocks_for(n_tiles, n_multiprocessors) * (rows + 2 * halo);
+    if (cost < least_cost) {
+      least_cost = cost;
+      best_rows = rows;
+    }
+  }
+  return best_rows;
+}
+
+template <typename Source>
+Status morph(const Morphology& morphology, const Source& source, uint32_t width, uint32_t height,
+             const BitMasks& masks, uint32_t* result, cudaStream_t stream) {
+  int device = 0;
+  int n_multiprocessors = 0;
+  CCL_RETURN_IF_ERROR(check(cudaGetDevice(&device), "cudaGetDevice"));
+  CCL_RETURN_IF_ERROR(
+      check(cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device),
+            "cudaDeviceGetAttribute"));
+  const Plan plan = plan_of(morphology);
+  const uint32_t n_columns = blocks_for(bit_row_words(width), kTileWords);
+  const uint32_t tile_rows =
+      choose_tile_rows(n_columns, height, plan.halo, static_cast<uint32_t>(n_multiprocessors));
+  const uint32_t n_threads = blocks_for(tile_rows + 2 * plan.halo, kThreadRows) * kLoadedWords;
+  return launch_overlapped("morph_tiles", morph_tiles<Source>, dim3(n_columns, blocks_for(height, tile_rows)),
+                           blocks_for(n_threads, kWarpSize) * kWarpSize, stream, plan, source, width, height,
+                           tile_rows, masks, result);
+}
+
 }  // namespace
 
 Status open_and_close(const Morphology& morphology, const uint32_t* bits, uint32_t width, uint32_t height,
                       const BitMasks& masks, uint32_t* result, cudaStream_t stream) {
-  const Plan plan = plan_of(morphology);
   const uint32_t row_words = bit_row_words(width);
-  if (plan.n_steps == 0) {
-    const uint32_t n_vectors = row_words / kBitRowAlignment * height;
-    const bool changes = result != bits || masks.regions != nullptr || masks.is_cleared != nullptr;
-    return changes ? launch_overlapped("mask_vectors", mask_vectors, blocks_for(n_vectors, kThreads),
-                                       kThreads, stream, reinterpret_cast<const uint4*>(bits), n_vectors,
-                                       masks, reinterpret_cast<uint4*>(result))
-                   : Status();
+  if (morphology.open_radius > 0 || morphology.close_radius > 0) {
+    return morph(morphology, BitSource{bits, row_words}, width, height, masks, result, stream);
   }
-  const uint32_t n_threads = blocks_for(kTileRows + 2 * plan.halo, kThreadRows) * kLoadedWords;
-  return launch_overlapped(
-      "morph_tiles", morph_tiles, dim3(blocks_for(row_words, kTileWords), blocks_for(height, kTileRows)),
-      blocks_for(n_threads, kWarpSize) * kWarpSize, stream, plan, bits, width, height, masks, result);
+  const uint32_t n_vectors = row_words / kBitRowAlignment * height;
+  const bool changes = result != bits || masks.regions != nullptr || masks.is_cleared != nullptr;
+  return changes ? launch_overlapped("mask_vectors", mask_vectors, blocks_for(n_vectors, kThreads), kThreads,
+                                     stream, reinterpret_cast<const uint4*>(bits), n_vectors, masks,
+                                     reinterpret_cast<uint4*>(result))
+                 : Status();
+}
+
+Status open_and_close(const Morphology& morphology, const segment::Plane& frame, const ThresholdRule& rule,
+                      const BitMasks& masks, uint32_t* result, cudaStream_t stream) {
+  return morph(morphology, PixelSource{frame, segment::is_aligned(frame), rule}, frame.width, frame.height,
+               masks, result, stream);
 }
 
 }  // namespace ccl::device

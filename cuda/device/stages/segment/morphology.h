@@ -8,7 +8,9 @@
 #include <cstdint>
 
 #include "ccl/segment.h"
+#include "ccl/segment/hysteresis.h"
 #include "ccl/status.h"
+#include "device/stages/segment/vectors.h"
 
 namespace ccl::device {
 
@@ -22,6 +24,10 @@ struct BitMasks {
 /// words of `result`. Both are bit images of width × height pixels in device memory, aligned to 16 bytes.
 /// Does not fill holes (components.h). They must not overlap; but without radii, `result` may be `bits`.
 Status open_and_close(const Morphology& morphology, const uint32_t* bits, uint32_t width, uint32_t height,
+                      const BitMasks& masks, uint32_t* result, cudaStream_t stream);
+
+/// The same for the pixels of `frame` that `rule` makes foreground. No other kernel thresholds them.
+Status open_and_close(const Morphology& morphology, const segment::Plane& frame, const ThresholdRule& rule,
                       const BitMasks& masks, uint32_t* result, cudaStream_t stream);
 
 }  // namespace ccl::device

@@ -22,6 +22,17 @@ Status allocate_once(size_t count, Array* array) {
   return array->data() != nullptr ? Status() : array->allocate(count);
 }
 
+/// Whether the threshold is one of more than 8 bits.
+bool has_wide_threshold(const SegmentPlan& plan) {
+  return plan.segmentation.wide_threshold > 0 && plan.source.has_pixels();
+}
+
+/// The fixed thresholds of a frame with Foreground::kBinary.
+HysteresisRule threshold_rules(const SegmentPlan& plan) {
+  return hysteresis_rule(has_wide_threshold(plan) ? plan.segmentation.wide_threshold : plan.rule.threshold,
+                         plan.rule.invert, plan.segmentation.threshold_low);
+}
+
 }  // namespace
 
 Status FrameBits::prepare(const FrameJob& job, const Config& config, const Stream& stream) {
@@ -111,10 +122,19 @@ Status Segmenter::enqueue(const SegmentPlan& plan, const FrameBits& bits, FrameC
                        .is_cleared = is_motion ? background_.has_no_foreground() : nullptr};
   const bool has_more = morphology.open_radius > 0 || morphology.close_radius > 0 ||
                         masks.regions != nullptr || masks.is_cleared != nullptr;
-  uint32_t* found = has_more ? found_.data() : bits.foreground();
-  CCL_RETURN_IF_ERROR(enqueue_rule(plan, bits, found, counts, stream));
-  if (has_more) {
-    CCL_RETURN_IF_ERROR(open_and_close(morphology, found, width_, height_, masks, bits.foreground(), stream));
+  if (!has_more) {
+    CCL_RETURN_IF_ERROR(enqueue_rule(plan, bits, bits.foreground(), counts, stream));
+  } else if (plan.rule.foreground == Foreground::kBinary && !has_wide_threshold(plan)) {
+    const segment::Plane& luma = plan.source.luma;
+    const HysteresisRule thresholds = threshold_rules(plan);
+    if (bits.strong() != nullptr) {
+      CCL_RETURN_IF_ERROR(segment::threshold_bits(luma, thresholds.strong, bits.strong(), stream));
+    }
+    CCL_RETURN_IF_ERROR(open_and_close(morphology, luma, thresholds.weak, masks, bits.foreground(), stream));
+  } else {
+    CCL_RETURN_IF_ERROR(enqueue_rule(plan, bits, found_.data(), counts, stream));
+    CCL_RETURN_IF_ERROR(
+        open_and_close(morphology, found_.data(), width_, height_, masks, bits.foreground(), stream));
   }
   return fills_holes ? components_->fill_holes(bits.foreground(), morphology.fill_holes, plan.connectivity,
                                                bits.regions(), stream)
@@ -140,14 +160,12 @@ Status Segmenter::enqueue_rule(const SegmentPlan& plan, const FrameBits& bits, u
       return background_.enqueue(luma, plan.source.chroma, *bits.step(), found, counts, stream);
     case Foreground::kBinary: {
       const SourcePixels& pixels = plan.source.pixels;
-      const bool is_wide = plan.segmentation.wide_threshold > 0 && plan.source.has_pixels();
+      const bool is_wide = has_wide_threshold(plan);
       const auto apply = [&](const ThresholdRule& threshold, uint32_t* to) {
         return is_wide ? segment::wide_threshold_bits(pixels, width_, height_, threshold, to, stream)
                        : segment::threshold_bits(luma, threshold, to, stream);
       };
-      const HysteresisRule thresholds =
-          hysteresis_rule(is_wide ? plan.segmentation.wide_threshold : rule.threshold, rule.invert,
-                          plan.segmentation.threshold_low);
+      const HysteresisRule thresholds = threshold_rules(plan);
       CCL_RETURN_IF_ERROR(apply(thresholds.weak, found));
       return bits.strong() != nullptr ? apply(thresholds.strong, bits.strong()) : Status();
     }

@@ -34,14 +34,24 @@ __device__ inline uint32_t gather_bits(const uint4& masks) {
   return gather_bits(masks.x, masks.y) | gather_bits(masks.z, masks.w) << 8;
 }
 
+/// The highest bit of each byte says whether the byte is at least `threshold`, 0..255.
+__device__ inline uint32_t highest_bits_at_least(uint32_t bytes, uint32_t threshold) {
+  constexpr uint32_t kHighest = 0x80808080;
+  // Whether the other bits are at least those of the threshold.
+  const uint32_t is_reached = (bytes | kHighest) - (threshold & 0x7f) * 0x01010101u;
+  return (threshold > 0x7f ? is_reached & bytes : is_reached | bytes) & kHighest;
+}
+
 /// One bit for each byte that is at least the threshold, 0..256.
 __device__ inline uint32_t bits_at_least(const uint4& pixels, uint32_t threshold) {
   if (threshold > 255) {
     return 0;
   }
-  const uint32_t limit = threshold * 0x01010101u;
-  return gather_bits(make_uint4(__vcmpgeu4(pixels.x, limit), __vcmpgeu4(pixels.y, limit),
-                                __vcmpgeu4(pixels.z, limit), __vcmpgeu4(pixels.w, limit)));
+  const auto bits = [threshold](uint32_t low, uint32_t high) {  // times 128
+    return __dp4a(highest_bits_at_least(high, threshold), 0x80402010u,
+                  __dp4a(highest_bits_at_least(low, threshold), 0x08040201u, 0u));
+  };
+  return bits(pixels.x, pixels.y) >> 7 | bits(pixels.z, pixels.w) << 1;
 }
 
 /// The bits of a vector's pixels that lie in the frame.
