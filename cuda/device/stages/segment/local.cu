@@ -99,6 +99,11 @@ struct QuadColumns {
 template <bool kHasSquares, bool kIsWord, typename Sums>
 __device__ void sum_columns(const QuadColumns<kIsWord>& columns, uint32_t height, uint32_t radius, uint32_t y,
                             uint32_t quad, Sums& tile) {
+  // Loaded first, so that the thread does not wait for these rows later.
+  uint32_t entering[kChunkRows];
+  uint32_t leaving[kChunkRows - 1];
+  columns.template load<true>(y + radius, height, entering);
+  columns.template load<true>(y - radius, height, leaving);
   QuadSums<kHasSquares> sums{};
   uint32_t rows[kRowsAtOnce];
   const auto add_rows = [&] {
@@ -116,10 +121,6 @@ __device__ void sum_columns(const QuadColumns<kIsWord>& columns, uint32_t height
   }
   columns.template load<true>(first, end, rows);
   add_rows();
-  uint32_t entering[kChunkRows];
-  uint32_t leaving[kChunkRows - 1];
-  columns.template load<true>(y + radius, height, entering);
-  columns.template load<true>(y - radius, height, leaving);
 #pragma unroll
   for (uint32_t i = 0; i < kChunkRows; ++i) {
     sums.template change<true>(entering[i]);
@@ -127,6 +128,24 @@ __device__ void sum_columns(const QuadColumns<kIsWord>& columns, uint32_t height
       sums.template change<false>(leaving[i - 1]);
     }
     sums.store(y % kRows + i, quad, tile);
+  }
+}
+
+/// The same for the columns from `x` on, which may lie outside the frame.
+template <bool kHasSquares, typename Sums>
+__device__ void sum_quad(const Plane& frame, bool has_aligned_words, uint32_t radius, uint32_t x, uint32_t y,
+                         uint32_t quad, Sums& tile) {
+  if (x >= frame.width) {
+    const QuadSums<kHasSquares> none{};
+    for (uint32_t i = 0; i < kChunkRows; ++i) {
+      none.store(y % kRows + i, quad, tile);
+    }
+  } else if (has_aligned_words && x + kQuad <= frame.width) {
+    const QuadColumns<true> columns{frame.pixels + x, frame.pitch, kQuad};
+    sum_columns<kHasSquares>(columns, frame.height, radius, y, quad, tile);
+  } else {
+    const QuadColumns<false> columns{frame.pixels + x, frame.pitch, frame.width - x};
+    sum_columns<kHasSquares>(columns, frame.height, radius, y, quad, tile);
   }
 }
 
@@ -138,6 +157,18 @@ struct Word {
   uint32_t values[kWordPixels / 4];
 };
 
+__device__ void load_values(const Plane& frame, bool is_aligned, Word& word) {
+#pragma unroll
+  for (uint32_t i = 0; i < kWordPixels / kVectorPixels; ++i) {
+    const uint4 vector = load_vector(frame, is_aligned, word.x + i * kVectorPixels, word.y);
+    word.values[4 * i] = vector.x;
+    word.values[4 * i + 1] = vector.y;
+    word.values[4 * i + 2] = vector.z;
+    word.values[4 * i + 3] = vector.w;
+  }
+}
+
+/// The bits of a word. With kIsInside the windows of all its pixels lie in the frame's columns.
 template <bool kHasSquares, bool kIsInside, typename Sums>
 __device__ uint32_t find_bits(const Plane& frame, const LocalRule& rule, uint32_t radius, const Word& word,
                               const Sums& tile) {
@@ -187,32 +218,14 @@ __global__ void __launch_bounds__(kThreads)
       threadIdx.x / kRows < words && word.y < frame.height && word.x < row_words * kWordPixels;
   const bool has_pixels = has_word && word.x < frame.width;
   if (has_pixels) {
-#pragma unroll
-    for (uint32_t i = 0; i < kWordPixels / kVectorPixels; ++i) {
-      const uint4 vector = load_vector(frame, is_aligned, word.x + i * kVectorPixels, word.y);
-      word.values[4 * i] = vector.x;
-      word.values[4 * i + 1] = vector.y;
-      word.values[4 * i + 2] = vector.z;
-      word.values[4 * i + 3] = vector.w;
-    }
+    load_values(frame, is_aligned, word);
   }
 
   const uint32_t quad = threadIdx.x % kQuads;
   const uint32_t x = first_x - halo + quad * kQuad;  // wraps around left of the frame
   const uint32_t y = first_y + threadIdx.x / kQuads * kChunkRows;
   if (quad * kQuad < kColumns && y < frame.height) {
-    if (x >= frame.width) {
-      const QuadSums<kHasSquares> none{};
-      for (uint32_t i = 0; i < kChunkRows; ++i) {
-        none.store(y % kRows + i, quad, tile);
-      }
-    } else if (has_aligned_words && x + kQuad <= frame.width) {
-      sum_columns<kHasSquares>(QuadColumns<true>{frame.pixels + x, frame.pitch, kQuad}, frame.height, radius,
-                               y, quad, tile);
-    } else {
-      sum_columns<kHasSquares>(QuadColumns<false>{frame.pixels + x, frame.pitch, frame.width - x},
-                               frame.height, radius, y, quad, tile);
-    }
+    sum_quad<kHasSquares>(frame, has_aligned_words, radius, x, y, quad, tile);
   }
   __syncthreads();
   if (!has_word) {
