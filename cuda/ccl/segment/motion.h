@@ -4,7 +4,7 @@
 /// 1. classify() every pixel with the model as the previous frame left it: bits of the foreground, and
 ///    the number of pixels that differ. It reads the state of neighbours, so it ends before 3 begins.
 /// 2. decide(), once: how this frame is learnt. If more pixels differ than a change of light leaves,
-///    the model begins again from this frame.
+///    the model begins again from this frame, but for the objects in it (see light.h).
 /// 3. update() or initialize() every pixel's state. If the model warms up, the frame has no foreground.
 ///
 /// The decision is the model's state, so a device takes it while later frames are already pushed.
@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "ccl/segment.h"
+#include "ccl/segment/light.h"
 #include "ccl/segment/mixture.h"
 #include "ccl/segment/sigma_delta.h"
 
@@ -20,6 +21,9 @@ namespace ccl {
 
 /// After a change of light, the model warms up for this time, or for Motion::warm_up_ms if that is less.
 inline constexpr uint32_t kLightWarmUpUs = 250'000;
+
+/// What was found of the background before a change of light is worth this age.
+inline constexpr uint32_t kRelearntAgeUs = 2'000'000;
 
 inline constexpr uint32_t kOldestUs = 1u << 31;
 inline constexpr uint32_t kShortestLearningUs = 500'000;
@@ -58,7 +62,10 @@ struct ModelState {
   uint32_t count_rest;  ///< see Rates: what is left of the rates of earlier frames
   uint32_t weight_rest;
   uint32_t prune_rest;
-  Learning learning;  ///< of the frame that decide() has seen
+  uint32_t n_differed;     ///< pixels that differ from the model since the last frame
+  uint32_t keeps_objects;  ///< with kRelearn: see light.h
+  uint32_t has_relearnt;   ///< 1 if the last thing to interrupt selective learning was a change of light
+  Learning learning;       ///< of the frame that decide() has seen
   sigma_delta::Rates sigma_delta;
   mixture::Rates mixture;
 
@@ -99,11 +106,13 @@ constexpr uint32_t saturating_add(uint32_t us, uint32_t duration_us) {
   return us < kOldestUs ? us + duration_us : kOldestUs;
 }
 
-/// Called by one thread, after all pixels are classified. FrameCounts::relearning is 1 unless
-/// has_foreground().
-constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* state) {
-  const bool light_changed = uint64_t{state->n_differ} * kOne > n_pixels * step.max_change;
-  state->n_differ = 0;
+/// Whether more pixels differ than objects explain.
+constexpr bool light_changed(const MotionStep& step, uint64_t n_pixels, uint32_t n_differ) {
+  return uint64_t{n_differ} * kOne > n_pixels * step.max_change;
+}
+
+/// How a frame is learnt, but for note_differing().
+constexpr void decide(const MotionStep& step, uint64_t n_pixels, bool has_light_changed, ModelState* state) {
   state->sigma_delta = step.sigma_delta_rates;
   state->mixture = step.mixture_rates;
   state->age_us = saturating_add(state->age_us, step.duration_us);
@@ -113,13 +122,16 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* sta
     state->total_us = step.warm_up_us;
     state->elapsed_us = 0;
     state->is_begun = 1;
+    state->has_relearnt = 0;
     return;
   }
   state->elapsed_us = saturating_add(state->elapsed_us, step.duration_us);
   const bool is_warming_up = state->elapsed_us < state->total_us;
-  if (light_changed) {
+  if (has_light_changed) {
     state->learning = Learning::kRelearn;
-    state->age_us = 0;
+    state->keeps_objects = light::keeps_objects(state->n_differed, n_pixels) ? 1 : 0;
+    state->has_relearnt = 1;
+    state->age_us = state->age_us < kRelearntAgeUs ? state->age_us : kRelearntAgeUs;
     // A change of light in a long warm-up does not shorten it.
     const uint32_t left_us = is_warming_up ? state->total_us - state->elapsed_us : 0;
     const uint32_t light_us = step.warm_up_us < kLightWarmUpUs ? step.warm_up_us : kLightWarmUpUs;
@@ -134,7 +146,28 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* sta
   }
   state->learning = Learning::kWarmUp;
   state->sigma_delta = sigma_delta::warm_up_rates(step.duration_us, state->elapsed_us, state->total_us);
+  state->sigma_delta.spares_objects = state->has_relearnt != 0;
   state->mixture = mixture::warm_up_rates(step.mixture_rates, step.duration_us, state->elapsed_us);
+}
+
+/// Completes a decision. What the model keeps in a change of light still differs after it.
+constexpr void note_differing(uint32_t n_differ, ModelState* state) {
+  if (state->learning == Learning::kInitialize) {
+    state->n_differed = 0;
+  } else if (state->learning != Learning::kRelearn) {
+    state->n_differed = n_differ;
+  } else if (state->keeps_objects == 0) {
+    state->n_differed = 0;
+  }
+}
+
+/// Called by one thread, after all pixels are classified. FrameCounts::relearning is 1 unless
+/// has_foreground().
+constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* state) {
+  const uint32_t n_differ = state->n_differ;
+  state->n_differ = 0;
+  decide(step, n_pixels, light_changed(step, n_pixels, n_differ), state);
+  note_differing(n_differ, state);
 }
 
 /// Turns the time stamps of a stream's frames into steps. One per stream; lives on the host.

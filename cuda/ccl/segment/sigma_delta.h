@@ -27,6 +27,7 @@
 #include <cstdint>
 
 #include "ccl/segment/byte_lanes.h"
+#include "ccl/segment/light.h"
 
 namespace ccl::sigma_delta {
 
@@ -35,8 +36,9 @@ inline constexpr uint32_t kMaxVariance = 128;
 inline constexpr uint32_t kInitialVariance = 10;
 inline constexpr uint32_t kLearnedCount = 100;  ///< counts after which what differs becomes the mean
 inline constexpr uint32_t kAgePart = 1;         ///< see learning_us()
-inline constexpr uint32_t kGhost = 128;         ///< bit of the status: the value becomes the mean
-inline constexpr uint32_t kGhostCount = 16;     ///< smallest count of a ghost
+inline constexpr uint32_t kDiffered = 128;      ///< bit of the status: the pixel differed in this frame
+inline constexpr uint32_t kGhost = 127;         ///< count of a ghost: the value becomes the mean
+inline constexpr uint32_t kGhostCount = 16;     ///< smallest count of what may be a ghost
 inline constexpr uint32_t kGhostNeighbors = 3;  ///< of 8, whose means explain the value of a ghost
 inline constexpr uint32_t kNeutral = 128;       ///< chroma of grey
 
@@ -57,8 +59,9 @@ struct Rates {
   uint8_t steps[3] = {255, 255, 255};  ///< smallest variances of which M moves by at least 1, 2 and 4
   uint8_t up = 0;                      ///< of V
   uint8_t down = 0;
-  uint8_t count = 0;    ///< towards kLearnedCount
-  uint8_t warm_up = 0;  ///< if not 0: M of every pixel moves by this, and what differs is learnt too
+  uint8_t count = 0;            ///< towards kLearnedCount
+  uint8_t warm_up = 0;          ///< if not 0: M of every pixel moves by this, and what differs is learnt too
+  bool spares_objects = false;  ///< but this warm-up does not learn what differs
 
   bool operator==(const Rates&) const = default;
 };
@@ -81,7 +84,7 @@ template <typename Lanes>
 struct Pixel {
   typename Lanes::Value mean;
   typename Lanes::Value variance;
-  typename Lanes::Value status;  ///< count, and kGhost
+  typename Lanes::Value status;  ///< count, and kDiffered
 };
 
 /// The smallest and largest mean of the 3×3 pixels around a pixel, itself included. Pixels outside the frame
@@ -150,13 +153,19 @@ constexpr typename Lanes::Value differs(const Thresholds& thresholds, typename L
   return above<Lanes>(far, Lanes::add(variance, Lanes::splat(thresholds.luma)));
 }
 
+/// `far`: the mask of differs(). Whether the means around explain the value matters only where it is set.
 template <typename Lanes>
-constexpr Class<Lanes> classify(const Thresholds& thresholds, typename Lanes::Value value,
-                                typename Lanes::Value mean, typename Lanes::Value variance,
-                                const Around<Lanes>& around, const ChromaClass<Lanes>& chroma) {
-  const auto far = differs<Lanes>(thresholds, distance<Lanes>(value, mean), variance);
+constexpr typename Lanes::Value stands_out(const Thresholds& thresholds, typename Lanes::Value far,
+                                           typename Lanes::Value value, const Around<Lanes>& around) {
   const auto outside = distance<Lanes>(value, around.low, around.high);
-  const auto luma = Lanes::both(far, above<Lanes>(outside, Lanes::splat(thresholds.around)));
+  return Lanes::both(far, above<Lanes>(outside, Lanes::splat(thresholds.around)));
+}
+
+/// `luma`: the mask of stands_out().
+template <typename Lanes>
+constexpr Class<Lanes> classify(const Thresholds& thresholds, typename Lanes::Value luma,
+                                typename Lanes::Value value, typename Lanes::Value mean,
+                                const ChromaClass<Lanes>& chroma) {
   const auto any = Lanes::either(luma, chroma.differs);
   if (!thresholds.shadows) {
     return {any, any};
@@ -179,8 +188,9 @@ constexpr typename Lanes::Value mark_ghost(uint32_t threshold, typename Lanes::V
   for (const auto& value : far) {
     n = Lanes::add(n, Lanes::both(Lanes::at_least(limit, value), Lanes::splat(1)));
   }
+  const auto count = Lanes::without(status, Lanes::splat(kDiffered));
   const auto is_ghost = Lanes::both(differs, Lanes::both(Lanes::at_least(n, Lanes::splat(kGhostNeighbors)),
-                                                         Lanes::at_least(status, Lanes::splat(kGhostCount))));
+                                                         Lanes::at_least(count, Lanes::splat(kGhostCount))));
   return Lanes::either(status, Lanes::both(is_ghost, Lanes::splat(kGhost)));
 }
 
@@ -212,21 +222,24 @@ constexpr typename Lanes::Value bound_variance(typename Lanes::Value variance) {
 template <typename Lanes>
 constexpr Change<Lanes> learn(const Rates& rates, typename Lanes::Value far, typename Lanes::Value differs,
                               typename Lanes::Value variance, typename Lanes::Value status) {
-  const auto zero = Lanes::splat(0);
+  const auto differed = Lanes::splat(kDiffered);
+  const auto new_differed = Lanes::both(differs, differed);
   const auto moved = move<Lanes>(variance, Lanes::add(far, Lanes::half(far)), Lanes::splat(rates.up),
                                  Lanes::splat(rates.down));
+  const auto selected = bound_variance<Lanes>(Lanes::select(differs, variance, moved));
   if (rates.warm_up > 0) {
-    return {zero, Lanes::splat(rates.warm_up), bound_variance<Lanes>(moved), zero};
+    const auto step = Lanes::splat(rates.warm_up);
+    const auto none = Lanes::splat(0);
+    return rates.spares_objects ? Change<Lanes>{none, Lanes::without(step, differs), selected, new_differed}
+                                : Change<Lanes>{none, step, bound_variance<Lanes>(moved), new_differed};
   }
-  const auto ghost = Lanes::splat(kGhost);
-  const auto old_count = Lanes::without(status, ghost);
+  const auto old_count = Lanes::without(status, differed);
   const auto tick = Lanes::splat(rates.count);
   const auto count =
       Lanes::select(differs, Lanes::add(old_count, tick), Lanes::subtract(old_count, Lanes::add(tick, tick)));
-  const auto learned =
-      Lanes::either(Lanes::at_least(count, Lanes::splat(kLearnedCount)), Lanes::at_least(status, ghost));
-  return {learned, Lanes::without(mean_step<Lanes>(rates, variance), differs),
-          bound_variance<Lanes>(Lanes::select(differs, variance, moved)), Lanes::without(count, learned)};
+  const auto learned = Lanes::at_least(count, Lanes::splat(kLearnedCount));
+  return {learned, Lanes::without(mean_step<Lanes>(rates, variance), differs), selected,
+          Lanes::either(Lanes::without(count, learned), new_differed)};
 }
 
 template <typename Lanes>
@@ -265,11 +278,34 @@ constexpr ChromaPixel<Lanes> update_chroma(const Thresholds& thresholds, const R
           change.status};
 }
 
-/// The state of a frame from which the model learns again. `keeps_variance`: after a change of light.
+/// The state of the first frame of a model.
 template <typename Lanes>
-constexpr Pixel<Lanes> initialize(typename Lanes::Value value, typename Lanes::Value variance,
-                                  bool keeps_variance) {
-  return {value, keeps_variance ? variance : Lanes::splat(kInitialVariance), Lanes::splat(0)};
+constexpr Pixel<Lanes> initialize(typename Lanes::Value value) {
+  return {value, Lanes::splat(kInitialVariance), Lanes::splat(0)};
+}
+
+/// What the model keeps of pixels in a change of light, as a mask. `keeps`: whether it keeps anything.
+template <typename Lanes>
+constexpr typename Lanes::Value kept(bool keeps, typename Lanes::Value status) {
+  return keeps ? Lanes::at_least(status, Lanes::splat(kDiffered)) : Lanes::splat(0);
+}
+
+/// The state of a frame in which the light changed (ccl/segment/light.h): what is known of the noise stays.
+/// `relit`: the old mean in the new light.
+template <typename Lanes>
+constexpr Pixel<Lanes> relearn(bool keeps, const Pixel<Lanes>& old, typename Lanes::Value relit,
+                               typename Lanes::Value value) {
+  const auto mask = kept<Lanes>(keeps, old.status);
+  return {Lanes::select(mask, relit, value), old.variance, Lanes::both(mask, Lanes::splat(kDiffered))};
+}
+
+/// Chroma stays in any light.
+template <typename Lanes>
+constexpr ChromaPixel<Lanes> relearn_chroma(bool keeps, const ChromaPixel<Lanes>& old,
+                                            typename Lanes::Value u, typename Lanes::Value v) {
+  const auto mask = kept<Lanes>(keeps, old.status);
+  return {Lanes::select(mask, old.mean_u, u), Lanes::select(mask, old.mean_v, v), old.variance,
+          Lanes::both(mask, Lanes::splat(kDiffered))};
 }
 
 }  // namespace ccl::sigma_delta

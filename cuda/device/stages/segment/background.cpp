@@ -11,6 +11,7 @@ struct Background::State {
   ModelState model;
   uint32_t has_no_foreground;
   uint32_t n_ended;  ///< blocks of the running kernel; 0 between kernels
+  FrameTotals totals;
 };
 
 namespace {
@@ -96,7 +97,8 @@ Status Background::allocate_mixture() {
 }
 
 const uint32_t* Background::has_no_foreground() const {
-  return &reinterpret_cast<State*>(state_.data())->has_no_foreground;
+  return model_ == BackgroundModel::kMixture ? &reinterpret_cast<State*>(state_.data())->has_no_foreground
+                                             : nullptr;
 }
 
 Decision Background::decision(FrameCounts* counts) const {
@@ -104,6 +106,7 @@ Decision Background::decision(FrameCounts* counts) const {
   return {.model = &state->model,
           .has_no_foreground = &state->has_no_foreground,
           .n_ended = &state->n_ended,
+          .totals = &state->totals,
           .counts = counts,
           .n_pixels = uint64_t{width_} * height_};
 }

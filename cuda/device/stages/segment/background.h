@@ -28,12 +28,13 @@ class Background {
   bool needs_memory(BackgroundModel model, const Chroma& chroma) const;
 
   /// Enqueues the frame: its foreground before morphology to `bits`; FrameCounts::relearning; and the
-  /// learning. The bits count only where *has_no_foreground() is 0. Frames must be enqueued in their order,
-  /// and each after the one before it.
+  /// learning. Unless has_no_foreground() is null, the bits count only where it points to 0. Frames must be
+  /// enqueued in their order, and each after the one before it.
   Status enqueue(const Plane& frame, const Chroma& chroma, const MotionStep& step, uint32_t* bits,
                  FrameCounts* counts, cudaStream_t stream);
 
-  /// In device memory: not 0 if the frame has no foreground, because the model begins or warms up.
+  /// In device memory: not 0 if the frame has no foreground, because the model begins or warms up. Null if
+  /// the model clears the bits itself.
   const uint32_t* has_no_foreground() const;
 
   /// Enqueues the writing of what the model believes: luma, and U and V of each pixel (128 without chroma),

@@ -9,11 +9,21 @@
 
 namespace ccl::device::segment {
 
+/// What the blocks of a resident kernel share. Zero before the first frame.
+struct FrameTotals {
+  uint32_t arrivals;             ///< see GridBarrier
+  uint32_t n_differ;             ///< pixels that differed, of all frames; wraps around
+  uint32_t n_differ_before;      ///< of the frames before this one
+  unsigned long long light_now;  ///< see light::Sums
+  unsigned long long light_before;
+};
+
 /// What kernels need of the state in addition to planes.
 struct Decision {
   ModelState* model;
   uint32_t* has_no_foreground;
   uint32_t* n_ended;
+  FrameTotals* totals;
   FrameCounts* counts;
   uint64_t n_pixels;
 };

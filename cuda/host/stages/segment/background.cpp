@@ -67,6 +67,9 @@ class Background::Model {
     });
     state_.n_differ = n_differ.load(std::memory_order_relaxed);
     decide(step, uint64_t{width_} * height_, &state_);
+    if (state_.learning == Learning::kRelearn && state_.keeps_objects != 0) {
+      compare_light(frame);
+    }
     pool.parallel_for(n_chunks, [&](uint32_t chunk) {
       for (uint32_t y = begin(chunk); y < begin(chunk + 1); ++y) {
         learn(frame, step, y);
@@ -84,6 +87,8 @@ class Background::Model {
  protected:
   virtual void classify(const InputImage& frame, const MotionStep& step, uint32_t y, ClassRow* out) const = 0;
   virtual void learn(const InputImage& frame, const MotionStep& step, uint32_t y) = 0;
+  /// Before a frame is learnt in which the light changed and whose objects are kept: finds the gain.
+  virtual void compare_light(const InputImage&) {}
 
   bool begins() const {
     return state_.learning == Learning::kInitialize || state_.learning == Learning::kRelearn;
@@ -182,6 +187,21 @@ class Background::SigmaDelta final : public Model {
     }
   }
 
+  void compare_light(const InputImage& frame) override {
+    light::Sums sums = {};
+    for (uint32_t y = 0; y < height_; ++y) {
+      for (uint32_t x = 0; x < width_; ++x) {
+        const uint32_t value = luma(frame, y)[x];
+        const uint32_t mean = mean_.row(y)[x];
+        if (status_.row(y)[x] < sigma_delta::kDiffered && light::counts(value, mean)) {
+          sums.now += value;
+          sums.before += mean;
+        }
+      }
+    }
+    gain_ = light::gain(sums);
+  }
+
  private:
   SigmaDeltaChromaRow chroma_state(uint32_t y) const {
     const auto row = [y](const PaddedPlane<uint8_t>& plane) {
@@ -216,17 +236,24 @@ class Background::SigmaDelta final : public Model {
 
   void learn_luma(const InputImage& frame, const MotionStep& step, uint32_t y) {
     uint8_t* const mean = mean_.row(y);
-    if (begins()) {
-      std::memcpy(mean, luma(frame, y), width_);
+    const uint8_t* const pixels = luma(frame, y);
+    if (state_.learning == Learning::kInitialize) {
+      std::memcpy(mean, pixels, width_);
       std::memset(status_.row(y), 0, width_);
-      if (!keeps_variance()) {
-        std::memset(variance_.row(y), sigma_delta::kInitialVariance, width_);
+      std::memset(variance_.row(y), sigma_delta::kInitialVariance, width_);
+    } else if (state_.learning == Learning::kRelearn) {
+      uint8_t* const status = status_.row(y);
+      for (uint32_t x = 0; x < width_; ++x) {
+        const auto pixel = sigma_delta::relearn<ByteLane>(state_.keeps_objects != 0, {mean[x], 0, status[x]},
+                                                          light::relight(mean[x], gain_, 255), pixels[x]);
+        mean[x] = static_cast<uint8_t>(pixel.mean);
+        status[x] = static_cast<uint8_t>(pixel.status);
       }
     } else {
       kernels_.update_sigma_delta({.thresholds = step.sigma_delta,
                                    .rates = state_.sigma_delta,
                                    .width = width_,
-                                   .pixels = luma(frame, y),
+                                   .pixels = pixels,
                                    .state = {mean, variance_.row(y), status_.row(y)}});
     }
     pad_row(mean, width_);
@@ -235,12 +262,19 @@ class Background::SigmaDelta final : public Model {
   void learn_chroma(const InputImage& frame, const MotionStep& step, uint32_t y, uint32_t chunk) {
     const ChromaRow row = chroma_row(frame, y, scratch_u_.row(chunk), scratch_v_.row(chunk));
     const SigmaDeltaChromaRow state = chroma_state(y);
-    if (begins()) {
+    if (state_.learning == Learning::kInitialize) {
       std::memcpy(state.mean_u, row.u, chroma_.width);
       std::memcpy(state.mean_v, row.v, chroma_.width);
       std::memset(state.status, 0, chroma_.width);
-      if (!keeps_variance()) {
-        std::memset(state.variance, sigma_delta::kInitialVariance, chroma_.width);
+      std::memset(state.variance, sigma_delta::kInitialVariance, chroma_.width);
+    } else if (state_.learning == Learning::kRelearn) {
+      for (uint32_t x = 0; x < chroma_.width; ++x) {
+        const auto pixel = sigma_delta::relearn_chroma<ByteLane>(
+            state_.keeps_objects != 0, {state.mean_u[x], state.mean_v[x], 0, state.status[x]}, row.u[x],
+            row.v[x]);
+        state.mean_u[x] = static_cast<uint8_t>(pixel.mean_u);
+        state.mean_v[x] = static_cast<uint8_t>(pixel.mean_v);
+        state.status[x] = static_cast<uint8_t>(pixel.status);
       }
     } else {
       kernels_.update_sigma_delta_chroma({.thresholds = step.sigma_delta,
@@ -254,6 +288,7 @@ class Background::SigmaDelta final : public Model {
     pad_row(state.mean_v, chroma_.width);
   }
 
+  uint32_t gain_ = light::kUnchanged;
   PaddedPlane<uint8_t> mean_, variance_, status_;
   PaddedPlane<uint8_t> mean_u_, mean_v_, chroma_variance_, chroma_status_;
   /// A row for each row chunk.

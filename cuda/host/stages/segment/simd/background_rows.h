@@ -87,9 +87,7 @@ class BackgroundRows {
     return far;
   }
 
-  static void mark_ghosts(const SigmaDeltaClassJob& job, Byte value, uint32_t x) {
-    const Byte differs = sigma_delta::differs<Bytes>(
-        job.thresholds, distance<Bytes>(value, Bytes::load(job.mean[1] + x)), Bytes::load(job.variance + x));
+  static void mark_ghosts(const SigmaDeltaClassJob& job, Byte differs, Byte value, uint32_t x) {
     const Far far = distances(job.mean[0], job.mean[1], job.mean[2], value, x);
     uint8_t* const status = job.status + x;
     Bytes::store(sigma_delta::mark_ghost<Bytes>(job.thresholds.luma, differs, far.far, Bytes::load(status)),
@@ -122,16 +120,17 @@ class BackgroundRows {
         const Byte mean = Bytes::load(job.mean[1] + x + i);
         const Byte variance = Bytes::load(job.variance + x + i);
         const Byte far = sigma_delta::differs<Bytes>(job.thresholds, distance<Bytes>(value, mean), variance);
-        // The means around only matter where the pixel's own mean differs, which is rare.
-        const auto around = Bytes::bits(far) != 0
-                                ? means_around(job.mean, x + i)
-                                : sigma_delta::Around<Bytes>{Bytes::splat(0), Bytes::splat(255)};
-        const auto c = sigma_delta::classify<Bytes>(job.thresholds, value, mean, variance, around, chroma);
+        // It differs rarely, and only there the means around matter.
+        Byte luma = far;
+        if (Bytes::bits(far) != 0) {
+          luma = sigma_delta::stands_out<Bytes>(job.thresholds, far, value, means_around(job.mean, x + i));
+          if (job.thresholds.ghosts) {
+            mark_ghosts(job, far, value, x + i);
+          }
+        }
+        const auto c = sigma_delta::classify<Bytes>(job.thresholds, luma, value, mean, chroma);
         foreground |= uint64_t{Bytes::bits(c.foreground)} << i;
         differs |= uint64_t{Bytes::bits(c.differs)} << i;
-        if (job.thresholds.ghosts) {
-          mark_ghosts(job, Bytes::load(pixels.block(x) + i), x + i);
-        }
       }
       const uint64_t valid = valid_bits(x, job.width);
       out->bits[x / kBlock] = foreground & valid;

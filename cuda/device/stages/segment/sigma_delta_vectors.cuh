@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Vectors of 16 pixels of the sigma-delta model's planes, and the means around them.
+#pragma once
+
+#include <cstdint>
+
+#include "device/stages/segment/lanes.cuh"
+#include "device/stages/segment/sigma_delta.h"
+#include "device/stages/segment/vectors.cuh"
+
+namespace ccl::device::segment {
+
+using Lanes = HalfLanes;
+
+/// Classes of chroma pixels.
+inline constexpr uint32_t kDiffers = 1;
+inline constexpr uint32_t kFitsShadow = 2;
+
+__device__ inline uint4 load_state(const uint8_t* plane, size_t pitch, uint32_t x, uint32_t y) {
+  return *reinterpret_cast<const uint4*>(plane + y * pitch + x);
+}
+
+__device__ inline void store_state(uint8_t* plane, size_t pitch, uint32_t x, uint32_t y,
+                                   const uint4& vector) {
+  *reinterpret_cast<uint4*>(plane + y * pitch + x) = vector;
+}
+
+__device__ inline uint32_t word_of(const uint4& vector, uint32_t i) {
+  return i == 0 ? vector.x : i == 1 ? vector.y : i == 2 ? vector.z : vector.w;
+}
+
+__device__ inline void set_word(uint4& vector, uint32_t i, uint32_t word) {
+  (i == 0 ? vector.x : i == 1 ? vector.y : i == 2 ? vector.z : vector.w) = word;
+}
+
+__device__ inline Quad quad_of(const uint4& vector, uint32_t i) {
+  return Quad::of(word_of(vector, i));
+}
+
+/// Makes what is behind the first `n` pixels copies of the last of them; n is not 0.
+__device__ inline void pad_vector(uint4& vector, uint32_t n) {
+  uint32_t last = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < kVectorWords; ++i) {
+    if (i == (n - 1) / 4) {
+      last = (word_of(vector, i) >> (n - 1) % 4 * 8 & 0xff) * 0x01010101u;
+    }
+  }
+#pragma unroll
+  for (uint32_t i = 0; i < kVectorWords; ++i) {
+    const uint32_t behind = n >= 4 * i + 4 ? 0 : n <= 4 * i ? ~0u : ~0u << n % 4 * 8;
+    set_word(vector, i, (word_of(vector, i) & ~behind) | (last & behind));
+  }
+}
+
+/// The means in three rows, of a vector and of a pixel to each side; those outside the frame are copies of
+/// the nearest ones. The planes' rows are padded with copies, so that only the first column is special.
+struct MeansAround {
+  uint4 vector[3];
+  uint32_t before[3];
+  uint32_t after[3];
+
+  /// The means to the left of four pixels.
+  __device__ Quad beside_left(uint32_t row, uint32_t i) const {
+    const uint32_t previous = i > 0 ? word_of(vector[row], i - 1) : before[row] << 24;
+    return Quad::of(__funnelshift_l(previous, word_of(vector[row], i), 8));
+  }
+  __device__ Quad beside_right(uint32_t row, uint32_t i) const {
+    const uint32_t next = i + 1 < kVectorWords ? word_of(vector[row], i + 1) : after[row];
+    return Quad::of(__funnelshift_r(word_of(vector[row], i), next, 8));
+  }
+};
+
+/// `here`: the means of the vector itself.
+__device__ inline MeansAround load_means(const SigmaDeltaPlanes& planes, uint32_t width, uint32_t height,
+                                         uint32_t x, uint32_t y, const uint4& here) {
+  MeansAround means;
+  const uint32_t rows[3] = {y > 0 ? y - 1 : 0, y, min(y + 1, height - 1)};
+#pragma unroll
+  for (uint32_t i = 0; i < 3; ++i) {
+    const uint8_t* row = planes.mean + rows[i] * planes.pitch;
+    means.vector[i] = i == 1 ? here : load_state(planes.mean, planes.pitch, x, rows[i]);
+    means.before[i] = row[x > 0 ? x - 1 : 0];
+    means.after[i] = row[min(x + kVectorPixels, width - 1)];
+  }
+  return means;
+}
+
+/// The smallest (kIsLow) or largest mean around each pixel.
+template <bool kIsLow>
+__device__ inline void find_extremes(const MeansAround& means, Quad* extremes) {
+  const auto extreme = [](uint32_t a, uint32_t b, uint32_t c) {
+    return kIsLow ? Lanes::min(Lanes::min(a, b), c) : Lanes::max(Lanes::max(a, b), c);
+  };
+  Quad columns[kVectorWords];
+#pragma unroll
+  for (uint32_t i = 0; i < kVectorWords; ++i) {
+    const Quad above = Quad::of(word_of(means.vector[0], i));
+    const Quad here = Quad::of(word_of(means.vector[1], i));
+    const Quad below = Quad::of(word_of(means.vector[2], i));
+    columns[i] = {extreme(above.even, here.even, below.even), extreme(above.odd, here.odd, below.odd)};
+  }
+  const uint32_t before = extreme(means.before[0], means.before[1], means.before[2]) << 16;
+  const uint32_t after = extreme(means.after[0], means.after[1], means.after[2]);
+#pragma unroll
+  for (uint32_t i = 0; i < kVectorWords; ++i) {
+    const uint32_t odd_before = __funnelshift_l(i > 0 ? columns[i - 1].odd : before, columns[i].odd, 16);
+    const uint32_t even_after =
+        __funnelshift_r(columns[i].even, i + 1 < kVectorWords ? columns[i + 1].even : after, 16);
+    extremes[i] = {extreme(odd_before, columns[i].even, columns[i].odd),
+                   extreme(columns[i].even, columns[i].odd, even_after)};
+  }
+}
+
+/// The distances of four values from the 8 means around each of them.
+struct FarFromAround {
+  uint32_t even[8];
+  uint32_t odd[8];
+};
+
+__device__ inline FarFromAround distances_around(const MeansAround& means, uint32_t i, const Quad& value) {
+  FarFromAround far;
+  uint32_t n = 0;
+  const auto add = [&](const Quad& mean) {
+    far.even[n] = distance<Lanes>(value.even, mean.even);
+    far.odd[n++] = distance<Lanes>(value.odd, mean.odd);
+  };
+#pragma unroll
+  for (uint32_t row = 0; row < 3; ++row) {
+    add(means.beside_left(row, i));
+    if (row != 1) {
+      add(quad_of(means.vector[row], i));
+    }
+    add(means.beside_right(row, i));
+  }
+  return far;
+}
+
+/// Eight or sixteen class bytes as masks of sixteen pixels.
+struct ChromaMasks {
+  Quad differs[kVectorWords];
+  Quad fits_shadow[kVectorWords];
+};
+
+__device__ inline ChromaMasks load_chroma_classes(const SigmaDeltaChromaPlanes& planes, const Chroma& chroma,
+                                                  uint32_t x, uint32_t y) {
+  const uint8_t* row = planes.classes + (y >> chroma.shift_y) * planes.pitch + (x >> chroma.shift_x);
+  ChromaMasks masks;
+  uint4 classes;
+  if (chroma.shift_x != 0) {
+    const uint2 half = *reinterpret_cast<const uint2*>(row);
+    classes = make_uint4(__byte_perm(half.x, 0, 0x1100), __byte_perm(half.x, 0, 0x3322),
+                         __byte_perm(half.y, 0, 0x1100), __byte_perm(half.y, 0, 0x3322));
+  } else {
+    classes = *reinterpret_cast<const uint4*>(row);
+  }
+#pragma unroll
+  for (uint32_t i = 0; i < kVectorWords; ++i) {
+    const Quad quad = quad_of(classes, i);
+    constexpr uint32_t kOnes = 0x00010001;
+    masks.differs[i] = {(quad.even & kOnes) * 255, (quad.odd & kOnes) * 255};
+    masks.fits_shadow[i] = {(quad.even >> 1 & kOnes) * 255, (quad.odd >> 1 & kOnes) * 255};
+  }
+  return masks;
+}
+
+}  // namespace ccl::device::segment
