@@ -92,14 +92,17 @@ constexpr uint32_t take(uint32_t n, uint32_t duration_us, uint32_t period_us, ui
 
 /// The rates that depend on the learning time.
 constexpr void learn_selectively(const MotionStep& step, ModelState* state) {
-  const uint32_t us = learning_us(step, *state, sigma_delta::kAgePart);
-  const uint32_t mixture_us = learning_us(step, *state, mixture::kAgePart);
-  state->sigma_delta.count = static_cast<uint8_t>(
-      take(sigma_delta::kLearnedCount, step.duration_us, us, sigma_delta::kLearnedCount, &state->count_rest));
-  state->mixture.weight = static_cast<uint16_t>(
-      take(mixture::kLearnedWeight, step.duration_us, mixture_us, 32768, &state->weight_rest));
-  state->mixture.prune = static_cast<uint16_t>(take(mixture::kLearnedWeight / mixture::kPrunePart,
-                                                    step.duration_us, mixture_us, 1024, &state->prune_rest));
+  if (step.model == BackgroundModel::kSigmaDelta) {
+    const uint32_t us = learning_us(step, *state, sigma_delta::kAgePart);
+    state->sigma_delta.count = static_cast<uint8_t>(take(sigma_delta::kLearnedCount, step.duration_us, us,
+                                                         sigma_delta::kLearnedCount, &state->count_rest));
+    return;
+  }
+  const uint32_t us = learning_us(step, *state, mixture::kAgePart);
+  state->mixture.weight =
+      static_cast<uint16_t>(take(mixture::kLearnedWeight, step.duration_us, us, 32768, &state->weight_rest));
+  state->mixture.prune = static_cast<uint16_t>(
+      take(mixture::kLearnedWeight / mixture::kPrunePart, step.duration_us, us, 1024, &state->prune_rest));
 }
 
 constexpr uint32_t saturating_add(uint32_t us, uint32_t duration_us) {

@@ -11,11 +11,13 @@ namespace ccl::device::segment {
 
 /// What the blocks of a resident kernel share. Zero before the first frame.
 struct FrameTotals {
+  unsigned long long differing;  ///< pixels: see CountingBarrier
+  uint32_t n_differ;             ///< pixels of the frame before
   uint32_t arrivals;             ///< see GridBarrier
-  uint32_t n_differ;             ///< pixels that differed, of all frames; wraps around
-  uint32_t n_differ_before;      ///< of the frames before this one
-  unsigned long long light_now;  ///< see light::Sums
+  unsigned long long light_now;  ///< see light::Sums: of all frames in which the light changed
   unsigned long long light_before;
+  unsigned long long last_now;  ///< of all but this frame
+  unsigned long long last_before;
 };
 
 /// What kernels need of the state in addition to planes.

@@ -6,6 +6,7 @@
 
 #include "device/launch.cuh"
 #include "device/runs/grid_barrier.cuh"
+#include "device/stages/segment/counting_barrier.cuh"
 #include "device/stages/segment/model.cuh"
 #include "device/stages/segment/sigma_delta_chroma.h"
 #include "device/stages/segment/sigma_delta_vectors.cuh"
@@ -42,6 +43,10 @@ __device__ Place place_of(const LumaJob& job, uint32_t index) {
   const uint32_t y = index / job.row_vectors;
   const uint32_t vector = index - y * job.row_vectors;
   return {vector, vector * kVectorPixels, y};
+}
+
+__device__ void store_bits(const LumaJob& job, const Place& place, uint32_t bits) {
+  *bits_of_vector(job.bits, job.frame.width, place.vector, place.y) = static_cast<uint16_t>(bits);
 }
 
 /// 16 pixels of the frame, and their state.
@@ -164,6 +169,7 @@ __device__ FoundBits classify(const LumaJob& job, const Place& place, PixelVecto
 struct Outcomes {
   ModelState models[2];
   uint32_t warp_sums[2][kLumaWarps];
+  uint32_t n_differ;
   uint32_t chosen;
   uint32_t gain;
 };
@@ -183,108 +189,95 @@ __device__ void load_model(const ModelState* model, Outcomes* outcomes) {
 }
 
 /// One block writes what later kernels read. All blocks have loaded the old model.
-__device__ void store_model(const LumaJob& job, const ModelState& model, uint32_t n_differ) {
+__device__ void store_model(const LumaJob& job, const ModelState& model) {
   constexpr uint32_t kWords = sizeof(ModelState) / sizeof(uint32_t);
   if (threadIdx.x < kWords) {
     reinterpret_cast<uint32_t*>(job.decision.model)[threadIdx.x] =
         reinterpret_cast<const uint32_t*>(&model)[threadIdx.x];
   }
   if (is_leader()) {
-    job.decision.totals->n_differ_before += n_differ;
     job.decision.counts->relearning = model.has_foreground() ? 0 : 1;
   }
 }
 
-/// Adds the pixels of all blocks that differ, and decides how the frame is learnt. While the sum is not
-/// known, both cases are prepared. All threads must call it.
-__device__ const ModelState& decide_together(const LumaJob& job, const GridBarrier& barrier,
-                                             uint32_t n_of_thread, Outcomes* outcomes) {
-  FrameTotals* totals = job.decision.totals;
+/// The sum of the block, for its last warp. All threads must call it.
+__device__ uint32_t block_sum(uint32_t n_of_thread, uint32_t* warp_sums) {
   const uint32_t lane = threadIdx.x % kWarpSize;
   const uint32_t warp = threadIdx.x / kWarpSize;
   const uint32_t of_warp = warp_sum(kAllLanes, n_of_thread);
   if (lane == 0) {
-    outcomes->warp_sums[0][warp] = of_warp;
+    warp_sums[warp] = of_warp;
   }
   __syncthreads();
-  uint32_t n_before = 0;
-  if (warp == kLumaWarps - 1) {
-    const uint32_t n = warp_sum(kAllLanes, lane < kLumaWarps ? outcomes->warp_sums[0][lane] : 0);
-    if (is_leader()) {
-      n_before = totals->n_differ_before;
-      if (blockIdx.x == 0) {
-        totals->light_now = 0;
-        totals->light_before = 0;
-      }
-      if (n > 0) {
-        atomicAdd(&totals->n_differ, n);
-      }
-    }
-  }
-  const uint32_t phase = barrier.arrive();
-  if (threadIdx.x == 0 || threadIdx.x == kWarpSize) {
-    decide(job.step, job.decision.n_pixels, threadIdx.x != 0, &outcomes->models[threadIdx.x != 0 ? 1 : 0]);
-  }
-  uint32_t n_differ = 0;
+  return warp == kLumaWarps - 1 ? warp_sum(kAllLanes, lane < kLumaWarps ? warp_sums[lane] : 0) : 0;
+}
+
+/// Adds the pixels of all blocks that differ, and decides how the frame is learnt. While the sum is not
+/// known, both cases are prepared. All threads must call it.
+__device__ const ModelState& decide_together(const LumaJob& job, uint32_t n_of_thread, Outcomes* outcomes) {
+  FrameTotals* totals = job.decision.totals;
+  const CountingBarrier barrier(&totals->differing);
+  const uint32_t n_of_block = block_sum(n_of_thread, outcomes->warp_sums[0]);
   if (is_leader()) {
-    barrier.wait_alone(phase);
-    n_differ = __ldcg(&totals->n_differ) - n_before;
+    const bool phase = barrier.arrive(n_of_block, totals->n_differ);
+    const uint32_t n_differ = barrier.wait(phase);
+    outcomes->n_differ = n_differ;
     outcomes->chosen = light_changed(job.step, job.decision.n_pixels, n_differ) ? 1 : 0;
+    if (blockIdx.x == 0) {
+      totals->n_differ = n_differ;
+    }
+  } else if (threadIdx.x == 0 || threadIdx.x == kWarpSize) {
+    decide(job.step, job.decision.n_pixels, threadIdx.x != 0, &outcomes->models[threadIdx.x != 0 ? 1 : 0]);
   }
   __syncthreads();
   ModelState& model = outcomes->models[outcomes->chosen];
   if (blockIdx.x == 0) {
     if (is_leader()) {
-      note_differing(n_differ, &model);
+      note_differing(outcomes->n_differ, &model);
     }
     __syncthreads();
-    store_model(job, model, n_differ);
+    store_model(job, model);
   }
   return model;
 }
 
-/// Adds what light::gain() needs of a vector.
-__device__ void compare_light(const LumaJob& job, const Place& place, const PixelVector& v, uint32_t* now,
-                              uint32_t* before) {
+/// What light::gain() needs of a vector: now, and before.
+__device__ __noinline__ uint2 compare_light(uint32_t n_pixels, PixelVector v) {
+  uint2 sums = make_uint2(0, 0);
 #pragma unroll
   for (uint32_t i = 0; i < kVectorPixels; ++i) {
     const auto byte = [i](const uint4& vector) { return word_of(vector, i / 4) >> i % 4 * 8 & 0xff; };
     const uint32_t value = byte(v.pixels);
     const uint32_t mean = byte(v.mean);
-    if (place.x + i < job.frame.width && byte(v.status) < sigma_delta::kDiffered &&
-        light::counts(value, mean)) {
-      *now += value;
-      *before += mean;
+    if (i < n_pixels && byte(v.status) < sigma_delta::kDiffered && light::counts(value, mean)) {
+      sums.x += value;
+      sums.y += mean;
     }
   }
+  return sums;
 }
 
 /// The gain of the light, from the sums of all threads. All threads must call it.
-__device__ uint32_t find_gain(const LumaJob& job, const GridBarrier& barrier, uint32_t now, uint32_t before,
-                              Outcomes* outcomes) {
+__device__ uint32_t find_gain(const LumaJob& job, const uint2& sums_of_thread, Outcomes* outcomes) {
   FrameTotals* totals = job.decision.totals;
-  const uint32_t lane = threadIdx.x % kWarpSize;
-  const uint32_t warp = threadIdx.x / kWarpSize;
-  const uint32_t now_of_warp = warp_sum(kAllLanes, now);
-  const uint32_t before_of_warp = warp_sum(kAllLanes, before);
-  if (lane == 0) {
-    outcomes->warp_sums[0][warp] = now_of_warp;
-    outcomes->warp_sums[1][warp] = before_of_warp;
-  }
-  __syncthreads();
+  const GridBarrier barrier(&totals->arrivals);
+  const uint32_t now = block_sum(sums_of_thread.x, outcomes->warp_sums[0]);
+  const uint32_t before = block_sum(sums_of_thread.y, outcomes->warp_sums[1]);
+  light::Sums last{};
   if (is_leader()) {
-    light::Sums sums{};
-    for (uint32_t i = 0; i < kLumaWarps; ++i) {
-      sums.now += outcomes->warp_sums[0][i];
-      sums.before += outcomes->warp_sums[1][i];
-    }
-    atomicAdd(&totals->light_now, sums.now);
-    atomicAdd(&totals->light_before, sums.before);
+    last = {totals->last_now, totals->last_before};
+    atomicAdd(&totals->light_now, now);
+    atomicAdd(&totals->light_before, before);
   }
   const uint32_t phase = barrier.arrive();
   if (is_leader()) {
     barrier.wait_alone(phase);
-    outcomes->gain = light::gain({__ldcg(&totals->light_now), __ldcg(&totals->light_before)});
+    const light::Sums sums{__ldcg(&totals->light_now), __ldcg(&totals->light_before)};
+    outcomes->gain = light::gain({sums.now - last.now, sums.before - last.before});
+    if (blockIdx.x == 0) {
+      totals->last_now = sums.now;
+      totals->last_before = sums.before;
+    }
   }
   __syncthreads();
   return outcomes->gain;
@@ -294,37 +287,61 @@ __device__ uint32_t relight(uint32_t means, uint32_t gain) {
   return light::relight(means & 0xffff, gain, 255) | light::relight(means >> 16, gain, 255) << 16;
 }
 
-/// The new state of two pixels.
-__device__ sigma_delta::Pixel<Lanes> learn(const LumaJob& job, const ModelState& model, uint32_t gain,
-                                           const sigma_delta::Pixel<Lanes>& old, uint32_t value) {
-  if (model.learning == Learning::kInitialize) {
-    return sigma_delta::initialize<Lanes>(value);
-  }
-  if (model.learning == Learning::kRelearn) {
-    return sigma_delta::relearn<Lanes>(model.keeps_objects != 0, old, relight(old.mean, gain), value);
-  }
-  return sigma_delta::update<Lanes>(job.step.sigma_delta, model.sigma_delta, old, value);
+__device__ void store(const LumaJob& job, const Place& place, const PixelVector& v) {
+  const SigmaDeltaPlanes& planes = job.planes;
+  store_state(planes.mean, planes.pitch, place.x, place.y, v.mean);
+  store_state(planes.variance, planes.pitch, place.x, place.y, v.variance);
+  store_state(planes.status, planes.pitch, place.x, place.y, v.status);
 }
 
-__device__ void learn(const LumaJob& job, const ModelState& model, uint32_t gain, const Place& place,
-                      const PixelVector& v) {
-  PixelVector learnt;
+/// Applies learn(old, value) to all pixels, two at a time.
+template <typename Learn>
+__device__ PixelVector learn_vector(const PixelVector& v, Learn learn) {
+  PixelVector learnt = v;
 #pragma unroll
   for (uint32_t i = 0; i < kVectorWords; ++i) {
     const Quad value = quad_of(v.pixels, i);
     const Quad mean = quad_of(v.mean, i);
     const Quad variance = quad_of(v.variance, i);
     const Quad status = quad_of(v.status, i);
-    const auto even = learn(job, model, gain, {mean.even, variance.even, status.even}, value.even);
-    const auto odd = learn(job, model, gain, {mean.odd, variance.odd, status.odd}, value.odd);
+    const sigma_delta::Pixel<Lanes> even = learn({mean.even, variance.even, status.even}, value.even);
+    const sigma_delta::Pixel<Lanes> odd = learn({mean.odd, variance.odd, status.odd}, value.odd);
     set_word(learnt.mean, i, Quad{even.mean, odd.mean}.word());
     set_word(learnt.variance, i, Quad{even.variance, odd.variance}.word());
     set_word(learnt.status, i, Quad{even.status, odd.status}.word());
   }
-  const SigmaDeltaPlanes& planes = job.planes;
-  store_state(planes.mean, planes.pitch, place.x, place.y, learnt.mean);
-  store_state(planes.variance, planes.pitch, place.x, place.y, learnt.variance);
-  store_state(planes.status, planes.pitch, place.x, place.y, learnt.status);
+  return learnt;
+}
+
+/// The state of a frame with which the model begins. A function of its own, because it is rare.
+__device__ __noinline__ PixelVector begin_vector(bool relearns, bool keeps_objects, uint32_t gain,
+                                                 PixelVector v) {
+  return learn_vector(v, [&](const sigma_delta::Pixel<Lanes>& old, uint32_t value) {
+    return relearns ? sigma_delta::relearn<Lanes>(keeps_objects, old, relight(old.mean, gain), value)
+                    : sigma_delta::initialize<Lanes>(value);
+  });
+}
+
+/// The vectors of a thread: from `first` on, each `stride` after the one before it, up to `last`.
+struct Share {
+  uint32_t first;
+  uint32_t stride;
+  uint32_t last;
+};
+
+/// The sums for the gain, over the vectors of a thread. `kept`: the last one.
+__device__ uint2 compare_light(const LumaJob& job, const Share& share, const PixelVector& kept) {
+  uint2 sums = make_uint2(0, 0);
+  for (uint32_t index = share.first; share.last != kNone && index <= share.last; index += share.stride) {
+    const Place place = place_of(job, index);
+    if (place.x < job.frame.width) {
+      const uint2 more =
+          compare_light(job.frame.width - place.x, index == share.last ? kept : load(job, place));
+      sums.x += more.x;
+      sums.y += more.y;
+    }
+  }
+  return sums;
 }
 
 template <bool kHasChroma>
@@ -332,71 +349,63 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
     process_luma(const __grid_constant__ LumaJob job) {
   __shared__ uint64_t memory[sizeof(Outcomes) / sizeof(uint64_t) + 1];
   Outcomes& outcomes = *reinterpret_cast<Outcomes*>(memory);  // shared memory is not initialized
-  const uint32_t n_vectors = job.row_vectors * job.frame.height;
-  const uint32_t stride = gridDim.x * kLumaThreads;
-  const uint32_t first = blockIdx.x * kLumaThreads + threadIdx.x;
-  const auto store_bits = [&](const Place& place, uint32_t bits) {
-    *bits_of_vector(job.bits, job.frame.width, place.vector, place.y) = static_cast<uint16_t>(bits);
-  };
   load_model(job.decision.model, &outcomes);
 
-  PixelVector kept{};
+  const uint32_t n_vectors = job.row_vectors * job.frame.height;
+  Share share = {blockIdx.x * kLumaThreads + threadIdx.x, gridDim.x * kLumaThreads, kNone};
+  PixelVector v{};
   uint32_t foreground = 0;
-  uint32_t last = kNone;
   uint32_t n_differ = 0;
-  for (uint32_t index = first; index < n_vectors; index += stride) {
+  for (uint32_t index = share.first; index < n_vectors; index += share.stride) {
     const Place place = place_of(job, index);
     foreground = 0;
     if (place.x < job.frame.width) {
-      kept = load(job, place);
-      const FoundBits found = classify<kHasChroma>(job, place, &kept);
+      v = load(job, place);
+      const FoundBits found = classify<kHasChroma>(job, place, &v);
       foreground = found.foreground;
       n_differ += __popc(found.differs);
     }
-    last = index;
-    if (n_vectors - index > stride) {
-      store_bits(place, foreground);
+    share.last = index;
+    if (n_vectors - index > share.stride) {
+      store_bits(job, place, foreground);
       if (job.step.sigma_delta.ghosts && place.x < job.frame.width) {
-        store_state(job.planes.status, job.planes.pitch, place.x, place.y, kept.status);
+        store_state(job.planes.status, job.planes.pitch, place.x, place.y, v.status);
       }
     }
   }
 
-  const GridBarrier barrier(&job.decision.totals->arrivals);
-  const ModelState& model = decide_together(job, barrier, n_differ, &outcomes);
-  /// Calls visit(place, vector) for the vectors that are not kept and are in the frame.
-  const auto for_others = [&](auto visit) {
-    for (uint32_t index = first; last != kNone && index < last; index += stride) {
-      const Place place = place_of(job, index);
-      if (place.x < job.frame.width) {
-        visit(place, load(job, place));
+  const ModelState& model = decide_together(job, n_differ, &outcomes);
+  uint32_t gain = light::kUnchanged;
+  const bool keeps_objects = model.learning == Learning::kRelearn && model.keeps_objects != 0;
+  if (keeps_objects) {
+    gain = find_gain(job, compare_light(job, share, v), &outcomes);
+  }
+  if (share.last == kNone) {
+    return;
+  }
+  const sigma_delta::Rates rates = model.sigma_delta;
+  foreground = model.has_foreground() ? foreground : 0;
+  for (uint32_t index = share.last;; index -= share.stride) {
+    const Place place = place_of(job, index);
+    if (index == share.last || !model.has_foreground()) {
+      store_bits(job, place, foreground);
+    }
+    if (place.x < job.frame.width) {
+      if (index != share.last) {
+        v = load(job, place);
+      }
+      if (begins(model)) {
+        store(job, place, begin_vector(model.learning == Learning::kRelearn, keeps_objects, gain, v));
+      } else {
+        store(job, place, learn_vector(v, [&](const sigma_delta::Pixel<Lanes>& old, uint32_t value) {
+                return sigma_delta::update<Lanes>(job.step.sigma_delta, rates, old, value);
+              }));
       }
     }
-  };
-  const Place place = place_of(job, last != kNone ? last : 0);
-  const bool keeps_vector = last != kNone && place.x < job.frame.width;
-  uint32_t gain = light::kUnchanged;
-  if (model.learning == Learning::kRelearn && model.keeps_objects != 0) {
-    uint32_t now = 0;
-    uint32_t before = 0;
-    for_others([&](const Place& at, const PixelVector& v) { compare_light(job, at, v, &now, &before); });
-    if (keeps_vector) {
-      compare_light(job, place, kept, &now, &before);
+    if (index == share.first) {
+      return;
     }
-    gain = find_gain(job, barrier, now, before, &outcomes);
   }
-  if (last != kNone) {
-    store_bits(place, model.has_foreground() ? foreground : 0);
-  }
-  if (keeps_vector) {
-    learn(job, model, gain, place, kept);
-  }
-  for_others([&](const Place& at, const PixelVector& v) {
-    if (!model.has_foreground()) {
-      store_bits(at, 0);
-    }
-    learn(job, model, gain, at, v);
-  });
 }
 
 __global__ void __launch_bounds__(kThreads)
