@@ -26,15 +26,25 @@ struct ByteLane {
   static constexpr Value select(Value mask, Value a, Value b) { return mask != 0 ? a : b; }
 };
 
+// Lanes may have these as functions of their own, if they are faster.
+
 /// a > b, as a mask.
 template <typename Lanes>
 constexpr typename Lanes::Value above(typename Lanes::Value a, typename Lanes::Value b) {
-  return Lanes::without(Lanes::splat(255), Lanes::at_least(b, a));
+  if constexpr (requires { Lanes::above(a, b); }) {
+    return Lanes::above(a, b);
+  } else {
+    return Lanes::without(Lanes::splat(255), Lanes::at_least(b, a));
+  }
 }
 
 template <typename Lanes>
 constexpr typename Lanes::Value distance(typename Lanes::Value a, typename Lanes::Value b) {
-  return Lanes::either(Lanes::subtract(a, b), Lanes::subtract(b, a));
+  if constexpr (requires { Lanes::distance(a, b); }) {
+    return Lanes::distance(a, b);
+  } else {
+    return Lanes::either(Lanes::subtract(a, b), Lanes::subtract(b, a));
+  }
 }
 
 /// How far a value is outside [low, high].
@@ -44,11 +54,15 @@ constexpr typename Lanes::Value distance(typename Lanes::Value value, typename L
   return Lanes::either(Lanes::subtract(low, value), Lanes::subtract(value, high));
 }
 
-/// `value`, moved by at most `step` towards `target`.
+/// `value`, moved towards `target` by at most `up` or `down`.
 template <typename Lanes>
 constexpr typename Lanes::Value move(typename Lanes::Value value, typename Lanes::Value target,
                                      typename Lanes::Value up, typename Lanes::Value down) {
-  return Lanes::max(Lanes::min(target, Lanes::add(value, up)), Lanes::subtract(value, down));
+  if constexpr (requires { Lanes::move(value, target, up, down); }) {
+    return Lanes::move(value, target, up, down);
+  } else {
+    return Lanes::max(Lanes::min(target, Lanes::add(value, up)), Lanes::subtract(value, down));
+  }
 }
 
 }  // namespace ccl

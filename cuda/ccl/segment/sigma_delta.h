@@ -214,9 +214,13 @@ struct Change {
   typename Lanes::Value status;
 };
 
+/// `far`: from the mean. If both rates are 0, the variance stays.
 template <typename Lanes>
-constexpr typename Lanes::Value bound_variance(typename Lanes::Value variance) {
-  return Lanes::min(Lanes::max(variance, Lanes::splat(kMinVariance)), Lanes::splat(kMaxVariance));
+constexpr typename Lanes::Value move_variance(const Rates& rates, typename Lanes::Value far,
+                                              typename Lanes::Value variance) {
+  const auto moved = move<Lanes>(variance, Lanes::add(far, Lanes::half(far)), Lanes::splat(rates.up),
+                                 Lanes::splat(rates.down));
+  return Lanes::min(Lanes::max(moved, Lanes::splat(kMinVariance)), Lanes::splat(kMaxVariance));
 }
 
 template <typename Lanes>
@@ -224,14 +228,13 @@ constexpr Change<Lanes> learn(const Rates& rates, typename Lanes::Value far, typ
                               typename Lanes::Value variance, typename Lanes::Value status) {
   const auto differed = Lanes::splat(kDiffered);
   const auto new_differed = Lanes::both(differs, differed);
-  const auto moved = move<Lanes>(variance, Lanes::add(far, Lanes::half(far)), Lanes::splat(rates.up),
-                                 Lanes::splat(rates.down));
-  const auto selected = bound_variance<Lanes>(Lanes::select(differs, variance, moved));
+  const auto moved = move_variance<Lanes>(rates, far, variance);
+  const auto selected = Lanes::select(differs, variance, moved);
   if (rates.warm_up > 0) {
     const auto step = Lanes::splat(rates.warm_up);
     const auto none = Lanes::splat(0);
     return rates.spares_objects ? Change<Lanes>{none, Lanes::without(step, differs), selected, new_differed}
-                                : Change<Lanes>{none, step, bound_variance<Lanes>(moved), new_differed};
+                                : Change<Lanes>{none, step, moved, new_differed};
   }
   const auto old_count = Lanes::without(status, differed);
   const auto tick = Lanes::splat(rates.count);
@@ -256,6 +259,16 @@ constexpr Pixel<Lanes> update(const Thresholds& thresholds, const Rates& rates, 
   const Change<Lanes> change =
       learn<Lanes>(rates, far, differs<Lanes>(thresholds, far, old.variance), old.variance, old.status);
   return {learn_mean<Lanes>(change, old.mean, value), change.variance, change.status};
+}
+
+/// update() of a pixel that does not differ and whose status is 0, unless the model warms up: the status
+/// stays, and the rest follows move_variance() and this.
+template <typename Lanes>
+constexpr typename Lanes::Value update_calm_mean(const Rates& rates, typename Lanes::Value mean,
+                                                 typename Lanes::Value variance,
+                                                 typename Lanes::Value value) {
+  const auto step = mean_step<Lanes>(rates, variance);
+  return move<Lanes>(mean, value, step, step);
 }
 
 /// A chroma pixel's state: each field is a plane.

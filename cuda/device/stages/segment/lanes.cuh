@@ -6,26 +6,49 @@
 
 namespace ccl::device::segment {
 
-/// Two values 0..255 in the halves of a word: GPUs have instructions for halves, not for bytes. In a mask,
-/// the low bytes of the halves count. (Functions of the host, too, only because the rules are.)
+/// Two values 0..255 in the halves of a word: GPUs have instructions for halves, not for bytes. (Functions of
+/// the host, too, only because the rules are.)
 struct HalfLanes {
   using Value = uint32_t;
 
   static constexpr uint32_t kBytes = 0x00ff00ff;
+  static constexpr uint32_t kOnes = 0x00010001;
+  static constexpr uint32_t kSigns = 0x80008000;
 
   static __host__ __device__ Value splat(uint32_t value) { return value * 0x00010001u; }
   static __host__ __device__ Value min(Value a, Value b) { return __vimin3_u16x2(a, b, b); }
   static __host__ __device__ Value max(Value a, Value b) { return __vimax3_u16x2(a, b, b); }
-  static __host__ __device__ Value add(Value a, Value b) { return min(a + b, kBytes); }
+  static __host__ __device__ Value add(Value a, Value b) { return __viaddmin_u16x2(a, b, kBytes); }
   static __host__ __device__ Value subtract(Value a, Value b) { return max(a, b) - b; }
   static __host__ __device__ Value half(Value a) { return a >> 1 & 0x007f007fu; }
-  static __host__ __device__ Value at_least(Value a, Value b) {
-    return (((a | 0x01000100u) - b) >> 8 & 0x00010001u) * 255;
+  static __host__ __device__ Value at_least(Value a, Value b) { return mask_of_signs(a + kSigns - b); }
+  static __host__ __device__ Value above(Value a, Value b) { return mask_of_signs(a + (kSigns - kOnes) - b); }
+  static __host__ __device__ Value distance(Value a, Value b) { return max(a, b) - min(a, b); }
+  static __host__ __device__ Value move(Value value, Value target, Value up, Value down) {
+    return max(__viaddmin_u16x2(value, up, target), subtract(value, down));
   }
-  static __host__ __device__ Value both(Value a, Value b) { return a & b; }
-  static __host__ __device__ Value either(Value a, Value b) { return a | b; }
-  static __host__ __device__ Value without(Value a, Value b) { return a & ~b; }
-  static __host__ __device__ Value select(Value mask, Value a, Value b) { return (a & mask) | (b & ~mask); }
+  /// 255 in the halves whose highest bit is set.
+  static __host__ __device__ Value mask_of_signs(Value signs) {
+#ifdef __CUDA_ARCH__
+    Value mask = 0;  // bytes 1 and 3 as signs, byte 4 is 0
+    asm("prmt.b32 %0, %1, 0, 0x4b49;" : "=r"(mask) : "r"(signs));
+    return mask;
+#else
+    return (signs >> 15 & kOnes) * 255;
+#endif
+  }
+  static __host__ __device__ Value both(Value a, Value b) {
+    return a & b;
+  }
+  static __host__ __device__ Value either(Value a, Value b) {
+    return a | b;
+  }
+  static __host__ __device__ Value without(Value a, Value b) {
+    return a & ~b;
+  }
+  static __host__ __device__ Value select(Value mask, Value a, Value b) {
+    return (a & mask) | (b & ~mask);
+  }
 };
 
 /// Four pixels: those with even and with odd places.

@@ -129,15 +129,20 @@ __device__ uint4 look_around(const LumaJob& job, const Place& place, const uint4
   return masks;
 }
 
+__device__ bool is_zero(const uint4& vector) {
+  return (vector.x | vector.y | vector.z | vector.w) == 0;
+}
+
 struct FoundBits {
   uint32_t differs;
   uint32_t foreground;
 };
 
 template <bool kHasChroma>
-__device__ FoundBits classify(const LumaJob& job, const Place& place, PixelVector* v) {
+__device__ FoundBits classify(const LumaJob& job, const Place& place, PixelVector* v, bool* is_calm) {
   uint4 luma = find_differing(job.step.sigma_delta, *v);
-  if ((luma.x | luma.y | luma.z | luma.w) != 0) {
+  *is_calm = is_zero(luma) && is_zero(v->status);
+  if (!is_zero(luma)) {
     luma = look_around(job, place, luma, v);
   }
   const uint32_t in_frame = bits_in_frame(place.x, job.frame.width);
@@ -322,6 +327,55 @@ __device__ __noinline__ PixelVector begin_vector(bool relearns, bool keeps_objec
   });
 }
 
+/// Whether any mean may move.
+__device__ bool has_mean_step(const sigma_delta::Rates& rates, const uint4& variances) {
+  uint32_t any = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < kVectorWords; ++i) {
+    const Quad variance = quad_of(variances, i);
+    any |= Lanes::at_least(variance.even, Lanes::splat(rates.steps[0])) |
+           Lanes::at_least(variance.odd, Lanes::splat(rates.steps[0]));
+  }
+  return any != 0;
+}
+
+/// Learns a vector of pixels that do not differ and whose status is 0. Most vectors of most frames stay as
+/// they are.
+__device__ void learn_calm(const LumaJob& job, const sigma_delta::Rates& rates, const Place& place,
+                           const PixelVector& v) {
+  const SigmaDeltaPlanes& planes = job.planes;
+  if (has_mean_step(rates, v.variance)) {
+    uint4 means;
+#pragma unroll
+    for (uint32_t i = 0; i < kVectorWords; ++i) {
+      const Quad value = quad_of(v.pixels, i);
+      const Quad mean = quad_of(v.mean, i);
+      const Quad variance = quad_of(v.variance, i);
+      set_word(means, i,
+               Quad{sigma_delta::update_calm_mean<Lanes>(rates, mean.even, variance.even, value.even),
+                    sigma_delta::update_calm_mean<Lanes>(rates, mean.odd, variance.odd, value.odd)}
+                   .word());
+    }
+    store_state(planes.mean, planes.pitch, place.x, place.y, means);
+  }
+  if (rates.up != 0 || rates.down != 0) {
+    uint4 variances;
+#pragma unroll
+    for (uint32_t i = 0; i < kVectorWords; ++i) {
+      const Quad value = quad_of(v.pixels, i);
+      const Quad mean = quad_of(v.mean, i);
+      const Quad variance = quad_of(v.variance, i);
+      const auto move = [&](uint32_t value_of, uint32_t mean_of, uint32_t variance_of) {
+        return sigma_delta::move_variance<Lanes>(rates, distance<Lanes>(value_of, mean_of), variance_of);
+      };
+      set_word(
+          variances, i,
+          Quad{move(value.even, mean.even, variance.even), move(value.odd, mean.odd, variance.odd)}.word());
+    }
+    store_state(planes.variance, planes.pitch, place.x, place.y, variances);
+  }
+}
+
 /// The vectors of a thread: from `first` on, each `stride` after the one before it, up to `last`.
 struct Share {
   uint32_t first;
@@ -356,12 +410,13 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
   PixelVector v{};
   uint32_t foreground = 0;
   uint32_t n_differ = 0;
+  bool is_calm = false;  ///< nothing differs in the vector, and nothing is counted
   for (uint32_t index = share.first; index < n_vectors; index += share.stride) {
     const Place place = place_of(job, index);
     foreground = 0;
     if (place.x < job.frame.width) {
       v = load(job, place);
-      const FoundBits found = classify<kHasChroma>(job, place, &v);
+      const FoundBits found = classify<kHasChroma>(job, place, &v, &is_calm);
       foreground = found.foreground;
       n_differ += __popc(found.differs);
     }
@@ -393,8 +448,11 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
     if (place.x < job.frame.width) {
       if (index != share.last) {
         v = load(job, place);
+        is_calm = is_zero(v.status) && is_zero(find_differing(job.step.sigma_delta, v));
       }
-      if (begins(model)) {
+      if (is_calm && model.learning == Learning::kSelective) {
+        learn_calm(job, rates, place, v);
+      } else if (begins(model)) {
         store(job, place, begin_vector(model.learning == Learning::kRelearn, keeps_objects, gain, v));
       } else {
         store(job, place, learn_vector(v, [&](const sigma_delta::Pixel<Lanes>& old, uint32_t value) {
