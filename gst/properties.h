@@ -233,7 +233,7 @@ struct Properties {
    *
    * Since: 0.1
    */
-  gdouble motion_max_change = 0.625;
+  gdouble motion_max_change = gdouble{ccl::Motion{}.max_change} / ccl::kOne;
 
   /**
    * GstCudaCcl:regions:

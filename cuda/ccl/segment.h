@@ -55,7 +55,7 @@ struct Motion {
   bool shadows = true;           ///< cast shadows are background, where the model can distinguish them
   uint32_t learning_ms = 20000;  ///< time after which what stays is background
   uint32_t warm_up_ms = 1000;    ///< time of fast learning after a reset, in which nothing is foreground
-  uint16_t max_change = 600;  ///< of the frame that may change at once, in 1/1024; more is a change of light
+  uint16_t max_change = 640;  ///< of the frame that may change at once, in 1/1024; more is a change of light
 
   bool operator==(const Motion&) const = default;
 };
