@@ -30,6 +30,7 @@ void FramePath::start() {
   in_pool_ = nullptr;
   in_pool_frames_ = 0;
   newest_ = GST_CLOCK_TIME_NONE;
+  is_relearning_ = false;
   corrupt_frames_.reset();
 }
 

@@ -107,6 +107,20 @@ TEST_P(Motion, NothingIsForegroundInTheWarmUp) {
   EXPECT_EQ(relearning_messages(), 1);
 }
 
+/// Also if the model was learning when the stream stopped.
+TEST_P(Motion, IsReportedAfterARestart) {
+  h = std::make_unique<Harness>(std::string("foreground=motion background-model=") + GetParam());
+  format_ = "GRAY8";
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(h->send_caps("GRAY8", kWidth, kHeight));
+    EXPECT_TRUE(is_relearning());
+    EXPECT_EQ(relearning_messages(), 1) << i;
+    ASSERT_EQ(gst_element_set_state(h->element(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
+    ASSERT_NE(gst_element_set_state(h->element(), GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
+    gst_harness_push_event(h->get(), gst_event_new_stream_start("again"));
+  }
+}
+
 TEST_P(Motion, FindsWhatMoves) {
   for (const char* format : kSinkFormats) {
     start("", format);
