@@ -109,6 +109,15 @@ constexpr uint32_t saturating_add(uint32_t us, uint32_t duration_us) {
   return us < kOldestUs ? us + duration_us : kOldestUs;
 }
 
+/// The age of a model after a change of light. The mixture keeps nothing of objects, so it is not sure of
+/// anything.
+constexpr uint32_t relearnt_age_us(const MotionStep& step, const ModelState& state) {
+  if (step.model != BackgroundModel::kSigmaDelta || state.keeps_objects == 0) {
+    return 0;
+  }
+  return state.age_us < kRelearntAgeUs ? state.age_us : kRelearntAgeUs;
+}
+
 /// Whether more pixels differ than objects explain.
 constexpr bool light_changed(const MotionStep& step, uint64_t n_pixels, uint32_t n_differ) {
   return uint64_t{n_differ} * kOne > n_pixels * step.max_change;
@@ -134,7 +143,7 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, bool has_light_
     state->learning = Learning::kRelearn;
     state->keeps_objects = light::keeps_objects(state->n_differed, n_pixels) ? 1 : 0;
     state->has_relearnt = 1;
-    state->age_us = state->age_us < kRelearntAgeUs ? state->age_us : kRelearntAgeUs;
+    state->age_us = relearnt_age_us(step, *state);
     // A change of light in a long warm-up does not shorten it.
     const uint32_t left_us = is_warming_up ? state->total_us - state->elapsed_us : 0;
     const uint32_t light_us = step.warm_up_us < kLightWarmUpUs ? step.warm_up_us : kLightWarmUpUs;
