@@ -216,6 +216,43 @@ TEST_P(MotionTest, ALightSwitchIsLearntAtOnce) {
   EXPECT_GE(stream_.count(square_), 250u);
 }
 
+/// The object is in view when the light changes, and moves on: it is found, and leaves no ghost.
+TEST(SigmaDeltaLight, AnObjectIsNotLearntWithTheNewLight) {
+  Stream stream(96, 64);
+  std::mt19937 random(7);
+  for (int i = 0; i < 200; ++i) {
+    const bool is_bright = i >= 130;
+    Picture picture = scene();
+    const Square square = {static_cast<uint32_t>(i < 100 ? 80 : 10 + (i - 100) / 2), 20, 12};
+    if (i >= 100) {
+      draw(square, 30, &picture);
+    }
+    for (uint8_t& value : picture.luma) {
+      value = static_cast<uint8_t>(is_bright ? value * 13 / 8 : value);
+    }
+    picture.add_noise(&random, 2);
+    stream.push(picture, 33 * kMs * i);
+    ASSERT_EQ(stream.is_relearning(), i < 31 || (i >= 130 && i < 138)) << i;
+    if (i >= 138) {
+      ASSERT_GE(stream.count(square), 100u) << i;
+      ASSERT_LE(stream.count(), 170u) << i;
+    }
+  }
+}
+
+TEST(SigmaDeltaLight, GainIsRoundedAndBounded) {
+  EXPECT_EQ(light::gain({0, 0}), light::kUnchanged);
+  EXPECT_EQ(light::gain({3, 2}), light::kUnchanged * 3 / 2);
+  EXPECT_EQ(light::gain({2, 3}), 2731u);
+  EXPECT_EQ(light::gain({1'000'000, 1}), light::kMaxGain);
+  EXPECT_EQ(light::relight(100, light::kUnchanged, 255), 100u);
+  EXPECT_EQ(light::relight(101, light::kUnchanged * 3 / 2, 255), 152u);
+  EXPECT_EQ(light::relight(200, light::kUnchanged * 2, 255), 255u);
+  EXPECT_EQ(light::relight(65535, light::kMaxGain, 65535), 65535u);
+  EXPECT_TRUE(light::keeps_objects(25, 100));
+  EXPECT_FALSE(light::keeps_objects(26, 100));
+}
+
 TEST_P(MotionTest, NoChangeOfLightIsTooLargeIfAllOfTheFrameMayChange) {
   stream_.motion.max_change = 1024;
   show(background_, 4000);
