@@ -4,8 +4,8 @@
 /// In frames with more vectors than threads, a thread has several of them, and keeps the last one.
 #include "device/stages/segment/sigma_delta.h"
 
+#include "device/grid_barrier.cuh"
 #include "device/launch.cuh"
-#include "device/runs/grid_barrier.cuh"
 #include "device/stages/segment/counting_barrier.cuh"
 #include "device/stages/segment/model.cuh"
 #include "device/stages/segment/sigma_delta_chroma.h"
