@@ -11,7 +11,7 @@
 ///
 /// In fixed point, and where this differs:
 /// - Weights: 0..65535 is 0..1. A mode whose weight is at least kBackgroundWeight is background, so
-///   modes need no full order: the heaviest is the first one, the others are roughly in order.
+///   the number of background modes is not computed from their sum.
 /// - Means and variances have 8 fraction bits. They move faster than weights, so that slow changes of
 ///   light are followed, however long the learning time is.
 /// - U and V have means of 8 bits that move by 1 at a time. One variance serves the sum of the squared
@@ -21,7 +21,10 @@
 /// - A cast shadow is darker, and its chroma is nearer to neutral by the same factor. Without chroma
 ///   there are no shadows.
 ///
-/// State: eight bytes a mode, 32 a pixel.
+/// Modes are in the order of their weights, so those without weight are the last ones: only one mode gains
+/// weight in a frame, and it moves up as far as it has to.
+///
+/// State: eight bytes a mode, 24 a pixel. A fourth mode changes no figure of docs/foreground.md by 0.003.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +33,7 @@
 
 namespace ccl::mixture {
 
-inline constexpr uint32_t kModes = 4;
+inline constexpr uint32_t kModes = 3;
 inline constexpr uint32_t kFullWeight = 65535;
 inline constexpr uint32_t kBackgroundWeight = 8192;  ///< 1/8
 /// −ln(1 − 1/8) of 65536: at this rate per learning time, a new mode weighs kBackgroundWeight after that
@@ -39,7 +42,7 @@ inline constexpr uint32_t kLearnedWeight = 8751;
 /// See learning_us(). Less than with Σ-Δ, because it costs less: the old background is not forgotten.
 inline constexpr uint32_t kAgePart = 2;
 inline constexpr uint32_t kPrunePart = 20;      ///< modes lose this part of the weight rate
-inline constexpr uint32_t kGhost = 1u << 15;    ///< bit of the first mode's variance: see mark_ghost()
+inline constexpr uint32_t kGhost = 1u << 15;    ///< bit of the first mode's variance: see is_ghost()
 inline constexpr uint32_t kGhostWeight = 1400;  ///< smallest weight of a ghost
 inline constexpr uint32_t kGhostNeighbors = 3;  ///< of 8, whose background explains a ghost
 inline constexpr uint32_t kNewWeight = 64;
@@ -164,21 +167,26 @@ constexpr typename Lanes::Value is_shadow(const Thresholds& thresholds, const Mo
   return darker & fits_u & fits_v;
 }
 
-template <typename Lanes>
+/// `around` returns the Around of the pixel. It is called only if it can matter.
+template <typename Lanes, typename LoadAround>
 constexpr Class<Lanes> classify(const Thresholds& thresholds, const Pixel<Lanes>& pixel,
-                                const Color<Lanes>& color, const Around<Lanes>& around, bool has_chroma) {
-  const auto outside =
-      greatest<Lanes>(excess<Lanes>(around.low, color.y), excess<Lanes>(color.y, around.high));
-  const auto is_around = Lanes::at_least(Lanes::splat(thresholds.around), outside);
+                                const Color<Lanes>& color, LoadAround around, bool has_chroma) {
   auto known = Lanes::splat(0);
+  auto has_chroma_of = Lanes::splat(0);  // a background mode
   for (const Mode<Lanes>& mode : pixel.modes) {
     const auto is_background = Lanes::at_least(mode.weight, Lanes::splat(kBackgroundWeight));
-    if (Lanes::any(is_background)) {
-      const Distance<Lanes> far = distance_from<Lanes>(mode, color);
-      const auto limit = mode.variance * thresholds.variances;
-      known = known | (is_background & (Lanes::at_least(limit, far.luma + far.chroma) |
-                                        (is_around & Lanes::at_least(limit, far.chroma))));
+    if (!Lanes::any(is_background)) {
+      break;
     }
+    const Distance<Lanes> far = distance_from<Lanes>(mode, color);
+    const auto limit = mode.variance * thresholds.variances;
+    known = known | (is_background & Lanes::at_least(limit, far.luma + far.chroma));
+    has_chroma_of = has_chroma_of | (is_background & Lanes::at_least(limit, far.chroma));
+  }
+  if (Lanes::any(has_chroma_of & ~known)) {
+    const Around<Lanes> near = around();
+    const auto outside = greatest<Lanes>(excess<Lanes>(near.low, color.y), excess<Lanes>(color.y, near.high));
+    known = known | (has_chroma_of & Lanes::at_least(Lanes::splat(thresholds.around), outside));
   }
   const auto differs = ~known;
   if (!thresholds.shadows || !has_chroma || !Lanes::any(differs)) {
@@ -187,9 +195,10 @@ constexpr Class<Lanes> classify(const Thresholds& thresholds, const Pixel<Lanes>
   auto shadow = Lanes::splat(0);
   for (const Mode<Lanes>& mode : pixel.modes) {
     const auto is_background = Lanes::at_least(mode.weight, Lanes::splat(kBackgroundWeight));
-    if (Lanes::any(is_background)) {
-      shadow = shadow | (is_background & is_shadow<Lanes>(thresholds, mode, color));
+    if (!Lanes::any(is_background)) {
+      break;
     }
+    shadow = shadow | (is_background & is_shadow<Lanes>(thresholds, mode, color));
   }
   return {differs, differs & ~shadow};
 }
@@ -204,20 +213,16 @@ constexpr typename Lanes::Value background_distance(const Color<Lanes>& color, t
 }
 
 /// Looks for ghosts, as the Σ-Δ model does: what an object has left behind, and not an object that stands.
-/// Returns the first mode's variance. `far`: background_distance() of the 8 pixels around.
-template <typename Lanes>
-constexpr typename Lanes::Value mark_ghost(const Thresholds& thresholds, const Pixel<Lanes>& pixel,
-                                           const Color<Lanes>& color, const typename Lanes::Value (&far)[8]) {
-  const auto limit = Lanes::splat(thresholds.around);
-  auto n = Lanes::splat(0);
-  for (const auto& value : far) {
-    n = n + (Lanes::at_least(limit, value) & 1);
-  }
+/// Returns a mask. `far(i)` returns background_distance() of pixel i of the 8 around; it is called only if it
+/// can matter.
+template <typename Lanes, typename Far>
+constexpr typename Lanes::Value is_ghost(const Thresholds& thresholds, const Pixel<Lanes>& pixel,
+                                         const Color<Lanes>& color, Far far) {
   auto known = Lanes::splat(0);
   auto stands = Lanes::splat(0);
   for (const Mode<Lanes>& mode : pixel.modes) {
     if (!Lanes::any(Lanes::at_least(mode.weight, Lanes::splat(kGhostWeight)))) {
-      continue;
+      break;
     }
     const Distance<Lanes> distance = distance_from<Lanes>(mode, color);
     const auto sum = distance.luma + distance.chroma;
@@ -226,8 +231,14 @@ constexpr typename Lanes::Value mark_ghost(const Thresholds& thresholds, const P
     stands = stands | (Lanes::at_least(mode.weight, Lanes::splat(kGhostWeight)) &
                        Lanes::at_least(mode.variance * kFit, sum));
   }
-  const auto is_ghost = ~known & stands & Lanes::at_least(n, Lanes::splat(kGhostNeighbors));
-  return pixel.modes[0].variance | (is_ghost & kGhost);
+  if (!Lanes::any(stands & ~known)) {
+    return Lanes::splat(0);
+  }
+  auto n = Lanes::splat(0);
+  for (uint32_t i = 0; i < 8; ++i) {
+    n = n + (Lanes::at_least(Lanes::splat(thresholds.around), far(i)) & 1);
+  }
+  return ~known & stands & Lanes::at_least(n, Lanes::splat(kGhostNeighbors));
 }
 
 /// `value`, moved towards `target` by a part of the distance.
@@ -268,34 +279,44 @@ constexpr Mode<Lanes> new_mode(const Color<Lanes>& color, typename Lanes::Value 
   return {weight, color.y << kMeanBits, variance, color.u | (color.v << 8)};
 }
 
+/// A mode after a frame. `is_free` is a mask of the pixels that belong to no mode before this one; those that
+/// belong to it are removed. If it has learned what it should (a ghost), it has at least the weight
+/// `learned`.
+template <typename Lanes>
+constexpr Mode<Lanes> learn_mode(const Rates& rates, const Mode<Lanes>& mode, const Color<Lanes>& color,
+                                 typename Lanes::Value learned, typename Lanes::Value* is_free) {
+  const Distance<Lanes> distance = distance_from<Lanes>(mode, color);
+  const auto far = distance.luma + distance.chroma;
+  const auto exists = Lanes::at_least(mode.weight, Lanes::splat(1));
+  const auto fits = *is_free & exists & Lanes::at_least(mode.variance * kFit, far);
+  *is_free = *is_free & ~fits;
+  Mode<Lanes> next = select_mode<Lanes>(fits, adapt<Lanes>(rates, mode, color, far), mode);
+  const auto share = Lanes::select(fits, Lanes::splat(kFullWeight * rates.weight), Lanes::splat(0));
+  const auto weight = excess<Lanes>((mode.weight * (65536u - rates.weight) + share + 32768u) >> 16,
+                                    Lanes::splat(rates.prune));
+  next.weight = greatest<Lanes>(weight, fits & learned);
+  return next;
+}
+
 template <typename Lanes>
 constexpr Pixel<Lanes> update(const Rates& rates, const Pixel<Lanes>& old, const Color<Lanes>& color) {
   Pixel<Lanes> pixel = old;
-  const auto is_ghost = Lanes::at_least(old.modes[0].variance, Lanes::splat(kGhost));
-  const auto learned = is_ghost & kFullWeight;
+  const auto learned = Lanes::at_least(old.modes[0].variance, Lanes::splat(kGhost)) & kFullWeight;
   pixel.modes[0].variance = old.modes[0].variance & (kGhost - 1);
-  auto is_free = Lanes::splat(~0u);  // belongs to no mode yet
+  auto is_free = Lanes::splat(~0u);
   for (Mode<Lanes>& mode : pixel.modes) {
-    const auto exists = Lanes::at_least(mode.weight, Lanes::splat(1));
-    if (!Lanes::any(exists)) {
-      continue;
+    if (!Lanes::any(Lanes::at_least(mode.weight, Lanes::splat(1)))) {
+      break;
     }
-    const Distance<Lanes> distance = distance_from<Lanes>(mode, color);
-    const auto far = distance.luma + distance.chroma;
-    const auto fits = is_free & exists & Lanes::at_least(mode.variance * kFit, far);
-    is_free = is_free & ~fits;
-    mode = select_mode<Lanes>(fits, adapt<Lanes>(rates, mode, color, far), mode);
-    const auto share = Lanes::select(fits, Lanes::splat(kFullWeight * rates.weight), Lanes::splat(0));
-    const auto weight = excess<Lanes>((mode.weight * (65536u - rates.weight) + share + 32768u) >> 16,
-                                      Lanes::splat(rates.prune));
-    mode.weight = greatest<Lanes>(weight, fits & learned);
+    mode = learn_mode<Lanes>(rates, mode, color, learned, &is_free);
+  }
+  if (!Lanes::any(is_free | Lanes::at_least(pixel.modes[1].weight, Lanes::splat(1)))) {
+    return pixel;
   }
   Mode<Lanes>& last = pixel.modes[kModes - 1];
   const uint32_t weight = rates.weight > kNewWeight ? rates.weight : kNewWeight;
-  if (Lanes::any(is_free)) {
-    last = select_mode<Lanes>(
-        is_free, new_mode<Lanes>(color, Lanes::splat(weight), Lanes::splat(kInitialVariance)), last);
-  }
+  last = select_mode<Lanes>(
+      is_free, new_mode<Lanes>(color, Lanes::splat(weight), Lanes::splat(kInitialVariance)), last);
   for (uint32_t i = kModes - 1; i > 0; --i) {
     const Mode<Lanes> lower = pixel.modes[i];
     const Mode<Lanes> upper = pixel.modes[i - 1];

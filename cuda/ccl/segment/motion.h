@@ -7,6 +7,9 @@
 ///    the model begins again from this frame, but for the objects in it (see light.h).
 /// 3. update() or initialize() every pixel's state. If the model warms up, the frame has no foreground.
 ///
+/// The mixture learns each frame as if the light had not changed, see expect(). So a device classifies and
+/// learns a pixel at once. After a change of light, the model begins again from what that has left.
+///
 /// The decision is the model's state, so a device takes it while later frames are already pushed.
 #pragma once
 
@@ -180,6 +183,15 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* sta
   state->n_differ = 0;
   decide(step, n_pixels, light_changed(step, n_pixels, n_differ), state);
   note_differing(n_differ, state);
+}
+
+/// The state after a frame in which the light does not change, but for note_differing(). It is known before the
+/// frame is classified.
+constexpr ModelState expect(const MotionStep& step, const ModelState& state) {
+  ModelState expected = state;
+  expected.n_differ = 0;
+  decide(step, /*n_pixels=*/1, /*has_light_changed=*/false, &expected);
+  return expected;
 }
 
 /// Turns the time stamps of a stream's frames into steps. One per stream; lives on the host.

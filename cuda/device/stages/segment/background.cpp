@@ -10,7 +10,8 @@ namespace ccl::device::segment {
 struct Background::State {
   ModelState model;
   uint32_t has_no_foreground;
-  uint32_t n_ended;  ///< blocks of the running kernel; 0 between kernels
+  uint32_t n_ended;       ///< blocks of the running kernel; 0 between kernels
+  uint32_t mixture_luma;  ///< see MixturePlanes::current
   FrameTotals totals;
 };
 
@@ -84,15 +85,18 @@ Status Background::allocate_sigma_delta() {
 }
 
 Status Background::allocate_mixture() {
-  const size_t plane_bytes = size_t{width_} * height_ * sizeof(uint16_t);
-  const size_t bytes = plane_bytes * 4 * mixture::kModes;
+  mixture_.pitch = mixture_pitch(width_);
+  const size_t n_pixels = size_t{mixture_.pitch} * height_;
+  const size_t bytes = n_pixels * kMixtureBytes;
   CCL_RETURN_IF_ERROR(planes_.allocate(bytes));
   uint8_t* next = planes_.data();
-  for (MixturePlanes::Mode& mode : mixture_.modes) {
-    for (uint16_t** plane : {&mode.weight, &mode.mean, &mode.variance, &mode.chroma}) {
-      *plane = reinterpret_cast<uint16_t*>(std::exchange(next, next + plane_bytes));
-    }
+  for (uint2*& plane : mixture_.modes) {
+    plane = reinterpret_cast<uint2*>(std::exchange(next, next + n_pixels * sizeof(uint2)));
   }
+  for (uint8_t*& plane : mixture_.luma) {
+    plane = std::exchange(next, next + n_pixels);
+  }
+  mixture_.current = &reinterpret_cast<State*>(state_.data())->mixture_luma;
   return check(cudaMemsetAsync(planes_.data(), 0, bytes, stream_), "cudaMemsetAsync of the background model");
 }
 
@@ -120,7 +124,7 @@ Status Background::enqueue(const Plane& frame, const Chroma& chroma, const Motio
 
 Status Background::read(uint8_t* luma, uint8_t* u, uint8_t* v, cudaStream_t stream) const {
   return model_ == BackgroundModel::kMixture
-             ? read_mixture(mixture_, width_ * height_, luma, u, v, stream)
+             ? read_mixture(mixture_, width_, height_, luma, u, v, stream)
              : read_sigma_delta(luma_, chroma_, width_, height_, luma, u, v, stream);
 }
 

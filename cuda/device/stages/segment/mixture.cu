@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Two kernels a frame: classify every pixel, and the last block decides how the frame is learnt; then learn
-/// every pixel. In every few frames, another one searches for ghosts. A thread works on a pixel.
+/// One kernel a frame reads the state of a pixel, classifies it, learns it and writes what has changed; its
+/// last block decides. Another kernel, which mostly ends at once, begins the model again if it was decided.
+/// In every few frames, a kernel before them searches for ghosts.
+///
+/// A warp works on a unit of 64 pixels of a row, each lane on two of them. A mode is read where the one
+/// before it says that there is another: most pixels have one or two. What is learnt must not change what
+/// other pixels compare with in the same frame, so the luma of the first modes is in two planes, and frames
+/// alternate between them.
 #include "device/stages/segment/mixture.h"
 
 #include "device/launch.cuh"
@@ -13,147 +19,421 @@ namespace {
 
 using Word = WordLane;
 
+constexpr uint32_t kLanePixels = 2;
+static_assert(kBitRowAlignment % kLanePixels == 0, "the words of a row are whole units");
+constexpr uint32_t kUnitPixels = kLanePixels * kWarpSize;
+constexpr uint32_t kBlocksPerMultiprocessor = 4;
+/// Blocks of the kernel that mostly ends at once.
+constexpr uint32_t kBeginBlocks = 256;
+
+/// A bit of a mode's variance in memory: another mode comes after this one.
+constexpr uint32_t kHasNext = 1u << 15;
+constexpr uint32_t kNeutralChroma = mixture::kNeutral | mixture::kNeutral << 8;
+static_assert(mixture::kMaxVariance < kHasNext);
+
+template <bool kHasChroma>
 __device__ mixture::Color<Word> load_color(const Plane& frame, const Chroma& chroma, uint32_t x, uint32_t y) {
   mixture::Color<Word> color{__ldg(frame.pixels + y * frame.pitch + x), mixture::kNeutral, mixture::kNeutral};
-  if (chroma.u != nullptr) {
+  if (kHasChroma) {
     color.u = load_chroma(chroma.u, chroma, x >> chroma.shift_x, y >> chroma.shift_y);
     color.v = load_chroma(chroma.v, chroma, x >> chroma.shift_x, y >> chroma.shift_y);
   }
   return color;
 }
 
-/// A mode without weight is not read: what else it holds has no effect.
-__device__ mixture::Pixel<Word> load_pixel(const MixturePlanes& planes, size_t at) {
-  mixture::Pixel<Word> pixel = {};
+/// Modes as they are in memory. A mode that does not exist is 0.
+struct Modes {
+  uint2 modes[mixture::kModes];
+};
+
+__device__ bool has_next(const uint2& mode) {
+  return (mode.y & kHasNext) != 0;
+}
+
+__device__ mixture::Mode<Word> unpack(const uint2& mode) {
+  return {mode.x & 0xffff, mode.x >> 16, mode.y & (kHasNext - 1), mode.y >> 16};
+}
+
+/// Without chroma all means are neutral, so nothing of the chroma is computed.
+template <bool kHasChroma>
+__device__ mixture::Pixel<Word> unpack(const Modes& modes) {
+  mixture::Pixel<Word> pixel;
 #pragma unroll
   for (uint32_t i = 0; i < mixture::kModes; ++i) {
-    const MixturePlanes::Mode& mode = planes.modes[i];
-    pixel.modes[i] = {mode.weight[at], mode.mean[at], mode.variance[at], mode.chroma[at]};
+    pixel.modes[i] = unpack(modes.modes[i]);
+    if (!kHasChroma) {
+      pixel.modes[i].chroma = kNeutralChroma;
+    }
   }
   return pixel;
 }
 
-__device__ void store_pixel(const MixturePlanes& planes, size_t at, const mixture::Pixel<Word>& pixel) {
+__device__ uint2 pack(const mixture::Mode<Word>& mode, bool has_next) {
+  return {mode.weight | mode.mean << 16, mode.variance | (has_next ? kHasNext : 0) | mode.chroma << 16};
+}
+
+__device__ void store_mode(uint2* mode, const uint2& before, const uint2& now) {
+  if (now.x != before.x || now.y != before.y) {
+    *mode = now;
+  }
+}
+
+/// Writes the modes that are not as before.
+template <bool kHasChroma>
+__device__ void store_pixel(const MixturePlanes& planes, uint32_t at, const Modes& before,
+                            mixture::Pixel<Word> pixel) {
 #pragma unroll
   for (uint32_t i = 0; i < mixture::kModes; ++i) {
-    const MixturePlanes::Mode& mode = planes.modes[i];
-    mode.weight[at] = static_cast<uint16_t>(pixel.modes[i].weight);
-    mode.mean[at] = static_cast<uint16_t>(pixel.modes[i].mean);
-    mode.variance[at] = static_cast<uint16_t>(pixel.modes[i].variance);
-    mode.chroma[at] = static_cast<uint16_t>(pixel.modes[i].chroma);
-  }
-}
-
-__device__ mixture::Around<Word> load_around(const uint16_t* means, uint32_t width, uint32_t height,
-                                             uint32_t x, uint32_t y) {
-  uint32_t low = ~0u;
-  uint32_t high = 0;
-#pragma unroll
-  for (uint32_t row = 0; row < 3; ++row) {
-    const uint32_t at_y = row == 0 ? (y > 0 ? y - 1 : 0) : row == 1 ? y : min(y + 1, height - 1);
-#pragma unroll
-    for (uint32_t column = 0; column < 3; ++column) {
-      const uint32_t at_x = column == 0 ? (x > 0 ? x - 1 : 0) : column == 1 ? x : min(x + 1, width - 1);
-      const uint32_t mean = means[size_t{at_y} * width + at_x];
-      low = min(low, mean);
-      high = max(high, mean);
+    if (!kHasChroma) {
+      pixel.modes[i].chroma = kNeutralChroma;
+    }
+    const bool has_next = i + 1 < mixture::kModes && pixel.modes[(i + 1) % mixture::kModes].weight > 0;
+    store_mode(planes.modes[i] + at, before.modes[i], pack(pixel.modes[i], has_next));
+    if (!has_next) {
+      break;
     }
   }
-  return {mixture::background_luma<Word>(low), mixture::background_luma<Word>(high)};
 }
 
-/// A warp for each word of the bit image.
-__global__ void __launch_bounds__(kThreads)
-    classify(Plane frame, Chroma chroma, MixturePlanes planes, MotionStep step, uint32_t row_words,
-             uint32_t* bits, Decision decision) {
-  const uint32_t index = (blockIdx.x * kThreads + threadIdx.x) / kWarpSize;
-  const uint32_t y = index / row_words;
-  const uint32_t x = index % row_words * kWarpSize + threadIdx.x % kWarpSize;
-  mixture::Class<Word> found{0, 0};
-  if (y < frame.height && x < frame.width) {
-    found = mixture::classify<Word>(
-        step.mixture, load_pixel(planes, size_t{y} * frame.width + x), load_color(frame, chroma, x, y),
-        load_around(planes.modes[0].mean, frame.width, frame.height, x, y), chroma.u != nullptr);
-  }
-  const uint32_t word = __ballot_sync(kAllLanes, found.foreground != 0);
-  if (threadIdx.x % kWarpSize == 0 && y < frame.height) {
-    bits[size_t{y} * row_words + x / kWarpSize] = word;
-  }
-  count_and_decide(found.differs != 0 ? 1 : 0, step, decision);
-}
-
-/// A thread for each pixel.
-__global__ void __launch_bounds__(kThreads)
-    mark_ghosts(Plane frame, Chroma chroma, MixturePlanes planes, mixture::Thresholds thresholds) {
-  const size_t index = size_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (index >= size_t{frame.width} * frame.height) {
-    return;
-  }
-  const auto x = static_cast<uint32_t>(index % frame.width);
-  const auto y = static_cast<uint32_t>(index / frame.width);
-  const mixture::Pixel<Word> pixel = load_pixel(planes, index);
-  const mixture::Color<Word> color = load_color(frame, chroma, x, y);
-  const MixturePlanes::Mode& first = planes.modes[0];
-  const uint32_t rows[3] = {y > 0 ? y - 1 : 0, y, min(y + 1, frame.height - 1)};
-  const uint32_t columns[3] = {x > 0 ? x - 1 : 0, x, min(x + 1, frame.width - 1)};
-  uint32_t far[8];
-  uint32_t n = 0;
+/// The luma of the first modes around a pixel.
+__device__ mixture::Around<Word> load_around(const uint8_t* luma, uint32_t pitch, uint32_t width,
+                                             uint32_t height, uint32_t x, uint32_t y) {
+  const uint32_t columns[3] = {x > 0 ? x - 1 : 0, x, min(x + 1, width - 1)};
+  const uint32_t rows[3] = {y > 0 ? y - 1 : 0, y, min(y + 1, height - 1)};
+  mixture::Around<Word> around{~0u, 0};
 #pragma unroll
   for (uint32_t i = 0; i < 9; ++i) {
-    if (i != 4) {
-      const size_t at = size_t{rows[i / 3]} * frame.width + columns[i % 3];
-      far[n++] = mixture::background_distance<Word>(color, first.mean[at], first.chroma[at]);
+    const uint32_t value = luma[rows[i / 3] * pitch + columns[i % 3]];
+    around.low = min(around.low, value);
+    around.high = max(around.high, value);
+  }
+  return around;
+}
+
+/// The padding of a bit row included.
+__host__ __device__ uint32_t units_of_row(uint32_t width) {
+  return bit_row_words(width) / kLanePixels;
+}
+
+/// The units of a frame that a warp works on, in raster order.
+class Units {
+ public:
+  explicit __device__ Units(const Plane& frame) : height_(frame.height), n_(units_of_row(frame.width)) {
+    const uint32_t warp = (blockIdx.x * kThreads + threadIdx.x) / kWarpSize;
+    const uint32_t n_warps = gridDim.x * (kThreads / kWarpSize);
+    y_ = warp / n_;
+    unit_ = warp - y_ * n_;
+    step_y_ = n_warps / n_;
+    step_ = n_warps - step_y_ * n_;
+  }
+
+  __device__ bool has_unit() const { return y_ < height_; }
+
+  __device__ void next() {
+    unit_ += step_;
+    const bool is_over = unit_ >= n_;
+    unit_ -= is_over ? n_ : 0;
+    y_ += step_y_ + (is_over ? 1 : 0);
+  }
+
+  /// The calling lane's first pixel; the next one is kWarpSize to the right.
+  __device__ uint32_t x() const { return unit_ * kUnitPixels + threadIdx.x % kWarpSize; }
+  __device__ uint32_t y() const { return y_; }
+
+ private:
+  uint32_t height_, n_;
+  uint32_t unit_, y_;
+  uint32_t step_, step_y_;
+};
+
+/// What a lane reads of a unit. Nothing outside the frame.
+template <bool kHasChroma>
+struct UnitPixels {
+  mixture::Color<Word> colors[kLanePixels];
+  Modes modes[kLanePixels];
+
+  __device__ void load(const Plane& frame, const Chroma& chroma, const MixturePlanes& planes,
+                       const Units& units) {
+    const uint32_t at = units.y() * planes.pitch + units.x();
+#pragma unroll
+    for (uint32_t i = 0; i < kLanePixels; ++i) {
+      const uint32_t x = units.x() + i * kWarpSize;
+      modes[i] = {};
+      colors[i] = {0, mixture::kNeutral, mixture::kNeutral};
+      if (x < frame.width && units.has_unit()) {
+        modes[i].modes[0] = planes.modes[0][at + i * kWarpSize];
+        colors[i] = load_color<kHasChroma>(frame, chroma, x, units.y());
+      }
+    }
+#pragma unroll
+    for (uint32_t mode = 1; mode < mixture::kModes; ++mode) {
+#pragma unroll
+      for (uint32_t i = 0; i < kLanePixels; ++i) {
+        if (has_next(modes[i].modes[mode - 1])) {
+          modes[i].modes[mode] = planes.modes[mode][at + i * kWarpSize];
+        }
+      }
     }
   }
-  first.variance[index] = static_cast<uint16_t>(mixture::mark_ghost<Word>(thresholds, pixel, color, far));
+};
+
+/// What all pixels of a frame have in common. References are to parameters of the kernel.
+struct Common {
+  const Plane& plane;
+  const MixturePlanes& planes;
+  const mixture::Thresholds& thresholds;
+  const mixture::Rates rates;
+  const uint8_t* old_luma;  ///< of the first modes, as the previous frame left them
+  uint8_t* new_luma;
+};
+
+/// Classifies and learns a pixel.
+template <bool kHasChroma>
+__device__ mixture::Class<Word> process(const Common& frame, uint32_t x, uint32_t y, const Modes& before,
+                                        const mixture::Color<Word>& color, bool is_ghost) {
+  const uint32_t pitch = frame.planes.pitch;
+  mixture::Pixel<Word> pixel = unpack<kHasChroma>(before);
+  const mixture::Class<Word> found = mixture::classify<Word>(
+      frame.thresholds, pixel, color,
+      [&] { return load_around(frame.old_luma, pitch, frame.plane.width, frame.plane.height, x, y); },
+      kHasChroma);
+  pixel.modes[0].variance |= is_ghost ? mixture::kGhost : 0;
+  pixel = mixture::update<Word>(frame.rates, pixel, color);
+  const uint32_t at = y * pitch + x;
+  store_pixel<kHasChroma>(frame.planes, at, before, pixel);
+  frame.new_luma[at] = static_cast<uint8_t>(mixture::background_luma<Word>(pixel.modes[0].mean));
+  return found;
 }
 
+/// The decision of a frame, in shared memory. Blocks know it before they classify, except whether the light
+/// changes.
+struct Forecast {
+  ModelState before;
+  ModelState expected;
+
+  /// All threads must call it, and then synchronize.
+  __device__ void make(const MotionStep& step, const Decision& decision) {
+    constexpr uint32_t kWords = sizeof(ModelState) / sizeof(uint32_t);
+    static_assert(kWords <= kWarpSize);
+    if (threadIdx.x < kWords) {  // at once: decide() would read one number after the other
+      reinterpret_cast<uint32_t*>(&before)[threadIdx.x] =
+          reinterpret_cast<const uint32_t*>(decision.model)[threadIdx.x];
+    }
+    if (threadIdx.x < kWarpSize) {
+      __syncwarp();
+    }
+    if (threadIdx.x == 0) {
+      expected = expect(step, before);
+    }
+  }
+
+  /// The last thread of the frame calls it.
+  __device__ void fulfil(const MotionStep& step, const Decision& decision) const {
+    const uint32_t n_differ = __ldcg(&decision.model->n_differ);
+    ModelState model = expected;
+    if (light_changed(step, decision.n_pixels, n_differ)) {
+      model = before;
+      decide(step, decision.n_pixels, /*has_light_changed=*/true, &model);
+    }
+    note_differing(n_differ, &model);
+    model.n_differ = 0;
+    *decision.model = model;
+    *decision.has_no_foreground = model.has_foreground() ? 0 : 1;
+    decision.counts->relearning = model.has_foreground() ? 0 : 1;
+  }
+};
+
+/// Adds the pixels of a block that differ. All threads must call it. Returns true to one thread of the last
+/// block.
+__device__ bool count_differing(uint32_t n_of_thread, const Decision& decision) {
+  __shared__ uint32_t n_of_block;
+  if (threadIdx.x == 0) {
+    n_of_block = 0;
+  }
+  __syncthreads();
+  const uint32_t n_of_warp = warp_sum(kAllLanes, n_of_thread);
+  if (threadIdx.x % kWarpSize == 0 && n_of_warp > 0) {
+    atomicAdd(&n_of_block, n_of_warp);
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) {
+    return false;
+  }
+  if (n_of_block > 0) {
+    atomicAdd(&decision.model->n_differ, n_of_block);
+  }
+  __threadfence();
+  const bool is_last = atomicInc(decision.n_ended, gridDim.x - 1) == gridDim.x - 1;
+  __threadfence();
+  return is_last;
+}
+
+/// Where `step` looks for ghosts, `bits` has a bit for each of them, and then for the foreground.
+template <bool kHasChroma>
+__global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
+    classify_and_learn(Plane plane, Chroma chroma, MixturePlanes planes, MotionStep step, uint32_t* bits,
+                       Decision decision) {
+  __shared__ Forecast forecast;
+  wait_for_previous_kernel();
+  const uint32_t current = *planes.current;
+  Units units(plane);
+  UnitPixels<kHasChroma> pixels;
+  pixels.load(plane, chroma, planes, units);
+  forecast.make(step, decision);
+  __syncthreads();
+  const Common frame{plane,
+                     planes,
+                     step.mixture,
+                     forecast.expected.mixture,
+                     current == 0 ? planes.luma[0] : planes.luma[1],
+                     current == 0 ? planes.luma[1] : planes.luma[0]};
+  uint32_t n_differ = 0;
+  while (units.has_unit() && forecast.expected.learning != Learning::kInitialize) {
+    uint32_t* const words = bits + (units.y() * planes.pitch + units.x()) / kWarpSize;
+#pragma unroll
+    for (uint32_t i = 0; i < kLanePixels; ++i) {
+      const uint32_t x = units.x() + i * kWarpSize;
+      const bool is_ghost = step.mixture.ghosts && ((words[i] >> threadIdx.x % kWarpSize) & 1) != 0;
+      mixture::Class<Word> found{0, 0};
+      if (x < plane.width) {
+        found = process<kHasChroma>(frame, x, units.y(), pixels.modes[i], pixels.colors[i], is_ghost);
+      }
+      n_differ += found.differs & 1;
+      const uint32_t word = __ballot_sync(kAllLanes, found.foreground != 0);
+      if (threadIdx.x % kWarpSize == 0) {
+        words[i] = word;
+      }
+    }
+    units.next();
+    pixels.load(plane, chroma, planes, units);
+  }
+  if (count_differing(n_differ, decision)) {
+    forecast.fulfil(step, decision);
+    *planes.current = current ^ 1;
+  }
+}
+
+/// Begins the model again, if it was decided.
+template <bool kHasChroma>
 __global__ void __launch_bounds__(kThreads)
-    learn(Plane frame, Chroma chroma, MixturePlanes planes, const ModelState* model) {
-  const size_t index = size_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (index >= size_t{frame.width} * frame.height) {
+    begin_again(Plane frame, Chroma chroma, MixturePlanes planes, const ModelState* model) {
+  wait_for_previous_kernel();
+  if (!begins(*model)) {
     return;
   }
-  const mixture::Color<Word> color = load_color(frame, chroma, static_cast<uint32_t>(index % frame.width),
-                                                static_cast<uint32_t>(index / frame.width));
-  const mixture::Pixel<Word> old = load_pixel(planes, index);
-  store_pixel(planes, index,
-              begins(*model) ? mixture::initialize<Word>(color, old.modes[0].variance,
-                                                         model->learning == Learning::kRelearn)
-                             : mixture::update<Word>(model->mixture, old, color));
+  uint8_t* const luma = *planes.current == 0 ? planes.luma[0] : planes.luma[1];
+  for (Units units(frame); units.has_unit(); units.next()) {
+    for (uint32_t i = 0; i < kLanePixels; ++i) {
+      const uint32_t x = units.x() + i * kWarpSize;
+      if (x < frame.width) {
+        const uint32_t at = units.y() * planes.pitch + x;
+        const mixture::Mode<Word> first = unpack(planes.modes[0][at]);
+        const mixture::Pixel<Word> pixel =
+            mixture::initialize<Word>(load_color<kHasChroma>(frame, chroma, x, units.y()), first.variance,
+                                      model->learning == Learning::kRelearn);
+        planes.modes[0][at] = pack(pixel.modes[0], false);
+        luma[at] = static_cast<uint8_t>(mixture::background_luma<Word>(pixel.modes[0].mean));
+      }
+    }
+  }
+}
+
+/// Writes a bit for each ghost.
+template <bool kHasChroma>
+__global__ void __launch_bounds__(kThreads) mark_ghosts(Plane frame, Chroma chroma, MixturePlanes planes,
+                                                        mixture::Thresholds thresholds, uint32_t* bits) {
+  allow_next_kernel();
+  const Units units(frame);
+  if (!units.has_unit()) {
+    return;
+  }
+  UnitPixels<kHasChroma> pixels;
+  pixels.load(frame, chroma, planes, units);
+  const uint32_t y = units.y();
+  const uint32_t rows[3] = {y > 0 ? y - 1 : 0, y, min(y + 1, frame.height - 1)};
+  uint32_t* const words = bits + (y * planes.pitch + units.x()) / kWarpSize;
+#pragma unroll
+  for (uint32_t i = 0; i < kLanePixels; ++i) {
+    const uint32_t x = units.x() + i * kWarpSize;
+    const uint32_t columns[3] = {x > 0 ? x - 1 : 0, x, min(x + 1, frame.width - 1)};
+    const mixture::Color<Word>& color = pixels.colors[i];
+    const auto far = [&](uint32_t n) {
+      const uint32_t at = n < 4 ? n : n + 1;
+      const mixture::Mode<Word> first =
+          unpack(planes.modes[0][rows[at / 3] * planes.pitch + columns[at % 3]]);
+      return mixture::background_distance<Word>(color, first.mean, first.chroma);
+    };
+    uint32_t found = 0;
+    if (x < frame.width) {
+      found = mixture::is_ghost<Word>(thresholds, unpack<kHasChroma>(pixels.modes[i]), color, far);
+    }
+    const uint32_t word = __ballot_sync(kAllLanes, found != 0);
+    if (threadIdx.x % kWarpSize == 0) {
+      words[i] = word;
+    }
+  }
 }
 
 __global__ void __launch_bounds__(kThreads)
-    read(MixturePlanes planes, uint32_t n_pixels, uint8_t* luma, uint8_t* u, uint8_t* v) {
+    read(MixturePlanes planes, uint32_t width, uint32_t height, uint8_t* luma, uint8_t* u, uint8_t* v) {
   const uint32_t index = blockIdx.x * kThreads + threadIdx.x;
-  if (index >= n_pixels) {
+  if (index >= width * height) {
     return;
   }
-  luma[index] = static_cast<uint8_t>(mixture::background_luma<Word>(planes.modes[0].mean[index]));
-  u[index] = static_cast<uint8_t>(planes.modes[0].chroma[index] & 0xff);
-  v[index] = static_cast<uint8_t>(planes.modes[0].chroma[index] >> 8);
+  const uint32_t y = index / width;
+  const mixture::Mode<Word> first = unpack(planes.modes[0][y * planes.pitch + (index - y * width)]);
+  luma[index] = static_cast<uint8_t>(mixture::background_luma<Word>(first.mean));
+  u[index] = static_cast<uint8_t>(first.u());
+  v[index] = static_cast<uint8_t>(first.v());
+}
+
+/// Blocks that have a warp for each unit.
+uint32_t blocks_of_units(const Plane& frame) {
+  return blocks_of_threads(size_t{units_of_row(frame.width)} * frame.height * kWarpSize);
+}
+
+template <bool kHasChroma>
+Status enqueue(const Plane& frame, const Chroma& chroma, const MotionStep& step, const MixturePlanes& planes,
+               const Decision& decision, uint32_t* bits, cudaStream_t stream) {
+  int device = 0;
+  int n_multiprocessors = 0;
+  CCL_RETURN_IF_ERROR(check(cudaGetDevice(&device), "cudaGetDevice"));
+  CCL_RETURN_IF_ERROR(
+      check(cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device),
+            "cudaDeviceGetAttribute"));
+  const uint32_t n_blocks = blocks_of_units(frame);
+  const uint32_t n_resident =
+      std::min(n_blocks, static_cast<uint32_t>(n_multiprocessors) * kBlocksPerMultiprocessor);
+  if (step.mixture.ghosts) {
+    CCL_RETURN_IF_ERROR(launch("mark_ghosts", mark_ghosts<kHasChroma>, n_blocks, kThreads, stream, frame,
+                               chroma, planes, step.mixture, bits));
+    CCL_RETURN_IF_ERROR(launch_overlapped("classify_and_learn", classify_and_learn<kHasChroma>, n_resident,
+                                          kThreads, stream, frame, chroma, planes, step, bits, decision));
+  } else {
+    CCL_RETURN_IF_ERROR(launch("classify_and_learn", classify_and_learn<kHasChroma>, n_resident, kThreads,
+                               stream, frame, chroma, planes, step, bits, decision));
+  }
+  return launch_overlapped("begin_again", begin_again<kHasChroma>, std::min(n_blocks, kBeginBlocks), kThreads,
+                           stream, frame, chroma, planes, decision.model);
 }
 
 }  // namespace
 
+uint32_t mixture_pitch(uint32_t width) {
+  return bit_row_words(width) * kWarpSize;
+}
+
 Status enqueue_mixture(const Plane& frame, const Chroma& chroma, const MotionStep& step,
                        const MixturePlanes& planes, const Decision& decision, uint32_t* bits,
                        cudaStream_t stream) {
-  const uint32_t row_words = bit_row_words(frame.width);
-  const uint32_t n_blocks = blocks_of_threads(size_t{frame.width} * frame.height);
-  CCL_RETURN_IF_ERROR(launch("classify", classify,
-                             blocks_of_threads(size_t{row_words} * kWarpSize * frame.height), kThreads,
-                             stream, frame, chroma, planes, step, row_words, bits, decision));
-  if (step.mixture.ghosts) {
-    CCL_RETURN_IF_ERROR(
-        launch("mark_ghosts", mark_ghosts, n_blocks, kThreads, stream, frame, chroma, planes, step.mixture));
-  }
-  return launch("learn", learn, n_blocks, kThreads, stream, frame, chroma, planes, decision.model);
+  return chroma.u != nullptr ? enqueue<true>(frame, chroma, step, planes, decision, bits, stream)
+                             : enqueue<false>(frame, chroma, step, planes, decision, bits, stream);
 }
 
-Status read_mixture(const MixturePlanes& planes, uint32_t n_pixels, uint8_t* luma, uint8_t* u, uint8_t* v,
-                    cudaStream_t stream) {
-  return launch("read", read, blocks_of_threads(n_pixels), kThreads, stream, planes, n_pixels, luma, u, v);
+Status read_mixture(const MixturePlanes& planes, uint32_t width, uint32_t height, uint8_t* luma, uint8_t* u,
+                    uint8_t* v, cudaStream_t stream) {
+  return launch("read", read, blocks_of_threads(size_t{width} * height), kThreads, stream, planes, width,
+                height, luma, u, v);
 }
 
 }  // namespace ccl::device::segment

@@ -14,25 +14,27 @@
 
 namespace ccl::device::segment {
 
-/// Of each mode a plane of each of its fields: a number per pixel, dense.
+/// In rows of whole units (see mixture.cu).
 struct MixturePlanes {
-  struct Mode {
-    uint16_t* weight;
-    uint16_t* mean;
-    uint16_t* variance;
-    uint16_t* chroma;
-  };
-  Mode modes[mixture::kModes];
+  uint2* modes[mixture::kModes];  ///< by mode: weight and mean, variance and chroma; 16 bits each
+  uint8_t* luma[2];               ///< of the first mode: as the previous frame left it, and as this one does
+  uint32_t* current;              ///< which of the two is the previous frame's; 0 before the first frame
+  uint32_t pitch;                 ///< pixels of a row
 };
 
-/// Enqueues the three passes of ccl/segment/motion.h: classify every pixel, decide, learn. `bits` is a bit
-/// image.
+inline constexpr size_t kMixtureBytes = mixture::kModes * sizeof(uint2) + 2;  ///< state of a pixel
+static_assert(kMixtureBytes <= 32);
+
+/// Pixels of a row of the planes.
+uint32_t mixture_pitch(uint32_t width);
+
+/// Enqueues the passes of ccl/segment/motion.h. `bits` is a bit image.
 Status enqueue_mixture(const Plane& frame, const Chroma& chroma, const MotionStep& step,
                        const MixturePlanes& planes, const Decision& decision, uint32_t* bits,
                        cudaStream_t stream);
 
 /// Enqueues the writing of the background: luma, U and V of each pixel, dense.
-Status read_mixture(const MixturePlanes& planes, uint32_t n_pixels, uint8_t* luma, uint8_t* u, uint8_t* v,
-                    cudaStream_t stream);
+Status read_mixture(const MixturePlanes& planes, uint32_t width, uint32_t height, uint8_t* luma, uint8_t* u,
+                    uint8_t* v, cudaStream_t stream);
 
 }  // namespace ccl::device::segment

@@ -65,6 +65,7 @@ class Background::Model {
       }
       n_differ.fetch_add(n, std::memory_order_relaxed);
     });
+    expected_ = expect(step, state_);
     state_.n_differ = n_differ.load(std::memory_order_relaxed);
     decide(step, uint64_t{width_} * height_, &state_);
     if (state_.learning == Learning::kRelearn && state_.keeps_objects != 0) {
@@ -128,6 +129,7 @@ class Background::Model {
   const BackgroundKernels& kernels_;
   ChromaShape chroma_;
   ModelState state_ = {};
+  ModelState expected_ = {};  ///< of the frame, see expect()
 };
 
 class Background::SigmaDelta final : public Model {
@@ -349,15 +351,16 @@ class Background::Mixture final : public Model {
     read_chroma(frame, y);
     const uint32_t chunk = y / kRowsPerChunk;
     const MixtureRow state = mode_row(y);
-    if (begins()) {
-      initialize(luma(frame, y), u_.row(chunk), v_.row(chunk), state);
-    } else {
-      kernels_.update_mixture({.rates = state_.mixture,
+    if (expected_.learning != Learning::kInitialize) {
+      kernels_.update_mixture({.rates = expected_.mixture,
                                .width = width_,
                                .pixels = luma(frame, y),
                                .u = u_.row(chunk),
                                .v = v_.row(chunk),
                                .state = state});
+    }
+    if (begins()) {
+      initialize(luma(frame, y), u_.row(chunk), v_.row(chunk), state);
     }
     pad_row(state.mean[0], width_);
     pad_row(state.chroma[0], width_);

@@ -231,15 +231,12 @@ class BackgroundRows {
                           const mixture::Color<Words>& color, uint32_t x) {
     const uint16_t* const means[] = {job.around[0], job.state.mean[0], job.around[1]};
     const uint16_t* const chromas[] = {job.around_chroma[0], job.state.chroma[0], job.around_chroma[1]};
-    Word far[8];
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < 9; ++i) {
-      if (i != 4) {
-        far[n++] = mixture::background_distance<Words>(color, Words::load(means[i / 3] + x + i % 3 - 1),
-                                                       Words::load(chromas[i / 3] + x + i % 3 - 1));
-      }
-    }
-    Words::store(mixture::mark_ghost<Words>(job.thresholds, pixel, color, far), job.state.variance[0] + x);
+    const Word is_ghost = mixture::is_ghost<Words>(job.thresholds, pixel, color, [&](uint32_t i) {
+      const uint32_t at = i < 4 ? i : i + 1;
+      return mixture::background_distance<Words>(color, Words::load(means[at / 3] + x + at % 3 - 1),
+                                                 Words::load(chromas[at / 3] + x + at % 3 - 1));
+    });
+    Words::store(pixel.modes[0].variance | (is_ghost & mixture::kGhost), job.state.variance[0] + x);
   }
 
   static void classify_mixture(const MixtureClassJob& job, ClassRow* out) {
@@ -251,8 +248,8 @@ class BackgroundRows {
         const mixture::Color<Words> color = {Words::load(pixels.block(x) + i), Words::load(job.u + x + i),
                                              Words::load(job.v + x + i)};
         const mixture::Pixel<Words> pixel = load_modes(job.state, x + i);
-        const auto c =
-            mixture::classify<Words>(job.thresholds, pixel, color, around(job, x + i), job.has_chroma);
+        const auto c = mixture::classify<Words>(
+            job.thresholds, pixel, color, [&] { return around(job, x + i); }, job.has_chroma);
         foreground |= uint64_t{Words::bits(c.foreground)} << i;
         differs |= uint64_t{Words::bits(c.differs)} << i;
         if (job.thresholds.ghosts) {
