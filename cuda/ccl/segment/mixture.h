@@ -41,10 +41,10 @@ inline constexpr uint32_t kBackgroundWeight = 8192;  ///< 1/8
 inline constexpr uint32_t kLearnedWeight = 8751;
 /// See learning_us(). Less than with Σ-Δ, because it costs less: the old background is not forgotten.
 inline constexpr uint32_t kAgePart = 2;
-inline constexpr uint32_t kPrunePart = 20;      ///< modes lose this part of the weight rate
-inline constexpr uint32_t kGhost = 1u << 15;    ///< bit of the first mode's variance: see is_ghost()
-inline constexpr uint32_t kGhostWeight = 1400;  ///< smallest weight of a ghost
-inline constexpr uint32_t kGhostNeighbors = 3;  ///< of 8, whose background explains a ghost
+inline constexpr uint32_t kPrunePart = 20;    ///< modes lose this part of the weight rate
+inline constexpr uint32_t kGhost = 1u << 15;  ///< bit of the first mode's variance: see is_ghost()
+inline constexpr uint32_t kGhostWeight = kBackgroundWeight / 4;  ///< smallest weight of a ghost
+inline constexpr uint32_t kGhostNeighbors = 3;                   ///< of 8, whose background is like a ghost
 inline constexpr uint32_t kNewWeight = 64;
 inline constexpr uint32_t kMeanBits = 8;  ///< fraction bits of means and variances
 inline constexpr uint32_t kMinVariance = 4 << kMeanBits;
@@ -212,12 +212,23 @@ constexpr typename Lanes::Value background_distance(const Color<Lanes>& color, t
       greatest<Lanes>(difference<Lanes>(color.u, chroma & 0xff), difference<Lanes>(color.v, chroma >> 8)));
 }
 
-/// Looks for ghosts, as the Σ-Δ model does: what an object has left behind, and not an object that stands.
-/// Returns a mask. `far(i)` returns background_distance() of pixel i of the 8 around; it is called only if it
-/// can matter.
-template <typename Lanes, typename Far>
+/// The background of a pixel: its first mode.
+template <typename Lanes>
+struct Background {
+  typename Lanes::Value mean;
+  typename Lanes::Value chroma;
+};
+
+/// Looks for ghosts: what an object has left behind, and not an object that stands. Around a ghost's
+/// outermost pixels there is background that is more like the frame than like what the model believes of
+/// them. So they become background, and then the next ones. An object that stands differs from the background
+/// around it more than the background that it hides does.
+///
+/// Returns a mask. `around(i)` returns the background of pixel i of the 8 around; it is called only if it can
+/// matter.
+template <typename Lanes, typename LoadBackground>
 constexpr typename Lanes::Value is_ghost(const Thresholds& thresholds, const Pixel<Lanes>& pixel,
-                                         const Color<Lanes>& color, Far far) {
+                                         const Color<Lanes>& color, LoadBackground around) {
   auto known = Lanes::splat(0);
   auto stands = Lanes::splat(0);
   for (const Mode<Lanes>& mode : pixel.modes) {
@@ -234,9 +245,15 @@ constexpr typename Lanes::Value is_ghost(const Thresholds& thresholds, const Pix
   if (!Lanes::any(stands & ~known)) {
     return Lanes::splat(0);
   }
+  const Mode<Lanes>& first = pixel.modes[0];
+  const Color<Lanes> believed = {background_luma<Lanes>(first.mean), first.u(), first.v()};
   auto n = Lanes::splat(0);
   for (uint32_t i = 0; i < 8; ++i) {
-    n = n + (Lanes::at_least(Lanes::splat(thresholds.around), far(i)) & 1);
+    const Background<Lanes> near = around(i);
+    const auto far = background_distance<Lanes>(color, near.mean, near.chroma);
+    const auto edge = background_distance<Lanes>(believed, near.mean, near.chroma);
+    const auto limit = greatest<Lanes>(Lanes::splat(thresholds.around), edge >> 1);
+    n = n + (Lanes::at_least(limit, far) & 1);
   }
   return ~known & stands & Lanes::at_least(n, Lanes::splat(kGhostNeighbors));
 }
@@ -310,7 +327,7 @@ constexpr Pixel<Lanes> update(const Rates& rates, const Pixel<Lanes>& old, const
     }
     mode = learn_mode<Lanes>(rates, mode, color, learned, &is_free);
   }
-  if (!Lanes::any(is_free | Lanes::at_least(pixel.modes[1].weight, Lanes::splat(1)))) {
+  if (!Lanes::any(is_free | Lanes::at_least(old.modes[1].weight, Lanes::splat(1)))) {
     return pixel;
   }
   Mode<Lanes>& last = pixel.modes[kModes - 1];

@@ -134,9 +134,9 @@ class Stream {
   std::vector<uint64_t> bits_;
 };
 
-class MotionTest : public testing::TestWithParam<BackgroundModel> {
+class Scene {
  protected:
-  MotionTest() { stream_.motion.model = GetParam(); }
+  explicit Scene(BackgroundModel model) { stream_.motion.model = model; }
 
   /// Frames of a picture with noise, 30 a second, until `ms` have passed.
   void show(const Picture& picture, int64_t ms, int noise = 2) {
@@ -153,6 +153,16 @@ class MotionTest : public testing::TestWithParam<BackgroundModel> {
   int64_t time_ = 5'000 * kMs;
   Picture background_ = scene();
   Square square_ = {40, 20, 16};
+};
+
+class MotionTest : public Scene, public testing::TestWithParam<BackgroundModel> {
+ protected:
+  MotionTest() : Scene(GetParam()) {}
+};
+
+class MixtureTest : public Scene, public testing::Test {
+ protected:
+  MixtureTest() : Scene(BackgroundModel::kMixture) {}
 };
 
 TEST_P(MotionTest, AStillSceneHasNoForeground) {
@@ -194,6 +204,47 @@ TEST_P(MotionTest, AGhostDissolvesWithinTheLearningTime) {
   EXPECT_GE(stream_.count(square_), 180u);  // the pixels around explain the outermost ones
   show(background_, 8'000);
   EXPECT_EQ(stream_.count(), 0u);
+}
+
+/// On a texture, no pixel is like the ones around it.
+TEST_F(MixtureTest, AGhostOnATextureDissolvesAndAnObjectThatStandsDoesNot) {
+  for (uint8_t& value : background_.luma) {
+    value = static_cast<uint8_t>(value + random_() % 24);
+  }
+  Picture picture = background_;
+  draw(square_, 200, &picture);
+  show(picture, 30'000);
+  show(background_, 100);
+  EXPECT_GE(stream_.count(square_), 180u);
+  show(background_, 6'000);
+  EXPECT_LE(stream_.count(square_), 8u);
+  const Square other = {10, 30, 16};
+  draw(other, 200, &background_);
+  show(background_, 6'000);
+  EXPECT_GE(stream_.count(other), 250u);
+}
+
+/// The kernels of the GPU read a mode only if the one before it has weight.
+TEST(Mixture, ModesStayInTheOrderOfTheirWeights) {
+  std::mt19937 random(3);
+  uint32_t n_full = 0;
+  for (uint32_t i = 0; i < 200; ++i) {
+    mixture::Pixel<WordLane> pixel = mixture::initialize<WordLane>({100, 128, 128}, 0, false);
+    for (uint32_t frame = 0; frame < 100; ++frame) {
+      const mixture::Rates rates = {.weight = static_cast<uint16_t>(random() % (i % 2 == 0 ? 200 : 32769)),
+                                    .prune = static_cast<uint16_t>(random() % (i % 3 == 0 ? 2 : 1025)),
+                                    .mean = static_cast<uint16_t>(random() % 2049),
+                                    .chroma = static_cast<uint8_t>(random() % 9)};
+      pixel.modes[0].variance |= random() % 8 == 0 ? mixture::kGhost : 0;
+      pixel = mixture::update<WordLane>(rates, pixel, {static_cast<uint32_t>(random() % 5) * 60, 128, 128});
+      for (uint32_t k = 1; k < mixture::kModes; ++k) {
+        ASSERT_GE(pixel.modes[k - 1].weight, pixel.modes[k].weight) << i << ", frame " << frame;
+      }
+      ASSERT_LE(pixel.modes[0].variance, mixture::kMaxVariance);
+      n_full += pixel.modes[mixture::kModes - 1].weight > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GE(n_full, 1000u);
 }
 
 TEST_P(MotionTest, ALightSwitchIsLearntAtOnce) {

@@ -9,6 +9,8 @@
 /// alternate between them.
 #include "device/stages/segment/mixture.h"
 
+#include <algorithm>
+
 #include "device/launch.cuh"
 #include "device/stages/segment/model.cuh"
 #include "device/stages/segment/vectors.cuh"
@@ -357,15 +359,15 @@ __global__ void __launch_bounds__(kThreads) mark_ghosts(Plane frame, Chroma chro
     const uint32_t x = units.x() + i * kWarpSize;
     const uint32_t columns[3] = {x > 0 ? x - 1 : 0, x, min(x + 1, frame.width - 1)};
     const mixture::Color<Word>& color = pixels.colors[i];
-    const auto far = [&](uint32_t n) {
+    const auto around = [&](uint32_t n) {
       const uint32_t at = n < 4 ? n : n + 1;
       const mixture::Mode<Word> first =
           unpack(planes.modes[0][rows[at / 3] * planes.pitch + columns[at % 3]]);
-      return mixture::background_distance<Word>(color, first.mean, first.chroma);
+      return mixture::Background<Word>{first.mean, first.chroma};
     };
     uint32_t found = 0;
     if (x < frame.width) {
-      found = mixture::is_ghost<Word>(thresholds, unpack<kHasChroma>(pixels.modes[i]), color, far);
+      found = mixture::is_ghost<Word>(thresholds, unpack<kHasChroma>(pixels.modes[i]), color, around);
     }
     const uint32_t word = __ballot_sync(kAllLanes, found != 0);
     if (threadIdx.x % kWarpSize == 0) {

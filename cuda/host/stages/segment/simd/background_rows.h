@@ -233,8 +233,8 @@ class BackgroundRows {
     const uint16_t* const chromas[] = {job.around_chroma[0], job.state.chroma[0], job.around_chroma[1]};
     const Word is_ghost = mixture::is_ghost<Words>(job.thresholds, pixel, color, [&](uint32_t i) {
       const uint32_t at = i < 4 ? i : i + 1;
-      return mixture::background_distance<Words>(color, Words::load(means[at / 3] + x + at % 3 - 1),
-                                                 Words::load(chromas[at / 3] + x + at % 3 - 1));
+      return mixture::Background<Words>{Words::load(means[at / 3] + x + at % 3 - 1),
+                                        Words::load(chromas[at / 3] + x + at % 3 - 1)};
     });
     Words::store(pixel.modes[0].variance | (is_ghost & mixture::kGhost), job.state.variance[0] + x);
   }
