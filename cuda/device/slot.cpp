@@ -75,7 +75,7 @@ Status Slot::prepare_segment() {
 
 Status Slot::prepare_bits() {
   CCL_RETURN_IF_ERROR(bits_.prepare(job_, config_, stream_));
-  CCL_RETURN_IF_ERROR(segmenter_->prepare(job_, source_, &plan_));
+  CCL_RETURN_IF_ERROR(segmenter_->prepare(job_, source_, &bits_, &plan_));
   settings_.rule = kBitRule;
   frame_.bits = bits_.foreground();
   frame_.strong_bits = bits_.strong();
@@ -121,7 +121,7 @@ Status Slot::process() {
   if (!plan_.has_bits) {
     return captured->graph.launch(stream_);
   }
-  CCL_RETURN_IF_ERROR(segmenter_->begin(job_, &bits_, stream_));
+  CCL_RETURN_IF_ERROR(segmenter_->begin(stream_));
   CCL_RETURN_IF_ERROR(captured->graph.launch(stream_));
   return segmenter_->end(stream_);
 }

@@ -185,8 +185,8 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* sta
   note_differing(n_differ, state);
 }
 
-/// The state after a frame in which the light does not change, but for note_differing(). It is known before the
-/// frame is classified.
+/// The state after a frame in which the light does not change, but for note_differing(). It is known before
+/// the frame is classified.
 constexpr ModelState expect(const MotionStep& step, const ModelState& state) {
   ModelState expected = state;
   expected.n_differ = 0;

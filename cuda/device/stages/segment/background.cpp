@@ -105,9 +105,10 @@ const uint32_t* Background::has_no_foreground() const {
                                              : nullptr;
 }
 
-Decision Background::decision(FrameCounts* counts) const {
+Decision Background::decision(const MotionStep* step, FrameCounts* counts) const {
   auto* state = reinterpret_cast<State*>(state_.data());
-  return {.model = &state->model,
+  return {.step = step,
+          .model = &state->model,
           .has_no_foreground = &state->has_no_foreground,
           .n_ended = &state->n_ended,
           .totals = &state->totals,
@@ -115,11 +116,12 @@ Decision Background::decision(FrameCounts* counts) const {
           .n_pixels = uint64_t{width_} * height_};
 }
 
-Status Background::enqueue(const Plane& frame, const Chroma& chroma, const MotionStep& step, uint32_t* bits,
+Status Background::enqueue(const Plane& frame, const Chroma& chroma, const MotionStep* step, uint32_t* bits,
                            FrameCounts* counts, cudaStream_t stream) {
   return model_ == BackgroundModel::kMixture
-             ? enqueue_mixture(frame, chroma, step, mixture_, decision(counts), bits, stream)
-             : enqueue_sigma_delta(frame, chroma, step, luma_, chroma_, decision(counts), bits, stream);
+             ? enqueue_mixture(frame, chroma, step->mixture, mixture_, decision(step, counts), bits, stream)
+             : enqueue_sigma_delta(frame, chroma, step->sigma_delta, luma_, chroma_, decision(step, counts),
+                                   bits, stream);
 }
 
 Status Background::read(uint8_t* luma, uint8_t* u, uint8_t* v, cudaStream_t stream) const {

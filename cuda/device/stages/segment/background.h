@@ -30,7 +30,8 @@ class Background {
   /// Enqueues the frame: its foreground before morphology to `bits`; FrameCounts::relearning; and the
   /// learning. Unless has_no_foreground() is null, the bits count only where it points to 0. Frames must be
   /// enqueued in their order, and each after the one before it.
-  Status enqueue(const Plane& frame, const Chroma& chroma, const MotionStep& step, uint32_t* bits,
+  /// `step` is page-locked memory. Kernels read it, but for the thresholds, which are read now.
+  Status enqueue(const Plane& frame, const Chroma& chroma, const MotionStep* step, uint32_t* bits,
                  FrameCounts* counts, cudaStream_t stream);
 
   /// In device memory: not 0 if the frame has no foreground, because the model begins or warms up. Null if
@@ -52,7 +53,7 @@ class Background {
 
   Status allocate_sigma_delta();
   Status allocate_mixture();
-  Decision decision(FrameCounts* counts) const;
+  Decision decision(const MotionStep* step, FrameCounts* counts) const;
 
   uint32_t width_ = 0;
   uint32_t height_ = 0;

@@ -210,17 +210,14 @@ __device__ mixture::Class<Word> process(const Common& frame, uint32_t x, uint32_
 /// The decision of a frame, in shared memory. Blocks know it before they classify, except whether the light
 /// changes.
 struct Forecast {
+  MotionStep step;
   ModelState before;
   ModelState expected;
 
   /// All threads must call it, and then synchronize.
-  __device__ void make(const MotionStep& step, const Decision& decision) {
-    constexpr uint32_t kWords = sizeof(ModelState) / sizeof(uint32_t);
-    static_assert(kWords <= kWarpSize);
-    if (threadIdx.x < kWords) {  // at once: decide() would read one number after the other
-      reinterpret_cast<uint32_t*>(&before)[threadIdx.x] =
-          reinterpret_cast<const uint32_t*>(decision.model)[threadIdx.x];
-    }
+  __device__ void make(const Decision& decision) {
+    copy_words(decision.step, &step);
+    copy_words(decision.model, &before);
     if (threadIdx.x < kWarpSize) {
       __syncwarp();
     }
@@ -230,7 +227,7 @@ struct Forecast {
   }
 
   /// The last thread of the frame calls it.
-  __device__ void fulfil(const MotionStep& step, const Decision& decision) const {
+  __device__ void fulfil(const Decision& decision) const {
     const uint32_t n_differ = __ldcg(&decision.model->n_differ);
     ModelState model = expected;
     if (light_changed(step, decision.n_pixels, n_differ)) {
@@ -270,22 +267,22 @@ __device__ bool count_differing(uint32_t n_of_thread, const Decision& decision) 
   return is_last;
 }
 
-/// Where `step` looks for ghosts, `bits` has a bit for each of them, and then for the foreground.
+/// If ghosts are searched for, `bits` has a bit for each of them, and then for the foreground.
 template <bool kHasChroma>
 __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
-    classify_and_learn(Plane plane, Chroma chroma, MixturePlanes planes, MotionStep step, uint32_t* bits,
-                       Decision decision) {
+    classify_and_learn(Plane plane, Chroma chroma, MixturePlanes planes, mixture::Thresholds thresholds,
+                       uint32_t* bits, Decision decision) {
   __shared__ Forecast forecast;
   wait_for_previous_kernel();
   const uint32_t current = *planes.current;
   Units units(plane);
   UnitPixels<kHasChroma> pixels;
   pixels.load(plane, chroma, planes, units);
-  forecast.make(step, decision);
+  forecast.make(decision);
   __syncthreads();
   const Common frame{plane,
                      planes,
-                     step.mixture,
+                     thresholds,
                      forecast.expected.mixture,
                      current == 0 ? planes.luma[0] : planes.luma[1],
                      current == 0 ? planes.luma[1] : planes.luma[0]};
@@ -295,7 +292,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
 #pragma unroll
     for (uint32_t i = 0; i < kLanePixels; ++i) {
       const uint32_t x = units.x() + i * kWarpSize;
-      const bool is_ghost = step.mixture.ghosts && ((words[i] >> threadIdx.x % kWarpSize) & 1) != 0;
+      const bool is_ghost = thresholds.ghosts && ((words[i] >> threadIdx.x % kWarpSize) & 1) != 0;
       mixture::Class<Word> found{0, 0};
       if (x < plane.width) {
         found = process<kHasChroma>(frame, x, units.y(), pixels.modes[i], pixels.colors[i], is_ghost);
@@ -310,7 +307,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     pixels.load(plane, chroma, planes, units);
   }
   if (count_differing(n_differ, decision)) {
-    forecast.fulfil(step, decision);
+    forecast.fulfil(decision);
     *planes.current = current ^ 1;
   }
 }
@@ -395,8 +392,8 @@ uint32_t blocks_of_units(const Plane& frame) {
 }
 
 template <bool kHasChroma>
-Status enqueue(const Plane& frame, const Chroma& chroma, const MotionStep& step, const MixturePlanes& planes,
-               const Decision& decision, uint32_t* bits, cudaStream_t stream) {
+Status enqueue(const Plane& frame, const Chroma& chroma, const mixture::Thresholds& thresholds,
+               const MixturePlanes& planes, const Decision& decision, uint32_t* bits, cudaStream_t stream) {
   int device = 0;
   int n_multiprocessors = 0;
   CCL_RETURN_IF_ERROR(check(cudaGetDevice(&device), "cudaGetDevice"));
@@ -406,14 +403,15 @@ Status enqueue(const Plane& frame, const Chroma& chroma, const MotionStep& step,
   const uint32_t n_blocks = blocks_of_units(frame);
   const uint32_t n_resident =
       std::min(n_blocks, static_cast<uint32_t>(n_multiprocessors) * kBlocksPerMultiprocessor);
-  if (step.mixture.ghosts) {
+  if (thresholds.ghosts) {
     CCL_RETURN_IF_ERROR(launch("mark_ghosts", mark_ghosts<kHasChroma>, n_blocks, kThreads, stream, frame,
-                               chroma, planes, step.mixture, bits));
+                               chroma, planes, thresholds, bits));
     CCL_RETURN_IF_ERROR(launch_overlapped("classify_and_learn", classify_and_learn<kHasChroma>, n_resident,
-                                          kThreads, stream, frame, chroma, planes, step, bits, decision));
+                                          kThreads, stream, frame, chroma, planes, thresholds, bits,
+                                          decision));
   } else {
     CCL_RETURN_IF_ERROR(launch("classify_and_learn", classify_and_learn<kHasChroma>, n_resident, kThreads,
-                               stream, frame, chroma, planes, step, bits, decision));
+                               stream, frame, chroma, planes, thresholds, bits, decision));
   }
   return launch_overlapped("begin_again", begin_again<kHasChroma>, std::min(n_blocks, kBeginBlocks), kThreads,
                            stream, frame, chroma, planes, decision.model);
@@ -425,11 +423,11 @@ uint32_t mixture_pitch(uint32_t width) {
   return bit_row_words(width) * kWarpSize;
 }
 
-Status enqueue_mixture(const Plane& frame, const Chroma& chroma, const MotionStep& step,
+Status enqueue_mixture(const Plane& frame, const Chroma& chroma, const mixture::Thresholds& thresholds,
                        const MixturePlanes& planes, const Decision& decision, uint32_t* bits,
                        cudaStream_t stream) {
-  return chroma.u != nullptr ? enqueue<true>(frame, chroma, step, planes, decision, bits, stream)
-                             : enqueue<false>(frame, chroma, step, planes, decision, bits, stream);
+  return chroma.u != nullptr ? enqueue<true>(frame, chroma, thresholds, planes, decision, bits, stream)
+                             : enqueue<false>(frame, chroma, thresholds, planes, decision, bits, stream);
 }
 
 Status read_mixture(const MixturePlanes& planes, uint32_t width, uint32_t height, uint8_t* luma, uint8_t* u,

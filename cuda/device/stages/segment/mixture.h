@@ -29,7 +29,7 @@ static_assert(kMixtureBytes <= 32);
 uint32_t mixture_pitch(uint32_t width);
 
 /// Enqueues the passes of ccl/segment/motion.h. `bits` is a bit image.
-Status enqueue_mixture(const Plane& frame, const Chroma& chroma, const MotionStep& step,
+Status enqueue_mixture(const Plane& frame, const Chroma& chroma, const mixture::Thresholds& thresholds,
                        const MixturePlanes& planes, const Decision& decision, uint32_t* bits,
                        cudaStream_t stream);
 

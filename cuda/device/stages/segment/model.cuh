@@ -18,34 +18,13 @@ inline uint32_t blocks_of_threads(size_t n_threads) {
   return static_cast<uint32_t>((n_threads + kThreads - 1) / kThreads);
 }
 
-/// Adds the pixels of a block that differ; the last block decides. All threads must call it.
-__device__ inline void count_and_decide(uint32_t n_of_thread, const MotionStep& step,
-                                        const Decision& decision) {
-  __shared__ uint32_t warp_sums[kThreads / kWarpSize];
-  const uint32_t of_warp = warp_sum(kAllLanes, n_of_thread);
-  if (threadIdx.x % kWarpSize == 0) {
-    warp_sums[threadIdx.x / kWarpSize] = of_warp;
-  }
-  __syncthreads();
-  if (threadIdx.x != 0) {
-    return;
-  }
-  uint32_t n = 0;
-  for (const uint32_t sum : warp_sums) {
-    n += sum;
-  }
-  if (n > 0) {
-    atomicAdd(&decision.model->n_differ, n);
-  }
-  __threadfence();
-  if (atomicInc(decision.n_ended, gridDim.x - 1) == gridDim.x - 1) {
-    __threadfence();
-    ModelState model = *decision.model;
-    model.n_differ = __ldcg(&decision.model->n_differ);
-    decide(step, decision.n_pixels, &model);
-    *decision.model = model;
-    *decision.has_no_foreground = model.has_foreground() ? 0 : 1;
-    decision.counts->relearning = model.has_foreground() ? 0 : 1;
+/// Copies an object, a word by each of the first threads. It is complete after their next barrier.
+template <typename T>
+__device__ void copy_words(const T* from, T* to) {
+  constexpr uint32_t kWords = sizeof(T) / sizeof(uint32_t);
+  static_assert(kWords * sizeof(uint32_t) == sizeof(T) && kWords <= kWarpSize);
+  if (threadIdx.x < kWords) {
+    reinterpret_cast<uint32_t*>(to)[threadIdx.x] = reinterpret_cast<const uint32_t*>(from)[threadIdx.x];
   }
 }
 

@@ -22,6 +22,7 @@ struct FrameTotals {
 
 /// What kernels need of the state in addition to planes.
 struct Decision {
+  const MotionStep* step;  ///< in page-locked memory; its thresholds are parameters of the kernels
   ModelState* model;
   uint32_t* has_no_foreground;
   uint32_t* n_ended;

@@ -65,8 +65,10 @@ Status Segmenter::configure(uint32_t width, uint32_t height) {
   return {};
 }
 
-Status Segmenter::prepare(const FrameJob& job, const SourceFrame& source, SegmentPlan* plan) {
+Status Segmenter::prepare(const FrameJob& job, const SourceFrame& source, FrameBits* bits,
+                          SegmentPlan* plan) {
   CCL_RETURN_IF_ERROR(allocate(job, source));
+  const Motion& motion = job.segmentation.motion;
   *plan = {.has_bits = true,
            .rule = job.settings.rule,
            .connectivity = job.settings.connectivity,
@@ -74,6 +76,12 @@ Status Segmenter::prepare(const FrameJob& job, const SourceFrame& source, Segmen
            .has_regions = job.regions != nullptr,
            .source = source,
            .n_allocations = n_allocations_};
+  if (job.settings.rule.foreground == Foreground::kMotion) {
+    const MotionStep step = clock_.next(motion, job.time, job.resets_background);
+    plan->searches_ghosts =
+        motion.model == BackgroundModel::kMixture ? step.mixture.ghosts : step.sigma_delta.ghosts;
+    *bits->step() = step;
+  }
   return {};
 }
 
@@ -100,10 +108,7 @@ Status Segmenter::allocate(const FrameJob& job, const SourceFrame& source) {
   return {};
 }
 
-Status Segmenter::begin(const FrameJob& job, FrameBits* bits, const Stream& stream) {
-  if (job.settings.rule.foreground == Foreground::kMotion) {
-    *bits->step() = clock_.next(job.segmentation.motion, job.time, job.resets_background);
-  }
+Status Segmenter::begin(const Stream& stream) {
   const bool is_new_stream = std::exchange(last_stream_, stream.get()) != stream.get();
   return is_new_stream ? check(cudaStreamWaitEvent(stream.get(), ended_.get()), "cudaStreamWaitEvent")
                        : Status();
@@ -157,7 +162,7 @@ Status Segmenter::enqueue_rule(const SegmentPlan& plan, const FrameBits& bits, u
     case Foreground::kLocal:
       return segment::local_bits(luma, plan.segmentation.local, rule.invert, found, stream);
     case Foreground::kMotion:
-      return background_.enqueue(luma, plan.source.chroma, *bits.step(), found, counts, stream);
+      return background_.enqueue(luma, plan.source.chroma, bits.step(), found, counts, stream);
     case Foreground::kBinary: {
       const SourcePixels& pixels = plan.source.pixels;
       const bool is_wide = has_wide_threshold(plan);

@@ -27,6 +27,7 @@ struct SegmentPlan {
   Connectivity connectivity = Connectivity::k8;
   Segmentation segmentation;
   bool has_regions = false;
+  bool searches_ghosts = false;  ///< with Foreground::kMotion: see the models' thresholds
   SourceFrame source;
   uint64_t n_allocations = 0;  ///< of the segmenter: after another one, its memory may lie elsewhere
 
@@ -72,11 +73,11 @@ class Segmenter {
 
   bool has_size(uint32_t width, uint32_t height) const { return width == width_ && height == height_; }
 
-  /// Takes the memory that the frame needs in addition, and makes its plan.
-  Status prepare(const FrameJob& job, const SourceFrame& source, SegmentPlan* plan);
+  /// Takes the memory that the frame needs in addition, and makes its plan and its step.
+  Status prepare(const FrameJob& job, const SourceFrame& source, FrameBits* bits, SegmentPlan* plan);
 
-  /// Takes the step of the frame's time stamp, and makes `stream` wait for the previous frame.
-  Status begin(const FrameJob& job, FrameBits* bits, const Stream& stream);
+  /// Makes `stream` wait for the previous frame.
+  Status begin(const Stream& stream);
 
   /// Enqueues the writing of the bit images, and of what `counts` reports of them.
   Status enqueue(const SegmentPlan& plan, const FrameBits& bits, FrameCounts* counts, cudaStream_t stream);

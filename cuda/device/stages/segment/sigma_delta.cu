@@ -26,7 +26,7 @@ struct LumaJob {
   SigmaDeltaPlanes planes;
   SigmaDeltaChromaPlanes chroma_planes;
   Chroma chroma;
-  MotionStep step;
+  sigma_delta::Thresholds thresholds;
   uint32_t row_vectors;  ///< of the bit image
   uint32_t* bits;
   Decision decision;
@@ -85,7 +85,7 @@ __device__ uint4 find_differing(const sigma_delta::Thresholds& thresholds, const
 
 __device__ void mark_ghosts(const LumaJob& job, const Place& place, const MeansAround& means,
                             const uint4& differing, PixelVector* v) {
-  const uint32_t threshold = job.step.sigma_delta.luma;
+  const uint32_t threshold = job.thresholds.luma;
 #pragma unroll
   for (uint32_t i = 0; i < kVectorWords; ++i) {
     const FarFromAround far = distances_around(means, i, quad_of(v->pixels, i));
@@ -115,7 +115,7 @@ __device__ uint4 look_around(const LumaJob& job, const Place& place, const uint4
     const Quad value = quad_of(v->pixels, i);
     const Quad differs = quad_of(differing, i);
     const auto stands_out = [&](uint32_t mask, uint32_t value_of, uint32_t low_of, uint32_t high_of) {
-      return sigma_delta::stands_out<Lanes>(job.step.sigma_delta, mask, value_of,
+      return sigma_delta::stands_out<Lanes>(job.thresholds, mask, value_of,
                                             sigma_delta::Around<Lanes>{low_of, high_of});
     };
     set_word(masks, i,
@@ -123,7 +123,7 @@ __device__ uint4 look_around(const LumaJob& job, const Place& place, const uint4
                   stands_out(differs.odd, value.odd, low[i].odd, high[i].odd)}
                  .word());
   }
-  if (job.step.sigma_delta.ghosts) {
+  if (job.thresholds.ghosts) {
     mark_ghosts(job, place, means, differing, v);
   }
   return masks;
@@ -140,7 +140,7 @@ struct FoundBits {
 
 template <bool kHasChroma>
 __device__ FoundBits classify(const LumaJob& job, const Place& place, PixelVector* v, bool* is_calm) {
-  uint4 luma = find_differing(job.step.sigma_delta, *v);
+  uint4 luma = find_differing(job.thresholds, *v);
   *is_calm = is_zero(luma) && is_zero(v->status);
   if (!is_zero(luma)) {
     luma = look_around(job, place, luma, v);
@@ -159,10 +159,10 @@ __device__ FoundBits classify(const LumaJob& job, const Place& place, PixelVecto
     const Quad mean = quad_of(v->mean, i);
     const Quad stands_out = quad_of(luma, i);
     const auto even = sigma_delta::classify<Lanes>(
-        job.step.sigma_delta, stands_out.even, value.even, mean.even,
+        job.thresholds, stands_out.even, value.even, mean.even,
         sigma_delta::ChromaClass<Lanes>{masks.differs[i].even, masks.fits_shadow[i].even});
     const auto odd = sigma_delta::classify<Lanes>(
-        job.step.sigma_delta, stands_out.odd, value.odd, mean.odd,
+        job.thresholds, stands_out.odd, value.odd, mean.odd,
         sigma_delta::ChromaClass<Lanes>{masks.differs[i].odd, masks.fits_shadow[i].odd});
     set_word(differs, i, Quad{even.differs, odd.differs}.word());
     set_word(foreground, i, Quad{even.foreground, odd.foreground}.word());
@@ -173,6 +173,7 @@ __device__ FoundBits classify(const LumaJob& job, const Place& place, PixelVecto
 /// The model in both cases: if the light has not changed, and if it has.
 struct Outcomes {
   ModelState models[2];
+  MotionStep step;
   uint32_t warp_sums[2][kLumaWarps];
   uint32_t n_differ;
   uint32_t chosen;
@@ -183,23 +184,15 @@ __device__ bool is_leader() {
   return threadIdx.x == kLumaThreads - 1;
 }
 
-__device__ void load_model(const ModelState* model, Outcomes* outcomes) {
-  constexpr uint32_t kWords = sizeof(ModelState) / sizeof(uint32_t);
-  static_assert(kWords * sizeof(uint32_t) == sizeof(ModelState) && kWords <= kLumaThreads);
-  if (threadIdx.x < kWords) {
-    const uint32_t word = reinterpret_cast<const uint32_t*>(model)[threadIdx.x];
-    reinterpret_cast<uint32_t*>(&outcomes->models[0])[threadIdx.x] = word;
-    reinterpret_cast<uint32_t*>(&outcomes->models[1])[threadIdx.x] = word;
-  }
+__device__ void load_model(const Decision& decision, Outcomes* outcomes) {
+  copy_words(decision.model, &outcomes->models[0]);
+  copy_words(decision.model, &outcomes->models[1]);
+  copy_words(decision.step, &outcomes->step);
 }
 
 /// One block writes what later kernels read. All blocks have loaded the old model.
 __device__ void store_model(const LumaJob& job, const ModelState& model) {
-  constexpr uint32_t kWords = sizeof(ModelState) / sizeof(uint32_t);
-  if (threadIdx.x < kWords) {
-    reinterpret_cast<uint32_t*>(job.decision.model)[threadIdx.x] =
-        reinterpret_cast<const uint32_t*>(&model)[threadIdx.x];
-  }
+  copy_words(&model, job.decision.model);
   if (is_leader()) {
     job.decision.counts->relearning = model.has_foreground() ? 0 : 1;
   }
@@ -227,12 +220,13 @@ __device__ const ModelState& decide_together(const LumaJob& job, uint32_t n_of_t
     const bool phase = barrier.arrive(n_of_block, totals->n_differ);
     const uint32_t n_differ = barrier.wait(phase);
     outcomes->n_differ = n_differ;
-    outcomes->chosen = light_changed(job.step, job.decision.n_pixels, n_differ) ? 1 : 0;
+    outcomes->chosen = light_changed(outcomes->step, job.decision.n_pixels, n_differ) ? 1 : 0;
     if (blockIdx.x == 0) {
       totals->n_differ = n_differ;
     }
   } else if (threadIdx.x == 0 || threadIdx.x == kWarpSize) {
-    decide(job.step, job.decision.n_pixels, threadIdx.x != 0, &outcomes->models[threadIdx.x != 0 ? 1 : 0]);
+    decide(outcomes->step, job.decision.n_pixels, threadIdx.x != 0,
+           &outcomes->models[threadIdx.x != 0 ? 1 : 0]);
   }
   __syncthreads();
   ModelState& model = outcomes->models[outcomes->chosen];
@@ -403,7 +397,7 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
     process_luma(const __grid_constant__ LumaJob job) {
   __shared__ uint64_t memory[sizeof(Outcomes) / sizeof(uint64_t) + 1];
   Outcomes& outcomes = *reinterpret_cast<Outcomes*>(memory);  // shared memory is not initialized
-  load_model(job.decision.model, &outcomes);
+  load_model(job.decision, &outcomes);
 
   const uint32_t n_vectors = job.row_vectors * job.frame.height;
   Share share = {blockIdx.x * kLumaThreads + threadIdx.x, gridDim.x * kLumaThreads, kNone};
@@ -423,7 +417,7 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
     share.last = index;
     if (n_vectors - index > share.stride) {
       store_bits(job, place, foreground);
-      if (job.step.sigma_delta.ghosts && place.x < job.frame.width) {
+      if (job.thresholds.ghosts && place.x < job.frame.width) {
         store_state(job.planes.status, job.planes.pitch, place.x, place.y, v.status);
       }
     }
@@ -448,7 +442,7 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
     if (place.x < job.frame.width) {
       if (index != share.last) {
         v = load(job, place);
-        is_calm = is_zero(v.status) && is_zero(find_differing(job.step.sigma_delta, v));
+        is_calm = is_zero(v.status) && is_zero(find_differing(job.thresholds, v));
       }
       if (is_calm && model.learning == Learning::kSelective) {
         learn_calm(job, rates, place, v);
@@ -456,7 +450,7 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
         store(job, place, begin_vector(model.learning == Learning::kRelearn, keeps_objects, gain, v));
       } else {
         store(job, place, learn_vector(v, [&](const sigma_delta::Pixel<Lanes>& old, uint32_t value) {
-                return sigma_delta::update<Lanes>(job.step.sigma_delta, rates, old, value);
+                return sigma_delta::update<Lanes>(job.thresholds, rates, old, value);
               }));
       }
     }
@@ -484,26 +478,27 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma, const MotionStep& step,
-                           const SigmaDeltaPlanes& planes, const SigmaDeltaChromaPlanes& chroma_planes,
-                           const Decision& decision, uint32_t* bits, cudaStream_t stream) {
+Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma,
+                           const sigma_delta::Thresholds& thresholds, const SigmaDeltaPlanes& planes,
+                           const SigmaDeltaChromaPlanes& chroma_planes, const Decision& decision,
+                           uint32_t* bits, cudaStream_t stream) {
   const bool has_chroma = chroma.u != nullptr;
   if (has_chroma) {
-    CCL_RETURN_IF_ERROR(enqueue_chroma_classes(chroma, chroma_planes, step.sigma_delta, stream));
+    CCL_RETURN_IF_ERROR(enqueue_chroma_classes(chroma, chroma_planes, thresholds, stream));
   }
   const LumaJob job = {.frame = frame,
                        .is_aligned = is_aligned(frame),
                        .planes = planes,
                        .chroma_planes = chroma_planes,
                        .chroma = chroma,
-                       .step = step,
+                       .thresholds = thresholds,
                        .row_vectors = vectors_of_bit_row(frame.width),
                        .bits = bits,
                        .decision = decision};
   const uint32_t n_blocks = (job.row_vectors * frame.height + kLumaThreads - 1) / kLumaThreads;
   CCL_RETURN_IF_ERROR(launch_resident("process_luma", has_chroma ? process_luma<true> : process_luma<false>,
                                       n_blocks, kLumaThreads, stream, job));
-  return has_chroma ? enqueue_chroma_learning(chroma, chroma_planes, step.sigma_delta, decision.model, stream)
+  return has_chroma ? enqueue_chroma_learning(chroma, chroma_planes, thresholds, decision.model, stream)
                     : Status();
 }
 

@@ -39,9 +39,10 @@ struct SigmaDeltaChromaPlanes {
 
 /// Enqueues the three passes of ccl/segment/motion.h: classify every pixel, decide, learn. `bits` is a bit
 /// image.
-Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma, const MotionStep& step,
-                           const SigmaDeltaPlanes& planes, const SigmaDeltaChromaPlanes& chroma_planes,
-                           const Decision& decision, uint32_t* bits, cudaStream_t stream);
+Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma,
+                           const sigma_delta::Thresholds& thresholds, const SigmaDeltaPlanes& planes,
+                           const SigmaDeltaChromaPlanes& chroma_planes, const Decision& decision,
+                           uint32_t* bits, cudaStream_t stream);
 
 /// Enqueues the writing of the background: luma, U and V of each pixel, dense.
 Status read_sigma_delta(const SigmaDeltaPlanes& planes, const SigmaDeltaChromaPlanes& chroma_planes,
