@@ -216,8 +216,10 @@ struct Forecast {
 
   /// All threads must call it, and then synchronize.
   __device__ void make(const Decision& decision) {
-    copy_words(decision.step, &step);
-    copy_words(decision.model, &before);
+    const WordCopy step_copy(decision.step);
+    const WordCopy before_copy(decision.model);
+    step_copy.store(&step);
+    before_copy.store(&before);
     if (threadIdx.x < kWarpSize) {
       __syncwarp();
     }

@@ -18,15 +18,30 @@ inline uint32_t blocks_of_threads(size_t n_threads) {
   return static_cast<uint32_t>((n_threads + kThreads - 1) / kThreads);
 }
 
-/// Copies an object, a word by each of the first threads. It is complete after their next barrier.
+/// The copy of an object, a word by each of the first threads. Between load and store, a thread may wait for
+/// other loads: host memory is far.
 template <typename T>
-__device__ void copy_words(const T* from, T* to) {
-  constexpr uint32_t kWords = sizeof(T) / sizeof(uint32_t);
-  static_assert(kWords * sizeof(uint32_t) == sizeof(T) && kWords <= kWarpSize);
-  if (threadIdx.x < kWords) {
-    reinterpret_cast<uint32_t*>(to)[threadIdx.x] = reinterpret_cast<const uint32_t*>(from)[threadIdx.x];
+class WordCopy {
+ public:
+  explicit __device__ WordCopy(const T* from) {
+    if (threadIdx.x < kWords) {
+      word_ = __ldcg(reinterpret_cast<const uint32_t*>(from) + threadIdx.x);
+    }
   }
-}
+
+  /// `to` is complete after the next barrier of the first threads.
+  __device__ void store(T* to) const {
+    if (threadIdx.x < kWords) {
+      reinterpret_cast<uint32_t*>(to)[threadIdx.x] = word_;
+    }
+  }
+
+ private:
+  static constexpr uint32_t kWords = sizeof(T) / sizeof(uint32_t);
+  static_assert(kWords * sizeof(uint32_t) == sizeof(T) && kWords <= kWarpSize);
+
+  uint32_t word_ = 0;
+};
 
 __device__ inline bool begins(const ModelState& model) {
   return model.learning == Learning::kInitialize || model.learning == Learning::kRelearn;

@@ -184,15 +184,9 @@ __device__ bool is_leader() {
   return threadIdx.x == kLumaThreads - 1;
 }
 
-__device__ void load_model(const Decision& decision, Outcomes* outcomes) {
-  copy_words(decision.model, &outcomes->models[0]);
-  copy_words(decision.model, &outcomes->models[1]);
-  copy_words(decision.step, &outcomes->step);
-}
-
 /// One block writes what later kernels read. All blocks have loaded the old model.
 __device__ void store_model(const LumaJob& job, const ModelState& model) {
-  copy_words(&model, job.decision.model);
+  WordCopy(&model).store(job.decision.model);
   if (is_leader()) {
     job.decision.counts->relearning = model.has_foreground() ? 0 : 1;
   }
@@ -397,7 +391,9 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
     process_luma(const __grid_constant__ LumaJob job) {
   __shared__ uint64_t memory[sizeof(Outcomes) / sizeof(uint64_t) + 1];
   Outcomes& outcomes = *reinterpret_cast<Outcomes*>(memory);  // shared memory is not initialized
-  load_model(job.decision, &outcomes);
+  allow_next_kernel();
+  const WordCopy step(job.decision.step);
+  const WordCopy before(job.decision.model);
 
   const uint32_t n_vectors = job.row_vectors * job.frame.height;
   Share share = {blockIdx.x * kLumaThreads + threadIdx.x, gridDim.x * kLumaThreads, kNone};
@@ -423,6 +419,9 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
     }
   }
 
+  step.store(&outcomes.step);
+  before.store(&outcomes.models[0]);
+  before.store(&outcomes.models[1]);
   const ModelState& model = decide_together(job, n_differ, &outcomes);
   uint32_t gain = light::kUnchanged;
   const bool keeps_objects = model.learning == Learning::kRelearn && model.keeps_objects != 0;
