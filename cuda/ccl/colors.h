@@ -24,7 +24,8 @@ constexpr uint32_t log2_fixed(uint32_t v) {
 }
 
 /// The index of a component's colour in palette_colors(). `n_pixels` is the number of pixels in the frame.
-constexpr uint32_t color_index(const Settings& settings, uint32_t id, uint32_t area, uint32_t n_pixels) {
+template <typename AnySettings>
+constexpr uint32_t color_index(const AnySettings& settings, uint32_t id, uint32_t area, uint32_t n_pixels) {
   uint32_t index = (id - 1 + settings.color_seed) % kPaletteSize;
   if (settings.palette == Palette::kViridisByArea) {
     const uint32_t full = n_pixels > 1 ? log2_fixed(n_pixels) : 1;

@@ -132,6 +132,18 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
+/// The features that a filter reads.
+constexpr uint32_t features_of(const Filter& filter) {
+  const uint32_t needs = filter.needs();
+  return ((needs & kNeedsPerimeter) != 0 ? kFeaturePerimeter : 0u) |
+         ((needs & kNeedsMoments) != 0 ? kFeatureMoments : 0u);
+}
+
+/// The features that are measured: those of the records, and those that the filter reads.
+constexpr uint32_t measured_features(const Settings& settings) {
+  return settings.features | features_of(settings.filter);
+}
+
 /// kInvalidArgument, with a message that says why, if the configuration is not valid for every engine.
 Status validate(const Config& config);
 

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "ccl/filter.h"
+
 namespace ccl {
 
 /// The same struct from the kernels to FrameResult: a new statistic of the frame is a field here with its row
@@ -14,6 +16,9 @@ struct FrameCounts {
   uint32_t n_iterations = 0;  ///< over the whole frame, of an iterating labeler; 0 for all others
   uint32_t level = 0;         ///< the threshold that Foreground::kOtsu found; 0 with all other rules
   uint32_t relearning = 0;    ///< 1 if the background model learns again, so that nothing is foreground
+  /// Per FilterCondition: components that were not kept because they failed it, and none before it.
+  /// Components without a strong pixel (hysteresis) do not count.
+  uint32_t n_removed[kFilterConditions] = {};
 
   bool operator==(const FrameCounts&) const = default;
 };
@@ -23,6 +28,11 @@ struct FrameCountField {
   uint32_t (*value)(const FrameCounts&);
 };
 
+template <FilterCondition condition>
+uint32_t n_removed_by(const FrameCounts& counts) {
+  return counts.n_removed[condition];
+}
+
 /// Every field, to print and to compare counts.
 inline constexpr FrameCountField kFrameCountFields[] = {
     {"n_labels", [](const FrameCounts& counts) { return counts.n_labels; }},
@@ -30,6 +40,17 @@ inline constexpr FrameCountField kFrameCountFields[] = {
     {"n_iterations", [](const FrameCounts& counts) { return counts.n_iterations; }},
     {"level", [](const FrameCounts& counts) { return counts.level; }},
     {"relearning", [](const FrameCounts& counts) { return counts.relearning; }},
+    {"n_removed by min_area", n_removed_by<kMinArea>},
+    {"n_removed by max_area", n_removed_by<kMaxArea>},
+    {"n_removed by min_width", n_removed_by<kMinWidth>},
+    {"n_removed by min_height", n_removed_by<kMinHeight>},
+    {"n_removed by max_width", n_removed_by<kMaxWidth>},
+    {"n_removed by max_height", n_removed_by<kMaxHeight>},
+    {"n_removed by clear_border", n_removed_by<kClearBorder>},
+    {"n_removed by min_extent", n_removed_by<kMinExtent>},
+    {"n_removed by min_circularity", n_removed_by<kMinCircularity>},
+    {"n_removed by max_eccentricity", n_removed_by<kMaxEccentricity>},
+    {"n_removed by top_n", n_removed_by<kTopN>},
 };
 static_assert(sizeof(kFrameCountFields) / sizeof(FrameCountField) == sizeof(FrameCounts) / sizeof(uint32_t));
 

@@ -15,14 +15,15 @@
 ///   must be configured again.
 ///
 /// Memory: configure() takes all memory, and later calls allocate nothing, with two exceptions. Both engines
-/// take the memory of a background model, of its image (Output::kBackground) and of a plane of luma
-/// (SourcePixels) with the first frame that needs them; configure() keeps the model unless the frame's size
+/// take the memory of a background model, of its image (Output::kBackground), of a plane of luma
+/// (SourcePixels), and of the sums of all components (a filter that reads more than areas; on the GPU not
+/// with `runs`) with the first frame that needs them; configure() keeps the model unless the frame's size
 /// changes. The GPU engine takes the memory for rare cases with the first frame that needs it. These cases
 /// are:
 /// - an input or output image in another memory than Config names;
 /// - an output image on the device with padded rows, or at an address that 16-byte stores cannot write to;
 /// - from the host: an input that is not a plane of 8-bit luma, or larger pixels of it than before;
-/// - with `runs`: an active filter;
+/// - with `runs`: an active filter; Filter::top_n; hysteresis;
 /// - with `runs`: Foreground::kValues, and later each change between the foreground rules;
 /// - with `runs`: a record table that overflows;
 /// - with `runs`: FrameJob::root_map or FrameJob::labels.

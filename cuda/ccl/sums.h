@@ -56,6 +56,25 @@ constexpr float central_moment(uint32_t n, uint64_t sum_ab, uint64_t sum_a, uint
   return static_cast<float>(to_double(numerator) / static_cast<double>(uint64_t{n} * n));
 }
 
+/// Whether the box of a component touches the border of a frame of width × height pixels.
+constexpr bool touches_border(const Sums& sums, uint32_t width, uint32_t height) {
+  return sums.x_min == 0 || sums.y_min == 0 || sums.x_max + 1 == width || sums.y_max + 1 == height;
+}
+
+/// What the filter reads of a component in a frame of width × height pixels.
+constexpr FilterSums filter_sums(uint32_t area, const Sums& sums, uint32_t width, uint32_t height) {
+  return {.area = area,
+          .width = sums.x_max - sums.x_min + 1,
+          .height = sums.y_max - sums.y_min + 1,
+          .touches_border = touches_border(sums, width, height),
+          .perimeter = sums.perimeter,
+          .x = sums.x,
+          .y = sums.y,
+          .xx = sums.xx,
+          .xy = sums.xy,
+          .yy = sums.yy};
+}
+
 /// The record of a component in a frame of width × height pixels. A field is 0 if its Feature bit is not set
 /// in `features`.
 constexpr CclComponent make_component(uint32_t label, uint32_t area, uint16_t value, const Sums& sums,

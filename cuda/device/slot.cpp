@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "device/slot.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "device/check.h"
@@ -14,6 +15,20 @@ namespace {
 /// Whether a mask is what the pipelines paint.
 bool is_plain_mask(const FrameJob& job) {
   return job.settings.mask_on == 255 && job.settings.mask_off == 0 && job.output.chroma[0] == nullptr;
+}
+
+/// Completes the counts of what the filter removes. Only a filter with several conditions has them counted;
+/// of one limit of the area, the number follows. An inactive one removes nothing, and what the counts have is
+/// an earlier frame's.
+void complete_removed(const Filter& filter, uint32_t n_pixels, bool has_hysteresis, FrameCounts* counts) {
+  const uint32_t condition = filter.only_area_condition(n_pixels);
+  if (filter.is_active(n_pixels) && (condition == kPassed || has_hysteresis)) {
+    return;
+  }
+  std::fill_n(counts->n_removed, size_t{kFilterConditions}, 0);
+  if (condition != kPassed) {
+    counts->n_removed[condition] = counts->n_labels - counts->n_components;
+  }
 }
 
 }  // namespace
@@ -209,6 +224,8 @@ Status Slot::finish(FrameResult* result) {
   if (job_.settings.rule.foreground != Foreground::kMotion) {
     result->counts.relearning = 0;
   }
+  complete_removed(job_.settings.filter, config_.width * config_.height, frame_.strong_bits != nullptr,
+                   &result->counts);
   result->overflow = delivery_.overflows();
   result->labels_saturated = config_.output == Output::kLabels && result->counts.n_labels > kMaxPaintedLabel;
   result->components = delivery_.records();

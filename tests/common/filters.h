@@ -11,8 +11,14 @@
 
 namespace ccl::test {
 
-/// Whether the filter keeps a component of the frame.
-bool is_kept(const Filter& filter, const ExpectedFrame& frame, uint32_t label);
+/// No condition of a filter: the component has no strong pixel, see expect_conditions().
+inline constexpr uint32_t kWeak = kPassed + 1;
+
+/// Per label the first condition of the filter that the component fails, or kPassed. With hysteresis,
+/// `is_strong` says per label which components have a strong pixel; the others are kWeak. Entry 0 is not
+/// used.
+std::vector<uint32_t> expect_conditions(const Filter& filter, const ExpectedFrame& frame,
+                                        const std::vector<bool>& is_strong = {});
 
 /// Filters that keep all components of a frame of noise, some of them, or none; each condition alone, and
 /// some together.

@@ -239,10 +239,16 @@ ExpectedFrame expect_labels(const Image& image, const Settings& settings) {
   return frame;
 }
 
-FrameCounts expect_counts(const ExpectedFrame& frame, const Settings& settings) {
+FrameCounts expect_counts(const ExpectedFrame& frame, const Settings& settings,
+                          const std::vector<bool>& is_strong) {
   FrameCounts counts{.n_labels = frame.n_labels};
+  const std::vector<uint32_t> conditions = expect_conditions(settings.filter, frame, is_strong);
   for (uint32_t label = 1; label <= frame.n_labels; ++label) {
-    counts.n_components += is_kept(settings.filter, frame, label) ? 1 : 0;
+    if (conditions[label] == kPassed) {
+      ++counts.n_components;
+    } else if (conditions[label] != kWeak) {
+      ++counts.n_removed[conditions[label]];
+    }
   }
   return counts;
 }
@@ -260,10 +266,11 @@ std::vector<uint32_t> largest_labels(std::vector<uint32_t> labels, std::span<con
 }
 
 std::vector<ExpectedRecord> expect_records(const ExpectedFrame& frame, const Settings& settings,
-                                           uint32_t max_components) {
+                                           uint32_t max_components, const std::vector<bool>& is_strong) {
   std::vector<uint32_t> kept;
+  const std::vector<uint32_t> conditions = expect_conditions(settings.filter, frame, is_strong);
   for (uint32_t label = 1; label <= frame.n_labels; ++label) {
-    if (is_kept(settings.filter, frame, label)) {
+    if (conditions[label] == kPassed) {
       kept.push_back(label);
     }
   }

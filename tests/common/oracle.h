@@ -47,8 +47,10 @@ struct ExpectedFrame {
 /// All of these.
 ExpectedFrame expect_labels(const Image& image, const Settings& settings);
 
-/// What the library must report of the frame. n_iterations is 0: each labeler has its own number.
-FrameCounts expect_counts(const ExpectedFrame& frame, const Settings& settings);
+/// What the library must report of the frame. n_iterations is 0: each labeler has its own number. With
+/// hysteresis, `is_strong` says per label which components have a strong pixel.
+FrameCounts expect_counts(const ExpectedFrame& frame, const Settings& settings,
+                          const std::vector<bool>& is_strong = {});
 
 /// The `count` largest of these labels (of equal areas, the smaller label), ascending. `areas` is indexed by
 /// label.
@@ -58,6 +60,6 @@ std::vector<uint32_t> largest_labels(std::vector<uint32_t> labels, std::span<con
 /// The table of records: the largest `max_components` of the components that the filter keeps, ascending
 /// labels.
 std::vector<ExpectedRecord> expect_records(const ExpectedFrame& frame, const Settings& settings,
-                                           uint32_t max_components);
+                                           uint32_t max_components, const std::vector<bool>& is_strong = {});
 
 }  // namespace ccl::test

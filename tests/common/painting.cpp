@@ -92,10 +92,11 @@ class Canvas {
 std::vector<uint8_t> expect_pixels(const Image& image, const ExpectedFrame& frame, const Config& config,
                                    const Settings& settings, const Colors& colors) {
   Canvas canvas(frame.width, frame.height, config);
+  const std::vector<uint32_t> conditions = expect_conditions(settings.filter, frame);
   for (uint32_t y = 0; y < frame.height; ++y) {
     for (uint32_t x = 0; x < frame.width; ++x) {
       const uint32_t label = frame.labels[size_t{y} * frame.width + x];
-      const bool is_seen = label != 0 && is_kept(settings.filter, frame, label);
+      const bool is_seen = label != 0 && conditions[label] == kPassed;
       const Color under = grey(image.at(x, y), settings.limited_range);
       switch (config.output) {
         case Output::kNone:

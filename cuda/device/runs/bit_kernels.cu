@@ -4,7 +4,7 @@
 namespace ccl::device::runs {
 
 Kernel kernel_of_bits(const Purpose& purpose, uint32_t tile_width) {
-  return binary_kernel_of<true>(purpose, tile_width);
+  return binary_kernel_of<true, false>(purpose, tile_width);
 }
 
 }  // namespace ccl::device::runs

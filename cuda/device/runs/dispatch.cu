@@ -16,6 +16,10 @@ namespace ccl::device::runs {
 namespace {
 
 Kernel kernel_for(const Purpose& purpose, uint32_t tile_width) {
+  if (has_full_filter(purpose.specialization)) {
+    return purpose.has_bits ? filtered_kernel_of_bits(purpose, tile_width)
+                            : filtered_kernel_of_pixels(purpose, tile_width);
+  }
   return purpose.has_bits ? kernel_of_bits(purpose, tile_width) : kernel_of_pixels(purpose, tile_width);
 }
 
@@ -102,12 +106,16 @@ size_t parked_bytes(bool has_values, uint32_t tile_width, uint32_t max_runs) {
 }
 
 Status process_tiles(const Tiles& tiles, const uint32_t* frame_bits, uint32_t n_blocks,
-                     const Emitter& emitter, const PaintRule& rule, uint8_t* pixels, cudaStream_t stream) {
+                     const Emitter& emitter, const PaintRule& rule, const Filter* full_filter,
+                     uint8_t* pixels, cudaStream_t stream) {
+  const Filter filter = full_filter != nullptr ? *full_filter : Filter::neutral();
+  const uint32_t features = emitter.settings.features | features_of(filter);
   const Kernel kernel =
       kernel_for({.has_values = tiles.frame.rule.foreground == Foreground::kValues,
                   .connectivity = emitter.settings.connectivity,
-                  .has_features = emitter.settings.features != 0 && emitter.emission != Emission::kNone,
-                  .specialization = specialization_of(tiles, frame_bits != nullptr, n_blocks, emitter, rule),
+                  .has_features = features != 0 && emitter.emission != Emission::kNone,
+                  .specialization = specialization_of(tiles, frame_bits != nullptr, n_blocks, emitter, rule,
+                                                      full_filter != nullptr),
                   .has_bits = frame_bits != nullptr},
                  tiles.tile_width);
   // The bits are what the previous kernel writes, and the first that this one reads.
@@ -127,7 +135,7 @@ Status process_tiles(const Tiles& tiles, const uint32_t* frame_bits, uint32_t n_
   config.stream = stream;
   config.attrs = attributes;
   config.numAttrs = is_overlapped ? 2 : 1;
-  return check(cudaLaunchKernelEx(&config, kernel.process, tiles, emitter, rule, pixels, frame_bits),
+  return check(cudaLaunchKernelEx(&config, kernel.process, tiles, emitter, rule, pixels, frame_bits, filter),
                "cudaLaunchKernelEx of runs");
 }
 

@@ -23,9 +23,11 @@ size_t parked_bytes(bool has_values, uint32_t tile_width, uint32_t max_runs);
 
 /// Enqueues all steps of a frame (kernel.cuh). If `frame_bits`, a bit image of the frame's size in device
 /// memory, is not null, it is labelled in place of the frame's pixels; overlays show the pixels. `pixels`,
-/// the output, may be null if the mode is PaintMode::kNone. `n_blocks` is at most what find_resident_blocks()
-/// wrote.
+/// the output, may be null if the mode is PaintMode::kNone. `full_filter` is null if the limits of the area
+/// are the whole filter, and what it removes need not be counted; it must have no top_n. `n_blocks` is at
+/// most what find_resident_blocks() wrote.
 Status process_tiles(const Tiles& tiles, const uint32_t* frame_bits, uint32_t n_blocks,
-                     const Emitter& emitter, const PaintRule& rule, uint8_t* pixels, cudaStream_t stream);
+                     const Emitter& emitter, const PaintRule& rule, const Filter* full_filter,
+                     uint8_t* pixels, cudaStream_t stream);
 
 }  // namespace ccl::device::runs

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "ccl/component.h"
-#include "ccl/config.h"
 #include "ccl/counts.h"
+#include "device/runs/kernel_settings.h"
 
 namespace ccl::device::runs {
 
@@ -16,6 +16,7 @@ namespace ccl::device::runs {
 ///     kNone       nothing                 nothing                    nothing
 ///     kByLabel    nothing                 n_labels, n_components     records[label − 1] if the table has it
 ///     kAppended   n_components, is_kept   n_labels, n_components     if kept: next record, bit in is_kept
+///                 (*) n_removed           (*) n_removed              (*) with a full filter
 ///     kMarks      nothing                 n_labels                   index_or_mark[label − 1]: its mark
 ///     kSelected   nothing                 n_labels                   records[index_or_mark[label − 1]]
 enum class Emission : uint8_t {
@@ -40,7 +41,7 @@ constexpr bool appends(Emission emission) {
 /// An emission with its settings and arrays.
 struct Emitter {
   Emission emission;
-  Settings settings;
+  KernelSettings settings;
   uint32_t max_components;
   CclComponent* records;
   FrameCounts* counts;

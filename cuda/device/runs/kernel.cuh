@@ -14,6 +14,8 @@
 /// between.
 #pragma once
 
+#include <type_traits>
+
 #include "device/grid_barrier.cuh"
 #include "device/launch.cuh"
 #include "device/runs/label.cuh"
@@ -31,7 +33,7 @@ namespace ccl::device::runs {
 
 /// The connectivity. For binary foreground the kind of runs implies it; see dispatch.cu.
 template <typename Tile>
-__device__ Connectivity connectivity_of(const Settings& settings) {
+__device__ Connectivity connectivity_of(const KernelSettings& settings) {
   return Tile::kKind == RunKind::kPair  ? Connectivity::k8
          : Tile::kKind == RunKind::kRow ? Connectivity::k4
                                         : settings.connectivity;
@@ -80,9 +82,10 @@ __device__ void collect(const Tiles& tiles, const Place& place, const SumsBatch<
 /// batch at a time; if the plan paints first, also to the tile's pixels and to records of shared components.
 /// The block of a resident tile arrives at the last barrier as soon as it has added its part to the sums of
 /// all root nodes. The caller passes the result to wait(), unless the plan paints first.
-template <uint32_t kWords, typename Tile>
+template <uint32_t kWords, typename Tile, typename AnyFilter>
 __device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, const PaintRule& rule,
-                                const Place& place, const FinishPlan& plan, Tile& tile, uint8_t* pixels) {
+                                const AnyFilter& filter, const Place& place, const FinishPlan& plan,
+                                Tile& tile, uint8_t* pixels) {
   auto batch = batch_from<kWords>(0, tile);
   const auto is_last = [&] { return batch.end == tile.n_components; };
   uint32_t summed = 0;
@@ -99,12 +102,12 @@ __device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, cons
   bool are_shared = false;
 #pragma unroll 1
   while (true) {
-    emit_components(tiles, emitter, rule, place, plan, batch, are_shared, tile);
+    emit_components(tiles, emitter, rule, filter, place, plan, batch, are_shared, tile);
     if (are_shared || (is_last() && !plan.paints_first)) {
       return summed;
     }
     if (is_last()) {
-      paint_runs(tiles, rule, place, tile, pixels);
+      paint_runs(tiles, rule, filter, place, tile, pixels);
       are_shared = true;
       continue;
     }
@@ -119,15 +122,16 @@ __device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, cons
 }
 
 /// All steps of a frame that has a block for each tile.
-template <typename Tile, bool kHasFeatures, bool kHasBits>
+template <typename Tile, bool kHasFeatures, bool kHasBits, typename AnyFilter>
 __device__ void process_resident(const Tiles& tiles, const Emitter& emitter, const PaintRule& rule,
-                                 Tile& tile, uint8_t* pixels, const uint32_t* frame_bits) {
+                                 const AnyFilter& filter, Tile& tile, uint8_t* pixels,
+                                 const uint32_t* frame_bits) {
   constexpr uint32_t kWords = kHasFeatures ? TileSums::kAllWords : TileSums::kBasicWords;
   const GridBarrier barrier(tiles.arrivals);
   const Connectivity connectivity = connectivity_of<Tile>(emitter.settings);
   const Place place = place_of(tiles, blockIdx.x);
 
-  reset_counts(emitter);
+  reset_counts<AnyFilter>(emitter);
   begin_tile<kHasFeatures, kHasBits>(tiles, frame_bits, place, connectivity, tile);
   const auto batch = batch_from<kWords>(0, tile);
   clear_sums<Tile>(batch);
@@ -147,19 +151,20 @@ __device__ void process_resident(const Tiles& tiles, const Emitter& emitter, con
                         .paints_first = !rule.needs_areas,
                         .keeps_runs = rule.mode == PaintMode::kNone,
                         .phase = phase};  // the third barrier has the phase of the first
-  const uint32_t summed = finish_tile<kWords>(tiles, emitter, rule, place, plan, tile, pixels);
+  const uint32_t summed = finish_tile<kWords>(tiles, emitter, rule, filter, place, plan, tile, pixels);
   if (plan.paints_first) {
     return;
   }
   barrier.wait(summed);
-  paint_runs(tiles, rule, place, tile, pixels);
-  emit_components(tiles, emitter, rule, place, plan, SumsBatch<kWords>{}, true, tile);
+  paint_runs(tiles, rule, filter, place, tile, pixels);
+  emit_components(tiles, emitter, rule, filter, place, plan, SumsBatch<kWords>{}, true, tile);
 }
 
 /// All steps of a frame that has more tiles than blocks.
-template <typename Tile, bool kHasFeatures, bool kHasBits>
-__device__ void process_parked(const Tiles& tiles, const Emitter& emitter, const PaintRule& rule, Tile& tile,
-                               uint8_t* pixels, const uint32_t* frame_bits) {
+template <typename Tile, bool kHasFeatures, bool kHasBits, typename AnyFilter>
+__device__ void process_parked(const Tiles& tiles, const Emitter& emitter, const PaintRule& rule,
+                               const AnyFilter& filter, Tile& tile, uint8_t* pixels,
+                               const uint32_t* frame_bits) {
   constexpr uint32_t kWords = kHasFeatures ? TileSums::kAllWords : TileSums::kBasicWords;
   const GridBarrier barrier(tiles.arrivals);
   const Connectivity connectivity = connectivity_of<Tile>(emitter.settings);
@@ -169,7 +174,7 @@ __device__ void process_parked(const Tiles& tiles, const Emitter& emitter, const
     }
   };
 
-  reset_counts(emitter);
+  reset_counts<AnyFilter>(emitter);
   for_each_tile([&](const Place& place) {
     begin_tile<kHasFeatures, kHasBits>(tiles, frame_bits, place, connectivity, tile);
     clear_nodes<kWords>(tiles, place, tile);
@@ -186,7 +191,7 @@ __device__ void process_parked(const Tiles& tiles, const Emitter& emitter, const
     restore(tiles, place, tile);
     prepare_numbers(tile);
     measure_batch(tiles, connectivity, place, batch_from<kWords>(0, tile), tile);
-    finish_tile<kWords>(tiles, emitter, rule, place, plan, tile, pixels);
+    finish_tile<kWords>(tiles, emitter, rule, filter, place, plan, tile, pixels);
     park(tiles, place.index, tile);
   });
   barrier.wait(barrier.arrive());
@@ -195,26 +200,32 @@ __device__ void process_parked(const Tiles& tiles, const Emitter& emitter, const
     restore(tiles, place, tile);
     find_node_roots(tiles, place, threadIdx.x, blockDim.x, tile);
     __syncthreads();
-    paint_runs(tiles, rule, place, tile, pixels);
-    emit_components(tiles, emitter, rule, place, plan, SumsBatch<kWords>{}, true, tile);
+    paint_runs(tiles, rule, filter, place, tile, pixels);
+    emit_components(tiles, emitter, rule, filter, place, plan, SumsBatch<kWords>{}, true, tile);
   });
 }
 
-/// `kHasFeatures`: whether a feature is asked for. `kHasBits`: whether the frame is read from its bit image
-/// `frame_bits`.
+/// `kHasFeatures`: whether a feature is asked for, or read by the filter. `kHasBits`: whether the frame is
+/// read from its bit image `frame_bits`. `filter` is the whole filter, which kernels of a full filter apply.
 template <typename Tile, bool kHasFeatures, Specialization kSpecialization, bool kHasBits>
 __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiprocessor)
-    process(Tiles tiles, Emitter emitter, PaintRule rule, uint8_t* pixels, const uint32_t* frame_bits) {
+    process(Tiles tiles, Emitter emitter, PaintRule rule, uint8_t* pixels, const uint32_t* frame_bits,
+            Filter filter) {
   extern __shared__ uint4 memory[];
   auto& tile = *reinterpret_cast<Tile*>(memory);
   assume<kSpecialization>(tiles, emitter, rule);
   if constexpr (kHasBits) {
     wait_for_previous_kernel();  // which writes the bits
   }
+  std::conditional_t<has_full_filter(kSpecialization), Filter, NoFullFilter> used_filter;
+  if constexpr (has_full_filter(kSpecialization)) {
+    used_filter = filter;
+  }
   if constexpr (has_resident_tiles(kSpecialization)) {
-    process_resident<Tile, kHasFeatures, kHasBits>(tiles, emitter, rule, tile, pixels, frame_bits);
+    process_resident<Tile, kHasFeatures, kHasBits>(tiles, emitter, rule, used_filter, tile, pixels,
+                                                   frame_bits);
   } else {
-    process_parked<Tile, kHasFeatures, kHasBits>(tiles, emitter, rule, tile, pixels, frame_bits);
+    process_parked<Tile, kHasFeatures, kHasBits>(tiles, emitter, rule, used_filter, tile, pixels, frame_bits);
   }
 }
 

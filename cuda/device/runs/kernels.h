@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The kernels that dispatch.cu chooses from. Two files compile them: pixel_kernels.cu those of frames of
-/// pixels, bit_kernels.cu those of bit images.
+/// The kernels that dispatch.cu chooses from. Four files compile them: pixel_kernels.cu those of frames of
+/// pixels, bit_kernels.cu those of bit images, filtered_pixel_kernels.cu and filtered_bit_kernels.cu the same
+/// with a full filter (specialization.h).
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace ccl::device::runs {
 
 /// A kernel, and the shared memory that its blocks use.
 struct Kernel {
-  void (*process)(Tiles, Emitter, PaintRule, uint8_t*, const uint32_t*);
+  void (*process)(Tiles, Emitter, PaintRule, uint8_t*, const uint32_t*, Filter);
   size_t tile_bytes;
 };
 
@@ -31,5 +32,7 @@ struct Purpose {
 
 Kernel kernel_of_pixels(const Purpose& purpose, uint32_t tile_width);
 Kernel kernel_of_bits(const Purpose& purpose, uint32_t tile_width);
+Kernel filtered_kernel_of_pixels(const Purpose& purpose, uint32_t tile_width);
+Kernel filtered_kernel_of_bits(const Purpose& purpose, uint32_t tile_width);
 
 }  // namespace ccl::device::runs

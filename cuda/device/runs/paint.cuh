@@ -35,23 +35,33 @@ __device__ inline uint32_t value_of(const PaintRule& rule, uint32_t label, uint3
 
 /// Sets the paint values of components with a node, as soon as the block of the root node has published the
 /// label. If values depend on areas, all sums must be complete.
-template <typename Tile>
-__device__ void set_node_values(const Tiles& tiles, const PaintRule& rule, Tile& tile) {
+template <typename Tile, typename AnyFilter>
+__device__ void set_node_values(const Tiles& tiles, const PaintRule& rule, const AnyFilter& filter,
+                                Tile& tile) {
   for (uint32_t i = first_node_of_thread(); i < tile.n_nodes; i += blockDim.x) {
     const uint32_t root = tile.tables.node_root[i];
     const uint32_t first_pixel =
         rule.mode == PaintMode::kRootMap ? first_pixel_of(load(tiles.parent + root)) : 0;
-    const FilterSums sums = rule.needs_areas ? filter_sums_of_node(tiles, root) : FilterSums::smallest();
+    uint32_t area = 1;  // which every inactive filter keeps
+    bool is_kept = false;
+    if constexpr (kIsFull<AnyFilter>) {
+      const FilterSums sums = filter_sums_of_node(tiles, filter, root);
+      area = sums.area;
+      is_kept = filter.keeps(sums);
+    } else {
+      area = rule.needs_areas ? area_of_node(tiles, root) : area;
+      is_kept = rule.settings.limits.keeps(area);
+    }
     const uint32_t label = wait_for_label(tiles.node_label + root);
-    tile.run[tile.tables.node_run[i]].word =
-        value_of(rule, label, sums.area, rule.settings.filter.keeps(sums), first_pixel);
+    tile.run[tile.tables.node_run[i]].word = value_of(rule, label, area, is_kept, first_pixel);
   }
 }
 
 /// Gives each run the paint value of its root.
-template <typename Tile>
-__device__ void set_run_values(const Tiles& tiles, const PaintRule& rule, Tile& tile) {
-  set_node_values(tiles, rule, tile);
+template <typename Tile, typename AnyFilter>
+__device__ void set_run_values(const Tiles& tiles, const PaintRule& rule, const AnyFilter& filter,
+                               Tile& tile) {
+  set_node_values(tiles, rule, filter, tile);
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < tile.n_runs; i += blockDim.x) {
     if (!tile.is_root_run(i)) {
@@ -181,13 +191,13 @@ __device__ void paint_tile(const Tiles& tiles, const PaintRule& rule, const Plac
 }
 
 /// Sets the paint values of all runs and paints the pixels, if anything is painted.
-template <typename Tile>
-__device__ void paint_runs(const Tiles& tiles, const PaintRule& rule, const Place& place, Tile& tile,
-                           uint8_t* output) {
+template <typename Tile, typename AnyFilter>
+__device__ void paint_runs(const Tiles& tiles, const PaintRule& rule, const AnyFilter& filter,
+                           const Place& place, Tile& tile, uint8_t* output) {
   if (rule.mode == PaintMode::kNone) {
     return;
   }
-  set_run_values(tiles, rule, tile);
+  set_run_values(tiles, rule, filter, tile);
   __syncthreads();
   paint_tile(tiles, rule, place, tile, output);
 }

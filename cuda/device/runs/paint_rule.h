@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "ccl/config.h"
+#include "device/runs/kernel_settings.h"
 
 namespace ccl::device::runs {
 
@@ -22,7 +23,7 @@ enum class PaintMode : uint8_t {
 /// Makes the *paint value* of each component: see value_of().
 struct PaintRule {
   PaintMode mode;
-  Settings settings;
+  KernelSettings settings;
   PixelLayout layout;
   uint32_t n_pixels;
   const uint32_t* palettes;  ///< palette_colors()

@@ -32,7 +32,7 @@ class RunsPipeline final : public Pipeline {
   Status allocate();
 
   Status prepare(const Settings& settings, const FrameBuffers& frame) override;
-  Status prepare_hysteresis(const Settings& settings, const FrameBuffers& frame);
+  Status prepare_staged(const Settings& settings, const FrameBuffers& frame);
   Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                  StageMarks* marks) override;
   Status enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
@@ -46,8 +46,8 @@ class RunsPipeline final : public Pipeline {
   bool has_filter(const Settings& settings) const { return settings.filter.is_active(n_pixels()); }
   Emitter emitter(Emission emission, const Settings& settings, const FrameBuffers& frame) const;
   PaintRule rule(PaintMode mode, const Settings& settings) const;
-  Status run(const FrameBuffers& frame, const Emitter& emitter, const PaintRule& rule, uint8_t* pixels,
-             cudaStream_t stream) const;
+  Status run(const Settings& settings, const FrameBuffers& frame, const Emitter& emitter,
+             const PaintRule& rule, uint8_t* pixels, cudaStream_t stream) const;
   Status download_map(PaintMode mode, const Settings& settings, const FrameBuffers& frame, uint32_t* map,
                       cudaStream_t stream);
 
@@ -59,7 +59,7 @@ class RunsPipeline final : public Pipeline {
   std::unique_ptr<Selection> selection_;  ///< once a table overflowed
   DeviceArray<uint32_t> index_or_mark_;   ///< likewise, per label
   DeviceArray<uint32_t> map_;             ///< once a map was asked for
-  std::unique_ptr<Pipeline> staged_;      ///< once a frame had hysteresis
+  std::unique_ptr<Pipeline> staged_;      ///< once a frame had hysteresis, or its filter top_n
 };
 
 Status RunsPipeline::allocate() {
@@ -68,9 +68,14 @@ Status RunsPipeline::allocate() {
   return prepare(Settings{}, FrameBuffers{});
 }
 
-/// With hysteresis the components to keep are known only when all are labelled, which the common stages are
-/// made for. Their labels are the same, whichever labeler makes them.
-Status RunsPipeline::prepare_hysteresis(const Settings& settings, const FrameBuffers& frame) {
+/// With hysteresis or Filter::top_n, the components to keep are known only when all are measured, and
+/// painting must wait for it. The common stages are made for this. Their labels are the same, whichever
+/// labeler makes them.
+bool is_staged(const Settings& settings, const FrameBuffers& frame) {
+  return frame.strong_bits != nullptr || settings.filter.top_n > 0;
+}
+
+Status RunsPipeline::prepare_staged(const Settings& settings, const FrameBuffers& frame) {
   if (staged_ == nullptr) {
     const AlgorithmInfo* labeler = nullptr;
     CCL_RETURN_IF_ERROR(resolve_algorithm(Algorithm::kBlockEquivalence, Backend::kCuda, &labeler));
@@ -80,8 +85,8 @@ Status RunsPipeline::prepare_hysteresis(const Settings& settings, const FrameBuf
 }
 
 Status RunsPipeline::prepare(const Settings& settings, const FrameBuffers& frame) {
-  if (frame.strong_bits != nullptr) {
-    return prepare_hysteresis(settings, frame);
+  if (is_staged(settings, frame)) {
+    return prepare_staged(settings, frame);
   }
   const bool has_values = settings.rule.foreground == Foreground::kValues;
   if (memory_ == nullptr || memory_->has_values() != has_values) {
@@ -103,7 +108,7 @@ Status RunsPipeline::prepare(const Settings& settings, const FrameBuffers& frame
 Emitter RunsPipeline::emitter(Emission emission, const Settings& settings, const FrameBuffers& frame) const {
   const bool is_appended = emission == Emission::kAppended;
   return {.emission = emission,
-          .settings = settings,
+          .settings = kernel_settings(settings),
           .max_components = config_.max_components,
           .records = is_appended ? order_->appended() : frame.records,
           .counts = frame.counts,
@@ -114,7 +119,7 @@ Emitter RunsPipeline::emitter(Emission emission, const Settings& settings, const
 
 PaintRule RunsPipeline::rule(PaintMode mode, const Settings& settings) const {
   return {.mode = mode,
-          .settings = settings,
+          .settings = kernel_settings(settings),
           .layout = config_.layout,
           .n_pixels = n_pixels(),
           .palettes = palettes_.data(),
@@ -141,19 +146,21 @@ PaintMode paint_mode_for(Output output) {
   return PaintMode::kNone;
 }
 
-Status RunsPipeline::run(const FrameBuffers& frame, const Emitter& emitter, const PaintRule& rule,
-                         uint8_t* pixels, cudaStream_t stream) const {
-  return process_tiles(memory_->of(emitter.settings, frame), frame.bits, memory_->n_blocks(), emitter, rule,
-                       pixels, stream);
+Status RunsPipeline::run(const Settings& settings, const FrameBuffers& frame, const Emitter& emitter,
+                         const PaintRule& rule, uint8_t* pixels, cudaStream_t stream) const {
+  const bool has_full_filter =
+      has_filter(settings) && settings.filter.only_area_condition(n_pixels()) == kPassed;
+  return process_tiles(memory_->of(settings, frame), frame.bits, memory_->n_blocks(), emitter, rule,
+                       has_full_filter ? &settings.filter : nullptr, pixels, stream);
 }
 
 Status RunsPipeline::enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                              StageMarks* marks) {
-  if (frame.strong_bits != nullptr) {
+  if (is_staged(settings, frame)) {
     return staged_->enqueue(settings, frame, stream, marks);
   }
   const Emission emission = has_filter(settings) ? Emission::kAppended : Emission::kByLabel;
-  CCL_RETURN_IF_ERROR(run(frame, emitter(emission, settings, frame),
+  CCL_RETURN_IF_ERROR(run(settings, frame, emitter(emission, settings, frame),
                           rule(paint_mode_for(painted_output(config_, frame)), settings), frame.output,
                           stream));
   if (emission == Emission::kAppended) {
@@ -170,7 +177,7 @@ Status RunsPipeline::download_map(PaintMode mode, const Settings& settings, cons
   if (map_.data() == nullptr) {
     CCL_RETURN_IF_ERROR(map_.allocate(n_pixels()));
   }
-  CCL_RETURN_IF_ERROR(run(frame, emitter(Emission::kNone, settings, frame), rule(mode, settings),
+  CCL_RETURN_IF_ERROR(run(settings, frame, emitter(Emission::kNone, settings, frame), rule(mode, settings),
                           reinterpret_cast<uint8_t*>(map_.data()), stream));
   return check(cudaMemcpyAsync(map, map_.data(), size_t{n_pixels()} * sizeof(uint32_t),
                                cudaMemcpyDeviceToHost, stream),
@@ -179,7 +186,7 @@ Status RunsPipeline::download_map(PaintMode mode, const Settings& settings, cons
 
 Status RunsPipeline::enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
                                   uint32_t* labels, cudaStream_t stream) {
-  if (frame.strong_bits != nullptr) {
+  if (is_staged(settings, frame)) {
     return staged_->enqueue_maps(settings, frame, root_map, labels, stream);
   }
   if (root_map != nullptr) {
@@ -191,7 +198,7 @@ Status RunsPipeline::enqueue_maps(const Settings& settings, const FrameBuffers& 
 /// Enqueues a pass for all marks, the selection among them, and a pass for the selected records.
 Status RunsPipeline::enqueue_overflow(const Settings& settings, const FrameBuffers& frame,
                                       cudaStream_t stream) {
-  if (frame.strong_bits != nullptr) {
+  if (is_staged(settings, frame)) {
     return staged_->enqueue_overflow(settings, frame, stream);
   }
   if (selection_ == nullptr) {
@@ -203,9 +210,11 @@ Status RunsPipeline::enqueue_overflow(const Settings& settings, const FrameBuffe
     selection_ = std::move(selection);
   }
   const PaintRule no_paint = rule(PaintMode::kNone, settings);
-  CCL_RETURN_IF_ERROR(run(frame, emitter(Emission::kMarks, settings, frame), no_paint, nullptr, stream));
+  CCL_RETURN_IF_ERROR(
+      run(settings, frame, emitter(Emission::kMarks, settings, frame), no_paint, nullptr, stream));
   CCL_RETURN_IF_ERROR(selection_->select(index_or_mark_.data(), frame.counts, index_or_mark_.data(), stream));
-  CCL_RETURN_IF_ERROR(run(frame, emitter(Emission::kSelected, settings, frame), no_paint, nullptr, stream));
+  CCL_RETURN_IF_ERROR(
+      run(settings, frame, emitter(Emission::kSelected, settings, frame), no_paint, nullptr, stream));
   return settings.draw_boxes ? outline_boxes(config_, frame, /*skips_overflow=*/false, stream) : Status();
 }
 

@@ -4,8 +4,7 @@
 namespace ccl::device::runs {
 
 Kernel kernel_of_pixels(const Purpose& purpose, uint32_t tile_width) {
-  return purpose.has_values ? kernel_of<RunKind::kValue, kNarrow, false>(purpose)
-                            : binary_kernel_of<false>(purpose, tile_width);
+  return pixel_kernel_of<false>(purpose, tile_width);
 }
 
 }  // namespace ccl::device::runs

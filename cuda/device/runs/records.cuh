@@ -3,9 +3,9 @@
 #pragma once
 
 #include "ccl/sums.h"
+#include "device/grid_barrier.cuh"
 #include "device/runs/emission.h"
 #include "device/runs/forest.cuh"
-#include "device/grid_barrier.cuh"
 #include "device/runs/measure.cuh"
 #include "device/runs/number.cuh"
 #include "device/runs/paint.cuh"
@@ -44,11 +44,12 @@ __device__ uint8_t segment_of(const SegmentSource& frame, uint32_t x, uint32_t y
   return kKind == RunKind::kValue ? frame.segment(x, y) : kBinarySegment;
 }
 
-/// Emits one component; see Emission. `kHasFeatures`: whether a feature may be asked for. `make_sums()`
+/// Emits one component; see Emission. `failed`: see Filter::failed_condition(); it is read with a full filter
+/// only. `kHasFeatures`: whether a feature may be asked for. `make_sums()`
 /// returns the component's Sums, `make_value()` its segment; they are called only if there is a record.
-template <bool kHasFeatures, typename MakeSums, typename MakeValue>
+template <bool kHasFeatures, typename AnyFilter, typename MakeSums, typename MakeValue>
 __device__ void emit(const Emitter& emitter, const SegmentSource& frame, uint32_t label, uint32_t area,
-                     bool is_kept, MakeSums make_sums, MakeValue make_value) {
+                     bool is_kept, uint32_t failed, MakeSums make_sums, MakeValue make_value) {
   uint32_t index = kNoRecord;
   switch (emitter.emission) {
     case Emission::kNone:
@@ -60,6 +61,8 @@ __device__ void emit(const Emitter& emitter, const SegmentSource& frame, uint32_
       if (is_kept) {
         index = atomicAdd(&emitter.counts->n_components, 1u);
         atomicOr(emitter.is_kept + label / kWordBits, 1u << label % kWordBits);
+      } else if (kIsFull<AnyFilter>) {
+        atomicAdd(emitter.counts->n_removed + failed, 1u);
       }
       break;
     case Emission::kMarks:
@@ -77,6 +80,7 @@ __device__ void emit(const Emitter& emitter, const SegmentSource& frame, uint32_
 }
 
 /// Clears what an emission counts and marks the frame's components in.
+template <typename AnyFilter>
 __device__ inline void reset_counts(const Emitter& emitter) {
   if (!appends(emitter.emission)) {
     return;
@@ -88,15 +92,18 @@ __device__ inline void reset_counts(const Emitter& emitter) {
   if (thread == 0) {
     emitter.counts->n_components = 0;
   }
+  if (kIsFull<AnyFilter> && thread < kFilterConditions) {
+    emitter.counts->n_removed[thread] = 0;
+  }
 }
 
 /// Emits the batch's components that have no node, and sets their paint values unless runs are kept. Or, if
 /// `are_shared`, emits the components whose root node belongs to the tile, as soon as their sums are
 /// complete. The same instructions do both, because they are many.
-template <typename Tile, uint32_t kWords>
+template <typename Tile, uint32_t kWords, typename AnyFilter>
 __device__ void emit_components(const Tiles& tiles, const Emitter& emitter, const PaintRule& rule,
-                                const Place& place, const FinishPlan& plan, const SumsBatch<kWords>& batch,
-                                bool are_shared, Tile& tile) {
+                                const AnyFilter& filter, const Place& place, const FinishPlan& plan,
+                                const SumsBatch<kWords>& batch, bool are_shared, Tile& tile) {
   const uint32_t n = are_shared ? tile.n_nodes : batch.end - batch.begin;
   for (uint32_t i = are_shared ? first_node_of_thread() : threadIdx.x; i < n; i += blockDim.x) {
     const uint32_t node = place.index * tiles.max_nodes + i;
@@ -128,9 +135,16 @@ __device__ void emit_components(const Tiles& tiles, const Emitter& emitter, cons
       to_frame(place, batch.components[i].words, sums);
     }
     const auto area = static_cast<uint32_t>(sums[TileSums::kArea]);
-    const bool is_kept = emitter.settings.filter.keeps(filter_sums(sums));
-    emit<kWords == TileSums::kAllWords>(
-        emitter, tiles.frame, label, area, is_kept, [&] { return as_sums(sums, y); },
+    uint32_t failed = kPassed;
+    bool is_kept = false;
+    if constexpr (kIsFull<AnyFilter>) {
+      failed = filter.failed_condition(filter_sums(sums, y, tiles.frame));
+      is_kept = failed == kPassed;
+    } else {
+      is_kept = emitter.settings.limits.keeps(area);
+    }
+    emit<kWords == TileSums::kAllWords, AnyFilter>(
+        emitter, tiles.frame, label, area, is_kept, failed, [&] { return as_sums(sums, y); },
         [&] { return segment_of<Tile::kKind>(tiles.frame, x, y); });
     if (!are_shared && !plan.keeps_runs) {
       tile.run[root].word = value_of(rule, label, area, is_kept, y * tiles.frame.width + x);

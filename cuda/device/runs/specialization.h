@@ -10,17 +10,27 @@
 namespace ccl::device::runs {
 
 enum class Specialization : uint8_t {
-  kParked,   ///< more tiles than blocks: a block parks a tile in device memory while it processes another
-  kGeneral,  ///< a block for each tile, as for all that follow
-  kRecords,  ///< records of all components, no pixels
-  kColors,   ///< records of all components, and their colours
+  kParked,    ///< more tiles than blocks: a block parks a tile in device memory while it processes another
+  kGeneral,   ///< a block for each tile, as for the next three
+  kRecords,   ///< records of all components, no pixels
+  kColors,    ///< records of all components, and their colours
+  kFiltered,  ///< a full filter
+  kFilteredParked,  ///< the same, with more tiles than blocks
 };
 
-inline constexpr Specialization kSpecializations[] = {Specialization::kParked, Specialization::kGeneral,
-                                                      Specialization::kRecords, Specialization::kColors};
+inline constexpr Specialization kSpecializations[] = {
+    Specialization::kParked, Specialization::kGeneral,  Specialization::kRecords,
+    Specialization::kColors, Specialization::kFiltered, Specialization::kFilteredParked};
 
 constexpr bool has_resident_tiles(Specialization specialization) {
-  return specialization != Specialization::kParked;
+  return specialization != Specialization::kParked && specialization != Specialization::kFilteredParked;
+}
+
+/// Whether a kernel applies all conditions of a filter, and counts what they remove. The others apply the
+/// limits of the area only. Filter::top_n is no condition of one component: the stages of published labelers
+/// apply it.
+constexpr bool has_full_filter(Specialization specialization) {
+  return specialization == Specialization::kFiltered || specialization == Specialization::kFilteredParked;
 }
 
 /// Whether a kernel assumes, in addition to resident tiles: rows of whole chunks, aligned unless a bit
@@ -33,11 +43,16 @@ constexpr PaintMode paint_mode_of(Specialization plain) {
   return plain == Specialization::kRecords ? PaintMode::kNone : PaintMode::kColor;
 }
 
-/// The kernel for a frame.
+/// The kernel for a frame. Maps show all components, so they need no filter.
 constexpr Specialization specialization_of(const Tiles& tiles, bool has_bits, uint32_t n_blocks,
-                                           const Emitter& emitter, const PaintRule& rule) {
+                                           const Emitter& emitter, const PaintRule& rule,
+                                           bool is_full_filter) {
+  const bool is_filtered = is_full_filter && emitter.emission != Emission::kNone;
   if (tiles.count() > n_blocks) {
-    return Specialization::kParked;
+    return is_filtered ? Specialization::kFilteredParked : Specialization::kParked;
+  }
+  if (is_filtered) {
+    return Specialization::kFiltered;
   }
   if ((!has_bits && !tiles.is_aligned) || !tiles.has_whole_chunks || emitter.emission != Emission::kByLabel ||
       rule.needs_areas) {
@@ -58,7 +73,7 @@ constexpr void assume(Tiles& tiles, Emitter& emitter, PaintRule& rule) {
     tiles.is_aligned = true;
     tiles.has_whole_chunks = true;
     emitter.emission = Emission::kByLabel;
-    emitter.settings.filter = Filter::neutral();
+    emitter.settings.limits = kNoLimits;
     rule.settings = emitter.settings;
     rule.needs_areas = false;
     rule.mode = paint_mode_of(kSpecialization);

@@ -5,6 +5,7 @@
 
 #include "ccl/filter.h"
 #include "ccl/sums.h"
+#include "device/runs/forest.cuh"
 #include "device/runs/tile.cuh"
 #include "device/warp.cuh"
 
@@ -282,17 +283,6 @@ __device__ void add(const uint32_t (&words)[kWords], uint32_t* sums) {
 template <uint32_t kWords>
 using FrameSums = uint64_t[kWords];
 
-/// What the filter looks at; the other sums of a component follow from its record.
-template <uint32_t kWords>
-__device__ FilterSums filter_sums(const FrameSums<kWords>& sums) {
-  return {.area = static_cast<uint32_t>(sums[TileSums::kArea])};
-}
-
-/// The same of a root node whose sums are complete.
-__device__ inline FilterSums filter_sums_of_node(const Tiles& tiles, uint32_t node) {
-  return {.area = static_cast<uint32_t>(*tiles.node_sum(TileSums::kArea, node))};
-}
-
 /// From the tile's coordinates to the frame's.
 template <uint32_t kWords>
 __device__ void to_frame(const Place& place, const uint32_t (&words)[kWords], FrameSums<kWords>& sums) {
@@ -335,6 +325,29 @@ __device__ Sums as_sums(const FrameSums<kWords>& words, uint32_t y_min) {
     sums.euler = static_cast<int32_t>(words[TileSums::kPerimeterAndEuler] >> kWordBits);
   }
   return sums;
+}
+
+/// What the filter reads. `y_min` is the row of the component's first pixel.
+template <uint32_t kWords>
+__device__ FilterSums filter_sums(const FrameSums<kWords>& sums, uint32_t y_min, const SegmentSource& frame) {
+  return ccl::filter_sums(static_cast<uint32_t>(sums[TileSums::kArea]), as_sums(sums, y_min), frame.width,
+                          frame.height);
+}
+
+/// The area of a root node whose sums are complete.
+__device__ inline uint32_t area_of_node(const Tiles& tiles, uint32_t node) {
+  return static_cast<uint32_t>(*tiles.node_sum(TileSums::kArea, node));
+}
+
+/// What the filter reads of a root node whose sums are complete. A filter that reads more than the basic
+/// words has a kernel that adds up all.
+__device__ inline FilterSums filter_sums_of_node(const Tiles& tiles, const Filter& filter, uint32_t node) {
+  const bool needs_all = features_of(filter) != 0;
+  FrameSums<TileSums::kAllWords> sums;
+  for (uint32_t word = 0; word < TileSums::kAllWords; ++word) {
+    sums[word] = word < TileSums::kBasicWords || needs_all ? *tiles.node_sum(word, node) : 0;
+  }
+  return filter_sums(sums, first_pixel_of(load(tiles.parent + node)) / tiles.frame.width, tiles.frame);
 }
 
 }  // namespace ccl::device::runs

@@ -225,15 +225,27 @@ __global__ void __launch_bounds__(kMeasureThreads)
   }
 }
 
+/// All components are measured: the index of a label is label − 1.
+__global__ void __launch_bounds__(kThreads)
+    index_all(const FrameCounts* counts, Sums* sums, uint32_t* index) {
+  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  if (i < counts->n_labels) {
+    sums[i] = Sums{};
+    index[i] = i;
+  }
+}
+
+/// Sums and values are indexed by record or, if `are_of_all`, by label − 1.
 __global__ void __launch_bounds__(kThreads)
     make_records(uint32_t features, MeasureInput input, const Sums* sums, const uint16_t* values,
-                 CclComponent* records) {
+                 bool are_of_all, CclComponent* records) {
   const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= input.counts->n_labels || input.record_index[i] == kNoRecord) {
     return;
   }
   const uint32_t record = input.record_index[i];
-  records[record] = make_component(i + 1, input.marks[i], values[record], sums[record], features,
+  const uint32_t from = are_of_all ? i : record;
+  records[record] = make_component(i + 1, input.marks[i], values[from], sums[from], features,
                                    input.frame.width, input.frame.height);
 }
 
@@ -267,7 +279,48 @@ Status Measurement::measure_records(const Settings& settings, const MeasureInput
       settings.connectivity, settings.features, input, sums_.data(), values_.data());
   CCL_RETURN_IF_ERROR(check_launch("add_sums"));
   make_records<<<blocks_for(frame.width * frame.height, kThreads), kThreads, 0, stream>>>(
-      settings.features, input, sums_.data(), values_.data(), records);
+      settings.features, input, sums_.data(), values_.data(), /*are_of_all=*/false, records);
+  return check_launch("make_records");
+}
+
+Measurement::Kind Measurement::kind_of(const Settings& settings) {
+  if (settings.rule.foreground == Foreground::kValues) {
+    return kValues;
+  }
+  return settings.connectivity == Connectivity::k8 ? kBinary8 : kBinary4;
+}
+
+Status Measurement::prepare_all(const Settings& settings, uint32_t width, uint32_t height) {
+  const Kind kind = kind_of(settings);
+  AllSums& all = all_[kind];
+  if (all.values.data() != nullptr) {
+    return {};
+  }
+  const uint32_t n_pixels = width * height;
+  const uint32_t n_labels = kind == kValues    ? n_pixels
+                            : kind == kBinary4 ? n_pixels / 2 + n_pixels % 2
+                                               : (width + 1) / 2 * ((height + 1) / 2);
+  CCL_RETURN_IF_ERROR(all.sums.allocate(n_labels));
+  return all.values.allocate(n_labels);
+}
+
+Status Measurement::measure_all(const Settings& settings, const MeasureInput& input, uint32_t* index,
+                                cudaStream_t stream) {
+  AllSums& all = all_[kind_of(settings)];
+  const SegmentSource& frame = input.frame;
+  index_all<<<blocks_for(frame.width * frame.height, kThreads), kThreads, 0, stream>>>(
+      input.counts, all.sums.data(), index);
+  CCL_RETURN_IF_ERROR(check_launch("index_all"));
+  add_sums<<<tiles_of(frame.width, frame.height), kMeasureThreads, 0, stream>>>(
+      settings.connectivity, measured_features(settings), input, all.sums.data(), all.values.data());
+  return check_launch("add_sums");
+}
+
+Status Measurement::make_records_of_all(const Settings& settings, const MeasureInput& input,
+                                        CclComponent* records, cudaStream_t stream) {
+  const AllSums& all = all_[kind_of(settings)];
+  make_records<<<blocks_for(input.frame.width * input.frame.height, kThreads), kThreads, 0, stream>>>(
+      settings.features, input, all.sums.data(), all.values.data(), /*are_of_all=*/true, records);
   return check_launch("make_records");
 }
 

@@ -2,6 +2,7 @@
 /// The measuring stage: areas of all components, and records of the selected ones.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "ccl/component.h"
@@ -38,10 +39,36 @@ class Measurement {
   Status measure_records(const Settings& settings, const MeasureInput& input, CclComponent* records,
                          cudaStream_t stream);
 
+  /// Allocates what measure_all() needs for frames of width × height pixels with these settings. What was
+  /// allocated is kept.
+  Status prepare_all(const Settings& settings, uint32_t width, uint32_t height);
+
+  /// Enqueues the measuring of all components, for a filter that reads more than areas. `index` is scratch,
+  /// with an entry per label.
+  Status measure_all(const Settings& settings, const MeasureInput& input, uint32_t* index,
+                     cudaStream_t stream);
+  /// The sums of measure_all(), per label. Device memory.
+  const Sums* all_sums(const Settings& settings) const { return all_[kind_of(settings)].sums.data(); }
+
+  /// Enqueues the writing of the selected components' records, as measure_records(), from the sums of
+  /// measure_all().
+  Status make_records_of_all(const Settings& settings, const MeasureInput& input, CclComponent* records,
+                             cudaStream_t stream);
+
  private:
+  /// Frames of each kind have another number of components at most.
+  enum Kind : uint32_t { kBinary8, kBinary4, kValues, kKinds };
+  static Kind kind_of(const Settings& settings);
+
+  struct AllSums {
+    DeviceArray<Sums> sums;        ///< per label
+    DeviceArray<uint16_t> values;  ///< per label
+  };
+
   uint32_t max_components_ = 0;
-  DeviceArray<Sums> sums_;        ///< per record
-  DeviceArray<uint16_t> values_;  ///< per record: the component's segment
+  DeviceArray<Sums> sums_;           ///< per record
+  DeviceArray<uint16_t> values_;     ///< per record: the component's segment
+  std::array<AllSums, kKinds> all_;  ///< once a filter needed them
 };
 
 }  // namespace ccl::device

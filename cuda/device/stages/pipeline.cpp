@@ -68,7 +68,10 @@ Status StagedPipeline::allocate() {
   return painting_.configure(config_);
 }
 
-Status StagedPipeline::prepare(const Settings&, const FrameBuffers& frame) {
+Status StagedPipeline::prepare(const Settings& settings, const FrameBuffers& frame) {
+  if (settings.filter.needs() != 0) {
+    CCL_RETURN_IF_ERROR(measurement_.prepare_all(settings, config_.width, config_.height));
+  }
   if (frame.bits == nullptr || unpacked_.data() != nullptr) {
     return {};
   }
@@ -114,17 +117,28 @@ Status StagedPipeline::enqueue(const Settings& settings, const FrameBuffers& fra
   return mark(StageMarks::kPaint);
 }
 
-/// Selects, and measures the selected components.
+/// Selects, and measures the selected components; or all components before, if the filter reads their sums.
 Status StagedPipeline::measure(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) {
-  CCL_RETURN_IF_ERROR(selection_.mark_and_select(settings.filter, labels_.data(), frame.strong_bits,
-                                                 config_.width, config_.height, frame.counts, marks_.data(),
-                                                 record_index_.data(), stream));
   const MeasureInput input{.frame = foreground(settings, frame),
                            .labels = labels_.data(),
                            .marks = marks_.data(),
                            .record_index = record_index_.data(),
                            .counts = frame.counts};
-  return measurement_.measure_records(settings, input, frame.records, stream);
+  const bool measures_all = settings.filter.needs() != 0;
+  if (measures_all) {
+    CCL_RETURN_IF_ERROR(measurement_.measure_all(settings, input, record_index_.data(), stream));
+  }
+  const MarkJob job{.labels = labels_.data(),
+                    .width = config_.width,
+                    .height = config_.height,
+                    .strong = frame.strong_bits,
+                    .sums = measures_all ? measurement_.all_sums(settings) : nullptr,
+                    .counts = frame.counts,
+                    .marks = marks_.data(),
+                    .record_index = record_index_.data()};
+  CCL_RETURN_IF_ERROR(selection_.mark_and_select(settings.filter, job, stream));
+  return measures_all ? measurement_.make_records_of_all(settings, input, frame.records, stream)
+                      : measurement_.measure_records(settings, input, frame.records, stream);
 }
 
 Status StagedPipeline::paint(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) {

@@ -50,11 +50,45 @@ __device__ Tally tally_of(uint32_t mark, uint32_t threshold) {
   return mark > threshold ? kAbove : kAtThreshold;
 }
 
-__global__ void __launch_bounds__(kChunk)
-    mark_areas(Filter filter, const FrameCounts* counts, uint32_t* areas) {
+/// Replaces areas by marks, and counts what each condition removes. An area of 0 is that of a weak component,
+/// which no condition counts.
+__global__ void __launch_bounds__(kChunk) mark_components(Filter filter, MarkJob job) {
+  __shared__ uint32_t n_removed[kFilterConditions];
+  const uint32_t n_labels = job.counts->n_labels;
+  if (blockIdx.x * kChunk >= n_labels) {
+    return;  // the whole block
+  }
+  if (threadIdx.x < kFilterConditions) {
+    n_removed[threadIdx.x] = 0;
+  }
+  __syncthreads();
   const uint32_t i = blockIdx.x * kChunk + threadIdx.x;
-  if (i < counts->n_labels) {
-    areas[i] = filter.mark({.area = areas[i]});
+  const uint32_t area = i < n_labels ? job.marks[i] : 0;
+  if (area != 0) {
+    const uint32_t failed =
+        filter.failed_condition(job.sums == nullptr ? FilterSums{.area = area}
+                                                    : filter_sums(area, job.sums[i], job.width, job.height));
+    if (failed != kPassed) {
+      job.marks[i] = 0;
+      atomicAdd(n_removed + failed, 1);
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x < kFilterConditions && n_removed[threadIdx.x] != 0) {
+    atomicAdd(job.counts->n_removed + threadIdx.x, n_removed[threadIdx.x]);
+  }
+}
+
+/// Makes the marks of components 0 that have no index, and counts them. counts->n_components is their number
+/// before.
+__global__ void __launch_bounds__(kChunk) drop_others(uint32_t top_n, MarkJob job) {
+  const uint32_t i = blockIdx.x * kChunk + threadIdx.x;
+  if (i < job.counts->n_labels && job.record_index[i] == kNoRecord) {
+    job.marks[i] = 0;
+  }
+  if (i == 0) {
+    const uint32_t n = job.counts->n_components;
+    job.counts->n_removed[kTopN] = n > top_n ? n - top_n : 0;
   }
 }
 
@@ -221,35 +255,52 @@ Status Selection::configure(uint32_t max_labels, uint32_t max_components) {
 }
 
 /// If no component can be left out, areas are marks already.
-Status Selection::mark_and_select(const Filter& filter, const uint32_t* labels, const uint32_t* strong,
-                                  uint32_t width, uint32_t height, FrameCounts* counts, uint32_t* marks,
-                                  uint32_t* record_index, cudaStream_t stream) {
-  CCL_RETURN_IF_ERROR(Measurement::measure_areas(labels, width, height, marks, stream));
-  if (filter.is_active(width * height)) {
-    mark_areas<<<blocks_for(max_labels_, kChunk), kChunk, 0, stream>>>(filter, counts, marks);
-    CCL_RETURN_IF_ERROR(check_launch("mark_areas"));
+Status Selection::mark_and_select(const Filter& filter, const MarkJob& job, cudaStream_t stream) {
+  CCL_RETURN_IF_ERROR(Measurement::measure_areas(job.labels, job.width, job.height, job.marks, stream));
+  if (job.strong != nullptr) {
+    CCL_RETURN_IF_ERROR(drop_weak(job, stream));
   }
-  if (strong != nullptr) {
-    uint32_t* is_strong = record_index;  // free until records are selected
-    CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(is_strong, 0, size_t{max_labels_} * sizeof(uint32_t), stream),
-                              "cudaMemsetAsync of the flags of strong components"));
-    flag_strong<<<blocks_for(width * height, kChunk), kChunk, 0, stream>>>(labels, strong, width, height,
-                                                                           is_strong);
-    CCL_RETURN_IF_ERROR(check_launch("flag_strong"));
-    mark_strong<<<blocks_for(max_labels_, kChunk), kChunk, 0, stream>>>(is_strong, counts, marks);
-    CCL_RETURN_IF_ERROR(check_launch("mark_strong"));
+  if (filter.is_active(job.width * job.height)) {
+    CCL_RETURN_IF_ERROR(
+        check(cudaMemsetAsync(job.counts->n_removed, 0, sizeof(FrameCounts::n_removed), stream),
+              "cudaMemsetAsync of the counts of removed components"));
+    mark_components<<<blocks_for(max_labels_, kChunk), kChunk, 0, stream>>>(filter, job);
+    CCL_RETURN_IF_ERROR(check_launch("mark_components"));
   }
-  return select(marks, counts, record_index, stream);
+  if (filter.top_n > 0) {
+    CCL_RETURN_IF_ERROR(keep_largest(filter.top_n, job, stream));
+  }
+  return select(job.marks, job.counts, job.record_index, stream);
 }
 
-Status Selection::select(const uint32_t* marks, FrameCounts* counts, uint32_t* record_index,
-                         cudaStream_t stream) {
+/// Makes the areas of components without strong pixels 0.
+Status Selection::drop_weak(const MarkJob& job, cudaStream_t stream) {
+  uint32_t* is_strong = job.record_index;  // free until records are selected
+  CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(is_strong, 0, size_t{max_labels_} * sizeof(uint32_t), stream),
+                            "cudaMemsetAsync of the flags of strong components"));
+  flag_strong<<<blocks_for(job.width * job.height, kChunk), kChunk, 0, stream>>>(
+      job.labels, job.strong, job.width, job.height, is_strong);
+  CCL_RETURN_IF_ERROR(check_launch("flag_strong"));
+  mark_strong<<<blocks_for(max_labels_, kChunk), kChunk, 0, stream>>>(is_strong, job.counts, job.marks);
+  return check_launch("mark_strong");
+}
+
+/// Selects twice: first the `top_n` largest, whose marks stay; then, in mark_and_select(), the ones with a
+/// record.
+Status Selection::keep_largest(uint32_t top_n, const MarkJob& job, cudaStream_t stream) {
+  CCL_RETURN_IF_ERROR(select_largest(top_n, job.marks, job.counts, job.record_index, stream));
+  drop_others<<<blocks_for(max_labels_, kChunk), kChunk, 0, stream>>>(top_n, job);
+  return check_launch("drop_others");
+}
+
+Status Selection::select_largest(uint32_t n_wanted, const uint32_t* marks, FrameCounts* counts,
+                                 uint32_t* record_index, cudaStream_t stream) {
   const uint32_t n_chunks = blocks_for(max_labels_, kChunk);
   Tally* tallies = reinterpret_cast<Tally*>(tallies_.data());
   Threshold* threshold = threshold_.data();
   tally_chunks<<<n_chunks, kChunk, 0, stream>>>(marks, counts, tallies);
   CCL_RETURN_IF_ERROR(check_launch("tally_chunks"));
-  choose_threshold<<<1, kChooseThreads, 0, stream>>>(marks, max_components_, tallies, counts, threshold);
+  choose_threshold<<<1, kChooseThreads, 0, stream>>>(marks, n_wanted, tallies, counts, threshold);
   CCL_RETURN_IF_ERROR(check_launch("choose_threshold"));
   assign_records<<<n_chunks, kChunk, 0, stream>>>(marks, counts, tallies, threshold, record_index);
   return check_launch("assign_records");

@@ -16,25 +16,40 @@ namespace ccl::device {
 /// Which marks have a record, see select.cu.
 struct Threshold;
 
+/// What marks are made from, and where they go. All pointers point to device memory.
+struct MarkJob {
+  const uint32_t* labels;  ///< canonical, of width × height pixels
+  uint32_t width;
+  uint32_t height;
+  const uint32_t* strong;  ///< with hysteresis, a bit image of the strong pixels; else null
+  const Sums* sums;        ///< per label; may be null if the filter reads areas only
+  FrameCounts* counts;
+  uint32_t* marks;         ///< out, per label
+  uint32_t* record_index;  ///< out, per label
+};
+
 class Selection {
  public:
   /// Allocates memory for frames of at most `max_labels` components.
   Status configure(uint32_t max_labels, uint32_t max_components);
 
-  /// Enqueues, from the canonical labels of width × height pixels, the writing of marks[label − 1]; then
-  /// select(). With hysteresis, `strong` is a bit image of the strong pixels; else null. All pointers point
-  /// to device memory.
-  Status mark_and_select(const Filter& filter, const uint32_t* labels, const uint32_t* strong, uint32_t width,
-                         uint32_t height, FrameCounts* counts, uint32_t* marks, uint32_t* record_index,
-                         cudaStream_t stream);
+  /// Enqueues the writing of marks[label − 1] and of counts->n_removed; then select().
+  Status mark_and_select(const Filter& filter, const MarkJob& job, cudaStream_t stream);
 
   /// Enqueues, from counts->n_labels and marks[label − 1], the writing of counts->n_components and of
   /// record_index[label − 1]: ascending from 0, or kNoRecord for components that are not kept and, if more
   /// than max_components are kept, for all but the largest (ties: the smaller label). `record_index` may be
   /// `marks`. All pointers point to device memory.
-  Status select(const uint32_t* marks, FrameCounts* counts, uint32_t* record_index, cudaStream_t stream);
+  Status select(const uint32_t* marks, FrameCounts* counts, uint32_t* record_index, cudaStream_t stream) {
+    return select_largest(max_components_, marks, counts, record_index, stream);
+  }
 
  private:
+  Status drop_weak(const MarkJob& job, cudaStream_t stream);
+  Status keep_largest(uint32_t top_n, const MarkJob& job, cudaStream_t stream);
+  Status select_largest(uint32_t n_wanted, const uint32_t* marks, FrameCounts* counts, uint32_t* record_index,
+                        cudaStream_t stream);
+
   uint32_t max_labels_ = 0;
   uint32_t max_components_ = 0;
   DeviceArray<uint64_t> tallies_;     ///< per chunk of labels, see select.cu

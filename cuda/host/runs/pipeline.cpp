@@ -14,12 +14,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "host/pipeline.h"
 #include "host/runs/frame_needs.h"
+#include "host/runs/label_sums.h"
 #include "host/runs/measure.h"
 #include "host/runs/paint.h"
 #include "host/runs/pair_labeler.h"
@@ -71,10 +73,14 @@ class RunsPipeline final : public Pipeline {
 
   void label(const RowSource& source, const FrameNeeds& needs, const StripLabeler& labeler);
   void number(const FrameNeeds& needs, const StripLabeler& labeler);
-  void mark_labels(const Filter& filter, const FrameNeeds& needs, const BitImage* strong);
+  void mark_labels(const Filter& filter, const FrameNeeds& needs, const StripLabeler& labeler,
+                   const BitImage* strong, FrameCounts* counts);
+  void measure_labels(const FrameNeeds& needs, const StripLabeler& labeler);
+  MarkCounts mark_strip(const Filter& filter, const FrameNeeds& needs, const Strip& strip);
   void drop_weak_components(const BitImage& strong);
   uint32_t select(FrameCounts* counts);
   void measure(const MeasureJob& job);
+  void make_records(const FrameNeeds& needs, uint32_t features, CclComponent* records);
   void write_maps(const FrameJob& job);
   void write_labels(const OutputImage& image);
   void find_first_pixels();
@@ -91,7 +97,9 @@ class RunsPipeline final : public Pipeline {
   std::unique_ptr<std::byte[]> sums_;   ///< per record, then per part
   RowLabeler row_labeler_;
   PairLabeler pair_labeler_;
-  std::vector<MarkedLabels> labels_;  ///< per strip
+  LabelSums label_sums_;                 ///< if the filter reads other sums than areas
+  std::vector<MarkedLabels> labels_;     ///< per strip
+  std::vector<MarkCounts> mark_counts_;  ///< per strip
   Selector selector_;
   RunPainter painter_;
   uint32_t n_labels_ = 0;
@@ -108,7 +116,9 @@ RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool, const Kernels
       sums_(uninitialized<std::byte>((max_records() + StripMerger::max_parts(table_)) * sizeof(Sums))),
       row_labeler_(kernels, table_, marks_.get()),
       pair_labeler_(kernels, table_, marks_.get()),
+      label_sums_(table_, merger_),
       labels_(table_.strips().size()),
+      mark_counts_(table_.strips().size()),
       selector_(table_.strips().size()),
       painter_(kernels, table_) {}
 
@@ -123,9 +133,11 @@ void RunsPipeline::run(const FrameJob& job, const FrameBits& bits, CclComponent*
   number(needs, labeler);
   result->times.number = clock.lap();
 
-  mark_labels(job.settings.filter, needs, bits.strong);
+  mark_labels(job.settings.filter, needs, labeler, bits.strong, &result->counts);
   const uint32_t n_records = needs.areas ? select(&result->counts) : 0;
-  if (n_records > 0) {
+  if (n_records > 0 && needs.sums) {
+    make_records(needs, job.settings.features, records);
+  } else if (n_records > 0) {
     measure({.config = config_,
              .features = job.settings.features,
              .needs = needs,
@@ -172,30 +184,61 @@ void RunsPipeline::number(const FrameNeeds& needs, const StripLabeler& labeler) 
 }
 
 /// The only stage that knows the filter and which pixels are strong.
-void RunsPipeline::mark_labels(const Filter& filter, const FrameNeeds& needs, const BitImage* strong) {
+void RunsPipeline::mark_labels(const Filter& filter, const FrameNeeds& needs, const StripLabeler& labeler,
+                               const BitImage* strong, FrameCounts* counts) {
   if (needs.areas) {
     merger_.merge_areas(marks_.get());
     if (strong != nullptr) {
       drop_weak_components(*strong);
     }
-  }
-  const auto mark_strip = [&](const Strip& strip) {
-    const IndexSpan labels{strip.first_label, strip.first_label + strip.n_labels};
-    uint32_t n_kept = 0;
-    if (!needs.areas) {  // nothing is kept, and areas were not added up
-      std::fill_n(marks_.get() + labels.begin, labels.size(), 0);
-    } else if (needs.marks) {
-      n_kept = mark(filter, labels, marks_.get());
-    } else {
-      n_kept = strip.n_labels - static_cast<uint32_t>(merger_.parts(strip).size());
+    if (needs.sums) {
+      measure_labels(needs, labeler);
     }
-    labels_[strip.index] = {labels, n_kept};
+  }
+  const auto mark = [&](const Strip& strip) {
+    mark_counts_[strip.index] = mark_strip(filter, needs, strip);
+    labels_[strip.index] = {{strip.first_label, strip.first_label + strip.n_labels},
+                            mark_counts_[strip.index].n_kept};
   };
   if (n_labels_ >= kWorthSharing) {
-    for_each_strip(mark_strip);
+    for_each_strip(mark);
   } else {
-    std::for_each(table_.strips().begin(), table_.strips().end(), mark_strip);
+    std::for_each(table_.strips().begin(), table_.strips().end(), mark);
   }
+  for (const MarkCounts& of_strip : mark_counts_) {
+    std::transform(of_strip.n_removed.begin(), of_strip.n_removed.end(), counts->n_removed, counts->n_removed,
+                   std::plus<>());
+  }
+  if (needs.areas && filter.top_n > 0) {
+    counts->n_removed[kTopN] =
+        selector_.keep_largest(marks_.get(), labels_, filter.top_n, pool_, record_index_.get());
+  }
+}
+
+/// Measures all components.
+void RunsPipeline::measure_labels(const FrameNeeds& needs, const StripLabeler& labeler) {
+  label_sums_.allocate();
+  for_each_strip([&](const Strip& strip) { label_sums_.measure(needs, labeler, strip); });
+  label_sums_.merge();
+}
+
+MarkCounts RunsPipeline::mark_strip(const Filter& filter, const FrameNeeds& needs, const Strip& strip) {
+  const IndexSpan labels{strip.first_label, strip.first_label + strip.n_labels};
+  const uint32_t n_components = strip.n_labels - static_cast<uint32_t>(merger_.parts(strip).size());
+  MarkCounts counts;
+  if (!needs.areas) {  // all components are too small, and areas were not added up
+    std::fill_n(marks_.get() + labels.begin, labels.size(), 0);
+    counts.n_removed[kMinArea] = n_components;
+  } else if (needs.sums) {
+    counts = mark_by_sums(
+        filter, labels,
+        [&](uint32_t label) { return label_sums_.filter_sums(label, marks_[label], config_); }, marks_.get());
+  } else if (needs.marks) {
+    counts = mark_by_area(filter, labels, marks_.get());
+  } else {
+    counts.n_kept = n_components;
+  }
+  return counts;
 }
 
 /// Gives components without strong pixels (ccl/segment/hysteresis.h) the area 0, with which nothing is kept.
@@ -230,6 +273,14 @@ void RunsPipeline::measure(const MeasureJob& job) {
     measure_strip(job, strip, selector_.records(strip.index));
   });
   measure_parts(job);
+}
+
+/// Makes the records from the sums of all components.
+void RunsPipeline::make_records(const FrameNeeds& needs, uint32_t features, CclComponent* records) {
+  for_each_strip([&](const Strip& strip) {
+    selector_.assign(strip.index, record_index_.get());
+    label_sums_.make_records(needs, strip, config_, features, marks_.get(), record_index_.get(), records);
+  });
 }
 
 /// Writes the maps that the caller asked for.

@@ -33,33 +33,50 @@ void add_shape(const Run& run, const SegmentSource& image, Sums& sums) {
   sums.euler += euler;
 }
 
-}  // namespace
-
-void measure_records(const LabeledFrame& frame, const Settings& settings, const RecordTable& table) {
-  std::fill_n(table.sums, table.n_records, Sums{});
-  const bool shapes = (settings.features & (kFeaturePerimeter | kFeatureEuler)) != 0;
-  for_each_run(frame, [&](const Run& run) {
-    const uint32_t record = table.record_index[run.label];
-    if (record == kNoRecord) {
-      return;
-    }
-    table.values[record] = frame.segments.row(run.y)[run.x0];
-    add_sums(geometry<Sums>({run.x0, run.x1, run.y, 1}, {run.y, run.y + 1}, settings.features),
-             &table.sums[record]);
-    if (shapes && settings.connectivity == Connectivity::k8) {
-      add_shape<Connectivity::k8>(run, frame.segments, table.sums[record]);
-    } else if (shapes) {
-      add_shape<Connectivity::k4>(run, frame.segments, table.sums[record]);
-    }
-  });
+/// Makes the records. The sums of a label are in the entry sums_index(label, record).
+template <typename SumsIndex>
+void make_records_from(const LabeledFrame& frame, uint32_t features, const RecordTable& table,
+                       SumsIndex sums_index) {
   for (uint32_t label = 1; label <= frame.n_labels; ++label) {
     const uint32_t record = table.record_index[label];
     if (record != kNoRecord) {
+      const uint32_t index = sums_index(label, record);
       table.records[record] =
-          make_component(label, table.marks[label], table.values[record], table.sums[record],
-                         settings.features, frame.segments.width, frame.segments.height);
+          make_component(label, table.marks[label], table.values[index], table.sums[index], features,
+                         frame.segments.width, frame.segments.height);
     }
   }
+}
+
+}  // namespace
+
+void measure_sums(const LabeledFrame& frame, Connectivity connectivity, uint32_t features,
+                  const SumsTable& table) {
+  std::fill_n(table.sums, table.n_sums, Sums{});
+  const bool shapes = (features & (kFeaturePerimeter | kFeatureEuler)) != 0;
+  for_each_run(frame, [&](const Run& run) {
+    const uint32_t index = table.index[run.label];
+    if (index == kNoRecord) {
+      return;
+    }
+    table.values[index] = frame.segments.row(run.y)[run.x0];
+    add_sums(geometry<Sums>({run.x0, run.x1, run.y, 1}, {run.y, run.y + 1}, features), &table.sums[index]);
+    if (shapes && connectivity == Connectivity::k8) {
+      add_shape<Connectivity::k8>(run, frame.segments, table.sums[index]);
+    } else if (shapes) {
+      add_shape<Connectivity::k4>(run, frame.segments, table.sums[index]);
+    }
+  });
+}
+
+void measure_records(const LabeledFrame& frame, const Settings& settings, const RecordTable& table) {
+  measure_sums(frame, settings.connectivity, settings.features,
+               {table.record_index, table.n_records, table.sums, table.values});
+  make_records_from(frame, settings.features, table, [](uint32_t, uint32_t record) { return record; });
+}
+
+void make_records(const LabeledFrame& frame, uint32_t features, const RecordTable& table) {
+  make_records_from(frame, features, table, [](uint32_t label, uint32_t) { return label - 1; });
 }
 
 }  // namespace ccl::host

@@ -2,6 +2,7 @@
 /// The pipeline of the published labelers: label → number → select → measure → paint, each stage a pass over
 /// pixels or labels. Also makes the pipeline of any algorithm.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "host/labelers/labeler.h"
@@ -41,6 +42,8 @@ class StagedPipeline final : public Pipeline {
   void separate_segments(const FrameJob& job);
   void unpack_segments(const BitImage& bits);
   void drop_weak_components(const BitImage& strong, const uint32_t* labels, uint32_t n_labels);
+  uint32_t mark(const FrameJob& job, const LabeledFrame& frame, const BitImage* strong, FrameCounts* counts);
+  MarkCounts mark_by_all_sums(const FrameJob& job, const LabeledFrame& frame);
   void paint_frame(const FrameJob& job, const LabeledFrame& frame, const FrameResult& result);
 
   Config config_;
@@ -57,6 +60,8 @@ class StagedPipeline final : public Pipeline {
   std::unique_ptr<uint32_t[]> paint_values_;  ///< per label
   std::unique_ptr<Sums[]> sums_;              ///< per record
   std::unique_ptr<uint8_t[]> values_;         ///< per record
+  std::unique_ptr<Sums[]> label_sums_;        ///< per label, once a filter has read other sums than areas
+  std::unique_ptr<uint8_t[]> label_values_;   ///< likewise
   std::unique_ptr<Labeler> labeler_;
   Selector selector_{1};
 };
@@ -94,23 +99,20 @@ void StagedPipeline::run(const FrameJob& job, const FrameBits& bits, CclComponen
   result->times.number = clock.lap();
 
   const LabeledFrame frame{segments_, labels, n_labels};
-  MarkedLabels all_labels{.labels = {1, n_labels + 1}, .n_kept = n_labels};
-  if (bits.strong != nullptr) {
-    drop_weak_components(*bits.strong, labels, n_labels);
-  }
-  if (bits.strong != nullptr || job.settings.filter.is_active(config_.width * config_.height)) {
-    all_labels.n_kept = mark(job.settings.filter, all_labels.labels, marks_.get());
-  }
-  const uint32_t n_records =
-      selector_.choose(marks_.get(), {&all_labels, 1}, config_.max_components, pool_, &result->counts);
+  const uint32_t n_records = mark(job, frame, bits.strong, &result->counts);
   selector_.assign(0, record_index_.get());
-  measure_records(frame, job.settings,
-                  {.marks = marks_.get(),
-                   .record_index = record_index_.get(),
-                   .n_records = n_records,
-                   .sums = sums_.get(),
-                   .values = values_.get(),
-                   .records = records});
+  const bool has_label_sums = job.settings.filter.needs() != 0;
+  const RecordTable table{.marks = marks_.get(),
+                          .record_index = record_index_.get(),
+                          .n_records = n_records,
+                          .sums = has_label_sums ? label_sums_.get() : sums_.get(),
+                          .values = has_label_sums ? label_values_.get() : values_.get(),
+                          .records = records};
+  if (has_label_sums) {
+    make_records(frame, job.settings.features, table);
+  } else {
+    measure_records(frame, job.settings, table);
+  }
   result->counts.n_labels = n_labels;
   result->components = {records, n_records};
   result->times.measure = clock.lap();
@@ -146,6 +148,44 @@ void StagedPipeline::unpack_segments(const BitImage& bits) {
       }
     }
   });
+}
+
+/// Marks the components and chooses the ones with a record. Returns the number of records.
+uint32_t StagedPipeline::mark(const FrameJob& job, const LabeledFrame& frame, const BitImage* strong,
+                              FrameCounts* counts) {
+  const Filter& filter = job.settings.filter;
+  MarkedLabels labels{.labels = {1, frame.n_labels + 1}, .n_kept = frame.n_labels};
+  if (strong != nullptr) {
+    drop_weak_components(*strong, frame.labels, frame.n_labels);
+  }
+  if (strong != nullptr || filter.is_active(config_.width * config_.height)) {
+    const MarkCounts marked = filter.needs() != 0 ? mark_by_all_sums(job, frame)
+                                                  : mark_by_area(filter, labels.labels, marks_.get());
+    labels.n_kept = marked.n_kept;
+    std::copy(marked.n_removed.begin(), marked.n_removed.end(), counts->n_removed);
+  }
+  if (filter.top_n > 0) {
+    counts->n_removed[kTopN] =
+        selector_.keep_largest(marks_.get(), {&labels, 1}, filter.top_n, pool_, record_index_.get());
+  }
+  return selector_.choose(marks_.get(), {&labels, 1}, config_.max_components, pool_, counts);
+}
+
+/// Measures all components, and marks them.
+MarkCounts StagedPipeline::mark_by_all_sums(const FrameJob& job, const LabeledFrame& frame) {
+  if (label_sums_ == nullptr) {
+    label_sums_ = uninitialized<Sums>(count_pixels(config_));
+    label_values_ = uninitialized<uint8_t>(count_pixels(config_));
+  }
+  std::iota(record_index_.get() + 1, record_index_.get() + frame.n_labels + 1, 0);
+  measure_sums(frame, job.settings.connectivity, measured_features(job.settings),
+               {record_index_.get(), frame.n_labels, label_sums_.get(), label_values_.get()});
+  return mark_by_sums(
+      job.settings.filter, {1, frame.n_labels + 1},
+      [this](uint32_t label) {
+        return filter_sums(marks_[label], label_sums_[label - 1], config_.width, config_.height);
+      },
+      marks_.get());
 }
 
 /// Gives components without strong pixels (ccl/segment/hysteresis.h) the area 0, with which nothing is kept.

@@ -41,6 +41,22 @@ uint32_t Selector::choose(const uint32_t* marks, std::span<const MarkedLabels> s
   return std::min(n_components, max_components);
 }
 
+uint32_t Selector::keep_largest(uint32_t* marks, std::span<MarkedLabels> spans, uint32_t top_n,
+                                ThreadPool& pool, uint32_t* record_index) {
+  FrameCounts counts;
+  if (choose(marks, spans, top_n, pool, &counts) == counts.n_components) {
+    return 0;
+  }
+  for (size_t i = 0; i < spans.size(); ++i) {
+    assign(i, record_index);
+    for (uint32_t label = spans[i].labels.begin; label < spans[i].labels.end; ++label) {
+      marks[label] = record_index[label] != kNoRecord ? marks[label] : 0;
+    }
+    spans[i].n_kept = records(i).size();
+  }
+  return counts.n_components - top_n;
+}
+
 /// Counts the digits at `shift` of the marks that are not 0 and agree with `prefix` in the known bits.
 Selector::Histogram Selector::count_digits(ThreadPool& pool, uint32_t known_bits, uint32_t prefix,
                                            uint32_t shift) {

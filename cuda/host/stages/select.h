@@ -22,6 +22,11 @@ class Selector {
   /// Takes all memory for this number of spans.
   explicit Selector(size_t n_spans) : shares_(n_spans) {}
 
+  /// Makes the marks of all but the `top_n` largest components 0, and corrects `n_kept` of the spans. Returns
+  /// how many marks that were. `record_index` is scratch, with an entry per label.
+  uint32_t keep_largest(uint32_t* marks, std::span<MarkedLabels> spans, uint32_t top_n, ThreadPool& pool,
+                        uint32_t* record_index);
+
   /// `marks` has the mark of each label (ccl/filter.h). assign() reads it too. The spans ascend. Writes what
   /// `counts` reports of the marks, and returns the number of records: the smaller one of n_components and
   /// `max_components`.

@@ -64,8 +64,8 @@ Geometry geometry(const Rectangle& rectangle, const RowSums& rows, uint32_t feat
   return sums;
 }
 
-template <typename Geometry>
-void add_basic_sums(const Geometry& part, Geometry* whole) {
+template <typename Part, typename Whole>
+void add_basic_sums(const Part& part, Whole* whole) {
   whole->x_min = std::min(whole->x_min, part.x_min);
   whole->y_min = std::min(whole->y_min, part.y_min);
   whole->x_max = std::max(whole->x_max, part.x_max);
@@ -76,6 +76,10 @@ void add_basic_sums(const Geometry& part, Geometry* whole) {
 
 /// Adds the sums of a part to those of the whole.
 inline void add_sums(const BasicSums& part, BasicSums* whole) {
+  add_basic_sums(part, whole);
+}
+
+inline void add_sums(const BasicSums& part, Sums* whole) {
   add_basic_sums(part, whole);
 }
 

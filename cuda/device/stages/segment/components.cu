@@ -122,7 +122,7 @@ Status BitComponents::label(const uint32_t* bits, Connectivity connectivity, cud
   const Settings settings{
       .connectivity = connectivity, .rule = kBitRule, .filter = Filter::neutral(), .features = 0};
   const runs::Emitter emitter{.emission = runs::Emission::kMarks,
-                              .settings = settings,
+                              .settings = runs::kernel_settings(settings),
                               .max_components = 0,
                               .records = nullptr,
                               .counts = counts_.data(),
@@ -130,14 +130,14 @@ Status BitComponents::label(const uint32_t* bits, Connectivity connectivity, cud
                               .is_kept = nullptr,
                               .index_or_mark = areas_.data()};
   const runs::PaintRule rule{.mode = runs::PaintMode::kLabelMap,
-                             .settings = settings,
+                             .settings = runs::kernel_settings(settings),
                              .layout = {},
                              .n_pixels = width_ * height_,
                              .palettes = nullptr,
                              .background = 0,
                              .needs_areas = false};
   return runs::process_tiles(tiles_.of(settings, FrameBuffers{}), bits, tiles_.n_blocks(), emitter, rule,
-                             reinterpret_cast<uint8_t*>(labels_.data()), stream);
+                             nullptr, reinterpret_cast<uint8_t*>(labels_.data()), stream);
 }
 
 Status BitComponents::fill_holes(uint32_t* bits, uint32_t max_area, Connectivity connectivity,

@@ -55,6 +55,7 @@ void HoleFiller::label(Connectivity connectivity, const BitImage& bits, BitImage
                          .values = false,
                          .areas = true,
                          .marks = true,
+                         .sums = false,
                          .moments = false,
                          .shapes = false};
   for_each_strip([&](Strip& strip) {

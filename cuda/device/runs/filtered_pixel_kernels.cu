@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "device/runs/kernels.cuh"
+
+namespace ccl::device::runs {
+
+Kernel filtered_kernel_of_pixels(const Purpose& purpose, uint32_t tile_width) {
+  return pixel_kernel_of<true>(purpose, tile_width);
+}
+
+}  // namespace ccl::device::runs
