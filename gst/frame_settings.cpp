@@ -15,6 +15,11 @@ uint16_t fixed_point(gdouble value) {
   return static_cast<uint16_t>(std::lround(value * ccl::kOne));
 }
 
+/// A limit of the filter.
+uint32_t filter_limit(gdouble value) {
+  return static_cast<uint32_t>(std::lround(value * ccl::kFilterOne));
+}
+
 uint32_t milliseconds(guint64 time) {
   return static_cast<uint32_t>(GST_TIME_AS_MSECONDS(time));
 }
@@ -29,6 +34,9 @@ ccl::Settings frame_settings(const Properties& properties, const GstVideoInfo& i
   ccl::Settings settings = properties.settings;
   settings.rule.threshold = static_cast<uint8_t>(std::min<uint32_t>(threshold_of(properties, in), 255));
   settings.overlay_alpha = static_cast<uint8_t>(std::lround(properties.overlay_alpha * 255));
+  settings.filter.min_extent = filter_limit(properties.min_extent);
+  settings.filter.min_circularity = filter_limit(properties.min_circularity);
+  settings.filter.max_eccentricity = filter_limit(properties.max_eccentricity);
   settings.limited_range = is_limited_range(in);
   settings.matrix = color_matrix(in);
   if (is_limited_range(out)) {

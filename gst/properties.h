@@ -258,6 +258,37 @@ struct Properties {
   gdouble overlay_alpha = 0.5;
 
   /**
+   * GstCudaCcl:min-extent:
+   *
+   * Components are kept if their area divided by that of their bounding box is at least this: 1 for a
+   * rectangle, π/4 for a disc. Limits that are real numbers have steps of 1/65536. See #GstCudaCcl:min-width.
+   *
+   * Since: 0.1
+   */
+  gdouble min_extent = 0;
+
+  /**
+   * GstCudaCcl:min-circularity:
+   *
+   * Components are kept if 16 × area / perimeter² is at least this. The perimeter counts pixel edges: a
+   * square has 1, a disc π/4 (0.785), a line of n pixels about 4/n; ragged borders and holes make it smaller.
+   * See #GstCudaCcl:min-width.
+   *
+   * Since: 0.1
+   */
+  gdouble min_circularity = 0;
+
+  /**
+   * GstCudaCcl:max-eccentricity:
+   *
+   * Components are kept if the eccentricity of the ellipse with the same second moments is at most this: 0
+   * for a disc or a square, 0.866 if it is twice as long as wide, 1 for a line. See #GstCudaCcl:min-width.
+   *
+   * Since: 0.1
+   */
+  gdouble max_eccentricity = 1;
+
+  /**
    * GstCudaCcl:connectivity:
    *
    * Which pixels are neighbours: those that share an edge, or those that share an edge or a corner.
@@ -327,13 +358,59 @@ struct Properties {
    * Since: 0.1
    */
   /**
+   * GstCudaCcl:min-width:
+   *
+   * Components whose bounding box has fewer columns are not kept: see #GstCudaCcl:min-area. The filters are
+   * tested in the order area, width and height, border, extent, circularity, eccentricity, top-n, and
+   * #GstCudaCcl:stats counts what each one removed.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:min-height:
+   *
+   * Components whose bounding box has fewer rows are not kept: see #GstCudaCcl:min-width.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:max-width:
+   *
+   * Components whose bounding box has more columns are not kept: see #GstCudaCcl:min-width. 0: no limit.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:max-height:
+   *
+   * Components whose bounding box has more rows are not kept: see #GstCudaCcl:min-width. 0: no limit.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:clear-border:
+   *
+   * Components that touch the frame's border are not kept: see #GstCudaCcl:min-width.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:top-n:
+   *
+   * Of the components that all other filters keep, only this many are kept: the largest by area, and of equal
+   * ones those with the smaller labels. 0: no limit. Unlike #GstCudaCcl:max-components it removes them from
+   * the picture too, and is no overflow.
+   *
+   * Since: 0.1
+   */
+  /**
    * GstCudaCcl:features:
    *
    * Record fields to compute in addition to area, box and centroid. The fields of other features are 0.
    *
    * Since: 0.1
    */
-  ccl::Settings settings;  // less threshold, overlay_alpha and limited_range: FramePath fills these in
+  ccl::Settings settings;  // less what frame_settings() fills in
 
   /**
    * GstCudaCcl:metadata:

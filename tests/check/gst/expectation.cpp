@@ -27,11 +27,14 @@ ccl::test::Image with_rows(const Image& image) {
 }
 
 ccl::Settings settings_of(const Rule& rule) {
+  ccl::Filter filter = rule.filter;
+  filter.min_area = rule.min_area;
+  filter.max_area = rule.max_area;
   return {.connectivity = rule.connectivity == 4 ? ccl::Connectivity::k4 : ccl::Connectivity::k8,
           .rule = {.foreground = rule.values ? ccl::Foreground::kValues : ccl::Foreground::kBinary,
                    .threshold = static_cast<uint8_t>(rule.threshold),
                    .invert = rule.invert},
-          .filter = {.min_area = rule.min_area, .max_area = rule.max_area}};
+          .filter = filter};
 }
 
 /// The record with its reals rounded to floats.

@@ -38,6 +38,7 @@ struct Rule {
   bool invert = false;
   uint32_t min_area = 1;
   uint32_t max_area = UINT32_MAX;
+  ccl::Filter filter = {};  ///< less the areas above
 };
 
 struct Expected {
