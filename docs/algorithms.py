@@ -5,11 +5,19 @@
     algorithms.py            draws them
     algorithms.py --check    fails where a picture is not what would be drawn
 
+A picture is drawn for each marker in docs/algorithms.md that stands above an image, such as
+
+    <!-- picture: two_scans | first scan | its classes -->
+    ![sauf, step by step](algorithms/sauf.svg)
+
+It names a method, which is a function here, and its arguments.
+
 A number is the label of a pixel, and each number has one colour. Labels are 1 + raster index; the serial labelers have
 provisional labels, counted from 1. Every picture ends with the root map, which is the same for all of them.
 """
 
 import argparse
+import re
 from pathlib import Path
 
 PICTURE = ("..##....##..##..",
@@ -248,22 +256,13 @@ class Serial:
         return {pixel: self.root(label) for pixel, label in self.labels.items()}
 
 
-def serial(order, first, second):
+def two_scans(first, second, order=PIXELS):
     scan = Serial(order)
     return [(first, scan.labels), (second, scan.classes()), final("second scan")]
 
 
-def stefano_bulgarelli():
-    return serial(PIXELS, "first scan", "its classes, in an array")
-
-
-def sauf():
-    return serial(PIXELS, "first scan, with a decision tree", "the array of trees, flattened")
-
-
-def hcs2_aremsp():
-    order = sorted(PIXELS, key=lambda pixel: (at(pixel)[1] // 2, at(pixel)[0], at(pixel)[1]))
-    return serial(order, "first scan, two rows at a time", "Rem's trees, flattened")
+def two_scans_of_row_pairs(first, second):
+    return two_scans(first, second, sorted(PIXELS, key=lambda pixel: (at(pixel)[1] // 2, at(pixel)[0], at(pixel)[1])))
 
 
 def color(label):
@@ -286,8 +285,23 @@ def draw(panels):
     return "\n".join(out) + "\n</svg>\n"
 
 
-LABELERS = (runs, dlp, union_find, label_equivalence, label_equivalence_2, row_col_unify, neighbor_propagation,
-            tile_merge, block_equivalence, stefano_bulgarelli, sauf, hcs2_aremsp)
+METHODS = {method.__name__: method for method in (
+    runs, dlp, union_find, label_equivalence, label_equivalence_2, row_col_unify, neighbor_propagation, tile_merge,
+    block_equivalence, two_scans, two_scans_of_row_pairs)}
+
+
+def draw_all(document):
+    """{file name: picture} of the markers."""
+    pictures = {}
+    for marker, name in re.findall(r"^<!-- picture: (.*) -->\n!\[.*\]\(algorithms/(.*\.svg)\)$", document, re.MULTILINE):
+        method, *titles = marker.split(" | ")
+        if method not in METHODS:
+            raise SystemExit(f"{name}: no method '{method}', only " + ", ".join(METHODS))
+        panels = METHODS[method](*titles)
+        if panels[-1][1] != components():
+            raise SystemExit(f"{name}: {method} does not end with the root map")
+        pictures[name] = draw(panels)
+    return pictures
 
 
 def main():
@@ -296,12 +310,7 @@ def main():
     check = parser.parse_args().check
     folder = Path(__file__).parent / "algorithms"
     folder.mkdir(exist_ok=True)
-    pictures = {}
-    for labeler in LABELERS:
-        panels = labeler()
-        if len(panels) > 3 and panels[-1][1] != components():
-            raise SystemExit(f"{labeler.__name__} does not end with the root map")
-        pictures[f"{labeler.__name__.replace('_', '-')}.svg"] = draw(panels)
+    pictures = draw_all(folder.with_suffix(".md").read_text(encoding="utf-8"))
     if not check:
         for name, picture in pictures.items():
             (folder / name).write_text(picture, encoding="utf-8")

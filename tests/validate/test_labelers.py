@@ -59,7 +59,10 @@ class LabelerTest(unittest.TestCase):
 
     def test_every_labeler_has_a_picture(self):
         pictures = {path.stem for path in (ROOT / "docs" / "algorithms").glob("*.svg")}
-        self.assertEqual(pictures, set(library_table()[0]) - {"auto"}, "docs/algorithms.py")
+        self.assertEqual(pictures, set(library_table()[0]) - {"auto"}, "docs/algorithms.md needs a marker for each picture")
+        drawn = subprocess.run([sys.executable, "-B", str(ROOT / "docs" / "algorithms.py"), "--check"],
+                               capture_output=True, text=True, check=False)
+        self.assertEqual((drawn.returncode, drawn.stderr), (0, ""))
 
     def test_documents_have_every_labeler(self):
         documents = document_tables()
