@@ -2,6 +2,7 @@
 #include "ccl/algorithm.h"
 
 #include <array>
+#include <cstddef>
 
 namespace ccl {
 
@@ -60,6 +61,21 @@ constexpr DeviceFactory kNotOnDevice;
 constexpr std::array kAlgorithms = {
 #include "ccl/algorithms.def"
 };
+
+/// Two rows with one value would be one algorithm: the first of them would run for both names.
+consteval bool has_each_value_once() {
+  std::array<bool, kAlgorithms.size()> is_used = {};
+  for (const AlgorithmInfo& info : kAlgorithms) {
+    const auto value = static_cast<size_t>(info.algorithm);
+    if (value >= is_used.size() || is_used[value]) {
+      return false;
+    }
+    is_used[value] = true;
+  }
+  return true;
+}
+static_assert(has_each_value_once(),
+              "algorithms.def: a new row has the next value, and no value is used twice");
 
 }  // namespace
 
