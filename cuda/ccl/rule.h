@@ -11,6 +11,7 @@ enum class Connectivity : uint8_t {
   k8 = 8,  ///< pixels that share an edge or a corner
 };
 
+/// The values are those of the element's property, which applications keep: a new one is the last.
 enum class Foreground : uint8_t {
   kBinary,  ///< value ≥ threshold, or with `invert` value < threshold; all foreground is one segment
   kValues,  ///< each non-zero value is a segment: equal values connect (Šťava, Beneš 2011)

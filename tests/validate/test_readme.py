@@ -169,6 +169,23 @@ def test_property_table_is_complete():
     assert set(inspected_properties()) - {"name", "parent"} == set(property_table())
 
 
+def test_property_table_names_every_value():
+    """Of each property with named values. Those of `algorithm` are in docs/algorithms.md: see test_labelers.py."""
+    text = run(["gst-inspect-1.0", "cudaccl"], ROOT).stdout.split("Element Properties:")[1]
+    named = {}
+    for line in text.splitlines():
+        if found := re.match(r"  ([a-z-]+) *: ", line):
+            values = named.setdefault(found.group(1), set())
+        elif found := re.match(r" +\((?:0x)?[0-9a-f]+\): ([a-z0-9-]+) ", line):
+            values.add(found.group(1))
+    table = README.split("## Properties")[1].split("\n## ")[0]
+    rows = {name: row for row in table.splitlines() for name in re.findall("`([a-z-]+)`", row.split(" | ")[0])}
+    assert named["foreground"] and named["features"]
+    for name in named.keys() - {"algorithm", "active-backend"}:
+        missing = named[name] - set(re.findall("`([a-z0-9-]+)`", rows.get(name, "")))
+        assert not missing, f"{name}: {missing}"
+
+
 def test_every_property_has_a_documentation_block():
     header = (ROOT / "gst" / "properties.h").read_text()
     blocks = re.findall(r"^ +\* GstCudaCcl:([a-z-]+):\n(?: +\*(?: .*)?\n)+? +\* Since: ", header, re.MULTILINE)
