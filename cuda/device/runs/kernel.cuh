@@ -43,11 +43,15 @@ __device__ Connectivity connectivity_of(const KernelSettings& settings) {
 template <bool kHasFeatures, bool kHasBits, typename Tile>
 __device__ void begin_tile(const Tiles& tiles, const uint32_t* frame_bits, const Place& place,
                            Connectivity connectivity, Tile& tile) {
+  uint32_t first_word = 0;
+  if constexpr (kHasBits) {
+    first_word = load_tile_word<Tile>(tiles, frame_bits, place, threadIdx.x);  // with the loads of the halo
+  }
   if constexpr (kHasFeatures && Tile::kKind != RunKind::kValue) {
     pack_halo<kHasBits>(tiles, frame_bits, place, tile);
   }
   BorderRoots<Tile> border_roots;
-  label_tile<kHasBits>(tiles, frame_bits, place, connectivity, tile, border_roots);
+  label_tile<kHasBits>(tiles, frame_bits, place, first_word, connectivity, tile, border_roots);
   publish_tile(tiles, place, tile, border_roots);
 }
 

@@ -13,20 +13,29 @@
 
 namespace ccl::device::runs {
 
-/// Loads the tile's part of the bit image, a word to a thread.
+/// Word `i` of the tile's part of the bit image.
 template <typename Tile>
-__device__ void load_tile(const Tiles& tiles, const uint32_t* frame_bits, const Place& place, Tile& tile) {
+__device__ uint32_t load_tile_word(const Tiles& tiles, const uint32_t* frame_bits, const Place& place,
+                                   uint32_t i) {
+  return load_word(tiles, frame_bits, place.x / kWordBits + i % Tile::kRowWords,
+                   place.y + i / Tile::kRowWords);
+}
+
+/// Stores the tile's part of the bit image, a word to a thread; `word` is the thread's first one.
+template <typename Tile>
+__device__ void store_tile(const Tiles& tiles, const uint32_t* frame_bits, const Place& place, uint32_t word,
+                           Tile& tile) {
   static_assert(kWarpSize % Tile::kRowWords == 0 && kMinRows * Tile::kRowWords % kWarpSize == 0);
   const uint32_t n_words = tiles.rows * Tile::kRowWords;
-#pragma unroll 2
   for (uint32_t i = threadIdx.x; i < n_words; i += blockDim.x) {
-    const uint32_t column = i % Tile::kRowWords;
-    const uint32_t word =
-        load_word(tiles, frame_bits, place.x / kWordBits + column, place.y + i / Tile::kRowWords);
-    tile.bits[i] = word;
+    const uint32_t now = word;
+    if (i + blockDim.x < n_words) {
+      word = load_tile_word<Tile>(tiles, frame_bits, place, i + blockDim.x);
+    }
+    tile.bits[i] = now;
     if constexpr (Tile::kKind == RunKind::kRow) {
-      const uint32_t before = __shfl_up_sync(kAllLanes, word, 1) >> (kWordBits - 1);
-      tile.starts[i] = word & ~(word << 1 | (column > 0 ? before : 0));
+      const uint32_t before = __shfl_up_sync(kAllLanes, now, 1) >> (kWordBits - 1);
+      tile.starts[i] = now & ~(now << 1 | (i % Tile::kRowWords > 0 ? before : 0));
     }
   }
 }
@@ -48,9 +57,10 @@ __device__ void pack_pixels(const Tiles& tiles, const Place& place, Tile& tile) 
 }
 
 template <bool kHasBits, typename Tile>
-__device__ void pack_tile(const Tiles& tiles, const uint32_t* frame_bits, const Place& place, Tile& tile) {
+__device__ void pack_tile(const Tiles& tiles, const uint32_t* frame_bits, const Place& place,
+                          uint32_t first_word, Tile& tile) {
   if constexpr (kHasBits) {
-    load_tile(tiles, frame_bits, place, tile);
+    store_tile(tiles, frame_bits, place, first_word, tile);
   } else {
     pack_pixels(tiles, place, tile);
   }
@@ -324,11 +334,13 @@ __device__ void number_roots(Tile& tile) {
   }
 }
 
-/// Finds the components of the block's tile.
+/// Finds the components of the block's tile. `first_word`: of a bit image, load_tile_word() of the thread's
+/// first word.
 template <bool kHasBits, typename Tile>
 __device__ void label_tile(const Tiles& tiles, const uint32_t* frame_bits, const Place& place,
-                           Connectivity connectivity, Tile& tile, BorderRoots<Tile>& border_roots) {
-  pack_tile<kHasBits>(tiles, frame_bits, place, tile);
+                           uint32_t first_word, Connectivity connectivity, Tile& tile,
+                           BorderRoots<Tile>& border_roots) {
+  pack_tile<kHasBits>(tiles, frame_bits, place, first_word, tile);
   __syncthreads();
   number_runs(tiles, tile);
   __syncthreads();

@@ -25,7 +25,7 @@ class WordCopy {
  public:
   explicit __device__ WordCopy(const T* from) {
     if (threadIdx.x < kWords) {
-      word_ = __ldcg(reinterpret_cast<const uint32_t*>(from) + threadIdx.x);
+      word_ = reinterpret_cast<const volatile uint32_t*>(from)[threadIdx.x];  // here, not where it is stored
     }
   }
 
