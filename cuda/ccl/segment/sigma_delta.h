@@ -34,13 +34,14 @@ namespace ccl::sigma_delta {
 inline constexpr uint32_t kMinVariance = 2;
 inline constexpr uint32_t kMaxVariance = 128;
 inline constexpr uint32_t kInitialVariance = 10;
-inline constexpr uint32_t kLearnedCount = 100;  ///< counts after which what differs becomes the mean
-inline constexpr uint32_t kAgePart = 1;         ///< see learning_us()
-inline constexpr uint32_t kDiffered = 128;      ///< bit of the status: the pixel differed in this frame
-inline constexpr uint32_t kGhost = 127;         ///< count of a ghost: the value becomes the mean
-inline constexpr uint32_t kGhostCount = 16;     ///< smallest count of what may be a ghost
-inline constexpr uint32_t kGhostNeighbors = 3;  ///< of 8, whose means explain the value of a ghost
-inline constexpr uint32_t kNeutral = 128;       ///< chroma of grey
+inline constexpr uint32_t kUnknownVariance = 64;  ///< of chroma that an object hid when the light changed
+inline constexpr uint32_t kLearnedCount = 100;    ///< counts after which what differs becomes the mean
+inline constexpr uint32_t kAgePart = 1;           ///< see learning_us()
+inline constexpr uint32_t kDiffered = 128;        ///< bit of the status: the pixel differed in this frame
+inline constexpr uint32_t kGhost = 127;           ///< count of a ghost: the value becomes the mean
+inline constexpr uint32_t kGhostCount = 16;       ///< smallest count of what may be a ghost
+inline constexpr uint32_t kGhostNeighbors = 3;    ///< of 8, whose means explain the value of a ghost
+inline constexpr uint32_t kNeutral = 128;         ///< chroma of grey
 
 /// What a frame decides by: a function of the sensitivity.
 struct Thresholds {
@@ -297,28 +298,35 @@ constexpr Pixel<Lanes> initialize(typename Lanes::Value value) {
   return {value, Lanes::splat(kInitialVariance), Lanes::splat(0)};
 }
 
-/// What the model keeps of pixels in a change of light, as a mask. `keeps`: whether it keeps anything.
-template <typename Lanes>
-constexpr typename Lanes::Value kept(bool keeps, typename Lanes::Value status) {
-  return keeps ? Lanes::at_least(status, Lanes::splat(kDiffered)) : Lanes::splat(0);
+/// How a frame is learnt in which the light changed (ccl/segment/light.h).
+struct Relearning {
+  bool keeps_objects = false;
+  bool keeps_misfits = false;
+  uint32_t gain = light::kUnchanged;
+  uint32_t margin = 0;  ///< Thresholds::luma
+
+  bool operator==(const Relearning&) const = default;
+};
+
+/// Whether the luma of a pixel that did not differ before fits the gain.
+constexpr bool fits(uint32_t gain, uint32_t margin, const Pixel<ByteLane>& old, uint32_t value) {
+  return light::fits(value, old.mean, light::relight(old.mean, gain), margin + old.variance);
 }
 
-/// The state of a frame in which the light changed (ccl/segment/light.h): what is known of the noise stays.
-/// `relit`: the old mean in the new light.
-template <typename Lanes>
-constexpr Pixel<Lanes> relearn(bool keeps, const Pixel<Lanes>& old, typename Lanes::Value relit,
-                               typename Lanes::Value value) {
-  const auto mask = kept<Lanes>(keeps, old.status);
-  return {Lanes::select(mask, relit, value), old.variance, Lanes::both(mask, Lanes::splat(kDiffered))};
+/// Luma of a frame in which the light changed: what is known of the noise stays.
+constexpr Pixel<ByteLane> relearn(const Relearning& how, const Pixel<ByteLane>& old, uint32_t value) {
+  const bool is_kept = how.keeps_objects && (old.status >= kDiffered ||
+                                             (how.keeps_misfits && !fits(how.gain, how.margin, old, value)));
+  return is_kept ? Pixel<ByteLane>{light::relight(old.mean, how.gain), old.variance, kDiffered}
+                 : Pixel<ByteLane>{value, old.variance, 0};
 }
 
-/// Chroma stays in any light.
-template <typename Lanes>
-constexpr ChromaPixel<Lanes> relearn_chroma(bool keeps, const ChromaPixel<Lanes>& old,
-                                            typename Lanes::Value u, typename Lanes::Value v) {
-  const auto mask = kept<Lanes>(keeps, old.status);
-  return {Lanes::select(mask, old.mean_u, u), Lanes::select(mask, old.mean_v, v), old.variance,
-          Lanes::both(mask, Lanes::splat(kDiffered))};
+/// A light may have a colour, so nothing is known of the chroma behind an object: the variance is large, and
+/// falls when the object has moved on. `is_object`: the first luma pixel is kept.
+constexpr ChromaPixel<ByteLane> relearn_chroma(bool keeps, const ChromaPixel<ByteLane>& old, bool is_object,
+                                               uint32_t u, uint32_t v) {
+  const bool is_kept = keeps && (is_object || old.status >= kDiffered);
+  return {u, v, is_kept && old.variance < kUnknownVariance ? kUnknownVariance : old.variance, 0};
 }
 
 }  // namespace ccl::sigma_delta

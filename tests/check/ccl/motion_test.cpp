@@ -177,10 +177,12 @@ TEST(SigmaDeltaLight, GainIsRoundedAndBounded) {
   EXPECT_EQ(light::gain({3, 2}), light::kUnchanged * 3 / 2);
   EXPECT_EQ(light::gain({2, 3}), 2731u);
   EXPECT_EQ(light::gain({1'000'000, 1}), light::kMaxGain);
-  EXPECT_EQ(light::relight(100, light::kUnchanged, 255), 100u);
-  EXPECT_EQ(light::relight(101, light::kUnchanged * 3 / 2, 255), 152u);
-  EXPECT_EQ(light::relight(200, light::kUnchanged * 2, 255), 255u);
-  EXPECT_EQ(light::relight(65535, light::kMaxGain, 65535), 65535u);
+  EXPECT_EQ(light::relight(100, light::kUnchanged), 100u);
+  EXPECT_EQ(light::relight(101, light::kUnchanged * 3 / 2), 144u);
+  EXPECT_EQ(light::relight(200, light::kUnchanged * 2), 255u);
+  EXPECT_EQ(light::relight(255, light::kMaxGain), 255u);
+  EXPECT_EQ(light::relight(light::kBlack, light::kMaxGain), light::kBlack);
+  EXPECT_EQ(light::relight(3, light::kMaxGain), 3u);
   EXPECT_TRUE(light::keeps_objects(25, 100));
   EXPECT_FALSE(light::keeps_objects(26, 100));
 }

@@ -18,6 +18,8 @@ struct FrameTotals {
   unsigned long long light_before;
   unsigned long long last_now;  ///< of all but this frame
   unsigned long long last_before;
+  unsigned long long misfits;  ///< pixels that do not fit the gain, of all frames in which the light changed
+  unsigned long long last_misfits;
 };
 
 /// What kernels need of the state in addition to planes.

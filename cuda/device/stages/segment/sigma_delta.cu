@@ -177,7 +177,7 @@ struct Outcomes {
   uint32_t warp_sums[2][kLumaWarps];
   uint32_t n_differ;
   uint32_t chosen;
-  uint32_t gain;
+  sigma_delta::Relearning relearning;
 };
 
 __device__ bool is_leader() {
@@ -234,24 +234,45 @@ __device__ const ModelState& decide_together(const LumaJob& job, uint32_t n_of_t
   return model;
 }
 
+__device__ uint32_t byte_of(const uint4& vector, uint32_t i) {
+  return word_of(vector, i / 4) >> i % 4 * 8 & 0xff;
+}
+
+__device__ sigma_delta::Pixel<ByteLane> pixel_of(const PixelVector& v, uint32_t i) {
+  return {byte_of(v.mean, i), byte_of(v.variance, i), byte_of(v.status, i)};
+}
+
 /// What light::gain() needs of a vector: now, and before.
 __device__ __noinline__ uint2 compare_light(uint32_t n_pixels, PixelVector v) {
   uint2 sums = make_uint2(0, 0);
 #pragma unroll
   for (uint32_t i = 0; i < kVectorPixels; ++i) {
-    const auto byte = [i](const uint4& vector) { return word_of(vector, i / 4) >> i % 4 * 8 & 0xff; };
-    const uint32_t value = byte(v.pixels);
-    const uint32_t mean = byte(v.mean);
-    if (i < n_pixels && byte(v.status) < sigma_delta::kDiffered && light::counts(value, mean)) {
-      sums.x += value;
-      sums.y += mean;
+    const sigma_delta::Pixel<ByteLane> pixel = pixel_of(v, i);
+    const uint32_t value = byte_of(v.pixels, i);
+    if (i < n_pixels && pixel.status < sigma_delta::kDiffered && light::counts(value, pixel.mean)) {
+      sums.x += value - light::kBlack;
+      sums.y += pixel.mean - light::kBlack;
     }
   }
   return sums;
 }
 
-/// The gain of the light, from the sums of all threads. All threads must call it.
-__device__ uint32_t find_gain(const LumaJob& job, const uint2& sums_of_thread, Outcomes* outcomes) {
+/// Pixels of a vector that did not differ before and do not fit the gain.
+__device__ __noinline__ uint32_t count_misfits(const sigma_delta::Relearning& how, uint32_t n_pixels,
+                                               PixelVector v) {
+  uint32_t n = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < kVectorPixels; ++i) {
+    const sigma_delta::Pixel<ByteLane> pixel = pixel_of(v, i);
+    if (i < n_pixels && pixel.status < sigma_delta::kDiffered) {
+      n += sigma_delta::fits(how.gain, how.margin, pixel, byte_of(v.pixels, i)) ? 0 : 1;
+    }
+  }
+  return n;
+}
+
+/// Finds the gain of the light, from the sums of all threads. All threads must call it.
+__device__ void find_gain(const LumaJob& job, const uint2& sums_of_thread, Outcomes* outcomes) {
   FrameTotals* totals = job.decision.totals;
   const GridBarrier barrier(&totals->arrivals);
   const uint32_t now = block_sum(sums_of_thread.x, outcomes->warp_sums[0]);
@@ -266,18 +287,38 @@ __device__ uint32_t find_gain(const LumaJob& job, const uint2& sums_of_thread, O
   if (is_leader()) {
     barrier.wait_alone(phase);
     const light::Sums sums{__ldcg(&totals->light_now), __ldcg(&totals->light_before)};
-    outcomes->gain = light::gain({sums.now - last.now, sums.before - last.before});
+    outcomes->relearning = {.keeps_objects = true,
+                            .keeps_misfits = false,
+                            .gain = light::gain({sums.now - last.now, sums.before - last.before}),
+                            .margin = job.thresholds.luma};
     if (blockIdx.x == 0) {
       totals->last_now = sums.now;
       totals->last_before = sums.before;
     }
   }
   __syncthreads();
-  return outcomes->gain;
 }
 
-__device__ uint32_t relight(uint32_t means, uint32_t gain) {
-  return light::relight(means & 0xffff, gain, 255) | light::relight(means >> 16, gain, 255) << 16;
+/// Decides whether pixels that do not fit the gain are objects. All threads must call it, after find_gain().
+__device__ void judge_misfits(const LumaJob& job, uint32_t n_of_thread, Outcomes* outcomes) {
+  FrameTotals* totals = job.decision.totals;
+  const GridBarrier barrier(&totals->arrivals);
+  const uint32_t n_of_block = block_sum(n_of_thread, outcomes->warp_sums[0]);
+  unsigned long long last = 0;
+  if (is_leader()) {
+    last = totals->last_misfits;
+    atomicAdd(&totals->misfits, n_of_block);
+  }
+  const uint32_t phase = barrier.arrive();
+  if (is_leader()) {
+    barrier.wait_alone(phase);
+    const unsigned long long sum = __ldcg(&totals->misfits);
+    outcomes->relearning.keeps_misfits = light::keeps_misfits(sum - last, job.decision.n_pixels);
+    if (blockIdx.x == 0) {
+      totals->last_misfits = sum;
+    }
+  }
+  __syncthreads();
 }
 
 __device__ void store(const LumaJob& job, const Place& place, const PixelVector& v) {
@@ -307,12 +348,29 @@ __device__ PixelVector learn_vector(const PixelVector& v, Learn learn) {
 }
 
 /// The state of a frame with which the model begins. A function of its own, because it is rare.
-__device__ __noinline__ PixelVector begin_vector(bool relearns, bool keeps_objects, uint32_t gain,
-                                                 PixelVector v) {
-  return learn_vector(v, [&](const sigma_delta::Pixel<Lanes>& old, uint32_t value) {
-    return relearns ? sigma_delta::relearn<Lanes>(keeps_objects, old, relight(old.mean, gain), value)
-                    : sigma_delta::initialize<Lanes>(value);
+__device__ __noinline__ PixelVector begin_vector(PixelVector v) {
+  return learn_vector(v, [](const sigma_delta::Pixel<Lanes>&, uint32_t value) {
+    return sigma_delta::initialize<Lanes>(value);
   });
+}
+
+/// The state of a frame in which the light changed.
+__device__ __noinline__ PixelVector relearn_vector(const sigma_delta::Relearning& how, PixelVector v) {
+#pragma unroll
+  for (uint32_t i = 0; i < kVectorWords; ++i) {
+    uint32_t mean = 0;
+    uint32_t status = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < 4; ++k) {
+      const uint32_t at = i * 4 + k;
+      const auto pixel = sigma_delta::relearn(how, pixel_of(v, at), byte_of(v.pixels, at));
+      mean |= pixel.mean << k * 8;
+      status |= pixel.status << k * 8;
+    }
+    set_word(v.mean, i, mean);
+    set_word(v.status, i, status);
+  }
+  return v;
 }
 
 /// Whether any mean may move.
@@ -371,19 +429,32 @@ struct Share {
   uint32_t last;
 };
 
-/// The sums for the gain, over the vectors of a thread. `kept`: the last one.
-__device__ uint2 compare_light(const LumaJob& job, const Share& share, const PixelVector& kept) {
-  uint2 sums = make_uint2(0, 0);
+/// Calls see(n_pixels, v) for each vector of a thread that lies in the frame. `kept`: the last one.
+template <typename See>
+__device__ void for_each_vector(const LumaJob& job, const Share& share, const PixelVector& kept, See see) {
   for (uint32_t index = share.first; share.last != kNone && index <= share.last; index += share.stride) {
     const Place place = place_of(job, index);
     if (place.x < job.frame.width) {
-      const uint2 more =
-          compare_light(job.frame.width - place.x, index == share.last ? kept : load(job, place));
-      sums.x += more.x;
-      sums.y += more.y;
+      see(job.frame.width - place.x, index == share.last ? kept : load(job, place));
     }
   }
-  return sums;
+}
+
+/// How a frame is learnt in which the light changed and whose objects are kept. All threads must call it.
+__device__ __noinline__ void compare_light(const LumaJob& job, const Share& share, const PixelVector& kept,
+                                           Outcomes* outcomes) {
+  uint2 sums = make_uint2(0, 0);
+  for_each_vector(job, share, kept, [&](uint32_t n_pixels, const PixelVector& v) {
+    const uint2 more = compare_light(n_pixels, v);
+    sums.x += more.x;
+    sums.y += more.y;
+  });
+  find_gain(job, sums, outcomes);
+  uint32_t n_misfits = 0;
+  for_each_vector(job, share, kept, [&](uint32_t n_pixels, const PixelVector& v) {
+    n_misfits += count_misfits(outcomes->relearning, n_pixels, v);
+  });
+  judge_misfits(job, n_misfits, outcomes);
 }
 
 template <bool kHasChroma>
@@ -423,10 +494,9 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
   before.store(&outcomes.models[0]);
   before.store(&outcomes.models[1]);
   const ModelState& model = decide_together(job, n_differ, &outcomes);
-  uint32_t gain = light::kUnchanged;
   const bool keeps_objects = model.learning == Learning::kRelearn && model.keeps_objects != 0;
   if (keeps_objects) {
-    gain = find_gain(job, compare_light(job, share, v), &outcomes);
+    compare_light(job, share, v, &outcomes);
   }
   if (share.last == kNone) {
     return;
@@ -445,8 +515,11 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
       }
       if (is_calm && model.learning == Learning::kSelective) {
         learn_calm(job, rates, place, v);
-      } else if (begins(model)) {
-        store(job, place, begin_vector(model.learning == Learning::kRelearn, keeps_objects, gain, v));
+      } else if (model.learning == Learning::kInitialize) {
+        store(job, place, begin_vector(v));
+      } else if (model.learning == Learning::kRelearn) {
+        const sigma_delta::Relearning how = keeps_objects ? outcomes.relearning : sigma_delta::Relearning();
+        store(job, place, relearn_vector(how, v));
       } else {
         store(job, place, learn_vector(v, [&](const sigma_delta::Pixel<Lanes>& old, uint32_t value) {
                 return sigma_delta::update<Lanes>(job.thresholds, rates, old, value);
@@ -497,8 +570,9 @@ Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma,
   const uint32_t n_blocks = (job.row_vectors * frame.height + kLumaThreads - 1) / kLumaThreads;
   CCL_RETURN_IF_ERROR(launch_resident("process_luma", has_chroma ? process_luma<true> : process_luma<false>,
                                       n_blocks, kLumaThreads, stream, job));
-  return has_chroma ? enqueue_chroma_learning(chroma, chroma_planes, thresholds, decision.model, stream)
-                    : Status();
+  return has_chroma
+             ? enqueue_chroma_learning(chroma, chroma_planes, planes, thresholds, decision.model, stream)
+             : Status();
 }
 
 Status read_sigma_delta(const SigmaDeltaPlanes& planes, const SigmaDeltaChromaPlanes& chroma_planes,

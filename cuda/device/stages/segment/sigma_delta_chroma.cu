@@ -142,18 +142,44 @@ __device__ sigma_delta::ChromaPixel<Lanes> learn(const ModelState& model,
   if (model.learning == Learning::kInitialize) {
     return {u, v, Lanes::splat(sigma_delta::kInitialVariance), Lanes::splat(0)};
   }
-  if (model.learning == Learning::kRelearn) {
-    return sigma_delta::relearn_chroma<Lanes>(model.keeps_objects != 0, old, u, v);
-  }
   return sigma_delta::update_chroma<Lanes>(thresholds, model.sigma_delta, old, u, v);
+}
+
+/// A frame in which the light changed.
+__device__ __noinline__ void relearn_chroma(bool keeps, const ChromaQuad& quad,
+                                            const SigmaDeltaChromaPlanes& planes,
+                                            const SigmaDeltaPlanes& luma) {
+  const uint8_t* const luma_status = luma.status + size_t{quad.y << planes.shift_y} * luma.pitch;
+  uint32_t mean_u = 0;
+  uint32_t mean_v = 0;
+  uint32_t variance = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < 4; ++i) {
+    const auto byte = [i](const Quad& of) { return of.word() >> i * 8 & 0xff; };
+    const uint32_t x = min(quad.x + i, planes.width - 1) << planes.shift_x;
+    const auto pixel = sigma_delta::relearn_chroma(
+        keeps, {byte(quad.mean_u), byte(quad.mean_v), byte(quad.variance), byte(quad.status)},
+        luma_status[x] >= sigma_delta::kDiffered, byte(quad.u), byte(quad.v));
+    mean_u |= pixel.mean_u << i * 8;
+    mean_v |= pixel.mean_v << i * 8;
+    variance |= pixel.variance << i * 8;
+  }
+  store_quad(planes.mean_u, planes.pitch, quad.x, quad.y, Quad::of(mean_u));
+  store_quad(planes.mean_v, planes.pitch, quad.x, quad.y, Quad::of(mean_v));
+  store_quad(planes.variance, planes.pitch, quad.x, quad.y, Quad::of(variance));
+  store_quad(planes.status, planes.pitch, quad.x, quad.y, Quad::of(0));
 }
 
 /// A thread for each four chroma pixels.
 __global__ void __launch_bounds__(kThreads)
-    learn_chroma(Chroma chroma, SigmaDeltaChromaPlanes planes, sigma_delta::Thresholds thresholds,
-                 const ModelState* model) {
+    learn_chroma(Chroma chroma, SigmaDeltaChromaPlanes planes, SigmaDeltaPlanes luma,
+                 sigma_delta::Thresholds thresholds, const ModelState* model) {
   ChromaQuad quad;
   if (!load_quad_of_thread(chroma, planes, &quad)) {
+    return;
+  }
+  if (model->learning == Learning::kRelearn) {
+    relearn_chroma(model->keeps_objects != 0, quad, planes, luma);
     return;
   }
   const auto even = learn(*model, thresholds, quad.even(), quad.u.even, quad.v.even);
@@ -180,10 +206,10 @@ Status enqueue_chroma_classes(const Chroma& chroma, const SigmaDeltaChromaPlanes
 }
 
 Status enqueue_chroma_learning(const Chroma& chroma, const SigmaDeltaChromaPlanes& planes,
-                               const sigma_delta::Thresholds& thresholds, const ModelState* model,
-                               cudaStream_t stream) {
-  return launch("learn_chroma", learn_chroma, blocks_of(planes), kThreads, stream, chroma, planes, thresholds,
-                model);
+                               const SigmaDeltaPlanes& luma, const sigma_delta::Thresholds& thresholds,
+                               const ModelState* model, cudaStream_t stream) {
+  return launch("learn_chroma", learn_chroma, blocks_of(planes), kThreads, stream, chroma, planes, luma,
+                thresholds, model);
 }
 
 }  // namespace ccl::device::segment

@@ -15,9 +15,9 @@ namespace ccl::device::segment {
 Status enqueue_chroma_classes(const Chroma& chroma, const SigmaDeltaChromaPlanes& planes,
                               const sigma_delta::Thresholds& thresholds, cudaStream_t stream);
 
-/// Enqueues the learning, as *model has decided.
+/// Enqueues the learning, as *model has decided. `luma`: as this frame leaves it.
 Status enqueue_chroma_learning(const Chroma& chroma, const SigmaDeltaChromaPlanes& planes,
-                               const sigma_delta::Thresholds& thresholds, const ModelState* model,
-                               cudaStream_t stream);
+                               const SigmaDeltaPlanes& luma, const sigma_delta::Thresholds& thresholds,
+                               const ModelState* model, cudaStream_t stream);
 
 }  // namespace ccl::device::segment

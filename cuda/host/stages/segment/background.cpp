@@ -69,7 +69,7 @@ class Background::Model {
     state_.n_differ = n_differ.load(std::memory_order_relaxed);
     decide(step, uint64_t{width_} * height_, &state_);
     if (state_.learning == Learning::kRelearn && state_.keeps_objects != 0) {
-      compare_light(frame);
+      compare_light(frame, step);
     }
     pool.parallel_for(n_chunks, [&](uint32_t chunk) {
       for (uint32_t y = begin(chunk); y < begin(chunk + 1); ++y) {
@@ -89,7 +89,7 @@ class Background::Model {
   virtual void classify(const InputImage& frame, const MotionStep& step, uint32_t y, ClassRow* out) const = 0;
   virtual void learn(const InputImage& frame, const MotionStep& step, uint32_t y) = 0;
   /// Before a frame is learnt in which the light changed and whose objects are kept: finds the gain.
-  virtual void compare_light(const InputImage&) {}
+  virtual void compare_light(const InputImage&, const MotionStep&) {}
 
   bool begins() const {
     return state_.learning == Learning::kInitialize || state_.learning == Learning::kRelearn;
@@ -189,22 +189,35 @@ class Background::SigmaDelta final : public Model {
     }
   }
 
-  void compare_light(const InputImage& frame) override {
+  void compare_light(const InputImage& frame, const MotionStep& step) override {
     light::Sums sums = {};
-    for (uint32_t y = 0; y < height_; ++y) {
-      for (uint32_t x = 0; x < width_; ++x) {
-        const uint32_t value = luma(frame, y)[x];
-        const uint32_t mean = mean_.row(y)[x];
-        if (status_.row(y)[x] < sigma_delta::kDiffered && light::counts(value, mean)) {
-          sums.now += value;
-          sums.before += mean;
-        }
+    for_each_that_did_not_differ(frame, [&](const sigma_delta::Pixel<ByteLane>& pixel, uint32_t value) {
+      if (light::counts(value, pixel.mean)) {
+        sums.now += value - light::kBlack;
+        sums.before += pixel.mean - light::kBlack;
       }
-    }
-    gain_ = light::gain(sums);
+    });
+    relearning_ = {.keeps_objects = true, .gain = light::gain(sums), .margin = step.sigma_delta.luma};
+    uint64_t n_misfits = 0;
+    for_each_that_did_not_differ(frame, [&](const sigma_delta::Pixel<ByteLane>& pixel, uint32_t value) {
+      n_misfits += sigma_delta::fits(relearning_.gain, relearning_.margin, pixel, value) ? 0 : 1;
+    });
+    relearning_.keeps_misfits = light::keeps_misfits(n_misfits, uint64_t{width_} * height_);
   }
 
  private:
+  /// Calls see(pixel, value) for each pixel that did not differ in the frame before.
+  template <typename See>
+  void for_each_that_did_not_differ(const InputImage& frame, See see) const {
+    for (uint32_t y = 0; y < height_; ++y) {
+      for (uint32_t x = 0; x < width_; ++x) {
+        if (status_.row(y)[x] < sigma_delta::kDiffered) {
+          see({mean_.row(y)[x], variance_.row(y)[x], status_.row(y)[x]}, luma(frame, y)[x]);
+        }
+      }
+    }
+  }
+
   SigmaDeltaChromaRow chroma_state(uint32_t y) const {
     const auto row = [y](const PaddedPlane<uint8_t>& plane) {
       return const_cast<uint8_t*>(plane.row(y));  // one struct for readers and writers
@@ -244,10 +257,10 @@ class Background::SigmaDelta final : public Model {
       std::memset(status_.row(y), 0, width_);
       std::memset(variance_.row(y), sigma_delta::kInitialVariance, width_);
     } else if (state_.learning == Learning::kRelearn) {
+      const sigma_delta::Relearning how = state_.keeps_objects != 0 ? relearning_ : sigma_delta::Relearning();
       uint8_t* const status = status_.row(y);
       for (uint32_t x = 0; x < width_; ++x) {
-        const auto pixel = sigma_delta::relearn<ByteLane>(state_.keeps_objects != 0, {mean[x], 0, status[x]},
-                                                          light::relight(mean[x], gain_, 255), pixels[x]);
+        const auto pixel = sigma_delta::relearn(how, {mean[x], variance_.row(y)[x], status[x]}, pixels[x]);
         mean[x] = static_cast<uint8_t>(pixel.mean);
         status[x] = static_cast<uint8_t>(pixel.status);
       }
@@ -270,12 +283,14 @@ class Background::SigmaDelta final : public Model {
       std::memset(state.status, 0, chroma_.width);
       std::memset(state.variance, sigma_delta::kInitialVariance, chroma_.width);
     } else if (state_.learning == Learning::kRelearn) {
+      const uint8_t* const luma_status = status_.row(y << chroma_.shift_y);  // this frame's
       for (uint32_t x = 0; x < chroma_.width; ++x) {
-        const auto pixel = sigma_delta::relearn_chroma<ByteLane>(
-            state_.keeps_objects != 0, {state.mean_u[x], state.mean_v[x], 0, state.status[x]}, row.u[x],
-            row.v[x]);
+        const auto pixel = sigma_delta::relearn_chroma(
+            state_.keeps_objects != 0, {state.mean_u[x], state.mean_v[x], state.variance[x], state.status[x]},
+            luma_status[x << chroma_.shift_x] >= sigma_delta::kDiffered, row.u[x], row.v[x]);
         state.mean_u[x] = static_cast<uint8_t>(pixel.mean_u);
         state.mean_v[x] = static_cast<uint8_t>(pixel.mean_v);
+        state.variance[x] = static_cast<uint8_t>(pixel.variance);
         state.status[x] = static_cast<uint8_t>(pixel.status);
       }
     } else {
@@ -290,7 +305,7 @@ class Background::SigmaDelta final : public Model {
     pad_row(state.mean_v, chroma_.width);
   }
 
-  uint32_t gain_ = light::kUnchanged;
+  sigma_delta::Relearning relearning_;  ///< of the last change of light whose objects were kept
   PaddedPlane<uint8_t> mean_, variance_, status_;
   PaddedPlane<uint8_t> mean_u_, mean_v_, chroma_variance_, chroma_status_;
   /// A row for each row chunk.
