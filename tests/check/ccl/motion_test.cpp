@@ -2,6 +2,7 @@
 /// The background models on small scenes, and their clock.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -149,7 +150,7 @@ TEST_P(MotionTest, ALightSwitchIsLearntAtOnce) {
 }
 
 /// The object is in view when the light changes, and moves on: it is found, and leaves no ghost.
-TEST(SigmaDeltaLight, AnObjectIsNotLearntWithTheNewLight) {
+TEST(Light, AnObjectIsNotLearntWithTheNewLight) {
   Stream stream(96, 64);
   std::mt19937 random(7);
   for (int i = 0; i < 200; ++i) {
@@ -172,7 +173,86 @@ TEST(SigmaDeltaLight, AnObjectIsNotLearntWithTheNewLight) {
   }
 }
 
-TEST(SigmaDeltaLight, GainIsRoundedAndBounded) {
+/// A scene whose light changes in frame 130, with an object in view.
+class SigmaDeltaLight : public testing::Test {
+ protected:
+  static constexpr int kSwitch = 130;
+  static constexpr int kSettled = kSwitch + 10;
+
+  /// The object is there from frame 100 on.
+  void show(int frame, const Square& square, double factor = 1.6) {
+    Picture picture = scene();
+    if (frame >= 100) {
+      draw(square, 25, &picture);  // too dark for a shadow
+    }
+    const bool is_changed = frame >= kSwitch;
+    for (uint8_t& value : picture.luma) {
+      value = static_cast<uint8_t>(is_changed ? value * factor : value);
+    }
+    if (is_changed) {
+      std::fill(picture.u.begin(), picture.u.end(), static_cast<uint8_t>(picture.u[0] - 12));
+    }
+    picture.add_noise(&random_, 2);
+    stream_.push(picture, 33 * kMs * frame);
+  }
+
+  void expect_only(const Square& square, int frame) {
+    ASSERT_FALSE(stream_.is_relearning()) << frame;
+    ASSERT_GE(stream_.count(square), size_t{square.side} * square.side * 3 / 4) << frame;
+    ASSERT_EQ(stream_.count(), stream_.count(square)) << frame;
+  }
+
+  void move_fast(double factor) {
+    for (int i = 0; i < 200; ++i) {
+      const Square square = {static_cast<uint32_t>(i < 100 ? 0 : (i - 100) * 5 % 70), 20, 12};
+      show(i, square, factor);
+      if (i >= kSettled) {
+        expect_only(square, i);
+      }
+    }
+  }
+
+  Stream stream_{96, 64};
+  std::mt19937 random_{7};
+};
+
+/// In the frame in which the light changes, a fast object covers pixels that it did not cover before.
+TEST_F(SigmaDeltaLight, AFastObjectLeavesNoGhostInALighterFrame) {
+  move_fast(1.6);
+}
+
+TEST_F(SigmaDeltaLight, AFastObjectLeavesNoGhostInADarkerFrame) {
+  move_fast(0.5);
+}
+
+TEST_F(SigmaDeltaLight, AnObjectThatStandsIsFoundAndLeavesNoGhost) {
+  const Square stays = {40, 20, 12};
+  for (int i = 0; i < 200; ++i) {
+    const Square square = i < 160 ? stays : Square{40 + static_cast<uint32_t>(i - 160), 20, 12};
+    show(i, square);
+    if (i >= kSettled) {
+      expect_only(square, i);
+    }
+  }
+}
+
+/// Another picture is no change of light: what does not fit a gain is not kept.
+TEST_F(SigmaDeltaLight, WhatIsNoGainIsLearnt) {
+  for (int i = 0; i < 200; ++i) {
+    Picture picture = scene();
+    for (uint32_t at = 0; i >= kSwitch && at < picture.luma.size(); ++at) {
+      picture.luma[at] = static_cast<uint8_t>(at % 96 < 48 ? picture.luma[at] + 70 : picture.luma[at] - 60);
+    }
+    picture.add_noise(&random_, 2);
+    stream_.push(picture, 33 * kMs * i);
+    if (i >= kSettled) {
+      ASSERT_FALSE(stream_.is_relearning()) << i;
+      ASSERT_EQ(stream_.count(), 0u) << i;
+    }
+  }
+}
+
+TEST(Light, GainIsRoundedAndBounded) {
   EXPECT_EQ(light::gain({0, 0}), light::kUnchanged);
   EXPECT_EQ(light::gain({3, 2}), light::kUnchanged * 3 / 2);
   EXPECT_EQ(light::gain({2, 3}), 2731u);
@@ -185,6 +265,13 @@ TEST(SigmaDeltaLight, GainIsRoundedAndBounded) {
   EXPECT_EQ(light::relight(3, light::kMaxGain), 3u);
   EXPECT_TRUE(light::keeps_objects(25, 100));
   EXPECT_FALSE(light::keeps_objects(26, 100));
+  EXPECT_TRUE(light::keeps_misfits(100, 1600));
+  EXPECT_FALSE(light::keeps_misfits(101, 1600));
+  EXPECT_TRUE(light::fits(106, 50, 96, 4)) << "16th of 96, and the margin";
+  EXPECT_FALSE(light::fits(107, 50, 96, 4));
+  EXPECT_FALSE(light::fits(85, 50, 96, 4));
+  EXPECT_TRUE(light::fits(light::kClipped, 200, 255, 0)) << "cut off";
+  EXPECT_TRUE(light::fits(40, light::kClipped, 255, 0)) << "was cut off";
 }
 
 TEST_P(MotionTest, NoChangeOfLightIsTooLargeIfAllOfTheFrameMayChange) {
