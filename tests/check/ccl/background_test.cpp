@@ -105,10 +105,11 @@ Picture draw(const Size& size, const ChromaCase& chroma, uint32_t frame) {
     const bool stood = frame < 14 && x < side && y < side;
     return moves || stood;
   };
-  const uint32_t light = frame < 30 ? 0 : 90;
+  const uint32_t light = frame < 30 ? 4 : 7;  // quarters
   for (uint32_t y = 0; y < size.height; ++y) {
     for (uint32_t x = 0; x < size.width; ++x) {
-      picture.set(x, y, static_cast<uint8_t>((is_object(x, y) ? 20 : texture(x, y)) + light + noise() % 5));
+      const uint32_t reflected = is_object(x, y) ? 20 : texture(x, y);
+      picture.set(x, y, static_cast<uint8_t>(reflected * light / 4 + noise() % 5));
     }
   }
   for (uint32_t y = 0; y < picture.chroma_height(); ++y) {
