@@ -355,7 +355,7 @@ __device__ __noinline__ PixelVector begin_vector(PixelVector v) {
 }
 
 /// The state of a frame in which the light changed.
-__device__ __noinline__ PixelVector relearn_vector(const sigma_delta::Relearning& how, PixelVector v) {
+__device__ __noinline__ PixelVector relearn_vector(sigma_delta::Relearning how, PixelVector v) {
 #pragma unroll
   for (uint32_t i = 0; i < kVectorWords; ++i) {
     uint32_t mean = 0;
@@ -441,7 +441,7 @@ __device__ void for_each_vector(const LumaJob& job, const Share& share, const Pi
 }
 
 /// How a frame is learnt in which the light changed and whose objects are kept. All threads must call it.
-__device__ __noinline__ void compare_light(const LumaJob& job, const Share& share, const PixelVector& kept,
+__device__ __noinline__ void compare_light(const LumaJob& job, Share share, PixelVector kept,
                                            Outcomes* outcomes) {
   uint2 sums = make_uint2(0, 0);
   for_each_vector(job, share, kept, [&](uint32_t n_pixels, const PixelVector& v) {
