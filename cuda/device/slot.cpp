@@ -137,6 +137,7 @@ Status Slot::process() {
     return captured->graph.launch(stream_);
   }
   CCL_RETURN_IF_ERROR(segmenter_->begin(stream_));
+  CCL_RETURN_IF_ERROR(segmenter_->set_step(plan_, bits_, &captured->graph));
   CCL_RETURN_IF_ERROR(captured->graph.launch(stream_));
   return segmenter_->end(stream_);
 }
@@ -144,6 +145,9 @@ Status Slot::process() {
 Status Slot::capture(Graph* graph, uint32_t* marks) {
   CCL_RETURN_IF_ERROR(pipeline_->prepare(settings_, frame_));
   timeline_.clear_marks();
+  if (plan_.rule.foreground == Foreground::kMotion) {
+    graph->reset();  // see Graph::set_last_argument()
+  }
   CCL_RETURN_IF_ERROR(graph->capture(stream_, [this]() -> Status {
     CCL_RETURN_IF_ERROR(enqueue_segment());
     CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings_, frame_, stream_.get(), &timeline_));

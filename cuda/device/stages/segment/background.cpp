@@ -105,10 +105,9 @@ const uint32_t* Background::has_no_foreground() const {
                                              : nullptr;
 }
 
-Decision Background::decision(const MotionStep* step, FrameCounts* counts) const {
+Decision Background::decision(FrameCounts* counts) const {
   auto* state = reinterpret_cast<State*>(state_.data());
-  return {.step = step,
-          .model = &state->model,
+  return {.model = &state->model,
           .has_no_foreground = &state->has_no_foreground,
           .n_ended = &state->n_ended,
           .totals = &state->totals,
@@ -116,12 +115,16 @@ Decision Background::decision(const MotionStep* step, FrameCounts* counts) const
           .n_pixels = uint64_t{width_} * height_};
 }
 
-Status Background::enqueue(const Plane& frame, const Chroma& chroma, const MotionStep* step, uint32_t* bits,
+Status Background::enqueue(const Plane& frame, const Chroma& chroma, const MotionStep& step, uint32_t* bits,
                            FrameCounts* counts, cudaStream_t stream) {
   return model_ == BackgroundModel::kMixture
-             ? enqueue_mixture(frame, chroma, step->mixture, mixture_, decision(step, counts), bits, stream)
-             : enqueue_sigma_delta(frame, chroma, step->sigma_delta, luma_, chroma_, decision(step, counts),
-                                   bits, stream);
+             ? enqueue_mixture(frame, chroma, step, mixture_, decision(counts), bits, stream)
+             : enqueue_sigma_delta(frame, chroma, step, luma_, chroma_, decision(counts), bits, stream);
+}
+
+StepKernel Background::step_kernel() const {
+  return model_ == BackgroundModel::kMixture ? mixture_step_kernel(shape_.has_chroma)
+                                             : sigma_delta_step_kernel(shape_.has_chroma);
 }
 
 Status Background::read(uint8_t* luma, uint8_t* u, uint8_t* v, cudaStream_t stream) const {

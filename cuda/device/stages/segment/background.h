@@ -30,9 +30,11 @@ class Background {
   /// Enqueues the frame: its foreground before morphology to `bits`; FrameCounts::relearning; and the
   /// learning. Unless has_no_foreground() is null, the bits count only where it points to 0. Frames must be
   /// enqueued in their order, and each after the one before it.
-  /// `step` is page-locked memory. Kernels read it, but for the thresholds, which are read now.
-  Status enqueue(const Plane& frame, const Chroma& chroma, const MotionStep* step, uint32_t* bits,
+  Status enqueue(const Plane& frame, const Chroma& chroma, const MotionStep& step, uint32_t* bits,
                  FrameCounts* counts, cudaStream_t stream);
+
+  /// The kernel of enqueue() that reads what differs between the steps of frames whose thresholds are equal.
+  StepKernel step_kernel() const;
 
   /// In device memory: not 0 if the frame has no foreground, because the model begins or warms up. Null if
   /// the model clears the bits itself.
@@ -53,7 +55,7 @@ class Background {
 
   Status allocate_sigma_delta();
   Status allocate_mixture();
-  Decision decision(const MotionStep* step, FrameCounts* counts) const;
+  Decision decision(FrameCounts* counts) const;
 
   uint32_t width_ = 0;
   uint32_t height_ = 0;

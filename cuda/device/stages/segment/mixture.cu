@@ -210,16 +210,12 @@ __device__ mixture::Class<Word> process(const Common& frame, uint32_t x, uint32_
 /// The decision of a frame, in shared memory. Blocks know it before they classify, except whether the light
 /// changes.
 struct Forecast {
-  MotionStep step;
   ModelState before;
   ModelState expected;
 
   /// All threads must call it, and then synchronize.
-  __device__ void make(const Decision& decision) {
-    const WordCopy step_copy(decision.step);
-    const WordCopy before_copy(decision.model);
-    step_copy.store(&step);
-    before_copy.store(&before);
+  __device__ void make(const MotionStep& step, const Decision& decision) {
+    WordCopy(decision.model).store(&before);
     if (threadIdx.x < kWarpSize) {
       __syncwarp();
     }
@@ -229,7 +225,7 @@ struct Forecast {
   }
 
   /// The last thread of the frame calls it.
-  __device__ void fulfil(const Decision& decision) const {
+  __device__ void fulfil(const MotionStep& step, const Decision& decision) const {
     const uint32_t n_differ = __ldcg(&decision.model->n_differ);
     ModelState model = expected;
     if (light_changed(step, decision.n_pixels, n_differ)) {
@@ -273,14 +269,14 @@ __device__ bool count_differing(uint32_t n_of_thread, const Decision& decision) 
 template <bool kHasChroma>
 __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     classify_and_learn(Plane plane, Chroma chroma, MixturePlanes planes, mixture::Thresholds thresholds,
-                       uint32_t* bits, Decision decision) {
+                       uint32_t* bits, Decision decision, MotionStep step) {
   __shared__ Forecast forecast;
   wait_for_previous_kernel();
   const uint32_t current = *planes.current;
   Units units(plane);
   UnitPixels<kHasChroma> pixels;
   pixels.load(plane, chroma, planes, units);
-  forecast.make(decision);
+  forecast.make(step, decision);
   __syncthreads();
   const Common frame{plane,
                      planes,
@@ -309,7 +305,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     pixels.load(plane, chroma, planes, units);
   }
   if (count_differing(n_differ, decision)) {
-    forecast.fulfil(decision);
+    forecast.fulfil(step, decision);
     *planes.current = current ^ 1;
   }
 }
@@ -394,8 +390,8 @@ uint32_t blocks_of_units(const Plane& frame) {
 }
 
 template <bool kHasChroma>
-Status enqueue(const Plane& frame, const Chroma& chroma, const mixture::Thresholds& thresholds,
-               const MixturePlanes& planes, const Decision& decision, uint32_t* bits, cudaStream_t stream) {
+Status enqueue(const Plane& frame, const Chroma& chroma, const MotionStep& step, const MixturePlanes& planes,
+               const Decision& decision, uint32_t* bits, cudaStream_t stream) {
   int device = 0;
   int n_multiprocessors = 0;
   CCL_RETURN_IF_ERROR(check(cudaGetDevice(&device), "cudaGetDevice"));
@@ -405,15 +401,15 @@ Status enqueue(const Plane& frame, const Chroma& chroma, const mixture::Threshol
   const uint32_t n_blocks = blocks_of_units(frame);
   const uint32_t n_resident =
       std::min(n_blocks, static_cast<uint32_t>(n_multiprocessors) * kBlocksPerMultiprocessor);
-  if (thresholds.ghosts) {
+  if (step.mixture.ghosts) {
     CCL_RETURN_IF_ERROR(launch("mark_ghosts", mark_ghosts<kHasChroma>, n_blocks, kThreads, stream, frame,
-                               chroma, planes, thresholds, bits));
+                               chroma, planes, step.mixture, bits));
     CCL_RETURN_IF_ERROR(launch_overlapped("classify_and_learn", classify_and_learn<kHasChroma>, n_resident,
-                                          kThreads, stream, frame, chroma, planes, thresholds, bits,
-                                          decision));
+                                          kThreads, stream, frame, chroma, planes, step.mixture, bits,
+                                          decision, step));
   } else {
     CCL_RETURN_IF_ERROR(launch("classify_and_learn", classify_and_learn<kHasChroma>, n_resident, kThreads,
-                               stream, frame, chroma, planes, thresholds, bits, decision));
+                               stream, frame, chroma, planes, step.mixture, bits, decision, step));
   }
   return launch_overlapped("begin_again", begin_again<kHasChroma>, std::min(n_blocks, kBeginBlocks), kThreads,
                            stream, frame, chroma, planes, decision.model);
@@ -425,11 +421,16 @@ uint32_t mixture_pitch(uint32_t width) {
   return bit_row_words(width) * kWarpSize;
 }
 
-Status enqueue_mixture(const Plane& frame, const Chroma& chroma, const mixture::Thresholds& thresholds,
+Status enqueue_mixture(const Plane& frame, const Chroma& chroma, const MotionStep& step,
                        const MixturePlanes& planes, const Decision& decision, uint32_t* bits,
                        cudaStream_t stream) {
-  return chroma.u != nullptr ? enqueue<true>(frame, chroma, thresholds, planes, decision, bits, stream)
-                             : enqueue<false>(frame, chroma, thresholds, planes, decision, bits, stream);
+  return chroma.u != nullptr ? enqueue<true>(frame, chroma, step, planes, decision, bits, stream)
+                             : enqueue<false>(frame, chroma, step, planes, decision, bits, stream);
+}
+
+StepKernel mixture_step_kernel(bool has_chroma) {
+  return {reinterpret_cast<const void*>(has_chroma ? classify_and_learn<true> : classify_and_learn<false>),
+          7};
 }
 
 Status read_mixture(const MixturePlanes& planes, uint32_t width, uint32_t height, uint8_t* luma, uint8_t* u,

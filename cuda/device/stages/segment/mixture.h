@@ -29,11 +29,13 @@ static_assert(kMixtureBytes <= 32);
 uint32_t mixture_pitch(uint32_t width);
 
 /// Enqueues the passes of ccl/segment/motion.h. `bits` is a bit image.
-Status enqueue_mixture(const Plane& frame, const Chroma& chroma, const mixture::Thresholds& thresholds,
+Status enqueue_mixture(const Plane& frame, const Chroma& chroma, const MotionStep& step,
                        const MixturePlanes& planes, const Decision& decision, uint32_t* bits,
                        cudaStream_t stream);
 
 /// Enqueues the writing of the background: luma, U and V of each pixel, dense.
+StepKernel mixture_step_kernel(bool has_chroma);
+
 Status read_mixture(const MixturePlanes& planes, uint32_t width, uint32_t height, uint8_t* luma, uint8_t* u,
                     uint8_t* v, cudaStream_t stream);
 

@@ -19,13 +19,13 @@ inline uint32_t blocks_of_threads(size_t n_threads) {
 }
 
 /// The copy of an object, a word by each of the first threads. Between load and store, a thread may wait for
-/// other loads: host memory is far.
+/// other loads.
 template <typename T>
 class WordCopy {
  public:
   explicit __device__ WordCopy(const T* from) {
     if (threadIdx.x < kWords) {
-      word_ = reinterpret_cast<const volatile uint32_t*>(from)[threadIdx.x];  // here, not where it is stored
+      word_ = reinterpret_cast<const uint32_t*>(from)[threadIdx.x];
     }
   }
 

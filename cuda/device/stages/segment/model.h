@@ -24,13 +24,19 @@ struct FrameTotals {
 
 /// What kernels need of the state in addition to planes.
 struct Decision {
-  const MotionStep* step;  ///< in page-locked memory; its thresholds are parameters of the kernels
   ModelState* model;
   uint32_t* has_no_foreground;
   uint32_t* n_ended;
   FrameTotals* totals;
   FrameCounts* counts;
   uint64_t n_pixels;
+};
+
+/// The kernel that reads the step of the frame. It is the last one of `n_arguments`, so that a graph can
+/// replace it for each frame.
+struct StepKernel {
+  const void* kernel;
+  uint32_t n_arguments;
 };
 
 }  // namespace ccl::device::segment

@@ -42,9 +42,6 @@ Status FrameBits::prepare(const FrameJob& job, const Config& config, const Strea
   if (has_strong_) {
     CCL_RETURN_IF_ERROR(allocate_once(n_words, &strong_));
   }
-  if (job.settings.rule.foreground == Foreground::kMotion) {
-    CCL_RETURN_IF_ERROR(allocate_once(1, &step_));
-  }
   has_regions_ = job.regions != nullptr;
   if (!has_regions_ || job.regions->id() == regions_id_) {
     return {};
@@ -80,7 +77,7 @@ Status Segmenter::prepare(const FrameJob& job, const SourceFrame& source, FrameB
     const MotionStep step = clock_.next(motion, job.time, job.resets_background);
     plan->searches_ghosts =
         motion.model == BackgroundModel::kMixture ? step.mixture.ghosts : step.sigma_delta.ghosts;
-    *bits->step() = step;
+    bits->set_step(step);
   }
   return {};
 }
@@ -112,6 +109,14 @@ Status Segmenter::begin(const Stream& stream) {
   const bool is_new_stream = std::exchange(last_stream_, stream.get()) != stream.get();
   return is_new_stream ? check(cudaStreamWaitEvent(stream.get(), ended_.get()), "cudaStreamWaitEvent")
                        : Status();
+}
+
+Status Segmenter::set_step(const SegmentPlan& plan, const FrameBits& bits, Graph* graph) const {
+  if (plan.rule.foreground != Foreground::kMotion) {
+    return {};
+  }
+  const segment::StepKernel step_kernel = background_.step_kernel();
+  return graph->set_last_argument(step_kernel.kernel, step_kernel.n_arguments, &bits.step());
 }
 
 Status Segmenter::end(const Stream& stream) {

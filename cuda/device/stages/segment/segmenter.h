@@ -11,6 +11,7 @@
 #include "ccl/engine.h"
 #include "ccl/segment/motion.h"
 #include "ccl/status.h"
+#include "device/graph.h"
 #include "device/memory.h"
 #include "device/source_frame.h"
 #include "device/stages/segment/background.h"
@@ -46,15 +47,15 @@ class FrameBits {
   uint32_t* strong() const { return has_strong_ ? strong_.data() : nullptr; }
   const uint32_t* regions() const { return has_regions_ ? regions_.data() : nullptr; }
 
-  /// The frame's step, if its rule is Foreground::kMotion: page-locked memory that kernels read, so that one
-  /// graph serves steps of any length.
-  MotionStep* step() const { return step_.data(); }
+  /// The frame's step, if its rule is Foreground::kMotion.
+  const MotionStep& step() const { return step_; }
+  void set_step(const MotionStep& step) { step_ = step; }
 
  private:
   DeviceArray<uint32_t> foreground_;
   DeviceArray<uint32_t> strong_;
   DeviceArray<uint32_t> regions_;
-  PinnedArray<MotionStep> step_;
+  MotionStep step_;
   bool has_strong_ = false;
   bool has_regions_ = false;
   uint64_t regions_id_ = 0;  ///< of the mask that was uploaded; 0: none
@@ -78,6 +79,9 @@ class Segmenter {
 
   /// Makes `stream` wait for the previous frame.
   Status begin(const Stream& stream);
+
+  /// Makes the next launch of a graph with what enqueue() enqueued use the step of these bits.
+  Status set_step(const SegmentPlan& plan, const FrameBits& bits, Graph* graph) const;
 
   /// Enqueues the writing of the bit images, and of what `counts` reports of them.
   Status enqueue(const SegmentPlan& plan, const FrameBits& bits, FrameCounts* counts, cudaStream_t stream);

@@ -173,7 +173,6 @@ __device__ FoundBits classify(const LumaJob& job, const Place& place, PixelVecto
 /// The model in both cases: if the light has not changed, and if it has.
 struct Outcomes {
   ModelState models[2];
-  MotionStep step;
   uint32_t warp_sums[2][kLumaWarps];
   uint32_t n_differ;
   uint32_t chosen;
@@ -206,7 +205,8 @@ __device__ uint32_t block_sum(uint32_t n_of_thread, uint32_t* warp_sums) {
 
 /// Adds the pixels of all blocks that differ, and decides how the frame is learnt. While the sum is not
 /// known, both cases are prepared. All threads must call it.
-__device__ const ModelState& decide_together(const LumaJob& job, uint32_t n_of_thread, Outcomes* outcomes) {
+__device__ const ModelState& decide_together(const LumaJob& job, const MotionStep& step, uint32_t n_of_thread,
+                                             Outcomes* outcomes) {
   FrameTotals* totals = job.decision.totals;
   const CountingBarrier barrier(&totals->differing);
   const uint32_t n_of_block = block_sum(n_of_thread, outcomes->warp_sums[0]);
@@ -214,13 +214,12 @@ __device__ const ModelState& decide_together(const LumaJob& job, uint32_t n_of_t
     const bool phase = barrier.arrive(n_of_block, totals->n_differ);
     const uint32_t n_differ = barrier.wait(phase);
     outcomes->n_differ = n_differ;
-    outcomes->chosen = light_changed(outcomes->step, job.decision.n_pixels, n_differ) ? 1 : 0;
+    outcomes->chosen = light_changed(step, job.decision.n_pixels, n_differ) ? 1 : 0;
     if (blockIdx.x == 0) {
       totals->n_differ = n_differ;
     }
   } else if (threadIdx.x == 0 || threadIdx.x == kWarpSize) {
-    decide(outcomes->step, job.decision.n_pixels, threadIdx.x != 0,
-           &outcomes->models[threadIdx.x != 0 ? 1 : 0]);
+    decide(step, job.decision.n_pixels, threadIdx.x != 0, &outcomes->models[threadIdx.x != 0 ? 1 : 0]);
   }
   __syncthreads();
   ModelState& model = outcomes->models[outcomes->chosen];
@@ -459,11 +458,10 @@ __device__ __noinline__ void compare_light(const LumaJob& job, Share share, Pixe
 
 template <bool kHasChroma>
 __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
-    process_luma(const __grid_constant__ LumaJob job) {
+    process_luma(const __grid_constant__ LumaJob job, const __grid_constant__ MotionStep step) {
   __shared__ uint64_t memory[sizeof(Outcomes) / sizeof(uint64_t) + 1];
   Outcomes& outcomes = *reinterpret_cast<Outcomes*>(memory);  // shared memory is not initialized
   allow_next_kernel();
-  const WordCopy step(job.decision.step);
   const WordCopy before(job.decision.model);
 
   const uint32_t n_vectors = job.row_vectors * job.frame.height;
@@ -490,10 +488,9 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
     }
   }
 
-  step.store(&outcomes.step);
   before.store(&outcomes.models[0]);
   before.store(&outcomes.models[1]);
-  const ModelState& model = decide_together(job, n_differ, &outcomes);
+  const ModelState& model = decide_together(job, step, n_differ, &outcomes);
   const bool keeps_objects = model.learning == Learning::kRelearn && model.keeps_objects != 0;
   if (keeps_objects) {
     compare_light(job, share, v, &outcomes);
@@ -550,29 +547,32 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma,
-                           const sigma_delta::Thresholds& thresholds, const SigmaDeltaPlanes& planes,
-                           const SigmaDeltaChromaPlanes& chroma_planes, const Decision& decision,
-                           uint32_t* bits, cudaStream_t stream) {
+Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma, const MotionStep& step,
+                           const SigmaDeltaPlanes& planes, const SigmaDeltaChromaPlanes& chroma_planes,
+                           const Decision& decision, uint32_t* bits, cudaStream_t stream) {
   const bool has_chroma = chroma.u != nullptr;
   if (has_chroma) {
-    CCL_RETURN_IF_ERROR(enqueue_chroma_classes(chroma, chroma_planes, thresholds, stream));
+    CCL_RETURN_IF_ERROR(enqueue_chroma_classes(chroma, chroma_planes, step.sigma_delta, stream));
   }
   const LumaJob job = {.frame = frame,
                        .is_aligned = is_aligned(frame),
                        .planes = planes,
                        .chroma_planes = chroma_planes,
                        .chroma = chroma,
-                       .thresholds = thresholds,
+                       .thresholds = step.sigma_delta,
                        .row_vectors = vectors_of_bit_row(frame.width),
                        .bits = bits,
                        .decision = decision};
   const uint32_t n_blocks = (job.row_vectors * frame.height + kLumaThreads - 1) / kLumaThreads;
   CCL_RETURN_IF_ERROR(launch_resident("process_luma", has_chroma ? process_luma<true> : process_luma<false>,
-                                      n_blocks, kLumaThreads, stream, job));
+                                      n_blocks, kLumaThreads, stream, job, step));
   return has_chroma
-             ? enqueue_chroma_learning(chroma, chroma_planes, planes, thresholds, decision.model, stream)
+             ? enqueue_chroma_learning(chroma, chroma_planes, planes, step.sigma_delta, decision.model, stream)
              : Status();
+}
+
+StepKernel sigma_delta_step_kernel(bool has_chroma) {
+  return {reinterpret_cast<const void*>(has_chroma ? process_luma<true> : process_luma<false>), 2};
 }
 
 Status read_sigma_delta(const SigmaDeltaPlanes& planes, const SigmaDeltaChromaPlanes& chroma_planes,

@@ -39,12 +39,13 @@ struct SigmaDeltaChromaPlanes {
 
 /// Enqueues the three passes of ccl/segment/motion.h: classify every pixel, decide, learn. `bits` is a bit
 /// image.
-Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma,
-                           const sigma_delta::Thresholds& thresholds, const SigmaDeltaPlanes& planes,
-                           const SigmaDeltaChromaPlanes& chroma_planes, const Decision& decision,
-                           uint32_t* bits, cudaStream_t stream);
+Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma, const MotionStep& step,
+                           const SigmaDeltaPlanes& planes, const SigmaDeltaChromaPlanes& chroma_planes,
+                           const Decision& decision, uint32_t* bits, cudaStream_t stream);
 
 /// Enqueues the writing of the background: luma, U and V of each pixel, dense.
+StepKernel sigma_delta_step_kernel(bool has_chroma);
+
 Status read_sigma_delta(const SigmaDeltaPlanes& planes, const SigmaDeltaChromaPlanes& chroma_planes,
                         uint32_t width, uint32_t height, uint8_t* luma, uint8_t* u, uint8_t* v,
                         cudaStream_t stream);
