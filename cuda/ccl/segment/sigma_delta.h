@@ -321,11 +321,20 @@ constexpr Pixel<ByteLane> relearn(const Relearning& how, const Pixel<ByteLane>& 
                  : Pixel<ByteLane>{value, old.variance, 0};
 }
 
+/// Whether an object hides the chroma pixel x of a row of `width`, or the one beside it. `luma_status`: what
+/// relearn() returned for the first luma row of the chroma row.
+constexpr bool is_hidden(const uint8_t* luma_status, uint32_t x, uint32_t width, uint32_t shift_x) {
+  const uint32_t before = x > 0 ? x - 1 : 0;
+  const uint32_t after = x + 1 < width ? x + 1 : x;
+  return (luma_status[before << shift_x] | luma_status[x << shift_x] | luma_status[after << shift_x]) >=
+         kDiffered;
+}
+
 /// A light may have a colour, so nothing is known of the chroma behind an object: the variance is large, and
-/// falls when the object has moved on. `is_object`: the first luma pixel is kept.
-constexpr ChromaPixel<ByteLane> relearn_chroma(bool keeps, const ChromaPixel<ByteLane>& old, bool is_object,
+/// falls when the object has moved on.
+constexpr ChromaPixel<ByteLane> relearn_chroma(bool keeps, const ChromaPixel<ByteLane>& old, bool is_hidden,
                                                uint32_t u, uint32_t v) {
-  const bool is_kept = keeps && (is_object || old.status >= kDiffered);
+  const bool is_kept = keeps && (is_hidden || old.status >= kDiffered);
   return {u, v, is_kept && old.variance < kUnknownVariance ? kUnknownVariance : old.variance, 0};
 }
 

@@ -146,9 +146,8 @@ __device__ sigma_delta::ChromaPixel<Lanes> learn(const ModelState& model,
 }
 
 /// A frame in which the light changed.
-__device__ __noinline__ void relearn_chroma(bool keeps, const ChromaQuad& quad,
-                                            const SigmaDeltaChromaPlanes& planes,
-                                            const SigmaDeltaPlanes& luma) {
+__device__ __noinline__ void relearn_chroma(bool keeps, ChromaQuad quad, SigmaDeltaChromaPlanes planes,
+                                            SigmaDeltaPlanes luma) {
   const uint8_t* const luma_status = luma.status + size_t{quad.y << planes.shift_y} * luma.pitch;
   uint32_t mean_u = 0;
   uint32_t mean_v = 0;
@@ -156,10 +155,10 @@ __device__ __noinline__ void relearn_chroma(bool keeps, const ChromaQuad& quad,
 #pragma unroll
   for (uint32_t i = 0; i < 4; ++i) {
     const auto byte = [i](const Quad& of) { return of.word() >> i * 8 & 0xff; };
-    const uint32_t x = min(quad.x + i, planes.width - 1) << planes.shift_x;
+    const uint32_t x = min(quad.x + i, planes.width - 1);
     const auto pixel = sigma_delta::relearn_chroma(
         keeps, {byte(quad.mean_u), byte(quad.mean_v), byte(quad.variance), byte(quad.status)},
-        luma_status[x] >= sigma_delta::kDiffered, byte(quad.u), byte(quad.v));
+        sigma_delta::is_hidden(luma_status, x, planes.width, planes.shift_x), byte(quad.u), byte(quad.v));
     mean_u |= pixel.mean_u << i * 8;
     mean_v |= pixel.mean_v << i * 8;
     variance |= pixel.variance << i * 8;

@@ -287,7 +287,7 @@ class Background::SigmaDelta final : public Model {
       for (uint32_t x = 0; x < chroma_.width; ++x) {
         const auto pixel = sigma_delta::relearn_chroma(
             state_.keeps_objects != 0, {state.mean_u[x], state.mean_v[x], state.variance[x], state.status[x]},
-            luma_status[x << chroma_.shift_x] >= sigma_delta::kDiffered, row.u[x], row.v[x]);
+            sigma_delta::is_hidden(luma_status, x, chroma_.width, chroma_.shift_x), row.u[x], row.v[x]);
         state.mean_u[x] = static_cast<uint8_t>(pixel.mean_u);
         state.mean_v[x] = static_cast<uint8_t>(pixel.mean_v);
         state.variance[x] = static_cast<uint8_t>(pixel.variance);
