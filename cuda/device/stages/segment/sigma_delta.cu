@@ -9,6 +9,7 @@
 #include "device/stages/segment/counting_barrier.cuh"
 #include "device/stages/segment/model.cuh"
 #include "device/stages/segment/sigma_delta_chroma.h"
+#include "device/stages/segment/sigma_delta_light.cuh"
 #include "device/stages/segment/sigma_delta_vectors.cuh"
 
 namespace ccl::device::segment {
@@ -48,14 +49,6 @@ __device__ Place place_of(const LumaJob& job, uint32_t index) {
 __device__ void store_bits(const LumaJob& job, const Place& place, uint32_t bits) {
   *bits_of_vector(job.bits, job.frame.width, place.vector, place.y) = static_cast<uint16_t>(bits);
 }
-
-/// 16 pixels of the frame, and their state.
-struct PixelVector {
-  uint4 pixels;
-  uint4 mean;
-  uint4 variance;
-  uint4 status;
-};
 
 __device__ PixelVector load(const LumaJob& job, const Place& place) {
   const SigmaDeltaPlanes& planes = job.planes;
@@ -233,43 +226,6 @@ __device__ const ModelState& decide_together(const LumaJob& job, const MotionSte
   return model;
 }
 
-__device__ uint32_t byte_of(const uint4& vector, uint32_t i) {
-  return word_of(vector, i / 4) >> i % 4 * 8 & 0xff;
-}
-
-__device__ sigma_delta::Pixel<ByteLane> pixel_of(const PixelVector& v, uint32_t i) {
-  return {byte_of(v.mean, i), byte_of(v.variance, i), byte_of(v.status, i)};
-}
-
-/// What light::gain() needs of a vector: now, and before.
-__device__ __noinline__ uint2 compare_light(uint32_t n_pixels, PixelVector v) {
-  uint2 sums = make_uint2(0, 0);
-#pragma unroll
-  for (uint32_t i = 0; i < kVectorPixels; ++i) {
-    const sigma_delta::Pixel<ByteLane> pixel = pixel_of(v, i);
-    const uint32_t value = byte_of(v.pixels, i);
-    if (i < n_pixels && pixel.status < sigma_delta::kDiffered && light::counts(value, pixel.mean)) {
-      sums.x += value - light::kBlack;
-      sums.y += pixel.mean - light::kBlack;
-    }
-  }
-  return sums;
-}
-
-/// Pixels of a vector that did not differ before and do not fit the gain.
-__device__ __noinline__ uint32_t count_misfits(const sigma_delta::Relearning& how, uint32_t n_pixels,
-                                               PixelVector v) {
-  uint32_t n = 0;
-#pragma unroll
-  for (uint32_t i = 0; i < kVectorPixels; ++i) {
-    const sigma_delta::Pixel<ByteLane> pixel = pixel_of(v, i);
-    if (i < n_pixels && pixel.status < sigma_delta::kDiffered) {
-      n += sigma_delta::fits(how.gain, how.margin, pixel, byte_of(v.pixels, i)) ? 0 : 1;
-    }
-  }
-  return n;
-}
-
 /// Finds the gain of the light, from the sums of all threads. All threads must call it.
 __device__ void find_gain(const LumaJob& job, const uint2& sums_of_thread, Outcomes* outcomes) {
   FrameTotals* totals = job.decision.totals;
@@ -351,25 +307,6 @@ __device__ __noinline__ PixelVector begin_vector(PixelVector v) {
   return learn_vector(v, [](const sigma_delta::Pixel<Lanes>&, uint32_t value) {
     return sigma_delta::initialize<Lanes>(value);
   });
-}
-
-/// The state of a frame in which the light changed.
-__device__ __noinline__ PixelVector relearn_vector(sigma_delta::Relearning how, PixelVector v) {
-#pragma unroll
-  for (uint32_t i = 0; i < kVectorWords; ++i) {
-    uint32_t mean = 0;
-    uint32_t status = 0;
-#pragma unroll
-    for (uint32_t k = 0; k < 4; ++k) {
-      const uint32_t at = i * 4 + k;
-      const auto pixel = sigma_delta::relearn(how, pixel_of(v, at), byte_of(v.pixels, at));
-      mean |= pixel.mean << k * 8;
-      status |= pixel.status << k * 8;
-    }
-    set_word(v.mean, i, mean);
-    set_word(v.status, i, status);
-  }
-  return v;
 }
 
 /// Whether any mean may move.
