@@ -4,7 +4,7 @@
 /// 1. classify() every pixel with the model as the previous frame left it: bits of the foreground, and
 ///    the number of pixels that differ. It reads the state of neighbours, so it ends before 3 begins.
 /// 2. decide(), once: how this frame is learnt. If more pixels differ than a change of light leaves,
-///    the model begins again from this frame, but for the objects in it (see light.h).
+///    the model begins again from this frame, except for the objects in it (see light.h).
 /// 3. update() or initialize() every pixel's state. If the model warms up, the frame has no foreground.
 ///
 /// The mixture learns each frame as if the light had not changed, see expect(). So a device classifies and
@@ -126,7 +126,7 @@ constexpr bool light_changed(const MotionStep& step, uint64_t n_pixels, uint32_t
   return uint64_t{n_differ} * kOne > n_pixels * step.max_change;
 }
 
-/// How a frame is learnt, but for note_differing().
+/// How a frame is learnt, except for what note_differing() adds.
 constexpr void decide(const MotionStep& step, uint64_t n_pixels, bool has_light_changed, ModelState* state) {
   state->sigma_delta = step.sigma_delta_rates;
   state->mixture = step.mixture_rates;
@@ -167,12 +167,11 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, bool has_light_
 
 /// Completes a decision. What the model keeps in a change of light still differs after it.
 constexpr void note_differing(uint32_t n_differ, ModelState* state) {
-  if (state->learning == Learning::kInitialize) {
+  const bool is_relearnt = state->learning == Learning::kRelearn;
+  if (state->learning == Learning::kInitialize || (is_relearnt && state->keeps_objects == 0)) {
     state->n_differed = 0;
-  } else if (state->learning != Learning::kRelearn) {
+  } else if (!is_relearnt) {
     state->n_differed = n_differ;
-  } else if (state->keeps_objects == 0) {
-    state->n_differed = 0;
   }
 }
 
@@ -185,7 +184,7 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* sta
   note_differing(n_differ, state);
 }
 
-/// The state after a frame in which the light does not change, but for note_differing(). It is known before
+/// The state after a frame in which the light does not change, without note_differing(). It is known before
 /// the frame is classified.
 constexpr ModelState expect(const MotionStep& step, const ModelState& state) {
   ModelState expected = state;

@@ -6,8 +6,8 @@
 
 namespace ccl::device::segment {
 
-/// For a cooperative launch. One addition to one word tells the number and that the block has arrived, so
-/// that a block that sees all others arrive knows the sum too. It orders nothing else: what a block wrote
+/// For a cooperative launch. One addition to one word adds the number and shows that the block has arrived,
+/// so that a block that sees all others arrive knows the sum too. It orders nothing else: what a block wrote
 /// before may not be visible to others, and what it read before is read only if it has been used.
 class CountingBarrier {
  public:

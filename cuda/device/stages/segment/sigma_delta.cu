@@ -9,6 +9,7 @@
 #include "device/stages/segment/counting_barrier.cuh"
 #include "device/stages/segment/model.cuh"
 #include "device/stages/segment/sigma_delta_chroma.h"
+#include "device/stages/segment/sigma_delta_classify.cuh"
 #include "device/stages/segment/sigma_delta_light.cuh"
 #include "device/stages/segment/sigma_delta_vectors.cuh"
 
@@ -20,148 +21,6 @@ constexpr uint32_t kLumaThreads = 512;
 constexpr uint32_t kLumaBlocks = 2;  ///< on a multiprocessor
 constexpr uint32_t kLumaWarps = kLumaThreads / kWarpSize;
 constexpr uint32_t kNone = ~0u;
-
-struct LumaJob {
-  Plane frame;
-  bool is_aligned;
-  SigmaDeltaPlanes planes;
-  SigmaDeltaChromaPlanes chroma_planes;
-  Chroma chroma;
-  sigma_delta::Thresholds thresholds;
-  uint32_t row_vectors;  ///< of the bit image
-  uint32_t* bits;
-  Decision decision;
-};
-
-/// A vector of the bit image. It may lie behind the frame's columns.
-struct Place {
-  uint32_t vector;  ///< in its row
-  uint32_t x;
-  uint32_t y;
-};
-
-__device__ Place place_of(const LumaJob& job, uint32_t index) {
-  const uint32_t y = index / job.row_vectors;
-  const uint32_t vector = index - y * job.row_vectors;
-  return {vector, vector * kVectorPixels, y};
-}
-
-__device__ void store_bits(const LumaJob& job, const Place& place, uint32_t bits) {
-  *bits_of_vector(job.bits, job.frame.width, place.vector, place.y) = static_cast<uint16_t>(bits);
-}
-
-__device__ PixelVector load(const LumaJob& job, const Place& place) {
-  const SigmaDeltaPlanes& planes = job.planes;
-  return {load_vector(job.frame, job.is_aligned, place.x, place.y),
-          load_state(planes.mean, planes.pitch, place.x, place.y),
-          load_state(planes.variance, planes.pitch, place.x, place.y),
-          load_state(planes.status, planes.pitch, place.x, place.y)};
-}
-
-/// Masks of the pixels that differ from their own means.
-__device__ uint4 find_differing(const sigma_delta::Thresholds& thresholds, const PixelVector& v) {
-  uint4 masks;
-#pragma unroll
-  for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const Quad value = quad_of(v.pixels, i);
-    const Quad mean = quad_of(v.mean, i);
-    const Quad variance = quad_of(v.variance, i);
-    const auto differs = [&](uint32_t value_of, uint32_t mean_of, uint32_t variance_of) {
-      return sigma_delta::differs<Lanes>(thresholds, distance<Lanes>(value_of, mean_of), variance_of);
-    };
-    set_word(masks, i,
-             Quad{differs(value.even, mean.even, variance.even), differs(value.odd, mean.odd, variance.odd)}
-                 .word());
-  }
-  return masks;
-}
-
-__device__ void mark_ghosts(const LumaJob& job, const Place& place, const MeansAround& means,
-                            const uint4& differing, PixelVector* v) {
-  const uint32_t threshold = job.thresholds.luma;
-#pragma unroll
-  for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const FarFromAround far = distances_around(means, i, quad_of(v->pixels, i));
-    const Quad differs = quad_of(differing, i);
-    const Quad status = quad_of(v->status, i);
-    set_word(v->status, i,
-             Quad{sigma_delta::mark_ghost<Lanes>(threshold, differs.even, far.even, status.even),
-                  sigma_delta::mark_ghost<Lanes>(threshold, differs.odd, far.odd, status.odd)}
-                 .word());
-  }
-  if (place.x + kVectorPixels > job.frame.width) {
-    pad_vector(v->status, job.frame.width - place.x);
-  }
-}
-
-/// Masks of the pixels whose luma stands out. Marks ghosts. `differing`: find_differing().
-__device__ uint4 look_around(const LumaJob& job, const Place& place, const uint4& differing, PixelVector* v) {
-  const MeansAround means =
-      load_means(job.planes, job.frame.width, job.frame.height, place.x, place.y, v->mean);
-  Quad low[kVectorWords];
-  Quad high[kVectorWords];
-  find_extremes<true>(means, low);
-  find_extremes<false>(means, high);
-  uint4 masks;
-#pragma unroll
-  for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const Quad value = quad_of(v->pixels, i);
-    const Quad differs = quad_of(differing, i);
-    const auto stands_out = [&](uint32_t mask, uint32_t value_of, uint32_t low_of, uint32_t high_of) {
-      return sigma_delta::stands_out<Lanes>(job.thresholds, mask, value_of,
-                                            sigma_delta::Around<Lanes>{low_of, high_of});
-    };
-    set_word(masks, i,
-             Quad{stands_out(differs.even, value.even, low[i].even, high[i].even),
-                  stands_out(differs.odd, value.odd, low[i].odd, high[i].odd)}
-                 .word());
-  }
-  if (job.thresholds.ghosts) {
-    mark_ghosts(job, place, means, differing, v);
-  }
-  return masks;
-}
-
-__device__ bool is_zero(const uint4& vector) {
-  return (vector.x | vector.y | vector.z | vector.w) == 0;
-}
-
-struct FoundBits {
-  uint32_t differs;
-  uint32_t foreground;
-};
-
-template <bool kHasChroma>
-__device__ FoundBits classify(const LumaJob& job, const Place& place, PixelVector* v, bool* is_calm) {
-  uint4 luma = find_differing(job.thresholds, *v);
-  *is_calm = is_zero(luma) && is_zero(v->status);
-  if (!is_zero(luma)) {
-    luma = look_around(job, place, luma, v);
-  }
-  const uint32_t in_frame = bits_in_frame(place.x, job.frame.width);
-  if constexpr (!kHasChroma) {
-    const uint32_t bits = gather_bits(luma) & in_frame;
-    return {bits, bits};
-  }
-  const ChromaMasks masks = load_chroma_classes(job.chroma_planes, job.chroma, place.x, place.y);
-  uint4 differs;
-  uint4 foreground;
-#pragma unroll
-  for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const Quad value = quad_of(v->pixels, i);
-    const Quad mean = quad_of(v->mean, i);
-    const Quad stands_out = quad_of(luma, i);
-    const auto even = sigma_delta::classify<Lanes>(
-        job.thresholds, stands_out.even, value.even, mean.even,
-        sigma_delta::ChromaClass<Lanes>{masks.differs[i].even, masks.fits_shadow[i].even});
-    const auto odd = sigma_delta::classify<Lanes>(
-        job.thresholds, stands_out.odd, value.odd, mean.odd,
-        sigma_delta::ChromaClass<Lanes>{masks.differs[i].odd, masks.fits_shadow[i].odd});
-    set_word(differs, i, Quad{even.differs, odd.differs}.word());
-    set_word(foreground, i, Quad{even.foreground, odd.foreground}.word());
-  }
-  return {gather_bits(differs) & in_frame, gather_bits(foreground) & in_frame};
-}
 
 /// The model in both cases: if the light has not changed, and if it has.
 struct Outcomes {
@@ -503,9 +362,9 @@ Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma, const Motio
   const uint32_t n_blocks = (job.row_vectors * frame.height + kLumaThreads - 1) / kLumaThreads;
   CCL_RETURN_IF_ERROR(launch_resident("process_luma", has_chroma ? process_luma<true> : process_luma<false>,
                                       n_blocks, kLumaThreads, stream, job, step));
-  return has_chroma
-             ? enqueue_chroma_learning(chroma, chroma_planes, planes, step.sigma_delta, decision.model, stream)
-             : Status();
+  return has_chroma ? enqueue_chroma_learning(chroma, chroma_planes, planes, step.sigma_delta, decision.model,
+                                              stream)
+                    : Status();
 }
 
 StepKernel sigma_delta_step_kernel(bool has_chroma) {
