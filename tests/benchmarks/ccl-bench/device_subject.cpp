@@ -43,13 +43,11 @@ class PipelineSubject final : public Subject {
               "cudaMemcpy2DAsync of an image"));
     CCL_RETURN_IF_ERROR(poison(output_.data(), output_bytes()));
     CCL_RETURN_IF_ERROR(poison(records_.data(), config_.max_components * sizeof(CclComponent)));
-    CCL_RETURN_IF_ERROR(poison(counts_.data(), sizeof(FrameCounts)));
-    // What only some labelers or the segment stage write.
-    for (uint32_t FrameCounts::*count :
-         {&FrameCounts::n_iterations, &FrameCounts::level, &FrameCounts::relearning}) {
-      CCL_RETURN_IF_ERROR(
-          check(cudaMemsetAsync(&(counts_.data()->*count), 0, sizeof(uint32_t), stream_.get()),
-                "cudaMemsetAsync of a count"));
+    // Some counts are written for some frames only. All labelers must write these.
+    CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(counts_.data(), 0, sizeof(FrameCounts), stream_.get()),
+                              "cudaMemsetAsync of the counts"));
+    for (uint32_t FrameCounts::*count : {&FrameCounts::n_labels, &FrameCounts::n_components}) {
+      CCL_RETURN_IF_ERROR(poison(&(counts_.data()->*count), sizeof(uint32_t)));
     }
     return stream_.synchronize();
   }
