@@ -11,10 +11,12 @@ launched one by one), `transfers` (floors and copies), `peers` (what a user coul
 `at-a-glance` (a few of them beside this project, on a GPU and on a CPU), `npp-splits` (what NVIDIA NPP gets
 wrong), and from pipeline-bench's CSV `pipelines` (frames a second beside appsink and OpenCV),
 `gpu-pipelines` (beside the bus, by depth and memory), `streams` (live ones at the same time) and `decode`. From
-foreground-bench's CSV: `foreground` (F1 by category beside OpenCV's background models) and `foreground-speed`. From the CSV of `ccl-bench paper`: `claims` (which of the
-paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one line: the
-largest image that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
-repository's root. Plots have a mark, too, and have to name the commit of their CSV (plot.py, plot_papers.py and plot_foreground.py draw them):
+foreground-bench's CSV: `foreground` (F1 by category beside OpenCV's background models) and `foreground-speed`; from that
+of `ccl-bench segment`: `segment-times` (each rule for the foreground on a GPU). From the CSV of `ccl-bench paper`:
+`claims` (which of the paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one
+line: the largest image that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`.
+Paths start at the repository's root. Plots have a mark, too, and have to name the commit of their CSV (plot.py,
+plot_papers.py and plot_foreground.py draw them):
 
     <!-- plot: tests/benchmarks/results/h200/graph.csv -->
     ![What it shows](docs/graph.svg)
@@ -423,11 +425,32 @@ def foreground_speed(results, document):
                            f"{results.facts['opencv']}; motion is compared with MOG2")
 
 
+def segment_times(results, document):
+    """Device time of each rule, and how many times the plain threshold's it is."""
+    sizes = sorted({row.size for row in results.rows}, key=lambda size: size[0] * size[1])
+    images = list(dict.fromkeys(row.image for row in results.rows))
+    columns = [(image, size) for image in images for size in sizes]
+
+    def time(rule, image, size):
+        return results.select(algorithm=rule, image=image, size=size)[0].median_us
+
+    def cell(rule, image, size):
+        value = time(rule, image, size)
+        return f"{value:.1f}" if rule == "plain" else f"{value:.1f} ({value / time('plain', image, size):.2f}×)"
+
+    rules = list(dict.fromkeys(row.algorithm for row in results.rows))
+    lines = [[f"`{rule}`", *(cell(rule, *column) for column in columns)] for rule in rules]
+    header = ["rule", *(f"{image}, {size_name(size)}" for image, size in columns)]
+    return markdown(header, lines) + caption(
+        results, document, "Microseconds of device time in a CUDA graph, from a grey frame on the GPU to all records and RGBA; "
+                           "medians, and how many times the plain threshold's")
+
+
 def ratio_to_peer(row):
     return "" if row.method.startswith("opencv") and row.ratio == 1 else f"{row.ratio:.1f}×"
 
 
-RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed,
+RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed, "segment-times": segment_times,
                  "pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams, "decode": decode,
                  "labelers": labelers, "clip": clips, "outputs": outputs,
                  "label-stages": label_stages, "published-code": published_code, "stages": stages,
