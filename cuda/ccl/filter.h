@@ -4,7 +4,7 @@
 ///
 /// A filter is decided once per component, into its *mark*: the component's area, or 0 if it is not kept.
 /// Selection, overflow and painting read marks only. So a new condition needs a value of FilterCondition, a
-/// field here, lines in needs() and in fails(), and the sums that it reads.
+/// field here, lines in needs() and in failed_condition(), and the sums that it reads.
 ///
 /// All decisions are exact: they compare integers. Real limits are fixed-point numbers, in 1/kFilterOne.
 #pragma once

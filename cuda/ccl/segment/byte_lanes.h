@@ -2,8 +2,8 @@
 /// The byte operations that background models are made of, for one pixel.
 ///
 /// A rule is a template over a type like this one: the host runs the same rule on vectors of bytes (see
-/// host/stages/segment/lanes.h), where each operation is one instruction or two. Values are 0..255; masks are
-/// 0 or 255.
+/// host/stages/segment/simd/background_vectors.h), where each operation is one instruction or two. Values are
+/// 0..255; masks are 0 or 255.
 #pragma once
 
 #include <cstdint>

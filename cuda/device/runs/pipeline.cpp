@@ -6,7 +6,8 @@
 /// Atomics on device memory are few: their number grows with the components at borders of tiles, not with
 /// pixels or runs. Rare requests take more kernels: a filter takes two that sort its records, a map of labels
 /// or roots takes another pass, and a table that overflows takes two more passes, because all areas must be
-/// known before any record.
+/// known before any record. Frames with hysteresis or Filter::top_n take the stages of published labelers,
+/// see is_staged().
 #include <utility>
 
 #include "ccl/colors.h"

@@ -33,9 +33,10 @@ Status enqueue_mixture(const Plane& frame, const Chroma& chroma, const MotionSte
                        const MixturePlanes& planes, const Decision& decision, uint32_t* bits,
                        cudaStream_t stream);
 
-/// Enqueues the writing of the background: luma, U and V of each pixel, dense.
+/// The kernel of enqueue_mixture() whose last argument is the step.
 StepKernel mixture_step_kernel(bool has_chroma);
 
+/// Enqueues the writing of the background: luma, U and V of each pixel, dense.
 Status read_mixture(const MixturePlanes& planes, uint32_t width, uint32_t height, uint8_t* luma, uint8_t* u,
                     uint8_t* v, cudaStream_t stream);
 

@@ -64,9 +64,9 @@ class FrameBits {
 /// One per engine. It outlives a change of the configuration, unless the frame's size changes: the background
 /// model goes on. All calls, construction and destruction included, need the context to be current.
 ///
-/// For each frame for which makes_bits() is true: prepare(), begin(), then enqueue() or a graph with what it
-/// enqueues, then end(). Frames come in their order; on the GPU each waits for the one before it, whatever
-/// their streams.
+/// For each frame for which makes_bits() is true: prepare(), begin(), then enqueue(), or set_step() and a
+/// graph with what enqueue() enqueued, then end(). Frames come in their order; on the GPU each waits for the
+/// one before it, whatever their streams.
 class Segmenter {
  public:
   /// Takes no memory for any rule yet.

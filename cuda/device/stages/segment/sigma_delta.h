@@ -43,9 +43,10 @@ Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma, const Motio
                            const SigmaDeltaPlanes& planes, const SigmaDeltaChromaPlanes& chroma_planes,
                            const Decision& decision, uint32_t* bits, cudaStream_t stream);
 
-/// Enqueues the writing of the background: luma, U and V of each pixel, dense.
+/// The kernel of enqueue_sigma_delta() whose last argument is the step.
 StepKernel sigma_delta_step_kernel(bool has_chroma);
 
+/// Enqueues the writing of the background: luma, U and V of each pixel, dense.
 Status read_sigma_delta(const SigmaDeltaPlanes& planes, const SigmaDeltaChromaPlanes& chroma_planes,
                         uint32_t width, uint32_t height, uint8_t* luma, uint8_t* u, uint8_t* v,
                         cudaStream_t stream);

@@ -20,7 +20,7 @@
 
 namespace ccl::host {
 
-/// What an engine knows a stream's background. It lives as long as the frames' size stays the same.
+/// The background of an engine's stream. It lives as long as the frames' size stays the same.
 struct StreamBackground {
   StreamBackground(uint32_t width_of_frames, uint32_t height_of_frames)
       : width(width_of_frames),
