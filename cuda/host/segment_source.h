@@ -8,7 +8,7 @@
 namespace ccl::host {
 
 /// A frame after its ForegroundRule: one segment per pixel, 0 for background. Two pixels connect if and only
-/// if they are adjacent and their segments are equal and not 0. This covers both foreground rules.
+/// if they are adjacent and their segments are equal and not 0. This covers both rules that labelers apply.
 ///
 /// A border of at least one zero byte surrounds the frame, so that a foreground pixel may be compared with
 /// all of its eight neighbours: a neighbour outside the frame never matches.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/// The chroma of the model: it is classified before the kernel of the luma, and learnt after it.
 #include "device/stages/segment/sigma_delta_chroma.h"
 
 #include "device/launch.cuh"
