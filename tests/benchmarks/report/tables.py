@@ -31,7 +31,8 @@ import re
 import sys
 from pathlib import Path
 
-from foreground import Foreground, is_ours, name as method_name
+from foreground_tables import foreground, foreground_speed, segment_times
+from markdown_table import caption, link_to, markdown
 from papers import PaperResults, digits, matrix_rows
 from results import FLOOR, Results, algorithm_name, by_algorithm, mean, size_name, worst
 
@@ -61,23 +62,6 @@ def ratio(rows, base):
         return "–"
     value = mean(rows) / base
     return f"{value:.2f}×" if value < 10 else f"{value:.0f}×"
-
-
-def markdown(header, lines):
-    width = len(header)
-    rule = ["---"] + ["---:"] * (width - 1)
-    return "".join("| " + " | ".join(cells) + " |\n" for cells in [header, rule, *lines])
-
-
-def caption(results, document, what):
-    facts = results.facts
-    link = os.path.relpath(results.path, Path(document).resolve().parent)
-    return (f"\n*{what}. {results.machine()}; commit {facts.get('commit', '?')}, {facts.get('date', '?')}: "
-            f"[{results.path.name}]({link}).*\n")
-
-
-def link_to(results, document):
-    return f"[{results.path.name}]({os.path.relpath(results.path, Path(document).resolve().parent)})"
 
 
 def labelers(results, document, clip=False):
@@ -384,70 +368,6 @@ def matrix(path, document):
              for (algorithm, backend), of_set in counts.items()]
     return markdown(["exact frames", "where", *sets], lines) + caption(
         PaperResults(path), document, "Root map, labels and their number, 4- and 8-connected, binary and values")
-
-
-def foreground(results, document):
-    """F1 by category; below it the means, and how long a change of light is visible."""
-    figures = Foreground(results)
-    methods = figures.methods
-
-    def line(title, values, form="{:.2f}"):
-        return [title, *(form.format(value) for value in values)]
-
-    def settled(method):
-        frames = figures.settled_after(method).values()
-        return ", ".join(f"{value:.0f}" for value in frames) if frames else "–"
-
-    lines = [line(category, [figures.of("f1", method, category) for method in methods])
-             for category in figures.categories]
-    lines += [line(title, [figures.mean(figure, method) for method in methods], "**{:.3f}**")
-              for figure, title in (("f1", "**mean F1**"),)]
-    lines += [line(f"mean {figure}", [figures.mean(figure, method) for method in methods])
-              for figure in ("precision", "recall")]
-    lines.append(["frames with false components after a light switch", *map(settled, methods)])
-    header = ["F1", *(f"`{method_name(method)}`" if is_ours(method) else method_name(method) for method in methods)]
-    sequences = len({(row.category, row.sequence) for row in results.rows})
-    return markdown(header, lines) + caption(
-        results, document, f"{sequences} sequences of {size_name(results.rows[0].size)}, {results.rows[0].frames} frames "
-                           f"of each counted. MOG2, KNN and CNT are OpenCV {results.facts['opencv']}'s")
-
-
-def foreground_speed(results, document):
-    def contestant(row):
-        peer, _, model = row.method.partition("-")
-        return ", ".join(filter(None, ("OpenCV", model.upper()))) if peer == "opencv" else f"`{row.method}`"
-
-    lines = [[row.task, contestant(row), str(row.components), f"{row.median_us / 1000:.2f}", ratio_to_peer(row)]
-             for row in results.rows]
-    header = ["foreground", "", "components", f"ms per frame of {size_name(results.rows[0].size)}", "to OpenCV"]
-    return markdown(header, lines) + caption(
-        results, document, f"Processor time of one thread, from a grey frame to the records of its components; medians. OpenCV "
-                           f"{results.facts['opencv']}; motion is compared with MOG2")
-
-
-def segment_times(results, document):
-    """Device time of each rule, and how many times the plain threshold's it is."""
-    sizes = sorted({row.size for row in results.rows}, key=lambda size: size[0] * size[1])
-    images = list(dict.fromkeys(row.image for row in results.rows))
-    columns = [(image, size) for image in images for size in sizes]
-
-    def time(rule, image, size):
-        return results.select(algorithm=rule, image=image, size=size)[0].median_us
-
-    def cell(rule, image, size):
-        value = time(rule, image, size)
-        return f"{value:.1f}" if rule == "plain" else f"{value:.1f} ({value / time('plain', image, size):.2f}×)"
-
-    rules = list(dict.fromkeys(row.algorithm for row in results.rows))
-    lines = [[f"`{rule}`", *(cell(rule, *column) for column in columns)] for rule in rules]
-    header = ["rule", *(f"{image}, {size_name(size)}" for image, size in columns)]
-    return markdown(header, lines) + caption(
-        results, document, "Microseconds of device time in a CUDA graph, from a grey frame on the GPU to all records and RGBA; "
-                           "medians, and how many times the plain threshold's")
-
-
-def ratio_to_peer(row):
-    return "" if row.method.startswith("opencv") and row.ratio == 1 else f"{row.ratio:.1f}×"
 
 
 RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed, "segment-times": segment_times,
