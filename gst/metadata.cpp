@@ -175,9 +175,7 @@ GstStructure* new_frame_structure(const char* name, GstBaseTransform* transform,
 void post_frame_message(GstBaseTransform* transform, GstBuffer* buffer, const ccl::FrameResult& result) {
   GstStructure* structure = new_frame_structure("cudaccl", transform, buffer);
   for (const FrameCount& count : kFrameCounts) {
-    if (count.message_field != nullptr) {
-      gst_structure_set(structure, count.message_field, count.type, count.value(result), nullptr);
-    }
+    gst_structure_set(structure, count.message_field, count.type, count.value(result), nullptr);
   }
   gst_element_post_message(GST_ELEMENT(transform), gst_message_new_element(GST_OBJECT(transform), structure));
 }

@@ -36,6 +36,9 @@ void Statistics::count_frame(const ccl::FrameResult& result) {
   for (size_t i = 0; i < std::size(kFrameCounts); ++i) {
     totals_.counts[i] += kFrameCounts[i].value(result);
   }
+  for (uint32_t i = 0; i < ccl::kFilterConditions; ++i) {
+    totals_.n_removed[i] += result.counts.n_removed[i];
+  }
   ++totals_.frames;
 }
 
@@ -77,6 +80,10 @@ GstStructure* Statistics::to_structure(const Processor& processor) const {
                         G_TYPE_UINT64, totals.late, "corrupt", G_TYPE_UINT64, totals.corrupt, nullptr);
   for (size_t i = 0; i < std::size(kFrameCounts); ++i) {
     gst_structure_set(structure, kFrameCounts[i].stats_field, G_TYPE_UINT64, totals.counts[i], nullptr);
+  }
+  for (uint32_t i = 0; i < ccl::kFilterConditions; ++i) {
+    const std::string field = std::string("removed-by-") + ccl::kFilterConditionNames[i];
+    gst_structure_set(structure, field.c_str(), G_TYPE_UINT64, totals.n_removed[i], nullptr);
   }
   for (int i = 0; i < kStages; ++i) {
     const Range& stage = totals.stages[i];

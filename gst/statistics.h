@@ -25,9 +25,9 @@ class Statistics {
   bool is_report_due();
 
   /// application/x-cudaccl-stats: `device` (string, empty if there is none) and `device-id` (gint, −1 unless
-  /// it is a GPU) of the processor; then `frames`, `dropped` (`late` and `corrupt`), and the sums of
-  /// kFrameCounts (guint64); then for each stage STAGE-us-min, STAGE-us-mean, STAGE-us-max (gdouble). Owned
-  /// by the caller.
+  /// it is a GPU) of the processor; then `frames`, `dropped` (`late` and `corrupt`), the sums of
+  /// kFrameCounts, and for each of ccl::kFilterConditionNames the sum removed-by-NAME (guint64); then for
+  /// each stage STAGE-us-min, STAGE-us-mean, STAGE-us-max (gdouble). Owned by the caller.
   GstStructure* to_structure(const Processor& processor) const;
 
  private:
@@ -46,6 +46,7 @@ class Statistics {
     uint64_t late = 0;
     uint64_t corrupt = 0;
     uint64_t counts[std::size(kFrameCounts)] = {};
+    uint64_t n_removed[ccl::kFilterConditions] = {};
     Range stages[kStages];
   };
 

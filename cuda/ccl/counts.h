@@ -28,30 +28,15 @@ struct FrameCountField {
   uint32_t (*value)(const FrameCounts&);
 };
 
-template <FilterCondition condition>
-uint32_t n_removed_by(const FrameCounts& counts) {
-  return counts.n_removed[condition];
-}
-
-/// Every field, to print and to compare counts.
+/// Every field but n_removed, to print counts.
 inline constexpr FrameCountField kFrameCountFields[] = {
     {"n_labels", [](const FrameCounts& counts) { return counts.n_labels; }},
     {"n_components", [](const FrameCounts& counts) { return counts.n_components; }},
     {"n_iterations", [](const FrameCounts& counts) { return counts.n_iterations; }},
     {"level", [](const FrameCounts& counts) { return counts.level; }},
     {"relearning", [](const FrameCounts& counts) { return counts.relearning; }},
-    {"n_removed by min_area", n_removed_by<kMinArea>},
-    {"n_removed by max_area", n_removed_by<kMaxArea>},
-    {"n_removed by min_width", n_removed_by<kMinWidth>},
-    {"n_removed by min_height", n_removed_by<kMinHeight>},
-    {"n_removed by max_width", n_removed_by<kMaxWidth>},
-    {"n_removed by max_height", n_removed_by<kMaxHeight>},
-    {"n_removed by clear_border", n_removed_by<kClearBorder>},
-    {"n_removed by min_extent", n_removed_by<kMinExtent>},
-    {"n_removed by min_circularity", n_removed_by<kMinCircularity>},
-    {"n_removed by max_eccentricity", n_removed_by<kMaxEccentricity>},
-    {"n_removed by top_n", n_removed_by<kTopN>},
 };
-static_assert(sizeof(kFrameCountFields) / sizeof(FrameCountField) == sizeof(FrameCounts) / sizeof(uint32_t));
+static_assert(sizeof(kFrameCountFields) / sizeof(FrameCountField) + kFilterConditions ==
+              sizeof(FrameCounts) / sizeof(uint32_t));
 
 }  // namespace ccl

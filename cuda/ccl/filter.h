@@ -3,8 +3,8 @@
 /// are those of the unfiltered frame, so they do not depend on the filter.
 ///
 /// A filter is decided once per component, into its *mark*: the component's area, or 0 if it is not kept.
-/// Selection, overflow and painting read marks only. So a new condition needs a value of FilterCondition, a
-/// field here, lines in needs() and in failed_condition(), and the sums that it reads.
+/// Selection, overflow and painting read marks only. So a new condition needs a value of FilterCondition, its
+/// name, a field here, lines in needs() and in failed_condition(), and the sums that it reads.
 ///
 /// All decisions are exact: they compare integers. Real limits are fixed-point numbers, in 1/kFilterOne.
 #pragma once
@@ -34,6 +34,13 @@ enum FilterCondition : uint32_t {
   kFilterConditions,
   kPassed = kFilterConditions,  ///< no condition is failed
 };
+
+/// By FilterCondition: the name of the element's property, and of what the condition removed in `stats`.
+inline constexpr const char* kFilterConditionNames[] = {
+    "min-area",     "max-area",   "min-width",       "min-height",       "max-width", "max-height",
+    "clear-border", "min-extent", "min-circularity", "max-eccentricity", "top-n",
+};
+static_assert(sizeof(kFilterConditionNames) / sizeof(const char*) == kFilterConditions);
 
 /// The sums that the conditions of a filter read, in addition to areas.
 enum FilterNeeds : uint32_t {

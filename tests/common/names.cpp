@@ -91,6 +91,9 @@ void PrintTo(const FrameCounts& counts, std::ostream* out) {
   for (const FrameCountField& field : kFrameCountFields) {
     *out << field.name << " " << field.value(counts) << ", ";
   }
+  for (uint32_t condition = 0; condition < kFilterConditions; ++condition) {
+    *out << "n_removed by " << kFilterConditionNames[condition] << " " << counts.n_removed[condition] << ", ";
+  }
 }
 
 }  // namespace ccl

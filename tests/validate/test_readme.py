@@ -200,17 +200,57 @@ def test_property_table_says_when_a_change_takes_effect():
         assert (when == "read only") == ("writable" not in flags[name]), name
 
 
-def test_counts_of_a_frame_are_documented():
-    """The table of gst/frame_counts.h, and the rows of docs/metadata.md that follow the fields of every message and stats."""
-    text = DOCUMENTS[ROOT / "docs" / "metadata.md"]
-    counts = re.findall(r'^    {(?:"([a-z-]+)"|nullptr), "([a-z-]+)",', (ROOT / "gst" / "frame_counts.h").read_text(), re.MULTILINE)
+def stats_fields():
+    """The fields of `stats` in their order, from the element."""
+    text = run(["gst-inspect-1.0", "cudaccl"], ROOT).stdout
+    of_stats = re.search(r"^  stats .*\n((?: {3}.*\n)+)", text, re.MULTILINE).group(1)
+    return [name for name in re.findall(r"^ +([a-z-]+): ", of_stats, re.MULTILINE) if name != "flags"]
+
+
+def filters_of_stats():
+    names = [name.removeprefix("removed-by-") for name in stats_fields() if name.startswith("removed-by-")]
+    assert names
+    return names
+
+
+def table_rows(document, chapter):
+    """The cells of all rows of a chapter's table, less its head."""
+    text = re.split(f"^##? {chapter}", document, flags=re.MULTILINE)[1].split("\n## ")[0]
+    return [row.split(" | ") for row in re.findall(r"^\| (.*) \|$", text, re.MULTILINE)[1:]]
+
+
+def test_message_fields_are_documented():
+    """The table of gst/frame_counts.h, and the rows of docs/metadata.md that follow the fields of every message."""
+    counts = re.findall(r'^    {"([a-z-]+)", "[a-z-]+",', (ROOT / "gst" / "frame_counts.h").read_text(), re.MULTILINE)
     assert counts
-    for chapter, last, names in (("Messages", "running-time", [message for message, _ in counts if message]),
-                                 ("Statistics", "corrupt", [stats for _, stats in counts])):
-        table = text.split(f"## {chapter}")[1].split("\n## ")[0]
-        rows = re.findall(r"^\| (`[^|]*`) \|", table, re.MULTILINE)
-        listed = re.findall("`([a-z-]+)`", "".join(rows))
-        assert [name for name in listed[listed.index(last) + 1:] if not name.startswith("-")] == names, chapter
+    rows = table_rows(DOCUMENTS[ROOT / "docs" / "metadata.md"], "Messages")
+    listed = [name for row in rows for name in re.findall("`([a-z-]+)`", row[0])]
+    assert listed[listed.index("running-time") + 1:] == counts
+
+
+def test_stats_fields_are_documented():
+    """All, in their order, where docs/metadata.md writes one row for all filters and one for all stages."""
+    documented = []
+    for cells in table_rows(DOCUMENTS[ROOT / "docs" / "metadata.md"], "Statistics"):
+        names = re.findall("`([a-z-]+)`", cells[0])
+        if cells[0].endswith("*filter*"):
+            names = [names[0] + name for name in filters_of_stats()]
+        elif cells[0].startswith("*stage*"):
+            suffixes = [names[0], *(names[0].removesuffix("-min") + suffix for suffix in names[1:])]
+            names = [stage + suffix for stage in re.findall("`([a-z]+)`", cells[2]) for suffix in suffixes]
+        documented += names
+    assert documented == stats_fields()
+
+
+def test_filters_are_documented():
+    """docs/filters.md has every filter at its place in the order in which they are tested."""
+    names = []
+    for order, properties, *_ in table_rows(DOCUMENTS[ROOT / "docs" / "filters.md"], "Filters"):
+        of_row = re.findall("`([a-z-]+)`", properties)
+        first, last = len(names) + 1, len(names) + len(of_row)
+        assert order in ([str(first)] if first == last else [f"{first}, {last}", f"{first} to {last}"]), properties
+        names += of_row
+    assert names == filters_of_stats()
 
 
 def test_c_snippet_compiles(tmp_path):

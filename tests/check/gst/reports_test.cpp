@@ -103,10 +103,10 @@ TEST(Stats, CountsAndTimes) {
   EXPECT_EQ(field(stats.get(), "overflow"), 4u);
   std::set<std::string> fields = {"device",  "device-id",  "frames",   "dropped", "late",
                                   "corrupt", "components", "overflow", "levels",  "relearning"};
-  for (const char* filter : {"min-area", "max-area", "min-width", "min-height", "max-width", "max-height",
-                             "clear-border", "min-extent", "min-circularity", "max-eccentricity", "top-n"}) {
-    fields.insert(std::string("removed-by-") + filter);
-    EXPECT_EQ(field(stats.get(), ("removed-by-" + std::string(filter)).c_str()), 0u);
+  for (const char* condition : ccl::kFilterConditionNames) {
+    const std::string name = std::string("removed-by-") + condition;
+    fields.insert(name);
+    EXPECT_EQ(field(stats.get(), name.c_str()), 0u);
   }
   double total = 0;
   for (const char* stage : {"upload", "segment", "label", "number", "measure", "paint", "download"}) {
