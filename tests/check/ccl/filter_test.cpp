@@ -3,6 +3,7 @@
 /// have.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -165,7 +166,9 @@ TEST(FilterTest, Order) {
                 .min_extent = kFilterOne,
                 .min_circularity = kFilterOne,
                 .max_eccentricity = 0};
+  uint32_t next = 0;
   const auto expect_next = [&](FilterCondition condition, auto&& switch_off) {
+    EXPECT_EQ(condition, next++);
     EXPECT_EQ(failed(filter, sums), condition);
     switch_off();
   };
@@ -179,6 +182,7 @@ TEST(FilterTest, Order) {
   expect_next(kMinExtent, [&] { filter.min_extent = 0; });
   expect_next(kMinCircularity, [&] { filter.min_circularity = 0; });
   expect_next(kMaxEccentricity, [&] { filter.max_eccentricity = kFilterOne; });
+  EXPECT_EQ(next, kTopN) << "every condition of one component";
   EXPECT_EQ(failed(filter, sums), kPassed);
 }
 
@@ -221,6 +225,20 @@ Image shapes(uint32_t width, uint32_t height) {
   put(width / 2, 0);
   put(width / 2, height - 1);
   return image;
+}
+
+/// The tests below compare pipelines with the oracle, for all cases. A condition that no case has, or that
+/// the oracle does not know, would have no test.
+TEST(FilterCasesTest, HaveEveryConditionAlone) {
+  const ExpectedFrame frame = expect_labels(shapes(155, 146), {});
+  for (uint32_t condition = 0; condition < kFilterConditions; ++condition) {
+    const bool is_alone = std::ranges::any_of(filter_cases(), [&](const Filter& filter) {
+      const FrameCounts counts = expect_counts(frame, {.filter = filter});
+      const uint32_t n_removed = counts.n_removed[condition];
+      return n_removed > 0 && counts.n_components > 0 && counts.n_components + n_removed == counts.n_labels;
+    });
+    EXPECT_TRUE(is_alone) << kFilterConditionNames[condition];
+  }
 }
 
 class FilteredFrameTest : public ExactTest {
