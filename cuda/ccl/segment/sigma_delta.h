@@ -202,7 +202,11 @@ constexpr typename Lanes::Value mean_step(const Rates& rates, typename Lanes::Va
   const auto at_least = [&](uint8_t limit, typename Lanes::Value step) {
     return Lanes::both(Lanes::at_least(variance, Lanes::splat(limit)), step);
   };
-  return Lanes::add(Lanes::add(at_least(rates.steps[0], one), at_least(rates.steps[1], one)),
+  const auto first = at_least(rates.steps[0], one);
+  if (rates.steps[1] > kMaxVariance) {  // so in most frames
+    return first;
+  }
+  return Lanes::add(Lanes::add(first, at_least(rates.steps[1], one)),
                     at_least(rates.steps[2], Lanes::splat(2)));
 }
 
@@ -224,26 +228,45 @@ constexpr typename Lanes::Value move_variance(const Rates& rates, typename Lanes
   return Lanes::min(Lanes::max(moved, Lanes::splat(kMinVariance)), Lanes::splat(kMaxVariance));
 }
 
+/// Whether counts may reach their end in a frame. `ghosts`: see Thresholds.
+constexpr bool counts_differing(const Rates& rates, bool ghosts) {
+  return rates.count != 0 || ghosts;
+}
+
+/// In selective learning. `counts`: see counts_differing().
 template <typename Lanes>
-constexpr Change<Lanes> learn(const Rates& rates, typename Lanes::Value far, typename Lanes::Value differs,
-                              typename Lanes::Value variance, typename Lanes::Value status) {
+constexpr Change<Lanes> learn_selectively(const Rates& rates, bool counts, typename Lanes::Value far,
+                                          typename Lanes::Value differs, typename Lanes::Value variance,
+                                          typename Lanes::Value status) {
   const auto differed = Lanes::splat(kDiffered);
   const auto new_differed = Lanes::both(differs, differed);
-  const auto moved = move_variance<Lanes>(rates, far, variance);
-  const auto selected = Lanes::select(differs, variance, moved);
-  if (rates.warm_up > 0) {
-    const auto step = Lanes::splat(rates.warm_up);
-    const auto none = Lanes::splat(0);
-    return rates.spares_objects ? Change<Lanes>{none, Lanes::without(step, differs), selected, new_differed}
-                                : Change<Lanes>{none, step, moved, new_differed};
-  }
+  const auto selected = Lanes::select(differs, variance, move_variance<Lanes>(rates, far, variance));
+  const auto step = Lanes::without(mean_step<Lanes>(rates, variance), differs);
   const auto old_count = Lanes::without(status, differed);
+  if (!counts) {
+    return {Lanes::splat(0), step, selected, Lanes::either(old_count, new_differed)};
+  }
   const auto tick = Lanes::splat(rates.count);
   const auto count =
       Lanes::select(differs, Lanes::add(old_count, tick), Lanes::subtract(old_count, Lanes::add(tick, tick)));
   const auto learned = Lanes::at_least(count, Lanes::splat(kLearnedCount));
-  return {learned, Lanes::without(mean_step<Lanes>(rates, variance), differs), selected,
-          Lanes::either(Lanes::without(count, learned), new_differed)};
+  return {learned, step, selected, Lanes::either(Lanes::without(count, learned), new_differed)};
+}
+
+template <typename Lanes>
+constexpr Change<Lanes> learn(const Rates& rates, bool counts, typename Lanes::Value far,
+                              typename Lanes::Value differs, typename Lanes::Value variance,
+                              typename Lanes::Value status) {
+  if (rates.warm_up == 0) {
+    return learn_selectively<Lanes>(rates, counts, far, differs, variance, status);
+  }
+  const auto new_differed = Lanes::both(differs, Lanes::splat(kDiffered));
+  const auto step = Lanes::splat(rates.warm_up);
+  const auto none = Lanes::splat(0);
+  const auto moved = move_variance<Lanes>(rates, far, variance);
+  return rates.spares_objects ? Change<Lanes>{none, Lanes::without(step, differs),
+                                              Lanes::select(differs, variance, moved), new_differed}
+                              : Change<Lanes>{none, step, moved, new_differed};
 }
 
 template <typename Lanes>
@@ -258,8 +281,21 @@ constexpr Pixel<Lanes> update(const Thresholds& thresholds, const Rates& rates, 
                               typename Lanes::Value value) {
   const auto far = distance<Lanes>(value, old.mean);
   const Change<Lanes> change =
-      learn<Lanes>(rates, far, differs<Lanes>(thresholds, far, old.variance), old.variance, old.status);
+      learn<Lanes>(rates, counts_differing(rates, thresholds.ghosts), far,
+                   differs<Lanes>(thresholds, far, old.variance), old.variance, old.status);
   return {learn_mean<Lanes>(change, old.mean, value), change.variance, change.status};
+}
+
+/// update() in selective learning. `counts`: see counts_differing().
+template <typename Lanes>
+constexpr Pixel<Lanes> update_selectively(const Thresholds& thresholds, const Rates& rates, bool counts,
+                                          const Pixel<Lanes>& old, typename Lanes::Value value) {
+  const auto far = distance<Lanes>(value, old.mean);
+  const Change<Lanes> change = learn_selectively<Lanes>(
+      rates, counts, far, differs<Lanes>(thresholds, far, old.variance), old.variance, old.status);
+  return {counts ? learn_mean<Lanes>(change, old.mean, value)
+                 : move<Lanes>(old.mean, value, change.step, change.step),
+          change.variance, change.status};
 }
 
 /// update() of a pixel that does not differ and whose status is 0, unless the model warms up: the status
@@ -287,7 +323,8 @@ constexpr ChromaPixel<Lanes> update_chroma(const Thresholds& thresholds, const R
                                            typename Lanes::Value v) {
   const auto far = chroma_distance<Lanes>(u, v, old.mean_u, old.mean_v);
   const auto differs = above<Lanes>(far, Lanes::add(old.variance, Lanes::splat(thresholds.chroma)));
-  const Change<Lanes> change = learn<Lanes>(rates, far, differs, old.variance, old.status);
+  const Change<Lanes> change =
+      learn<Lanes>(rates, counts_differing(rates, thresholds.ghosts), far, differs, old.variance, old.status);
   return {learn_mean<Lanes>(change, old.mean_u, u), learn_mean<Lanes>(change, old.mean_v, v), change.variance,
           change.status};
 }

@@ -14,16 +14,18 @@ class CountingBarrier {
   /// `word` is device memory, zero before the first kernel that uses it.
   explicit __device__ CountingBarrier(unsigned long long* word) : word_(word) {}
 
+  /// For arrive() and wait(). It stays the same until all blocks have arrived, so a block can read it long
+  /// before it arrives.
+  __device__ bool phase() const { return phase_of(load()); }
+
   /// One thread of each block calls it, with a number below 2³¹; so is the sum. `last_sum`: that of the
-  /// barrier before, which block 0 subtracts. The result goes to wait().
-  __device__ bool arrive(uint32_t n, uint32_t last_sum) const {
-    const bool phase = phase_of(load());
+  /// barrier before, which block 0 subtracts.
+  __device__ void arrive(uint32_t n, uint32_t last_sum) const {
     // All blocks together flip the highest bit and leave the others of the high half as they were. The low
     // half is at least the last sum until block 0 subtracts it: there is no carry between the halves.
     const bool is_first = blockIdx.x == 0;
     const uint32_t high = is_first ? kPhase - (gridDim.x - 1) : 1;
     add((static_cast<unsigned long long>(high) << 32) + n - (is_first ? last_sum : 0));
-    return phase;
   }
 
   /// The same thread waits until all blocks have arrived. Returns the sum.

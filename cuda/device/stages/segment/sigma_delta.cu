@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// One kernel a frame, whose blocks are resident: each thread classifies a vector of 16 pixels and keeps it
-/// in registers; after a barrier all blocks know how the frame is learnt, and the thread learns its vector.
+/// in registers. No mean may change before all blocks have classified, because they read the means of
+/// neighbours, so the blocks wait for each other. Meanwhile each thread learns its vector as if the light had
+/// not changed, see expect(); if that is so, it only has to store what it has. Frames in which the model
+/// learns otherwise are rare: their vectors are loaded again.
+///
 /// In frames with more vectors than threads, a thread has several of them, and keeps the last one.
 #include "device/stages/segment/sigma_delta.h"
 
@@ -22,17 +26,30 @@ constexpr uint32_t kLumaBlocks = 2;  ///< on a multiprocessor
 constexpr uint32_t kLumaWarps = kLumaThreads / kWarpSize;
 constexpr uint32_t kNone = ~0u;
 
-/// The model in both cases: if the light has not changed, and if it has.
-struct Outcomes {
-  ModelState models[2];
+struct Shared {
+  ModelState before;    ///< as the frame before has left it
+  ModelState expected;  ///< after this frame, if the light does not change
+  ModelState changed;   ///< if it does
   uint32_t warp_sums[2][kLumaWarps];
   uint32_t n_differ;
-  uint32_t chosen;
+  bool has_changed;  ///< the light
   sigma_delta::Relearning relearning;
 };
 
 __device__ bool is_leader() {
   return threadIdx.x == kLumaThreads - 1;
+}
+
+/// Loads the model and makes what is expected of it. The first warp of each block does this while it waits
+/// for its pixels. The block sees it after its next barrier.
+__device__ void prepare_model(const WordCopy<ModelState>& model, const MotionStep& step, Shared* shared) {
+  if (threadIdx.x < kWarpSize) {
+    model.store(&shared->before);
+    __syncwarp();
+    if (threadIdx.x == 0) {
+      shared->expected = expect(step, shared->before);
+    }
+  }
 }
 
 /// One block writes what later kernels read. All blocks have loaded the old model.
@@ -55,42 +72,57 @@ __device__ uint32_t block_sum(uint32_t n_of_thread, uint32_t* warp_sums) {
   return warp == kLumaWarps - 1 ? warp_sum(kAllLanes, lane < kLumaWarps ? warp_sums[lane] : 0) : 0;
 }
 
-/// Adds the pixels of all blocks that differ, and decides how the frame is learnt. While the sum is not
-/// known, both cases are prepared. All threads must call it.
-__device__ const ModelState& decide_together(const LumaJob& job, const MotionStep& step, uint32_t n_of_thread,
-                                             Outcomes* outcomes) {
+/// What the leader needs to arrive at the barrier, loaded long before.
+struct Arrival {
+  bool phase;
+  uint32_t last_sum;
+
+  explicit __device__ Arrival(FrameTotals* totals)
+      : phase(is_leader() && CountingBarrier(&totals->differing).phase()),
+        last_sum(is_leader() && blockIdx.x == 0 ? totals->n_differ : 0) {}
+};
+
+/// Adds the pixels of all blocks that differ, and calls meanwhile() before it waits for the sum. Returns
+/// whether the light has changed. All threads must call it.
+template <typename Meanwhile>
+__device__ bool has_light_changed(const LumaJob& job, const MotionStep& step, const Arrival& arrival,
+                                  uint32_t n_of_thread, Shared* shared, Meanwhile meanwhile) {
   FrameTotals* totals = job.decision.totals;
   const CountingBarrier barrier(&totals->differing);
-  const uint32_t n_of_block = block_sum(n_of_thread, outcomes->warp_sums[0]);
+  const uint32_t n_of_block = block_sum(n_of_thread, shared->warp_sums[0]);
   if (is_leader()) {
-    const bool phase = barrier.arrive(n_of_block, totals->n_differ);
-    const uint32_t n_differ = barrier.wait(phase);
-    outcomes->n_differ = n_differ;
-    outcomes->chosen = light_changed(step, job.decision.n_pixels, n_differ) ? 1 : 0;
+    barrier.arrive(n_of_block, arrival.last_sum);
+  }
+  meanwhile();
+  if (is_leader()) {
+    const uint32_t n_differ = barrier.wait(arrival.phase);
+    shared->n_differ = n_differ;
+    shared->has_changed = light_changed(step, job.decision.n_pixels, n_differ);
     if (blockIdx.x == 0) {
       totals->n_differ = n_differ;
     }
-  } else if (threadIdx.x == 0 || threadIdx.x == kWarpSize) {
-    decide(step, job.decision.n_pixels, threadIdx.x != 0, &outcomes->models[threadIdx.x != 0 ? 1 : 0]);
   }
   __syncthreads();
-  ModelState& model = outcomes->models[outcomes->chosen];
+  return shared->has_changed;
+}
+
+/// Completes and stores the model. All threads must call it.
+__device__ void finish(const LumaJob& job, ModelState* model, const Shared& shared) {
   if (blockIdx.x == 0) {
     if (is_leader()) {
-      note_differing(outcomes->n_differ, &model);
+      note_differing(shared.n_differ, model);
     }
     __syncthreads();
-    store_model(job, model);
+    store_model(job, *model);
   }
-  return model;
 }
 
 /// Finds the gain of the light, from the sums of all threads. All threads must call it.
-__device__ void find_gain(const LumaJob& job, const uint2& sums_of_thread, Outcomes* outcomes) {
+__device__ void find_gain(const LumaJob& job, const uint2& sums_of_thread, Shared* shared) {
   FrameTotals* totals = job.decision.totals;
   const GridBarrier barrier(&totals->arrivals);
-  const uint32_t now = block_sum(sums_of_thread.x, outcomes->warp_sums[0]);
-  const uint32_t before = block_sum(sums_of_thread.y, outcomes->warp_sums[1]);
+  const uint32_t now = block_sum(sums_of_thread.x, shared->warp_sums[0]);
+  const uint32_t before = block_sum(sums_of_thread.y, shared->warp_sums[1]);
   light::Sums last{};
   if (is_leader()) {
     last = {totals->last_now, totals->last_before};
@@ -101,10 +133,10 @@ __device__ void find_gain(const LumaJob& job, const uint2& sums_of_thread, Outco
   if (is_leader()) {
     barrier.wait_alone(phase);
     const light::Sums sums{__ldcg(&totals->light_now), __ldcg(&totals->light_before)};
-    outcomes->relearning = {.keeps_objects = true,
-                            .keeps_misfits = false,
-                            .gain = light::gain({sums.now - last.now, sums.before - last.before}),
-                            .margin = job.thresholds.luma};
+    shared->relearning = {.keeps_objects = true,
+                          .keeps_misfits = false,
+                          .gain = light::gain({sums.now - last.now, sums.before - last.before}),
+                          .margin = job.thresholds.luma};
     if (blockIdx.x == 0) {
       totals->last_now = sums.now;
       totals->last_before = sums.before;
@@ -114,10 +146,10 @@ __device__ void find_gain(const LumaJob& job, const uint2& sums_of_thread, Outco
 }
 
 /// Decides whether pixels that do not fit the gain are objects. All threads must call it, after find_gain().
-__device__ void judge_misfits(const LumaJob& job, uint32_t n_of_thread, Outcomes* outcomes) {
+__device__ void judge_misfits(const LumaJob& job, uint32_t n_of_thread, Shared* shared) {
   FrameTotals* totals = job.decision.totals;
   const GridBarrier barrier(&totals->arrivals);
-  const uint32_t n_of_block = block_sum(n_of_thread, outcomes->warp_sums[0]);
+  const uint32_t n_of_block = block_sum(n_of_thread, shared->warp_sums[0]);
   unsigned long long last = 0;
   if (is_leader()) {
     last = totals->last_misfits;
@@ -127,7 +159,7 @@ __device__ void judge_misfits(const LumaJob& job, uint32_t n_of_thread, Outcomes
   if (is_leader()) {
     barrier.wait_alone(phase);
     const unsigned long long sum = __ldcg(&totals->misfits);
-    outcomes->relearning.keeps_misfits = light::keeps_misfits(sum - last, job.decision.n_pixels);
+    shared->relearning.keeps_misfits = light::keeps_misfits(sum - last, job.decision.n_pixels);
     if (blockIdx.x == 0) {
       totals->last_misfits = sum;
     }
@@ -135,17 +167,33 @@ __device__ void judge_misfits(const LumaJob& job, uint32_t n_of_thread, Outcomes
   __syncthreads();
 }
 
-__device__ void store(const LumaJob& job, const Place& place, const PixelVector& v) {
+/// What a vector has learned, and which of it is to be stored.
+struct Learned {
+  uint4 mean;
+  uint4 variance;
+  uint4 status;
+  bool has_mean;
+  bool has_variance;
+  bool has_status;
+};
+
+__device__ void store(const LumaJob& job, const Place& place, const Learned& learned) {
   const SigmaDeltaPlanes& planes = job.planes;
-  store_state(planes.mean, planes.pitch, place.x, place.y, v.mean);
-  store_state(planes.variance, planes.pitch, place.x, place.y, v.variance);
-  store_state(planes.status, planes.pitch, place.x, place.y, v.status);
+  if (learned.has_mean) {
+    store_state(planes.mean, planes.pitch, place.x, place.y, learned.mean);
+  }
+  if (learned.has_variance) {
+    store_state(planes.variance, planes.pitch, place.x, place.y, learned.variance);
+  }
+  if (learned.has_status) {
+    store_state(planes.status, planes.pitch, place.x, place.y, learned.status);
+  }
 }
 
 /// Applies learn(old, value) to all pixels, two at a time.
 template <typename Learn>
-__device__ PixelVector learn_vector(const PixelVector& v, Learn learn) {
-  PixelVector learnt = v;
+__device__ Learned learn_vector(const PixelVector& v, Learn learn) {
+  Learned learned;
 #pragma unroll
   for (uint32_t i = 0; i < kVectorWords; ++i) {
     const Quad value = quad_of(v.pixels, i);
@@ -154,18 +202,12 @@ __device__ PixelVector learn_vector(const PixelVector& v, Learn learn) {
     const Quad status = quad_of(v.status, i);
     const sigma_delta::Pixel<Lanes> even = learn({mean.even, variance.even, status.even}, value.even);
     const sigma_delta::Pixel<Lanes> odd = learn({mean.odd, variance.odd, status.odd}, value.odd);
-    set_word(learnt.mean, i, Quad{even.mean, odd.mean}.word());
-    set_word(learnt.variance, i, Quad{even.variance, odd.variance}.word());
-    set_word(learnt.status, i, Quad{even.status, odd.status}.word());
+    set_word(learned.mean, i, Quad{even.mean, odd.mean}.word());
+    set_word(learned.variance, i, Quad{even.variance, odd.variance}.word());
+    set_word(learned.status, i, Quad{even.status, odd.status}.word());
   }
-  return learnt;
-}
-
-/// The state of a frame with which the model begins. A function of its own, because it is rare.
-__device__ __noinline__ PixelVector begin_vector(PixelVector v) {
-  return learn_vector(v, [](const sigma_delta::Pixel<Lanes>&, uint32_t value) {
-    return sigma_delta::initialize<Lanes>(value);
-  });
+  learned.has_mean = learned.has_variance = learned.has_status = true;
+  return learned;
 }
 
 /// Whether any mean may move.
@@ -182,39 +224,47 @@ __device__ bool has_mean_step(const sigma_delta::Rates& rates, const uint4& vari
 
 /// Learns a vector of pixels that do not differ and whose status is 0. Most vectors of most frames stay as
 /// they are.
-__device__ void learn_calm(const LumaJob& job, const sigma_delta::Rates& rates, const Place& place,
-                           const PixelVector& v) {
-  const SigmaDeltaPlanes& planes = job.planes;
-  if (has_mean_step(rates, v.variance)) {
-    uint4 means;
+__device__ Learned learn_calm(const sigma_delta::Rates& rates, const PixelVector& v) {
+  Learned learned;
+  learned.has_mean = has_mean_step(rates, v.variance);
+  learned.has_variance = rates.up != 0 || rates.down != 0;
+  learned.has_status = false;
 #pragma unroll
-    for (uint32_t i = 0; i < kVectorWords; ++i) {
-      const Quad value = quad_of(v.pixels, i);
-      const Quad mean = quad_of(v.mean, i);
-      const Quad variance = quad_of(v.variance, i);
-      set_word(means, i,
+  for (uint32_t i = 0; i < kVectorWords; ++i) {
+    const Quad value = quad_of(v.pixels, i);
+    const Quad mean = quad_of(v.mean, i);
+    const Quad variance = quad_of(v.variance, i);
+    if (learned.has_mean) {
+      set_word(learned.mean, i,
                Quad{sigma_delta::update_calm_mean<Lanes>(rates, mean.even, variance.even, value.even),
                     sigma_delta::update_calm_mean<Lanes>(rates, mean.odd, variance.odd, value.odd)}
                    .word());
     }
-    store_state(planes.mean, planes.pitch, place.x, place.y, means);
-  }
-  if (rates.up != 0 || rates.down != 0) {
-    uint4 variances;
-#pragma unroll
-    for (uint32_t i = 0; i < kVectorWords; ++i) {
-      const Quad value = quad_of(v.pixels, i);
-      const Quad mean = quad_of(v.mean, i);
-      const Quad variance = quad_of(v.variance, i);
+    if (learned.has_variance) {
       const auto move = [&](uint32_t value_of, uint32_t mean_of, uint32_t variance_of) {
         return sigma_delta::move_variance<Lanes>(rates, distance<Lanes>(value_of, mean_of), variance_of);
       };
       set_word(
-          variances, i,
+          learned.variance, i,
           Quad{move(value.even, mean.even, variance.even), move(value.odd, mean.odd, variance.odd)}.word());
     }
-    store_state(planes.variance, planes.pitch, place.x, place.y, variances);
   }
+  return learned;
+}
+
+/// Learns a vector in selective learning. Both ways have the same result for a calm one, and a warp that
+/// needs one way does not go the other one too.
+__device__ Learned learn_selectively(const LumaJob& job, const sigma_delta::Rates& rates,
+                                     const PixelVector& v, bool is_calm) {
+  if (__all_sync(__activemask(), is_calm) != 0) {
+    return learn_calm(rates, v);
+  }
+  const auto update = [&](bool counts) {
+    return learn_vector(v, [&](const sigma_delta::Pixel<Lanes>& old, uint32_t value) {
+      return sigma_delta::update_selectively<Lanes>(job.thresholds, rates, counts, old, value);
+    });
+  };
+  return sigma_delta::counts_differing(rates, job.thresholds.ghosts) ? update(true) : update(false);
 }
 
 /// The vectors of a thread: from `first` on, each `stride` after the one before it, up to `last`.
@@ -224,53 +274,105 @@ struct Share {
   uint32_t last;
 };
 
-/// Calls see(n_pixels, v) for each vector of a thread that lies in the frame. `kept`: the last one.
-template <typename See>
-__device__ void for_each_vector(const LumaJob& job, const Share& share, const PixelVector& kept, See see) {
-  for (uint32_t index = share.first; share.last != kNone && index <= share.last; index += share.stride) {
+/// Calls visit(index, place, in_frame) for each vector of a thread, the last one first. `in_frame`: pixels of
+/// the vector that lie in the frame.
+template <typename Visit>
+__device__ void for_each_vector(const LumaJob& job, const Share& share, Visit visit) {
+  if (share.last == kNone) {
+    return;
+  }
+  for (uint32_t index = share.last;; index -= share.stride) {
     const Place place = place_of(job, index);
-    if (place.x < job.frame.width) {
-      see(job.frame.width - place.x, index == share.last ? kept : load(job, place));
+    visit(index, place, place.x < job.frame.width ? min(job.frame.width - place.x, kVectorPixels) : 0);
+    if (index == share.first) {
+      return;
     }
   }
 }
 
 /// How a frame is learnt in which the light changed and whose objects are kept. All threads must call it.
-__device__ __noinline__ void compare_light(const LumaJob& job, Share share, PixelVector kept,
-                                           Outcomes* outcomes) {
+__device__ void compare_light(const LumaJob& job, const Share& share, Shared* shared) {
   uint2 sums = make_uint2(0, 0);
-  for_each_vector(job, share, kept, [&](uint32_t n_pixels, const PixelVector& v) {
-    const uint2 more = compare_light(n_pixels, v);
-    sums.x += more.x;
-    sums.y += more.y;
+  for_each_vector(job, share, [&](uint32_t, const Place& place, uint32_t in_frame) {
+    if (in_frame > 0) {
+      const uint2 more = compare_light(in_frame, load(job, place));
+      sums.x += more.x;
+      sums.y += more.y;
+    }
   });
-  find_gain(job, sums, outcomes);
+  find_gain(job, sums, shared);
   uint32_t n_misfits = 0;
-  for_each_vector(job, share, kept, [&](uint32_t n_pixels, const PixelVector& v) {
-    n_misfits += count_misfits(outcomes->relearning, n_pixels, v);
+  for_each_vector(job, share, [&](uint32_t, const Place& place, uint32_t in_frame) {
+    n_misfits += in_frame > 0 ? count_misfits(shared->relearning, in_frame, load(job, place)) : 0;
   });
-  judge_misfits(job, n_misfits, outcomes);
+  judge_misfits(job, n_misfits, shared);
+}
+
+/// Learns a vector of a frame without foreground.
+__device__ Learned learn_otherwise(const LumaJob& job, const ModelState& model,
+                                   const sigma_delta::Relearning& relearning, const PixelVector& v) {
+  if (model.learning == Learning::kRelearn) {
+    const PixelVector relearned = relearn_vector(relearning, v);
+    return {relearned.mean, relearned.variance, relearned.status, true, true, true};
+  }
+  return learn_vector(v, [&](const sigma_delta::Pixel<Lanes>& old, uint32_t value) {
+    return model.learning == Learning::kInitialize
+               ? sigma_delta::initialize<Lanes>(value)
+               : sigma_delta::update<Lanes>(job.thresholds, model.sigma_delta, old, value);
+  });
+}
+
+/// Learns a frame without foreground: the model begins, or begins again, or warms up. A function of its own,
+/// because it is rare. All threads must call it.
+__device__ __noinline__ void learn_without_foreground(const LumaJob& job, const MotionStep& step, Share share,
+                                                      Shared* shared) {
+  if (shared->has_changed && threadIdx.x == 0) {
+    shared->changed = shared->before;
+    shared->changed.n_differ = 0;
+    decide(step, job.decision.n_pixels, /*has_light_changed=*/true, &shared->changed);
+  }
+  __syncthreads();
+  ModelState& model = shared->has_changed ? shared->changed : shared->expected;
+  const bool keeps_objects = model.learning == Learning::kRelearn && model.keeps_objects != 0;
+  if (keeps_objects) {
+    compare_light(job, share, shared);
+  }
+  const sigma_delta::Relearning relearning = keeps_objects ? shared->relearning : sigma_delta::Relearning();
+  for_each_vector(job, share, [&](uint32_t, const Place& place, uint32_t in_frame) {
+    store_bits(job, place, 0);
+    if (in_frame > 0) {
+      store(job, place, learn_otherwise(job, model, relearning, load(job, place)));
+    }
+  });
+  finish(job, &model, *shared);
 }
 
 template <bool kHasChroma>
 __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
     process_luma(const __grid_constant__ LumaJob job, const __grid_constant__ MotionStep step) {
-  __shared__ uint64_t memory[sizeof(Outcomes) / sizeof(uint64_t) + 1];
-  Outcomes& outcomes = *reinterpret_cast<Outcomes*>(memory);  // shared memory is not initialized
+  __shared__ uint64_t memory[sizeof(Shared) / sizeof(uint64_t) + 1];
+  Shared& shared = *reinterpret_cast<Shared*>(memory);  // shared memory is not initialized
   allow_next_kernel();
-  const WordCopy before(job.decision.model);
+  const WordCopy model(job.decision.model);
+  const Arrival arrival(job.decision.totals);
 
   const uint32_t n_vectors = job.row_vectors * job.frame.height;
   Share share = {blockIdx.x * kLumaThreads + threadIdx.x, gridDim.x * kLumaThreads, kNone};
   PixelVector v{};
+  if (const Place place = place_of(job, share.first); share.first < n_vectors && place.x < job.frame.width) {
+    v = load(job, place);
+  }
+  prepare_model(model, step, &shared);
   uint32_t foreground = 0;
   uint32_t n_differ = 0;
-  bool is_calm = false;  ///< nothing differs in the vector, and nothing is counted
+  bool is_calm = true;  ///< nothing differs in the vector, and nothing is counted
   for (uint32_t index = share.first; index < n_vectors; index += share.stride) {
     const Place place = place_of(job, index);
     foreground = 0;
     if (place.x < job.frame.width) {
-      v = load(job, place);
+      if (index != share.first) {
+        v = load(job, place);
+      }
       const FoundBits found = classify<kHasChroma>(job, place, &v, &is_calm);
       foreground = found.foreground;
       n_differ += __popc(found.differs);
@@ -284,45 +386,27 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
     }
   }
 
-  before.store(&outcomes.models[0]);
-  before.store(&outcomes.models[1]);
-  const ModelState& model = decide_together(job, step, n_differ, &outcomes);
-  const bool keeps_objects = model.learning == Learning::kRelearn && model.keeps_objects != 0;
-  if (keeps_objects) {
-    compare_light(job, share, v, &outcomes);
-  }
-  if (share.last == kNone) {
+  Learned learned;
+  const bool has_changed = has_light_changed(job, step, arrival, n_differ, &shared, [&] {
+    learned = learn_selectively(job, shared.expected.sigma_delta, v, is_calm);
+  });
+  if (has_changed || !shared.expected.has_foreground()) {
+    learn_without_foreground(job, step, share, &shared);
     return;
   }
-  const sigma_delta::Rates rates = model.sigma_delta;
-  foreground = model.has_foreground() ? foreground : 0;
-  for (uint32_t index = share.last;; index -= share.stride) {
-    const Place place = place_of(job, index);
-    if (index == share.last || !model.has_foreground()) {
+  for_each_vector(job, share, [&](uint32_t index, const Place& place, uint32_t in_frame) {
+    if (index == share.last) {
       store_bits(job, place, foreground);
+    } else if (in_frame > 0) {
+      v = load(job, place);
+      is_calm = is_zero(v.status) && is_zero(find_differing(job.thresholds, v));
+      learned = learn_selectively(job, shared.expected.sigma_delta, v, is_calm);
     }
-    if (place.x < job.frame.width) {
-      if (index != share.last) {
-        v = load(job, place);
-        is_calm = is_zero(v.status) && is_zero(find_differing(job.thresholds, v));
-      }
-      if (is_calm && model.learning == Learning::kSelective) {
-        learn_calm(job, rates, place, v);
-      } else if (model.learning == Learning::kInitialize) {
-        store(job, place, begin_vector(v));
-      } else if (model.learning == Learning::kRelearn) {
-        const sigma_delta::Relearning how = keeps_objects ? outcomes.relearning : sigma_delta::Relearning();
-        store(job, place, relearn_vector(how, v));
-      } else {
-        store(job, place, learn_vector(v, [&](const sigma_delta::Pixel<Lanes>& old, uint32_t value) {
-                return sigma_delta::update<Lanes>(job.thresholds, rates, old, value);
-              }));
-      }
+    if (in_frame > 0) {
+      store(job, place, learned);
     }
-    if (index == share.first) {
-      return;
-    }
-  }
+  });
+  finish(job, &shared.expected, shared);
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -350,15 +434,17 @@ Status enqueue_sigma_delta(const Plane& frame, const Chroma& chroma, const Motio
   if (has_chroma) {
     CCL_RETURN_IF_ERROR(enqueue_chroma_classes(chroma, chroma_planes, step.sigma_delta, stream));
   }
-  const LumaJob job = {.frame = frame,
-                       .is_aligned = is_aligned(frame),
-                       .planes = planes,
-                       .chroma_planes = chroma_planes,
-                       .chroma = chroma,
-                       .thresholds = step.sigma_delta,
-                       .row_vectors = vectors_of_bit_row(frame.width),
-                       .bits = bits,
-                       .decision = decision};
+  const LumaJob job = {
+      .frame = frame,
+      .is_aligned = is_aligned(frame),
+      .planes = planes,
+      .chroma_planes = chroma_planes,
+      .chroma = chroma,
+      .thresholds = step.sigma_delta,
+      .row_vectors = vectors_of_bit_row(frame.width),
+      .inverse = static_cast<uint32_t>((uint64_t{1} << 32) / vectors_of_bit_row(frame.width)),
+      .bits = bits,
+      .decision = decision};
   const uint32_t n_blocks = (job.row_vectors * frame.height + kLumaThreads - 1) / kLumaThreads;
   CCL_RETURN_IF_ERROR(launch_resident("process_luma", has_chroma ? process_luma<true> : process_luma<false>,
                                       n_blocks, kLumaThreads, stream, job, step));

@@ -20,6 +20,7 @@ struct LumaJob {
   Chroma chroma;
   sigma_delta::Thresholds thresholds;
   uint32_t row_vectors;  ///< of the bit image
+  uint32_t inverse;      ///< 2³² / row_vectors, rounded down
   uint32_t* bits;
   Decision decision;
 };
@@ -32,8 +33,12 @@ struct Place {
 };
 
 __device__ inline Place place_of(const LumaJob& job, uint32_t index) {
-  const uint32_t y = index / job.row_vectors;
-  const uint32_t vector = index - y * job.row_vectors;
+  uint32_t y = __umulhi(index, job.inverse);  // or the row above it
+  uint32_t vector = index - y * job.row_vectors;
+  if (vector >= job.row_vectors) {
+    vector -= job.row_vectors;
+    ++y;
+  }
   return {vector, vector * kVectorPixels, y};
 }
 
