@@ -10,6 +10,12 @@
 /// value does not fit the gain: it was covered in this frame, or the object was like the background in the
 /// old light. If many pixels do not fit, the light has not changed by one gain, and only the first rule
 /// holds.
+///
+/// What is learnt of a dark frame is less exact in a lighter one, so variances grow with the gain.
+///
+/// The mixture does not decide what is an object. It has room for both: what the frame shows, and what the
+/// model knew, in the new light. So it needs the chroma in the new light too. A light may have a colour: it
+/// adds the same chroma to each level of luma.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +62,16 @@ constexpr uint32_t gain(const Sums& sums) {
   return ratio < kMaxGain ? static_cast<uint32_t>(ratio) : kMaxGain;
 }
 
+/// A variance in the new light, at most `most` unless it was more. A model knows its background up to the
+/// variance and the margin. In a lighter frame that is worth more levels. Noise does not fall with the light.
+constexpr uint32_t relight_variance(uint32_t variance, uint32_t margin, uint32_t gain, uint32_t most) {
+  if (gain <= kUnchanged || variance >= most) {
+    return variance;
+  }
+  const uint32_t relit = (((variance + margin) * gain) >> kGainBits) - margin;
+  return relit < most ? relit : most;
+}
+
 /// A mean (0..255) in the new light: rounded to nearest, at most 255.
 constexpr uint32_t relight(uint32_t mean, uint32_t gain) {
   if (mean < kBlack) {
@@ -63,6 +79,51 @@ constexpr uint32_t relight(uint32_t mean, uint32_t gain) {
   }
   const uint32_t relit = kBlack + (((mean - kBlack) * gain + (kUnchanged >> 1)) >> kGainBits);
   return relit < 255 ? relit : 255;
+}
+
+/// Sums over pixels that count: `now` of the frame, `before` of the model. Chroma is its distance from kGrey.
+struct ColorSums {
+  Sums luma;
+  int64_t u_now;
+  int64_t v_now;
+  int64_t u_before;
+  int64_t v_before;
+};
+
+inline constexpr int32_t kGrey = 128;  ///< chroma of grey
+inline constexpr int64_t kMaxTint = kUnchanged;
+
+/// How a light has changed.
+struct Change {
+  uint32_t gain = kUnchanged;
+  int32_t tint_u = 0;  ///< chroma that is added per level of luma above kBlack, with kGainBits of fraction
+  int32_t tint_v = 0;
+
+  bool operator==(const Change&) const = default;
+};
+
+/// Rounded towards zero, at most kMaxTint. 0 if there is nothing to compare. `luma`: Sums::now.
+constexpr int32_t tint(int64_t now, int64_t before, uint64_t luma, uint32_t gain) {
+  if (luma == 0) {
+    return 0;
+  }
+  const int64_t added = (now * int64_t{kUnchanged} - before * int64_t{gain}) / static_cast<int64_t>(luma);
+  return static_cast<int32_t>(added > kMaxTint ? kMaxTint : added < -kMaxTint ? -kMaxTint : added);
+}
+
+constexpr Change change(const ColorSums& sums) {
+  const uint32_t now = gain(sums.luma);
+  return {now, tint(sums.u_now, sums.u_before, sums.luma.now, now),
+          tint(sums.v_now, sums.v_before, sums.luma.now, now)};
+}
+
+/// A mean of U or V in the new light: rounded down, 0..255. `luma`: relight() of the mean of the luma.
+constexpr uint32_t relight_chroma(uint32_t chroma, uint32_t gain, int32_t tint, uint32_t luma) {
+  const int32_t above_black = luma > kBlack ? static_cast<int32_t>(luma - kBlack) : 0;
+  const int32_t product =
+      (static_cast<int32_t>(chroma) - kGrey) * static_cast<int32_t>(gain) + tint * above_black;
+  const int32_t relit = kGrey + (product >> kGainBits);
+  return static_cast<uint32_t>(relit < 0 ? 0 : relit > 255 ? 255 : relit);
 }
 
 /// Whether a pixel of the background can have this value in the new light. `relit`: relight() of `mean`;

@@ -29,6 +29,7 @@
 
 #include <cstdint>
 
+#include "ccl/segment/light.h"
 #include "ccl/segment/word_lanes.h"
 
 namespace ccl::mixture {
@@ -46,7 +47,8 @@ inline constexpr uint32_t kGhost = 1u << 15;  ///< bit of the first mode's varia
 inline constexpr uint32_t kGhostWeight = kBackgroundWeight / 4;  ///< smallest weight of a ghost
 inline constexpr uint32_t kGhostNeighbors = 3;                   ///< of 8, whose background is like a ghost
 inline constexpr uint32_t kNewWeight = 64;
-inline constexpr uint32_t kMeanBits = 8;  ///< fraction bits of means and variances
+inline constexpr uint32_t kKnownWeight = 24576;  ///< of what was known before the light changed: 3/8
+inline constexpr uint32_t kMeanBits = 8;         ///< fraction bits of means and variances
 inline constexpr uint32_t kMinVariance = 4 << kMeanBits;
 inline constexpr uint32_t kMaxVariance = 75 << kMeanBits;
 inline constexpr uint32_t kInitialVariance = 15 << kMeanBits;
@@ -353,6 +355,52 @@ constexpr Pixel<Lanes> initialize(const Color<Lanes>& color, typename Lanes::Val
   Pixel<Lanes> pixel = {};
   pixel.modes[0] = new_mode<Lanes>(color, Lanes::splat(kFullWeight),
                                    keeps_variance ? variance : Lanes::splat(kInitialVariance));
+  return pixel;
+}
+
+/// Adds a pixel to the sums, if it counts. `first`: its first mode.
+constexpr void add(const Mode<WordLane>& first, const Color<WordLane>& color, light::ColorSums* sums) {
+  const uint32_t mean = background_luma<WordLane>(first.mean);
+  if (!light::counts(color.y, mean)) {
+    return;
+  }
+  const auto from_grey = [](uint32_t chroma) { return int64_t{chroma} - light::kGrey; };
+  sums->luma.now += color.y - light::kBlack;
+  sums->luma.before += mean - light::kBlack;
+  sums->u_now += from_grey(color.u);
+  sums->v_now += from_grey(color.v);
+  sums->u_before += from_grey(first.u());
+  sums->v_before += from_grey(first.v());
+}
+
+/// What a pixel is known to vary by, in the new light: rounded down twice. Noise does not fall with the
+/// light.
+constexpr uint32_t relight_variance(uint32_t variance, uint32_t gain) {
+  if (gain <= light::kUnchanged) {
+    return variance;
+  }
+  const uint64_t once = uint64_t{variance} * gain >> light::kGainBits;
+  const uint64_t twice = once * gain >> light::kGainBits;
+  return twice < kMaxVariance ? static_cast<uint32_t>(twice) : kMaxVariance;
+}
+
+/// The state of a frame in which the light changed (ccl/segment/light.h). The background of a pixel is what
+/// the frame shows, or what was its background before, in the new light: there is a mode for both, unless
+/// they are the same. An object in view is the first, and what it hides is the second. So it leaves no ghost.
+/// The mode that is wrong gets no support and vanishes.
+constexpr Pixel<WordLane> relearn(const light::Change& change, const Mode<WordLane>& first,
+                                  const Color<WordLane>& color) {
+  const uint32_t variance = relight_variance(first.variance, change.gain);
+  const uint32_t luma = light::relight(background_luma<WordLane>(first.mean), change.gain);
+  const Color<WordLane> known = {luma, light::relight_chroma(first.u(), change.gain, change.tint_u, luma),
+                                 light::relight_chroma(first.v(), change.gain, change.tint_v, luma)};
+  Pixel<WordLane> pixel = {};
+  pixel.modes[0] = new_mode<WordLane>(color, kFullWeight, variance);
+  const Distance<WordLane> far = distance_from<WordLane>(pixel.modes[0], known);
+  if (far.luma + far.chroma > variance) {
+    pixel.modes[0].weight = kFullWeight - kKnownWeight;
+    pixel.modes[1] = new_mode<WordLane>(known, kKnownWeight, variance);
+  }
   return pixel;
 }
 

@@ -8,7 +8,8 @@
 /// 3. update() or initialize() every pixel's state. If the model warms up, the frame has no foreground.
 ///
 /// The mixture learns each frame as if the light had not changed, see expect(). So a device classifies and
-/// learns a pixel at once. After a change of light, the model begins again from what that has left.
+/// learns a pixel at once. After a change of light, the model begins again from what that has left: sums of
+/// the light over all pixels first, then mixture::relearn().
 ///
 /// The decision is the model's state, so a device takes it while later frames are already pushed.
 #pragma once
@@ -67,6 +68,7 @@ struct ModelState {
   uint32_t prune_rest;
   uint32_t n_differed;     ///< pixels that differ from the model since the last frame
   uint32_t keeps_objects;  ///< with kRelearn: see light.h
+  uint32_t gain;           ///< of the last change of light with keeps_objects, of sigma-delta
   uint32_t has_relearnt;   ///< 1 if the last thing to interrupt selective learning was a change of light
   Learning learning;       ///< of the frame that decide() has seen
   sigma_delta::Rates sigma_delta;
@@ -112,13 +114,20 @@ constexpr uint32_t saturating_add(uint32_t us, uint32_t duration_us) {
   return us < kOldestUs ? us + duration_us : kOldestUs;
 }
 
-/// The age of a model after a change of light. The mixture keeps nothing of objects, so it is not sure of
-/// anything.
+/// The age of a model after a change of light. The mixture takes objects for background, so it must soon
+/// learn what it has mistaken.
 constexpr uint32_t relearnt_age_us(const MotionStep& step, const ModelState& state) {
   if (step.model != BackgroundModel::kSigmaDelta || state.keeps_objects == 0) {
     return 0;
   }
   return state.age_us < kRelearntAgeUs ? state.age_us : kRelearntAgeUs;
+}
+
+/// Whether the model has begun again after a change of light, with what it knew of the background. The fast
+/// rates of a warm-up would make it forget that. Those of sigma-delta would make it take objects for
+/// background that differ little in a darker frame, so it has none of them after any change of light.
+constexpr bool knows_old_background(const ModelState& state) {
+  return state.has_relearnt != 0 && state.keeps_objects != 0;
 }
 
 /// Whether more pixels differ than objects explain.
@@ -160,9 +169,16 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, bool has_light_
     return;
   }
   state->learning = Learning::kWarmUp;
-  state->sigma_delta = sigma_delta::warm_up_rates(step.duration_us, state->elapsed_us, state->total_us);
-  state->sigma_delta.spares_objects = state->has_relearnt != 0;
-  state->mixture = mixture::warm_up_rates(step.mixture_rates, step.duration_us, state->elapsed_us);
+  if (step.model == BackgroundModel::kSigmaDelta && state->has_relearnt == 0) {
+    state->sigma_delta = sigma_delta::warm_up_rates(step.duration_us, state->elapsed_us, state->total_us);
+  }
+  if (step.model == BackgroundModel::kMixture) {
+    if (knows_old_background(*state)) {
+      learn_selectively(step, state);
+    } else {
+      state->mixture = mixture::warm_up_rates(step.mixture_rates, step.duration_us, state->elapsed_us);
+    }
+  }
 }
 
 /// Completes a decision. What the model keeps in a change of light still differs after it.
@@ -191,6 +207,14 @@ constexpr ModelState expect(const MotionStep& step, const ModelState& state) {
   expected.n_differ = 0;
   decide(step, /*n_pixels=*/1, /*has_light_changed=*/false, &expected);
   return expected;
+}
+
+/// How the chroma of sigma-delta is learnt with kRelearn.
+constexpr sigma_delta::Relearning relearning_of_chroma(const sigma_delta::Thresholds& thresholds,
+                                                       const ModelState& state) {
+  const bool keeps = state.keeps_objects != 0;
+  return {
+      .keeps_objects = keeps, .gain = keeps ? state.gain : light::kUnchanged, .margin = thresholds.chroma};
 }
 
 /// Turns the time stamps of a stream's frames into steps. One per stream; lives on the host.

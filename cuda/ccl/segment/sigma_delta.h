@@ -34,14 +34,15 @@ namespace ccl::sigma_delta {
 inline constexpr uint32_t kMinVariance = 2;
 inline constexpr uint32_t kMaxVariance = 128;
 inline constexpr uint32_t kInitialVariance = 10;
-inline constexpr uint32_t kUnknownVariance = 64;  ///< of chroma that an object hid when the light changed
-inline constexpr uint32_t kLearnedCount = 100;    ///< counts after which what differs becomes the mean
-inline constexpr uint32_t kAgePart = 1;           ///< see learning_us()
-inline constexpr uint32_t kDiffered = 128;        ///< bit of the status: the pixel differed in this frame
-inline constexpr uint32_t kGhost = 127;           ///< count of a ghost: the value becomes the mean
-inline constexpr uint32_t kGhostCount = 16;       ///< smallest count of what may be a ghost
-inline constexpr uint32_t kGhostNeighbors = 3;    ///< of 8, whose means explain the value of a ghost
-inline constexpr uint32_t kNeutral = 128;         ///< chroma of grey
+/// Of chroma that an object hid when the light changed. The largest that follows from a change of light.
+inline constexpr uint32_t kUnknownVariance = 64;
+inline constexpr uint32_t kLearnedCount = 100;  ///< counts after which what differs becomes the mean
+inline constexpr uint32_t kAgePart = 1;         ///< see learning_us()
+inline constexpr uint32_t kDiffered = 128;      ///< bit of the status: the pixel differed in this frame
+inline constexpr uint32_t kGhost = 127;         ///< count of a ghost: the value becomes the mean
+inline constexpr uint32_t kGhostCount = 16;     ///< smallest count of what may be a ghost
+inline constexpr uint32_t kGhostNeighbors = 3;  ///< of 8, whose means explain the value of a ghost
+inline constexpr uint32_t kNeutral = 128;       ///< chroma of grey
 
 /// What a frame decides by: a function of the sensitivity.
 struct Thresholds {
@@ -60,9 +61,8 @@ struct Rates {
   uint8_t steps[3] = {255, 255, 255};  ///< smallest variances of which M moves by at least 1, 2 and 4
   uint8_t up = 0;                      ///< of V
   uint8_t down = 0;
-  uint8_t count = 0;            ///< towards kLearnedCount
-  uint8_t warm_up = 0;          ///< if not 0: M of every pixel moves by this, and what differs is learnt too
-  bool spares_objects = false;  ///< but this warm-up does not learn what differs
+  uint8_t count = 0;    ///< towards kLearnedCount
+  uint8_t warm_up = 0;  ///< if not 0: M of every pixel moves by this, and what differs is learnt too
 
   bool operator==(const Rates&) const = default;
 };
@@ -260,13 +260,8 @@ constexpr Change<Lanes> learn(const Rates& rates, bool counts, typename Lanes::V
   if (rates.warm_up == 0) {
     return learn_selectively<Lanes>(rates, counts, far, differs, variance, status);
   }
-  const auto new_differed = Lanes::both(differs, Lanes::splat(kDiffered));
-  const auto step = Lanes::splat(rates.warm_up);
-  const auto none = Lanes::splat(0);
-  const auto moved = move_variance<Lanes>(rates, far, variance);
-  return rates.spares_objects ? Change<Lanes>{none, Lanes::without(step, differs),
-                                              Lanes::select(differs, variance, moved), new_differed}
-                              : Change<Lanes>{none, step, moved, new_differed};
+  return {Lanes::splat(0), Lanes::splat(rates.warm_up), move_variance<Lanes>(rates, far, variance),
+          Lanes::both(differs, Lanes::splat(kDiffered))};
 }
 
 template <typename Lanes>
@@ -340,7 +335,7 @@ struct Relearning {
   bool keeps_objects = false;
   bool keeps_misfits = false;
   uint32_t gain = light::kUnchanged;
-  uint32_t margin = 0;  ///< Thresholds::luma
+  uint32_t margin = 0;  ///< Thresholds::luma; of chroma Thresholds::chroma
 
   bool operator==(const Relearning&) const = default;
 };
@@ -350,12 +345,13 @@ constexpr bool fits(uint32_t gain, uint32_t margin, const Pixel<ByteLane>& old, 
   return light::fits(value, old.mean, light::relight(old.mean, gain), margin + old.variance);
 }
 
-/// Luma of a frame in which the light changed: what is known of the noise stays.
+/// Luma of a frame in which the light changed. What is known of the noise stays.
 constexpr Pixel<ByteLane> relearn(const Relearning& how, const Pixel<ByteLane>& old, uint32_t value) {
   const bool is_kept = how.keeps_objects && (old.status >= kDiffered ||
                                              (how.keeps_misfits && !fits(how.gain, how.margin, old, value)));
-  return is_kept ? Pixel<ByteLane>{light::relight(old.mean, how.gain), old.variance, kDiffered}
-                 : Pixel<ByteLane>{value, old.variance, 0};
+  const uint32_t variance = light::relight_variance(old.variance, how.margin, how.gain, kUnknownVariance);
+  return is_kept ? Pixel<ByteLane>{light::relight(old.mean, how.gain), variance, kDiffered}
+                 : Pixel<ByteLane>{value, variance, 0};
 }
 
 /// Whether an object hides the chroma pixel x of a row of `width`, or the one beside it. `luma_status`: what
@@ -369,10 +365,11 @@ constexpr bool is_hidden(const uint8_t* luma_status, uint32_t x, uint32_t width,
 
 /// A light may have a colour, so nothing is known of the chroma behind an object: the variance is large, and
 /// falls when the object has moved on.
-constexpr ChromaPixel<ByteLane> relearn_chroma(bool keeps, const ChromaPixel<ByteLane>& old, bool is_hidden,
-                                               uint32_t u, uint32_t v) {
-  const bool is_kept = keeps && (is_hidden || old.status >= kDiffered);
-  return {u, v, is_kept && old.variance < kUnknownVariance ? kUnknownVariance : old.variance, 0};
+constexpr ChromaPixel<ByteLane> relearn_chroma(const Relearning& how, const ChromaPixel<ByteLane>& old,
+                                               bool is_hidden, uint32_t u, uint32_t v) {
+  const bool is_kept = how.keeps_objects && (is_hidden || old.status >= kDiffered);
+  const uint32_t variance = light::relight_variance(old.variance, how.margin, how.gain, kUnknownVariance);
+  return {u, v, is_kept && variance < kUnknownVariance ? kUnknownVariance : variance, 0};
 }
 
 }  // namespace ccl::sigma_delta

@@ -336,6 +336,9 @@ __device__ __noinline__ void learn_without_foreground(const LumaJob& job, const 
   const bool keeps_objects = model.learning == Learning::kRelearn && model.keeps_objects != 0;
   if (keeps_objects) {
     compare_light(job, share, shared);
+    if (is_leader()) {
+      model.gain = shared->relearning.gain;  // for the chroma
+    }
   }
   const sigma_delta::Relearning relearning = keeps_objects ? shared->relearning : sigma_delta::Relearning();
   for_each_vector(job, share, [&](uint32_t, const Place& place, uint32_t in_frame) {

@@ -147,8 +147,8 @@ __device__ sigma_delta::ChromaPixel<Lanes> learn(const ModelState& model,
 }
 
 /// A frame in which the light changed.
-__device__ __noinline__ void relearn_chroma(bool keeps, ChromaQuad quad, SigmaDeltaChromaPlanes planes,
-                                            SigmaDeltaPlanes luma) {
+__device__ __noinline__ void relearn_chroma(sigma_delta::Relearning how, ChromaQuad quad,
+                                            SigmaDeltaChromaPlanes planes, SigmaDeltaPlanes luma) {
   const uint8_t* const luma_status = luma.status + size_t{quad.y << planes.shift_y} * luma.pitch;
   uint32_t mean_u = 0;
   uint32_t mean_v = 0;
@@ -158,7 +158,7 @@ __device__ __noinline__ void relearn_chroma(bool keeps, ChromaQuad quad, SigmaDe
     const auto byte = [i](const Quad& of) { return of.word() >> i * 8 & 0xff; };
     const uint32_t x = min(quad.x + i, planes.width - 1);
     const auto pixel = sigma_delta::relearn_chroma(
-        keeps, {byte(quad.mean_u), byte(quad.mean_v), byte(quad.variance), byte(quad.status)},
+        how, {byte(quad.mean_u), byte(quad.mean_v), byte(quad.variance), byte(quad.status)},
         sigma_delta::is_hidden(luma_status, x, planes.width, planes.shift_x), byte(quad.u), byte(quad.v));
     mean_u |= pixel.mean_u << i * 8;
     mean_v |= pixel.mean_v << i * 8;
@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(kThreads)
     return;
   }
   if (model->learning == Learning::kRelearn) {
-    relearn_chroma(model->keeps_objects != 0, quad, planes, luma);
+    relearn_chroma(relearning_of_chroma(thresholds, *model), quad, planes, luma);
     return;
   }
   const auto even = learn(*model, thresholds, quad.even(), quad.u.even, quad.v.even);

@@ -59,15 +59,18 @@ __device__ __noinline__ static PixelVector relearn_vector(sigma_delta::Relearnin
 #pragma unroll
   for (uint32_t i = 0; i < kVectorWords; ++i) {
     uint32_t mean = 0;
+    uint32_t variance = 0;
     uint32_t status = 0;
 #pragma unroll
     for (uint32_t k = 0; k < 4; ++k) {
       const uint32_t at = i * 4 + k;
       const auto pixel = sigma_delta::relearn(how, pixel_of(v, at), byte_of(v.pixels, at));
       mean |= pixel.mean << k * 8;
+      variance |= pixel.variance << k * 8;
       status |= pixel.status << k * 8;
     }
     set_word(v.mean, i, mean);
+    set_word(v.variance, i, variance);
     set_word(v.status, i, status);
   }
   return v;

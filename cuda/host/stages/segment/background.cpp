@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/stages/row_chunks.h"
+#include "host/stages/segment/mixture_light.h"
 
 namespace ccl::host {
 
@@ -68,7 +69,7 @@ class Background::Model {
     expected_ = expect(step, state_);
     state_.n_differ = n_differ.load(std::memory_order_relaxed);
     decide(step, uint64_t{width_} * height_, &state_);
-    if (state_.learning == Learning::kRelearn && state_.keeps_objects != 0) {
+    if (keeps_known()) {
       compare_light(frame, step);
     }
     pool.parallel_for(n_chunks, [&](uint32_t chunk) {
@@ -79,6 +80,9 @@ class Background::Model {
         }
       }
     });
+    if (keeps_known()) {
+      relearn_all(frame);
+    }
     counts->relearning = state_.has_foreground() ? 0 : 1;
   }
 
@@ -90,10 +94,14 @@ class Background::Model {
   virtual void learn(const InputImage& frame, const MotionStep& step, uint32_t y) = 0;
   /// Before a frame is learnt in which the light changed and whose objects are kept: finds the gain.
   virtual void compare_light(const InputImage&, const MotionStep&) {}
+  /// After such a frame is learnt.
+  virtual void relearn_all(const InputImage&) {}
 
   bool begins() const {
     return state_.learning == Learning::kInitialize || state_.learning == Learning::kRelearn;
   }
+  /// The model begins again, with what it knows of the background.
+  bool keeps_known() const { return state_.learning == Learning::kRelearn && state_.keeps_objects != 0; }
   bool keeps_variance() const { return state_.learning == Learning::kRelearn; }
   const uint8_t* luma(const InputImage& frame, uint32_t y) const { return frame.pixels + frame.stride * y; }
 
@@ -198,6 +206,7 @@ class Background::SigmaDelta final : public Model {
       }
     });
     relearning_ = {.keeps_objects = true, .gain = light::gain(sums), .margin = step.sigma_delta.luma};
+    state_.gain = relearning_.gain;
     uint64_t n_misfits = 0;
     for_each_that_did_not_differ(frame, [&](const sigma_delta::Pixel<ByteLane>& pixel, uint32_t value) {
       n_misfits += sigma_delta::fits(relearning_.gain, relearning_.margin, pixel, value) ? 0 : 1;
@@ -257,11 +266,12 @@ class Background::SigmaDelta final : public Model {
       std::memset(status_.row(y), 0, width_);
       std::memset(variance_.row(y), sigma_delta::kInitialVariance, width_);
     } else if (state_.learning == Learning::kRelearn) {
-      const sigma_delta::Relearning how = state_.keeps_objects != 0 ? relearning_ : sigma_delta::Relearning();
+      const sigma_delta::Relearning how = keeps_known() ? relearning_ : sigma_delta::Relearning();
       uint8_t* const status = status_.row(y);
       for (uint32_t x = 0; x < width_; ++x) {
         const auto pixel = sigma_delta::relearn(how, {mean[x], variance_.row(y)[x], status[x]}, pixels[x]);
         mean[x] = static_cast<uint8_t>(pixel.mean);
+        variance_.row(y)[x] = static_cast<uint8_t>(pixel.variance);
         status[x] = static_cast<uint8_t>(pixel.status);
       }
     } else {
@@ -283,10 +293,11 @@ class Background::SigmaDelta final : public Model {
       std::memset(state.status, 0, chroma_.width);
       std::memset(state.variance, sigma_delta::kInitialVariance, chroma_.width);
     } else if (state_.learning == Learning::kRelearn) {
+      const sigma_delta::Relearning how = relearning_of_chroma(step.sigma_delta, state_);
       const uint8_t* const luma_status = status_.row(y << chroma_.shift_y);  // this frame's
       for (uint32_t x = 0; x < chroma_.width; ++x) {
         const auto pixel = sigma_delta::relearn_chroma(
-            state_.keeps_objects != 0, {state.mean_u[x], state.mean_v[x], state.variance[x], state.status[x]},
+            how, {state.mean_u[x], state.mean_v[x], state.variance[x], state.status[x]},
             sigma_delta::is_hidden(luma_status, x, chroma_.width, chroma_.shift_x), row.u[x], row.v[x]);
         state.mean_u[x] = static_cast<uint8_t>(pixel.mean_u);
         state.mean_v[x] = static_cast<uint8_t>(pixel.mean_v);
@@ -363,22 +374,32 @@ class Background::Mixture final : public Model {
   }
 
   void learn(const InputImage& frame, const MotionStep&, uint32_t y) override {
-    read_chroma(frame, y);
-    const uint32_t chunk = y / kRowsPerChunk;
-    const MixtureRow state = mode_row(y);
+    const MixtureLightRow row = light_row(frame, y);
     if (expected_.learning != Learning::kInitialize) {
       kernels_.update_mixture({.rates = expected_.mixture,
                                .width = width_,
-                               .pixels = luma(frame, y),
-                               .u = u_.row(chunk),
-                               .v = v_.row(chunk),
-                               .state = state});
+                               .pixels = row.pixels,
+                               .u = row.u,
+                               .v = row.v,
+                               .state = row.state});
     }
-    if (begins()) {
-      initialize(luma(frame, y), u_.row(chunk), v_.row(chunk), state);
+    if (begins() && !keeps_known()) {
+      begin_row(row, keeps_variance());
     }
-    pad_row(state.mean[0], width_);
-    pad_row(state.chroma[0], width_);
+    pad(row);
+  }
+
+  void relearn_all(const InputImage& frame) override {
+    light::ColorSums sums = {};
+    for (uint32_t y = 0; y < height_; ++y) {
+      add_light(light_row(frame, y), &sums);
+    }
+    const light::Change change = light::change(sums);
+    for (uint32_t y = 0; y < height_; ++y) {
+      const MixtureLightRow row = light_row(frame, y);
+      relearn_light(change, row);
+      pad(row);
+    }
   }
 
  private:
@@ -418,17 +439,16 @@ class Background::Mixture final : public Model {
     }
   }
 
-  void initialize(const uint8_t* pixels, const uint8_t* u, const uint8_t* v, const MixtureRow& state) const {
-    for (uint32_t x = 0; x < width_; ++x) {
-      const mixture::Pixel<WordLane> pixel =
-          mixture::initialize<WordLane>({pixels[x], u[x], v[x]}, state.variance[0][x], keeps_variance());
-      for (uint32_t k = 0; k < mixture::kModes; ++k) {
-        state.weight[k][x] = static_cast<uint16_t>(pixel.modes[k].weight);
-        state.mean[k][x] = static_cast<uint16_t>(pixel.modes[k].mean);
-        state.variance[k][x] = static_cast<uint16_t>(pixel.modes[k].variance);
-        state.chroma[k][x] = static_cast<uint16_t>(pixel.modes[k].chroma);
-      }
-    }
+  /// Reads the chroma too.
+  MixtureLightRow light_row(const InputImage& frame, uint32_t y) const {
+    read_chroma(frame, y);
+    const uint32_t chunk = y / kRowsPerChunk;
+    return {width_, luma(frame, y), u_.row(chunk), v_.row(chunk), mode_row(y)};
+  }
+
+  void pad(const MixtureLightRow& row) const {
+    pad_row(row.state.mean[0], width_);
+    pad_row(row.state.chroma[0], width_);
   }
 
   Planes modes_[mixture::kModes];

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/stages/segment/mixture_light.h"
+
+namespace ccl::host {
+
+namespace {
+
+mixture::Color<WordLane> color_at(const MixtureLightRow& row, uint32_t x) {
+  return {row.pixels[x], row.u[x], row.v[x]};
+}
+
+mixture::Mode<WordLane> first_mode_at(const MixtureLightRow& row, uint32_t x) {
+  return {row.state.weight[0][x], row.state.mean[0][x], row.state.variance[0][x], row.state.chroma[0][x]};
+}
+
+void store(const mixture::Pixel<WordLane>& pixel, const MixtureRow& state, uint32_t x) {
+  for (uint32_t k = 0; k < mixture::kModes; ++k) {
+    state.weight[k][x] = static_cast<uint16_t>(pixel.modes[k].weight);
+    state.mean[k][x] = static_cast<uint16_t>(pixel.modes[k].mean);
+    state.variance[k][x] = static_cast<uint16_t>(pixel.modes[k].variance);
+    state.chroma[k][x] = static_cast<uint16_t>(pixel.modes[k].chroma);
+  }
+}
+
+}  // namespace
+
+void add_light(const MixtureLightRow& row, light::ColorSums* sums) {
+  for (uint32_t x = 0; x < row.width; ++x) {
+    mixture::add(first_mode_at(row, x), color_at(row, x), sums);
+  }
+}
+
+void relearn_light(const light::Change& change, const MixtureLightRow& row) {
+  for (uint32_t x = 0; x < row.width; ++x) {
+    store(mixture::relearn(change, first_mode_at(row, x), color_at(row, x)), row.state, x);
+  }
+}
+
+void begin_row(const MixtureLightRow& row, bool keeps_variance) {
+  for (uint32_t x = 0; x < row.width; ++x) {
+    store(mixture::initialize<WordLane>(color_at(row, x), row.state.variance[0][x], keeps_variance),
+          row.state, x);
+  }
+}
+
+}  // namespace ccl::host
