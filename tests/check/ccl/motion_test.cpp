@@ -252,6 +252,49 @@ TEST_F(SigmaDeltaLight, WhatIsNoGainIsLearnt) {
   }
 }
 
+/// It comes just after the light has changed, and differs too little to be found. It must not become
+/// background at once.
+TEST_F(SigmaDeltaLight, ADarkFrameDoesNotLearnAFaintObjectFast) {
+  const Square stays = {40, 20, 12};
+  std::vector<uint8_t> luma(96 * 64);
+  uint32_t before = 0;
+  for (int i = 0; i < kSettled; ++i) {
+    Picture picture = scene();
+    if (i > kSwitch) {
+      draw(stays, static_cast<uint8_t>(picture.luma[20 * 96 + 40] + 12), &picture);
+    }
+    if (i >= kSwitch) {
+      for (uint8_t& value : picture.luma) {
+        value = static_cast<uint8_t>(16 + (value - 16) * 2 / 5);
+      }
+    }
+    stream_.push(picture, 33 * kMs * i);
+    ASSERT_TRUE(stream_.background().read_luma(luma.data(), 96));
+    before = i == kSwitch - 1 ? luma[26 * 96 + 44] : before;
+  }
+  const auto known = static_cast<int>(light::relight(before, light::kUnchanged * 2 / 5));
+  EXPECT_NEAR(luma[26 * 96 + 44], known, 2);
+}
+
+/// What is learnt in a dark frame is less exact in a lighter one.
+TEST(Light, VariancesGrowWithTheGain) {
+  const auto relit = [](uint32_t variance, uint32_t margin, double gain) {
+    return light::relight_variance(variance, margin, static_cast<uint32_t>(light::kUnchanged * gain), 64);
+  };
+  EXPECT_EQ(relit(4, 6, 2.5), 19u) << "10 levels become 25";
+  EXPECT_EQ(relit(4, 6, 2.25), 16u) << "22.5 is rounded down";
+  EXPECT_EQ(relit(4, 6, 1), 4u);
+  EXPECT_EQ(relit(4, 6, 0.5), 4u);
+  EXPECT_EQ(relit(40, 6, 2), 64u);
+  EXPECT_EQ(relit(100, 6, 2), 100u) << "it does not fall";
+  const sigma_delta::Relearning how = {.keeps_objects = true, .gain = 2 * light::kUnchanged, .margin = 6};
+  EXPECT_EQ(sigma_delta::relearn(how, {100, 4, 0}, 184).variance, 14u);
+  EXPECT_EQ(sigma_delta::relearn(how, {100, 4, sigma_delta::kDiffered}, 20).variance, 14u);
+  EXPECT_EQ(sigma_delta::relearn_chroma(how, {120, 130, 4, 0}, false, 110, 140).variance, 14u);
+  EXPECT_EQ(sigma_delta::relearn_chroma(how, {120, 130, 4, 0}, true, 110, 140).variance,
+            sigma_delta::kUnknownVariance);
+}
+
 TEST(Light, GainIsRoundedAndBounded) {
   EXPECT_EQ(light::gain({0, 0}), light::kUnchanged);
   EXPECT_EQ(light::gain({3, 2}), light::kUnchanged * 3 / 2);

@@ -100,7 +100,7 @@ class Background::Model {
   bool begins() const {
     return state_.learning == Learning::kInitialize || state_.learning == Learning::kRelearn;
   }
-  /// The model begins again, with what it knows of the background.
+  /// The model begins again, but what it knew of the background stays.
   bool keeps_known() const { return state_.learning == Learning::kRelearn && state_.keeps_objects != 0; }
   bool keeps_variance() const { return state_.learning == Learning::kRelearn; }
   const uint8_t* luma(const InputImage& frame, uint32_t y) const { return frame.pixels + frame.stride * y; }
