@@ -24,13 +24,13 @@ extern "C" {
 enum {
   /** The bounding box touches the frame's border: the object may continue outside. */
   CCL_COMPONENT_TOUCHES_BORDER = 1u << 0,
-  /** Reserved for tracking: seen for the first time in this frame. */
+  /** With tracking: its track is in its first frame. */
   CCL_COMPONENT_NEWBORN = 1u << 1,
-  /** Reserved for tracking: several earlier components became this one. */
+  /** With tracking: it shows several tracks; `id` is that of the largest. */
   CCL_COMPONENT_MERGED = 1u << 2,
-  /** Reserved for tracking: one earlier component became several, this is one of them. */
+  /** With tracking: one of several components that show one track. */
   CCL_COMPONENT_SPLIT = 1u << 3,
-  /** Reserved for tracking: not found in this frame, reported at its last known place. */
+  /** Reserved. */
   CCL_COMPONENT_LOST = 1u << 4,
   /** The frame was scaled after labelling. Its geometry was scaled too and is no longer exact. */
   CCL_COMPONENT_SCALED = 1u << 5
@@ -40,7 +40,7 @@ enum {
 typedef struct CclComponent {
   /** Canonical label in this frame: 1..n in the raster order of each component's first pixel. */
   uint32_t label;
-  /** Reserved for the identity over time; equal to `label`. */
+  /** With tracking the id of its track (CclTrack), 0 if it has none; else equal to `label`. */
   uint32_t id;
   /** Number of pixels. */
   uint32_t area;
@@ -59,7 +59,7 @@ typedef struct CclComponent {
   uint16_t flags;
   /** The segment's pixel value with `foreground=values`, else 255. */
   uint16_t value;
-  /** Reserved for frames since birth; 0. */
+  /** With tracking the frames since the first one of its track; else 0. */
   uint32_t age;
 } CclComponent;
 

@@ -18,6 +18,11 @@ Status validate(const Config& config) {
   if (config.max_components == 0) {
     return {StatusCode::kInvalidArgument, "max_components is 0; the table needs at least one record"};
   }
+  if (config.max_tracks > kMaxTracks) {
+    return {StatusCode::kInvalidArgument, "a table of " + std::to_string(config.max_tracks) +
+                                              " tracks; at most " + std::to_string(kMaxTracks) +
+                                              " are possible"};
+  }
   if (config.threads > kMaxThreads) {
     return {StatusCode::kInvalidArgument, std::to_string(config.threads) + " threads; at most " +
                                               std::to_string(kMaxThreads) + " can share a frame"};
@@ -114,6 +119,11 @@ Status validate_source(const SourcePixels& source, const Config& config) {
 Status validate(const FrameJob& job, const Config& config, Backend backend) {
   if (makes_bits(job.settings.rule, job.segmentation, job.regions != nullptr)) {
     CCL_RETURN_IF_ERROR(validate_segmentation(job, config));
+  }
+  if (config.max_tracks != 0 &&
+      (job.tracking.confirm_frames < 1 || job.tracking.confirm_frames > kMaxConfirmFrames)) {
+    return out_of_range("the number of frames that confirm a track", job.tracking.confirm_frames, 1,
+                        kMaxConfirmFrames);
   }
   if (job.input.source.pixels != nullptr) {
     CCL_RETURN_IF_ERROR(validate_source(job.input.source, config));

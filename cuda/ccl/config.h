@@ -89,7 +89,10 @@ struct Config {
   Algorithm algorithm = Algorithm::kAuto;
   Output output = Output::kNone;
   PixelLayout layout = {};
-  uint32_t max_components = 16384;       ///< length of the record table, at least 1
+  uint32_t max_components = 16384;  ///< length of the record table, at least 1
+  /// Length of the table of tracks, at most kMaxTracks. 0: components have no identity over time. Components
+  /// for which the table has no room have the id 0.
+  uint32_t max_tracks = 0;
   uint32_t slots = 1;                    ///< frames that may be in flight between push() and pop()
   Memory input_memory = Memory::kHost;   ///< of most input images
   Memory output_memory = Memory::kHost;  ///< of most output images

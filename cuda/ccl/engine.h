@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// An engine owns memory and runs the stages segment → label → number → select → measure → paint on frames
-/// pushed into it.
+/// An engine owns memory and runs the stages segment → label → number → select → measure → track → paint on
+/// frames pushed into it.
 ///
 ///     std::unique_ptr<ccl::Engine> engine = ccl::make_host_engine();
 ///     engine->configure({.width = 640, .height = 480});
@@ -43,6 +43,8 @@
 #include "ccl/segment.h"
 #include "ccl/segment/luma.h"
 #include "ccl/status.h"
+#include "ccl/track.h"
+#include "ccl/tracking.h"
 
 namespace ccl {
 
@@ -100,9 +102,12 @@ struct FrameJob {
   Settings settings;
   Segmentation segmentation = {};
   std::shared_ptr<const RegionMask> regions = nullptr;  ///< of the frame's size; null: the whole frame counts
-  /// When the frame was taken, in nanoseconds on any clock, for Foreground::kMotion; kNoTime if not known.
+  Tracking tracking = {};                               ///< with Config::max_tracks
+  /// When the frame was taken, in nanoseconds on any clock, for Foreground::kMotion and tracks; kNoTime if
+  /// not known.
   int64_t time = kNoTime;
   bool resets_background = false;  ///< the background model learns again from this frame on
+  bool resets_tracks = false;      ///< all tracks end before this frame; their ids are not used again
   /// If not null, width × height values, dense: 0 for background, else 1 + the smallest raster index of
   /// the pixel's component.
   uint32_t* root_map = nullptr;
@@ -121,6 +126,7 @@ struct StageTimes {
   float label = 0;
   float number = 0;
   float measure = 0;
+  float track = 0;
   float paint = 0;
   float download = 0;
 };
@@ -132,6 +138,8 @@ struct FrameResult {
   /// min(n_components, max_components) records by ascending label. The engine owns them. They are valid until
   /// the next push(), flush() or configure(), or until a pop() that fails.
   std::span<const CclComponent> components;
+  /// With Config::max_tracks: all tracks, by ascending id. As long valid as the components.
+  std::span<const CclTrack> tracks;
   StageTimes times;
 };
 

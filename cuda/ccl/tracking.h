@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The track stage: identities of components over time.
+///
+/// Input: the components that the filter keeps, with their pixels and records, and the tracks as the frame
+/// before left them. Output: an id for each component, and a CclTrack for each track. Both backends give the
+/// same bits. Tracks belong to the stream: they live as long as the engine has frames of one size, and begin
+/// again with FrameJob::resets_tracks.
+#pragma once
+
+#include <cstdint>
+
+namespace ccl {
+
+inline constexpr uint32_t kMaxTracks = 16384;
+inline constexpr uint32_t kMaxConfirmFrames = 1000;
+
+/// Settings of the track stage that may change with each frame.
+struct Tracking {
+  uint32_t confirm_frames =
+      3;                    ///< a track is confirmed when it was seen in so many frames: 1..kMaxConfirmFrames
+  uint32_t lost_ms = 1000;  ///< a track that is not seen for longer ends
+
+  bool operator==(const Tracking&) const = default;
+};
+
+}  // namespace ccl
