@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Places, boxes and distances of the track stage: integers in 1/256 pixel, so that both backends give the
+/// same bits. The centre of the frame's first pixel is (0, 0), as in CclComponent; that pixel spans
+/// −128..128.
+#pragma once
+
+#include <cstdint>
+
+#include "ccl/colors.h"
+#include "ccl/component.h"
+
+namespace ccl::track {
+
+inline constexpr int32_t kUnit = 256;  ///< of a pixel
+inline constexpr int32_t kHalfUnit = 128;
+
+/// No track, no component, no entry.
+inline constexpr uint32_t kNone = 0xffffffff;
+
+struct Place {
+  int32_t x, y;
+};
+
+/// left ≤ x < right, top ≤ y < bottom.
+struct Box {
+  int32_t left, top, right, bottom;
+
+  constexpr int32_t width() const { return right - left; }
+  constexpr int32_t height() const { return bottom - top; }
+};
+
+/// What a frame shows of an object: a component, or all fragments together.
+struct Part {
+  Place place;  ///< the centroid
+  Box box;
+  uint32_t area;  ///< pixels
+};
+
+constexpr int32_t smaller(int32_t a, int32_t b) {
+  return a < b ? a : b;
+}
+constexpr int32_t larger(int32_t a, int32_t b) {
+  return a > b ? a : b;
+}
+constexpr int64_t magnitude(int64_t v) {
+  return v < 0 ? -v : v;
+}
+
+/// a / b rounded to nearest, halves away from zero; b > 0.
+constexpr int64_t divide(int64_t a, int64_t b) {
+  return (a < 0 ? a - b / 2 : a + b / 2) / b;
+}
+
+/// The product with a float is exact in double, so the sum is rounded once, with or without a fused
+/// multiply-add.
+constexpr int32_t to_units(float pixels) {
+  return static_cast<int32_t>(static_cast<double>(pixels) * kUnit + 0.5);
+}
+
+constexpr Part part_of(const CclComponent& c) {
+  const auto edge = [](uint32_t pixel) { return static_cast<int32_t>(pixel) * kUnit - kHalfUnit; };
+  return {.place = {to_units(c.cx), to_units(c.cy)},
+          .box = {edge(c.x), edge(c.y), edge(c.x + c.width), edge(c.y + c.height)},
+          .area = c.area};
+}
+
+constexpr Box hull(const Box& a, const Box& b) {
+  return {smaller(a.left, b.left), smaller(a.top, b.top), larger(a.right, b.right),
+          larger(a.bottom, b.bottom)};
+}
+
+constexpr Box shifted(const Box& box, int32_t x, int32_t y) {
+  return {box.left + x, box.top + y, box.right + x, box.bottom + y};
+}
+
+constexpr bool contains(const Box& outer, const Box& inner) {
+  return outer.left <= inner.left && outer.top <= inner.top && inner.right <= outer.right &&
+         inner.bottom <= outer.bottom;
+}
+
+/// The box with each side `part`-th of its extent farther out.
+constexpr Box grown(const Box& box, int32_t part) {
+  const int32_t x = box.width() / part;
+  const int32_t y = box.height() / part;
+  return {box.left - x, box.top - y, box.right + x, box.bottom + y};
+}
+
+/// In 1/65536 px²; 0 if the boxes do not meet.
+constexpr int64_t common_area(const Box& a, const Box& b) {
+  const int64_t width = int64_t{smaller(a.right, b.right)} - larger(a.left, b.left);
+  const int64_t height = int64_t{smaller(a.bottom, b.bottom)} - larger(a.top, b.top);
+  return width > 0 && height > 0 ? width * height : 0;
+}
+
+constexpr int64_t area_of(const Box& box) {
+  return int64_t{box.width()} * box.height();
+}
+
+/// The mean of width and height: the diameter of a disc.
+constexpr int32_t size_of(int32_t width, int32_t height) {
+  return (width + height) / 2;
+}
+constexpr int32_t size_of(const Box& box) {
+  return size_of(box.width(), box.height());
+}
+
+constexpr int64_t squared_distance(const Place& a, const Place& b) {
+  const int64_t x = int64_t{a.x} - b.x;
+  const int64_t y = int64_t{a.y} - b.y;
+  return x * x + y * y;
+}
+
+/// The length of a vector, at most an eighth too long.
+constexpr int64_t length_of(int64_t x, int64_t y) {
+  const int64_t a = magnitude(x);
+  const int64_t b = magnitude(y);
+  return a > b ? a + b / 2 : b + a / 2;
+}
+
+/// |log2(a / b)| in 1/256; a and b at least 1.
+constexpr uint32_t octaves_between(uint32_t a, uint32_t b) {
+  const uint32_t log_a = log2_fixed(a);
+  const uint32_t log_b = log2_fixed(b);
+  return log_a > log_b ? log_a - log_b : log_b - log_a;
+}
+
+}  // namespace ccl::track

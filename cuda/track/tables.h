@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The memory of the track stage: the tracks, and what associate() notes while it works.
+///
+/// All arrays lie in one block of memory, on the host or on a device, which begins as zeros. That is a stream
+/// without tracks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ccl/track.h"
+#include "track/geometry.h"
+
+namespace ccl::track {
+
+/// How many pixels component `previous` of the frame before and component `current` of this frame have in
+/// common; both are record indices. At least 1. A frame has one entry for each such pair, in any order.
+struct Overlap {
+  uint32_t previous;
+  uint32_t current;
+  uint32_t pixels;
+};
+
+/// One object, as the last frame left it.
+struct TrackState {
+  uint32_t id;
+  uint32_t parent;          ///< CclTrack::parent
+  uint32_t flags;           ///< CCL_TRACK_*
+  uint32_t age;             ///< CclTrack::age
+  uint32_t n_seen;          ///< frames in which it was seen
+  uint32_t n_missed;        ///< frames since it was seen
+  uint32_t n_moves;         ///< measurements of its velocity
+  uint32_t component;       ///< record index of its main component; kNone if it was not seen
+  uint32_t n_fragments;     ///< further components
+  uint32_t first_fragment;  ///< of a list through PartLists::next_fragment; kNone
+  uint32_t next_member;     ///< the next track with the same main component; kNone
+  uint32_t area;            ///< of the whole object, seen alone: filtered, pixels
+  uint64_t seen_us;         ///< TrackHeader::now_us of the last frame in which it was seen
+  int64_t first_time_ns;
+  int64_t last_time_ns;
+  Place place;
+  Place velocity;         ///< per second
+  Box box;                ///< of what is seen; an estimate if merged or not seen
+  Place middle;           ///< the middle of the box minus the place, of the whole object: filtered
+  int32_t width, height;  ///< of the whole object, seen alone: filtered
+};
+
+/// What does not fit arrays. Threads of a team share it.
+struct TrackHeader {
+  uint32_t n_tracks;
+  uint32_t n_ids;         ///< ids that were given so far
+  uint32_t n_components;  ///< of the frame before, which PartLists describe; 0 if it was not matched
+  uint32_t parity;        ///< which of the two arrays of tracks and lists the last frame wrote
+  uint64_t now_us;        ///< sum of all TrackStep::duration_us
+  // Of the frame that is being matched.
+  uint32_t n_left_tracks;  ///< see TrackTables::left_tracks
+  uint32_t n_left_parts;
+  uint32_t n_pairs;  ///< in clusters that are too large for an exact solution
+};
+
+/// What a frame leaves for the next one, per component.
+struct PartLists {
+  uint32_t* member;         ///< a track whose main component it is: the head of a list; kNone
+  uint32_t* owner;          ///< the track of which it is a further fragment; kNone
+  uint32_t* next_fragment;  ///< of the same track; kNone
+  uint32_t* area;           ///< pixels
+};
+
+/// A component that a track may continue in.
+struct Candidate {
+  uint32_t cost;
+  uint32_t part;
+
+  /// Ties go to the smaller record index.
+  constexpr uint64_t order() const { return uint64_t{cost} << 32 | part; }
+};
+
+/// How many candidates a track keeps. More than a few are near only in crowds.
+inline constexpr uint32_t kCandidates = 8;
+
+/// Lengths of the arrays.
+struct TrackSizes {
+  uint32_t max_tracks = 0;
+  uint32_t max_components = 0;  ///< the smaller one of Config::max_components and the pixels of a frame
+
+  /// A component covers one or two of the frame before. Only stripes that cross have many more pairs; a frame
+  /// with more than these is not matched.
+  constexpr uint32_t max_overlaps() const { return 4 * max_components + 1024; }
+
+  bool operator==(const TrackSizes&) const = default;
+};
+
+/// Pointers into the memory.
+struct TrackTables {
+  TrackSizes sizes;
+  TrackHeader* header = nullptr;
+  TrackState* tracks[2] = {};  ///< by ascending id; max_tracks each
+  PartLists lists[2] = {};     ///< max_components each
+
+  // Scratch, per track.
+  Box* predicted = nullptr;         ///< where the whole object should be
+  uint32_t* matched = nullptr;      ///< the component in which it goes on; kNone
+  uint32_t* fragment = nullptr;     ///< the head of its list of further fragments in this frame; kNone
+  uint32_t* new_index = nullptr;    ///< its place in the new table; kNone if it ends
+  uint32_t* left_tracks = nullptr;  ///< tracks that are not matched yet, in any order
+  Candidate* candidates = nullptr;  ///< kCandidates each, ascending
+  uint32_t* n_candidates = nullptr;
+
+  // Scratch, per component.
+  Part* parts = nullptr;
+  uint32_t* taker = nullptr;        ///< the matched track with the smallest index; kNone
+  uint32_t* n_takers = nullptr;     ///< tracks that it shows
+  uint32_t* left_parts = nullptr;   ///< components that are not matched yet, in any order
+  uint32_t* part_parent = nullptr;  ///< for a component without a track: one that it parted from; kNone
+  uint64_t* best = nullptr;         ///< the best offer to it
+  // Scratch, per component of the frame before, and of this frame.
+  uint32_t* first_of_previous = nullptr;  ///< a significant overlap of it: the head of a list; kNone
+  uint32_t* n_of_previous = nullptr;
+  uint32_t* first_of_current = nullptr;
+  uint32_t* n_of_current = nullptr;
+  // Scratch, per overlap.
+  uint32_t* next_of_previous = nullptr;
+  uint32_t* next_of_current = nullptr;
+  // Scratch, per track and then per component: clusters of tracks and components that are candidates for each
+  // other.
+  uint32_t* cluster = nullptr;           ///< union-find: a smaller one of the same cluster, or itself
+  uint32_t* first_in_cluster = nullptr;  ///< per root: the head of a list of all in it
+  uint32_t* next_in_cluster = nullptr;
+  uint32_t* n_tracks_in_cluster = nullptr;  ///< per root
+  uint32_t* n_parts_in_cluster = nullptr;
+
+  TrackTables() = default;
+
+  /// `memory` has bytes(sizes) bytes, at an address that is a multiple of 16.
+  constexpr TrackTables(const TrackSizes& lengths, std::byte* memory) : sizes(lengths) { place(memory); }
+
+  /// How much memory these tables take.
+  static constexpr size_t bytes(const TrackSizes& sizes) {
+    TrackTables tables;
+    tables.sizes = sizes;
+    return tables.place(nullptr);
+  }
+
+ private:
+  constexpr size_t place(std::byte* memory);
+};
+
+namespace internal {
+
+/// Deals out memory.
+struct Room {
+  std::byte* memory;
+  size_t used = 0;
+
+  template <typename T>
+  constexpr void take(T** array, size_t n) {
+    if (memory != nullptr) {
+      *array = reinterpret_cast<T*>(memory + used);
+    }
+    used += (n * sizeof(T) + 15) / 16 * 16;
+  }
+};
+
+}  // namespace internal
+
+constexpr size_t TrackTables::place(std::byte* memory) {
+  const size_t n_tracks = sizes.max_tracks;
+  const size_t n_parts = sizes.max_components;
+  const size_t n_overlaps = sizes.max_overlaps();
+  internal::Room room{memory};
+  room.take(&header, 1);
+  for (uint32_t i = 0; i < 2; ++i) {
+    room.take(&tracks[i], n_tracks);
+    for (uint32_t** list : {&lists[i].member, &lists[i].owner, &lists[i].next_fragment, &lists[i].area}) {
+      room.take(list, n_parts);
+    }
+  }
+  room.take(&predicted, n_tracks);
+  room.take(&candidates, n_tracks * kCandidates);
+  for (uint32_t** array : {&matched, &fragment, &new_index, &left_tracks, &n_candidates}) {
+    room.take(array, n_tracks);
+  }
+  room.take(&parts, n_parts);
+  room.take(&best, n_parts);
+  for (uint32_t** array : {&taker, &n_takers, &left_parts, &part_parent, &first_of_previous, &n_of_previous,
+                           &first_of_current, &n_of_current}) {
+    room.take(array, n_parts);
+  }
+  room.take(&next_of_previous, n_overlaps);
+  room.take(&next_of_current, n_overlaps);
+  for (uint32_t** array :
+       {&cluster, &first_in_cluster, &next_in_cluster, &n_tracks_in_cluster, &n_parts_in_cluster}) {
+    room.take(array, n_tracks + n_parts);
+  }
+  return room.used;
+}
+
+/// A frame to be matched.
+struct TrackFrame {
+  uint32_t width, height;
+  uint32_t n_components;
+  /// 0 if the frame has more components than records, or more pairs than TrackSizes::max_overlaps(). Then it
+  /// is not matched: all tracks are predicted, and its components get the id 0. Records and overlaps are not
+  /// read.
+  uint32_t is_matched;
+  uint32_t n_overlaps;
+  const Overlap* overlaps;
+  CclComponent* records;  ///< by ascending label; associate() writes id, age and flags
+  CclTrack* tracks;       ///< out: room for TrackSizes::max_tracks
+};
+
+}  // namespace ccl::track
