@@ -36,6 +36,7 @@ struct TrackState {
   uint32_t next_member;     ///< the next track with the same main component; kNone
   uint32_t area;            ///< of the whole object, seen alone: filtered, pixels
   uint64_t seen_us;         ///< TrackHeader::now_us of the last frame in which it was seen
+  uint64_t alone_us;        ///< likewise: in which no other track shared its component
   int64_t first_time_ns;
   int64_t last_time_ns;
   Place place;
@@ -55,7 +56,7 @@ struct TrackHeader {
   // Of the frame that is being matched.
   uint32_t n_left_tracks;  ///< see TrackTables::left_tracks
   uint32_t n_left_parts;
-  uint32_t n_pairs;  ///< in clusters that are too large for an exact solution
+  uint32_t n_offers;  ///< see assign.h
 };
 
 /// What a frame leaves for the next one, per component.
@@ -105,11 +106,13 @@ struct TrackTables {
   uint32_t* left_tracks = nullptr;  ///< tracks that are not matched yet, in any order
   Candidate* candidates = nullptr;  ///< kCandidates each, ascending
   uint32_t* n_candidates = nullptr;
+  uint32_t* unmatched_cost = nullptr;  ///< see assign.h
+  uint32_t* turn = nullptr;            ///< see assign.h
 
   // Scratch, per component.
   Part* parts = nullptr;
   uint32_t* taker = nullptr;        ///< the matched track with the smallest index; kNone
-  uint32_t* n_takers = nullptr;     ///< tracks that it shows
+  uint32_t* n_confirmed = nullptr;  ///< matched tracks that are confirmed
   uint32_t* left_parts = nullptr;   ///< components that are not matched yet, in any order
   uint32_t* part_parent = nullptr;  ///< for a component without a track: one that it parted from; kNone
   uint64_t* best = nullptr;         ///< the best offer to it
@@ -177,13 +180,14 @@ constexpr size_t TrackTables::place(std::byte* memory) {
   }
   room.take(&predicted, n_tracks);
   room.take(&candidates, n_tracks * kCandidates);
-  for (uint32_t** array : {&matched, &fragment, &new_index, &left_tracks, &n_candidates}) {
+  for (uint32_t** array :
+       {&matched, &fragment, &new_index, &left_tracks, &n_candidates, &unmatched_cost, &turn}) {
     room.take(array, n_tracks);
   }
   room.take(&parts, n_parts);
   room.take(&best, n_parts);
-  for (uint32_t** array : {&taker, &n_takers, &left_parts, &part_parent, &first_of_previous, &n_of_previous,
-                           &first_of_current, &n_of_current}) {
+  for (uint32_t** array : {&taker, &n_confirmed, &left_parts, &part_parent, &first_of_previous,
+                           &n_of_previous, &first_of_current, &n_of_current}) {
     room.take(array, n_parts);
   }
   room.take(&next_of_previous, n_overlaps);
@@ -201,7 +205,7 @@ struct TrackFrame {
   uint32_t n_components;
   /// 0 if the frame has more components than records, or more pairs than TrackSizes::max_overlaps(). Then it
   /// is not matched: all tracks are predicted, and its components get the id 0. Records and overlaps are not
-  /// read.
+  /// read, and not written.
   uint32_t is_matched;
   uint32_t n_overlaps;
   const Overlap* overlaps;

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// In which components a track may go on, and what speaks against each of them.
+#pragma once
+
+#include "track/steady.h"
+
+namespace ccl::track {
+
+/* Costs. 256 is a distance of the size of the object, squared. */
+
+inline constexpr int64_t kCostOfSize = 256;
+/// A difference of area by a factor of two counts as much as a distance of 0.7 sizes.
+inline constexpr uint32_t kCostOfOctave = 128;
+/// A part that overlaps the track costs no more: better there than nowhere, however much it has changed.
+inline constexpr uint32_t kMostOverlapCost = 512;
+/// More than any sum of costs that is worth it.
+inline constexpr uint32_t kForbidden = 1u << 24;
+
+/* What it costs to leave a track without a component. */
+
+/// A track without a known velocity: so much that a row of fast objects is matched as a whole, and not each
+/// object with the one that was nearest to it.
+inline constexpr uint32_t kYoungUnmatched = 2048;
+/// An established track: less than moving two tracks of a row by one place.
+inline constexpr uint32_t kEstablishedUnmatched = 640;
+/// A track that was not seen in the last frame: it takes nothing from one that was.
+inline constexpr uint32_t kLostUnmatched = 384;
+/// A track that can share a component: it takes another one only at a distance of less than two sizes.
+inline constexpr uint32_t kSharedUnmatched = 1024;
+
+/* Gates */
+
+/// A track without a known velocity may move by so many halves of its size in a frame.
+inline constexpr int64_t kYoungHalves = 3;
+/// Areas differ by at most this factor, in octaves of 1/256, unless the object is partly hidden or outside.
+inline constexpr uint32_t kMostOctaves = 2 * 256;
+/// A track that shares a component takes no part smaller than this part of its own area: that is a fragment.
+inline constexpr uint64_t kLeastShare = 4;
+/// The predicted box has this part of its extent more on each side: what is inside may be a part of it.
+inline constexpr int32_t kGrownPart = 8;
+/// The gate of a lost track grows by its own radius each second, at most to three times of it.
+inline constexpr uint64_t kGateGrowthUs = 1'000'000;
+inline constexpr uint64_t kMostGateGrowthUs = 2 * kGateGrowthUs;
+
+constexpr bool touches_border(const Box& box, const TrackFrame& frame) {
+  return box.left <= -kHalfUnit || box.top <= -kHalfUnit ||
+         box.right >= static_cast<int32_t>(frame.width) * kUnit - kHalfUnit ||
+         box.bottom >= static_cast<int32_t>(frame.height) * kUnit - kHalfUnit;
+}
+
+/// How far from its predicted place a track may be found, 1/256 px. The speed may have changed by half.
+constexpr int64_t gate_of(const Matching& m, uint32_t i, int64_t scale) {
+  const TrackState& track = m.tracks[i];
+  if (!m.is_established(i)) {
+    return scale * kYoungHalves / 2;
+  }
+  const int64_t speed = length_of(track.velocity.x, track.velocity.y);
+  const int64_t radius = scale + speed * m.step.duration_us / (2 * kUsPerSecond);
+  if (track.n_missed == 0) {
+    return radius;
+  }
+  const uint64_t missed_us = m.now_us - track.seen_us;
+  const uint64_t growth_us = missed_us < kMostGateGrowthUs ? missed_us : kMostGateGrowthUs;
+  return radius + radius * static_cast<int64_t>(growth_us) / static_cast<int64_t>(kGateGrowthUs);
+}
+
+/// Whether the part is large enough, and not too large, to be the track.
+constexpr bool has_fitting_area(const Matching& m, uint32_t i, const Part& part) {
+  const TrackState& track = m.tracks[i];
+  if (octaves_between(track.area, part.area) <= kMostOctaves) {
+    return true;
+  }
+  const bool is_at_border = touches_border(part.box, m.frame) || touches_border(track.box, m.frame);
+  return is_at_border || contains(grown(m.tables.predicted[i], kGrownPart), part.box);
+}
+
+/// The cost of going on in the part; kForbidden if that is not possible. `overlaps`: the part overlaps what
+/// the last frame showed of the track, so it may be anywhere.
+constexpr uint32_t cost_of(const Matching& m, uint32_t i, const Part& part, bool overlaps) {
+  const TrackState& track = m.tracks[i];
+  const int64_t scale = scale_of(track, part);
+  const int64_t gate = gate_of(m, i, scale);
+  const int64_t square = squared_distance(track.place, part.place);
+  const bool is_partial = m.was_merged(i) && part.area * kLeastShare < track.area;
+  const bool is_possible =
+      overlaps ? !is_partial : square <= gate * gate && !is_partial && has_fitting_area(m, i, part);
+  if (!is_possible) {
+    return kForbidden;
+  }
+  const int64_t unit = track.n_missed == 0 ? scale : gate;
+  const int64_t limited = square < 64 * unit * unit ? square : 64 * unit * unit;
+  const uint32_t cost = static_cast<uint32_t>(limited * kCostOfSize / (unit * unit)) +
+                        octaves_between(track.area, part.area) * kCostOfOctave / 256;
+  return overlaps && !m.was_merged(i) && cost > kMostOverlapCost ? kMostOverlapCost : cost;
+}
+
+/// Keeps the cheapest candidates, ascending.
+constexpr void insert(Candidate* candidates, uint32_t* n, const Candidate& candidate) {
+  for (uint32_t k = 0; k < *n; ++k) {
+    if (candidates[k].part == candidate.part) {
+      return;
+    }
+  }
+  uint32_t k = *n < kCandidates ? (*n)++ : kCandidates;
+  for (; k > 0 && candidate.order() < candidates[k - 1].order(); --k) {
+    if (k < kCandidates) {
+      candidates[k] = candidates[k - 1];
+    }
+  }
+  if (k < kCandidates) {
+    candidates[k] = candidate;
+  }
+}
+
+/// Whether a track that is left without a component shares one, because it overlaps one of another track.
+constexpr bool can_share(const Matching& m, uint32_t i) {
+  bool shares = m.was_merged(i);
+  m.for_each_overlap(i, [&](const Overlap& overlap) {
+    const uint32_t taker = m.tables.taker[overlap.current];
+    shares = shares || taker != kNone || m.tables.n_of_current[overlap.current] > 1;
+  });
+  return shares && m.tracks[i].component != kNone;
+}
+
+constexpr uint32_t unmatched_cost_of(const Matching& m, uint32_t i) {
+  if (can_share(m, i)) {
+    return kSharedUnmatched;
+  }
+  if (m.tracks[i].n_missed > 0) {
+    return kLostUnmatched;
+  }
+  return m.is_established(i) ? kEstablishedUnmatched : kYoungUnmatched;
+}
+
+/// Makes the list of candidates of a track among the components that are left.
+constexpr void find_candidates(const Matching& m, uint32_t i) {
+  const TrackTables& tables = m.tables;
+  Candidate* candidates = tables.candidates + size_t{i} * kCandidates;
+  uint32_t n = 0;
+  const auto consider = [&](uint32_t c, bool overlaps) {
+    if (const uint32_t cost = cost_of(m, i, tables.parts[c], overlaps); cost < kForbidden) {
+      insert(candidates, &n, {cost, c});
+    }
+  };
+  m.for_each_overlap(i, [&](const Overlap& overlap) {
+    if (tables.taker[overlap.current] == kNone) {
+      consider(overlap.current, true);
+    }
+  });
+  for (uint32_t k = 0; k < tables.header->n_left_parts; ++k) {
+    consider(tables.left_parts[k], false);
+  }
+  tables.n_candidates[i] = n;
+  tables.unmatched_cost[i] = unmatched_cost_of(m, i);
+}
+
+}  // namespace ccl::track

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// From matches to the tracks that the frame leaves: deaths, births, and the new table.
+#pragma once
+
+#include "track/motion.h"
+#include "track/share.h"
+
+namespace ccl::track {
+
+/// A track that is not confirmed may be missed in so many frames one after the other.
+inline constexpr uint32_t kMostMissedYoung = 1;
+
+constexpr bool meets_frame(const Box& box, const TrackFrame& frame) {
+  return box.right > -kHalfUnit && box.bottom > -kHalfUnit &&
+         box.left < static_cast<int32_t>(frame.width) * kUnit - kHalfUnit &&
+         box.top < static_cast<int32_t>(frame.height) * kUnit - kHalfUnit;
+}
+
+/// Whether a track lives on.
+constexpr bool is_kept(const Matching& m, uint32_t i) {
+  if (m.tables.matched[i] != kNone) {
+    return m.is_shown(i);
+  }
+  if (!m.is_confirmed(i)) {
+    return m.tracks[i].n_missed < kMostMissedYoung;
+  }
+  return m.now_us - m.tracks[i].seen_us <= m.step.lost_us && meets_frame(m.tables.predicted[i], m.frame);
+}
+
+constexpr bool is_birth(const Matching& m, const PartLists& current, uint32_t c) {
+  return m.tables.taker[c] == kNone && current.owner[c] == kNone;
+}
+
+/// Items that a thread does one after the other, so that numbers ascend with items.
+struct Stretch {
+  uint32_t begin, end;
+};
+
+template <typename Team>
+constexpr Stretch stretch_of(const Team& team, uint32_t n) {
+  const uint64_t rank = team.rank();
+  return {static_cast<uint32_t>(rank * n / team.size()), static_cast<uint32_t>((rank + 1) * n / team.size())};
+}
+
+/// Gives each track that lives on its place in the new table. Returns how many there are.
+template <typename Team>
+constexpr uint32_t number_tracks(const Team& team, const Matching& m) {
+  const Stretch stretch = stretch_of(team, m.n_tracks);
+  uint32_t n_kept = 0;
+  for (uint32_t i = stretch.begin; i < stretch.end; ++i) {
+    n_kept += is_kept(m, i) ? 1 : 0;
+  }
+  uint32_t total = 0;
+  uint32_t next = team.scan(n_kept, &total);
+  for (uint32_t i = stretch.begin; i < stretch.end; ++i) {
+    m.tables.new_index[i] = is_kept(m, i) ? next++ : kNone;
+  }
+  return total;
+}
+
+/// A former fellow is seen in another component.
+constexpr bool has_left_group(const Matching& m, uint32_t i) {
+  if (!m.was_merged(i) || m.tracks[i].component == kNone) {
+    return false;
+  }
+  bool is_apart = false;
+  m.for_each_track_of(m.tracks[i].component, [&](uint32_t other) {
+    is_apart = is_apart || (m.is_shown(other) && m.tables.matched[other] != m.tables.matched[i]);
+  });
+  return is_apart;
+}
+
+/// Moves a track into the new table. A track that is seen is linked to its component there; what it becomes
+/// depends on the others in the component.
+template <typename Team>
+constexpr void move_track(const Team& team, const Matching& m, const PartLists& current, uint32_t i,
+                          TrackState* track) {
+  const uint32_t c = m.tables.matched[i];
+  *track = m.tracks[i];
+  track->flags &= CCL_TRACK_CONFIRMED;
+  track->component = c;
+  track->first_fragment = m.tables.fragment[i];
+  track->n_fragments = 0;
+  track->next_member = kNone;
+  track->age += track->age < UINT32_MAX ? 1 : 0;
+  if (c == kNone) {
+    track->flags |= CCL_TRACK_PREDICTED;
+    track->box = m.tables.predicted[i];
+    ++track->n_missed;
+    return;
+  }
+  if (has_left_group(m, i)) {
+    track->flags |= CCL_TRACK_SPLIT;
+  }
+  track->n_missed = 0;
+  track->n_seen += track->n_seen < UINT32_MAX ? 1 : 0;
+  if (track->n_seen >= m.step.confirm_frames) {
+    track->flags |= CCL_TRACK_CONFIRMED;
+  }
+  track->next_member = team.exchange(&current.member[c], m.tables.new_index[i]);
+}
+
+/// The first frame of a track.
+constexpr TrackState newborn(const Matching& m, uint32_t c, uint32_t id) {
+  const uint32_t parent = m.tables.part_parent[c];
+  TrackState track{};
+  track.id = id;
+  track.parent = parent != kNone ? m.tracks[parent].id : 0;
+  track.flags = CCL_TRACK_NEWBORN | (m.step.confirm_frames <= 1 ? uint32_t{CCL_TRACK_CONFIRMED} : 0u);
+  track.n_seen = 1;
+  track.component = c;
+  track.first_fragment = kNone;
+  track.next_member = kNone;
+  track.seen_us = track.alone_us = m.now_us;
+  track.first_time_ns = track.last_time_ns = m.step.time_ns;
+  track.place = m.tables.parts[c].place;
+  track.box = m.tables.parts[c].box;
+  set_size(m.tables.parts[c], &track);
+  return track;
+}
+
+/// Begins a track for each component without one, by ascending label, as long as there is room. Returns how
+/// many.
+template <typename Team>
+constexpr uint32_t begin_tracks(const Team& team, const Matching& m, const PartLists& current,
+                                uint32_t n_kept, TrackState* tracks) {
+  const uint32_t n_ids = m.tables.header->n_ids;
+  const uint32_t room_for_tracks = m.tables.sizes.max_tracks - n_kept;
+  const uint32_t room = room_for_tracks < UINT32_MAX - n_ids ? room_for_tracks : UINT32_MAX - n_ids;
+  const Stretch stretch = stretch_of(team, m.n_parts);
+  uint32_t n = 0;
+  for (uint32_t c = stretch.begin; c < stretch.end; ++c) {
+    n += is_birth(m, current, c) ? 1 : 0;
+  }
+  uint32_t total = 0;
+  uint32_t next = team.scan(n, &total);
+  for (uint32_t c = stretch.begin; c < stretch.end && next < room; ++c) {
+    if (is_birth(m, current, c)) {
+      tracks[n_kept + next] = newborn(m, c, n_ids + next + 1);
+      current.member[c] = n_kept + next++;
+    }
+  }
+  return total < room ? total : room;
+}
+
+/* What components show */
+
+struct Group {
+  uint32_t n = 0;
+  uint64_t area = 0;         ///< of all members
+  uint32_t largest = kNone;  ///< the member of the largest area; of equals the oldest
+  Place error = {};          ///< the centroid minus where the members, weighted, were expected
+};
+
+constexpr Group group_of(const Part& part, uint32_t first, const TrackState* tracks) {
+  Group group;
+  int64_t weight = 0;
+  int64_t x = 0;
+  int64_t y = 0;
+  for (uint32_t i = first; i != kNone; i = tracks[i].next_member) {
+    const TrackState& track = tracks[i];
+    ++group.n;
+    group.area += track.area;
+    weight += weight_of(track);
+    x += int64_t{weight_of(track)} * track.place.x;
+    y += int64_t{weight_of(track)} * track.place.y;
+    const uint32_t largest = group.largest;
+    if (largest == kNone || track.area > tracks[largest].area ||
+        (track.area == tracks[largest].area && i < largest)) {
+      group.largest = i;
+    }
+  }
+  if (group.n > 0) {
+    group.error = {part.place.x - static_cast<int32_t>(divide(x, weight)),
+                   part.place.y - static_cast<int32_t>(divide(y, weight))};
+  }
+  return group;
+}
+
+constexpr void see(const Matching& m, TrackState* track) {
+  track->seen_us = m.now_us;
+  track->last_time_ns = m.step.time_ns;
+}
+
+/// Updates the tracks that a component shows.
+constexpr void update_tracks_of(const Matching& m, const PartLists& current, uint32_t c, TrackState* tracks) {
+  const Part& part = m.tables.parts[c];
+  const Group group = group_of(part, current.member[c], tracks);
+  for (uint32_t i = current.member[c]; i != kNone; i = tracks[i].next_member) {
+    TrackState& track = tracks[i];
+    const Part whole = whole_part(m, current, &track);
+    track.flags |= track.n_fragments > 0 ? uint32_t{CCL_TRACK_FRAGMENTED} : 0u;
+    if (group.n > 1) {
+      track.flags = (track.flags | CCL_TRACK_MERGED) & ~uint32_t{CCL_TRACK_SPLIT};
+      move_in_group(m, part, group.error, &track);
+    } else if (track.age > 0) {
+      move_alone(m, whole, &track);
+    }
+    if (group.n == 1 || i == group.largest || has_room(part.area, group.area)) {
+      track.seen_us = m.now_us;
+      track.last_time_ns = m.step.time_ns;
+    }
+    track.flags |= touches_border(track.box, m.frame) ? uint32_t{CCL_TRACK_TOUCHES_BORDER} : 0u;
+  }
+}
+
+/* Output */
+
+/// Writes the id of a component: that of its largest track, or of the track of which it is a fragment.
+constexpr void write_record(const Matching& m, const PartLists& current, uint32_t c,
+                            const TrackState* tracks) {
+  CclComponent& record = m.frame.records[c];
+  record.id = 0;
+  record.age = 0;
+  const uint32_t owner = current.owner[c];
+  const uint32_t i = owner != kNone ? owner : group_of(m.tables.parts[c], current.member[c], tracks).largest;
+  if (i == kNone) {
+    return;
+  }
+  const TrackState& track = tracks[i];
+  record.id = track.id;
+  record.age = track.age;
+  const bool is_shared = owner == kNone && tracks[current.member[c]].next_member != kNone;
+  const bool is_fragment = owner != kNone || track.n_fragments > 0;
+  record.flags =
+      static_cast<uint16_t>(record.flags | (track.age == 0 ? CCL_COMPONENT_NEWBORN : 0) |
+                            (is_shared ? CCL_COMPONENT_MERGED : 0) | (is_fragment ? CCL_COMPONENT_SPLIT : 0));
+}
+
+/// The pixel in which an edge lies, at most the frame's extent.
+constexpr uint16_t pixel_of(int32_t edge, uint32_t extent) {
+  const int32_t pixel = static_cast<int32_t>(divide(int64_t{edge} + kHalfUnit, kUnit));
+  const auto last = static_cast<int32_t>(extent);
+  return static_cast<uint16_t>(pixel < 0 ? 0 : pixel > last ? last : pixel);
+}
+
+/// Exact: 24 bits hold the units of every place in a frame, and the scale is a power of two.
+constexpr float to_pixels(int32_t units) {
+  return static_cast<float>(units) / kUnit;
+}
+
+constexpr CclTrack public_track(const TrackState& track, const TrackFrame& frame) {
+  const uint16_t left = pixel_of(track.box.left, frame.width);
+  const uint16_t top = pixel_of(track.box.top, frame.height);
+  return {.id = track.id,
+          .flags = track.flags,
+          .age = track.age,
+          .component = track.component,
+          .first_time = track.first_time_ns,
+          .last_time = track.last_time_ns,
+          .cx = to_pixels(track.place.x),
+          .cy = to_pixels(track.place.y),
+          .vx = to_pixels(track.velocity.x),
+          .vy = to_pixels(track.velocity.y),
+          .x = left,
+          .y = top,
+          .width = static_cast<uint16_t>(pixel_of(track.box.right, frame.width) - left),
+          .height = static_cast<uint16_t>(pixel_of(track.box.bottom, frame.height) - top),
+          .parent = track.parent,
+          .zones = 0};
+}
+
+}  // namespace ccl::track
