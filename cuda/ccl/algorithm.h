@@ -16,6 +16,7 @@ struct Config;
 namespace host {
 class Labeler;
 class Pipeline;
+class StreamTracks;
 class ThreadPool;
 }  // namespace host
 
@@ -42,7 +43,8 @@ enum class Algorithm {
 /// that fuses the stages. At most one is set; none: not on the CPU.
 struct HostFactory {
   using MakeLabeler = std::unique_ptr<host::Labeler>(uint32_t width, uint32_t height, host::ThreadPool& pool);
-  using MakePipeline = std::unique_ptr<host::Pipeline>(const Config& config, host::ThreadPool& pool);
+  using MakePipeline = std::unique_ptr<host::Pipeline>(const Config& config, host::ThreadPool& pool,
+                                                       host::StreamTracks* tracks);
 
   MakeLabeler* make_labeler = nullptr;
   MakePipeline* make_pipeline = nullptr;

@@ -78,4 +78,7 @@ constexpr uint32_t blend(uint32_t over, uint32_t under, uint8_t alpha) {
 
 inline constexpr uint32_t kBoxColor = 0xffffffff;
 
+/// With tracking: of components that belong to no track.
+inline constexpr uint32_t kNoIdColor = 0xff808080;
+
 }  // namespace ccl

@@ -47,6 +47,7 @@ Status HostEngine::configure(const Config& config) {
     const size_t n_records = std::min(size_t{config.max_components}, size_t{config.width} * config.height);
     for (Slot& slot : slots_) {
       slot.records = std::make_unique_for_overwrite<CclComponent[]>(n_records);
+      slot.tracks = std::make_unique_for_overwrite<CclTrack[]>(config.max_tracks);
     }
     palette_colors();  // built here, not while the first frame waits
     luma_planes_ = std::make_unique<LumaPlanes>(config.width, config.height, *pool_);
@@ -54,7 +55,8 @@ Status HostEngine::configure(const Config& config) {
       background_ = std::make_unique<StreamBackground>(config.width, config.height);
     }
     segmenter_ = std::make_unique<Segmenter>(config.width, config.height, *pool_, *background_);
-    pipeline_ = make_pipeline(config, *algorithm, *pool_);
+    prepare_tracks(config);
+    pipeline_ = make_pipeline(config, *algorithm, *pool_, tracks_.get());
   } catch (const std::bad_alloc&) {
     return {StatusCode::kOutOfMemory, std::move(out_of_memory_)};
   } catch (const std::system_error& error) {
@@ -78,7 +80,7 @@ Status HostEngine::push(const FrameJob& job) {
   Slot& slot = slots_[(first_waiting_ + n_waiting_) % config_.slots];
   slot.result = {};
   try {
-    run(job, slot.records.get(), &slot.result);
+    run(job, {slot.records.get(), slot.tracks.get()}, &slot.result);
   } catch (const std::bad_alloc&) {  // for the background model
     pipeline_.reset();
     return {StatusCode::kOutOfMemory, std::move(out_of_memory_)};
@@ -90,14 +92,28 @@ Status HostEngine::push(const FrameJob& job) {
   return {};
 }
 
-void HostEngine::run(FrameJob job, CclComponent* records, FrameResult* result) {
+/// Keeps the tracks if they fit the configuration. Ids go on in any case.
+void HostEngine::prepare_tracks(const Config& config) {
+  if (tracks_ != nullptr && tracks_->is_for(config)) {
+    return;
+  }
+  if (tracks_ != nullptr) {
+    last_id_ = tracks_->last_id();
+    tracks_.reset();
+  }
+  if (config.max_tracks > 0) {
+    tracks_ = std::make_unique<StreamTracks>(config, last_id_);
+  }
+}
+
+void HostEngine::run(FrameJob job, const ResultTables& tables, FrameResult* result) {
   StageClock clock;
   if (job.input.source.pixels != nullptr) {
     job.input = luma_planes_->convert(job.input, job.settings.rule.foreground == Foreground::kMotion);
     result->times.segment = clock.lap();
   }
   if (!makes_bits(job.settings.rule, job.segmentation, job.regions != nullptr)) {
-    pipeline_->run(job, {}, records, result);
+    pipeline_->run(job, {}, tables, result);
     return;
   }
   const FrameBits bits = segmenter_->run(job, &result->counts);
@@ -106,7 +122,7 @@ void HostEngine::run(FrameJob job, CclComponent* records, FrameResult* result) {
     job.input = luma_planes_->show(background_->model, job.input);
   }
   job.settings.rule = kBitRule;
-  pipeline_->run(job, bits, records, result);
+  pipeline_->run(job, bits, tables, result);
 }
 
 Status HostEngine::pop(FrameResult* result) {

@@ -10,6 +10,7 @@
 #include "host/pipeline.h"
 #include "host/stages/segment/luma.h"
 #include "host/stages/segment/segmenter.h"
+#include "host/stages/track.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {
@@ -25,18 +26,22 @@ class HostEngine final : public Engine {
   std::shared_ptr<Device> device() const override { return nullptr; }
 
  private:
-  void run(FrameJob job, CclComponent* records, FrameResult* result);
+  void prepare_tracks(const Config& config);
+  void run(FrameJob job, const ResultTables& tables, FrameResult* result);
 
   /// A finished frame that waits for pop().
   struct Slot {
     FrameResult result;
     std::unique_ptr<CclComponent[]> records;
+    std::unique_ptr<CclTrack[]> tracks;
   };
 
   Config config_;
   std::string out_of_memory_;  ///< a message, made while memory is left for it
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<StreamBackground> background_;
+  std::unique_ptr<StreamTracks> tracks_;  ///< null: components have no identity over time
+  uint32_t last_id_ = 0;                  ///< of tracks that are no longer there
   std::unique_ptr<LumaPlanes> luma_planes_;
   std::unique_ptr<Segmenter> segmenter_;
   std::unique_ptr<Pipeline> pipeline_;  ///< null until configured

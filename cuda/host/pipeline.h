@@ -12,7 +12,14 @@
 namespace ccl::host {
 
 class Labeler;
+class StreamTracks;
 class ThreadPool;
+
+/// Where the tables of a frame are written.
+struct ResultTables {
+  CclComponent* records;  ///< room for Config::max_components or for one per pixel, whichever is less
+  CclTrack* tracks;       ///< room for Config::max_tracks
+};
 
 /// A pipeline is made for one configuration and takes all its memory when it is made.
 class Pipeline {
@@ -20,20 +27,20 @@ class Pipeline {
   virtual ~Pipeline() = default;
 
   /// Runs all stages of a frame from labelling on and fills `result`, which has nothing but what the segment
-  /// stage wrote. A frame with bits is labelled from them. Writes the records to `records`, which has room
-  /// for Config::max_components or for one per pixel, whichever is less.
-  virtual void run(const FrameJob& job, const FrameBits& bits, CclComponent* records,
+  /// stage wrote. A frame with bits is labelled from them.
+  virtual void run(const FrameJob& job, const FrameBits& bits, const ResultTables& tables,
                    FrameResult* result) = 0;
 };
 
 /// A labeler that was made for this configuration, followed by the stages that all labelers share
-/// (stages/pipeline.cpp). `pool` must outlive the pipeline.
+/// (stages/pipeline.cpp). `pool` and `tracks` must outlive the pipeline.
 std::unique_ptr<Pipeline> make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
-                                               ThreadPool& pool);
+                                               ThreadPool& pool, StreamTracks* tracks);
 
-/// The pipeline of an algorithm that runs on the CPU (stages/pipeline.cpp). `pool` must outlive it.
+/// The pipeline of an algorithm that runs on the CPU (stages/pipeline.cpp). `pool` and `tracks` must outlive
+/// it. `tracks` is null if Config::max_tracks is 0.
 std::unique_ptr<Pipeline> make_pipeline(const Config& config, const AlgorithmInfo& algorithm,
-                                        ThreadPool& pool);
+                                        ThreadPool& pool, StreamTracks* tracks);
 
 /// Measures the time of each stage.
 class StageClock {

@@ -6,9 +6,9 @@
 /// paths (the Hungarian method as of Jonker and Volgenant 1987, without their initial steps).
 ///
 /// A larger cluster, as in the first frames of a crowd, is solved by offers (Gale and Shapley 1962): each
-/// track offers its cost to its best candidate, a component keeps the cheapest offer, and whoever is refused
-/// goes to the next candidate. The result does not depend on the order of offers, and is that of a choice by
-/// ascending cost.
+/// track offers its cost to its best candidate, a component keeps the cheapest offer, and a track that is
+/// refused goes to the next candidate. The result does not depend on the order of offers, and is that of a
+/// choice by ascending cost.
 #pragma once
 
 #include "track/clusters.h"
@@ -163,10 +163,10 @@ constexpr void assign_small_clusters(const Team& team, const Matching& m) {
   const TrackTables& tables = m.tables;
   for (uint32_t k = team.rank(); k < tables.header->n_left_tracks; k += team.size()) {
     const uint32_t i = tables.left_tracks[k];
-    tables.turn[i] = kCandidates;
+    tables.choice[i] = kCandidates;
     const uint32_t root = find_root(team, tables.cluster, i);
     if (is_large(m, root)) {
-      tables.turn[i] = 0;
+      tables.choice[i] = 0;
       team.add(&tables.header->n_offers, 1);
     } else if (root == i && tables.n_tracks_in_cluster[i] == 1) {
       take_best(team, m, i);
@@ -177,12 +177,12 @@ constexpr void assign_small_clusters(const Team& team, const Matching& m) {
 }
 
 /// The candidate to which a track of a large cluster makes its offer; null if none is left.
-constexpr const Candidate* candidate_in_turn(const Matching& m, uint32_t i) {
-  const uint32_t turn = m.tables.turn[i];
-  if (turn >= m.tables.n_candidates[i]) {
+constexpr const Candidate* candidate_of(const Matching& m, uint32_t i) {
+  const uint32_t k = m.tables.choice[i];
+  if (k >= m.tables.n_candidates[i]) {
     return nullptr;
   }
-  const Candidate* candidate = m.tables.candidates + size_t{i} * kCandidates + turn;
+  const Candidate* candidate = m.tables.candidates + size_t{i} * kCandidates + k;
   return candidate->cost < m.tables.unmatched_cost[i] ? candidate : nullptr;
 }
 
@@ -199,7 +199,7 @@ constexpr void assign_large_clusters(const Team& team, const Matching& m) {
   const auto for_each_candidate = [&](auto visit) {
     for (uint32_t k = team.rank(); k < tables.header->n_left_tracks; k += team.size()) {
       const uint32_t i = tables.left_tracks[k];
-      if (const Candidate* candidate = candidate_in_turn(m, i); candidate != nullptr) {
+      if (const Candidate* candidate = candidate_of(m, i); candidate != nullptr) {
         visit(i, *candidate);
       }
     }
@@ -215,7 +215,7 @@ constexpr void assign_large_clusters(const Team& team, const Matching& m) {
     team.sync();
     for_each_candidate([&](uint32_t i, const Candidate& candidate) {
       if (tables.best[candidate.part] != offer_of(candidate.cost, i)) {
-        ++tables.turn[i];
+        ++tables.choice[i];
         team.add(n_refused, 1);
       }
     });

@@ -11,7 +11,8 @@
 namespace ccl::track {
 
 inline constexpr int64_t kGainOne = 65536;
-inline constexpr int64_t kVelocityUs = 100'000;       ///< three frames of common video: people turn that fast
+inline constexpr int64_t kVelocityUs =
+    100'000;  ///< three frames of common video: people change direction that fast
 inline constexpr int64_t kSizeUs = 250'000;           ///< longer than a step of a walker, who widens with it
 inline constexpr int64_t kGroupVelocityUs = 200'000;  ///< of estimates, which err together
 /// A change of area by more than a factor of √2 means that something hides the object, or is added to it.

@@ -68,7 +68,7 @@ constexpr uint32_t find_covering_host(const Matching& m, uint32_t i) {
 }
 
 /// Tracks that were seen in the last frame, and have no component in this one, join another track's. Writes
-/// the component to TrackTables::turn: taker still has only those that are assigned.
+/// the component to TrackTables::choice: taker still has only those that are assigned.
 template <typename Team>
 constexpr void find_hosts(const Team& team, const Matching& m) {
   for (uint32_t k = team.rank(); k < m.tables.header->n_left_tracks; k += team.size()) {
@@ -80,7 +80,7 @@ constexpr void find_hosts(const Team& team, const Matching& m) {
         host = find_covering_host(m, i);
       }
     }
-    m.tables.turn[i] = host;
+    m.tables.choice[i] = host;
   }
 }
 
@@ -88,8 +88,8 @@ template <typename Team>
 constexpr void join_hosts(const Team& team, const Matching& m) {
   for (uint32_t k = team.rank(); k < m.tables.header->n_left_tracks; k += team.size()) {
     const uint32_t i = m.tables.left_tracks[k];
-    if (m.tables.turn[i] != kNone) {
-      match(team, m, i, m.tables.turn[i]);
+    if (m.tables.choice[i] != kNone) {
+      match(team, m, i, m.tables.choice[i]);
     }
   }
 }

@@ -86,7 +86,10 @@ struct TrackSizes {
 
   /// A component covers one or two of the frame before. Only stripes that cross have many more pairs; a frame
   /// with more than these is not matched.
-  constexpr uint32_t max_overlaps() const { return 4 * max_components + 1024; }
+  constexpr uint32_t max_overlaps() const {
+    return (max_components < kMost / 4 ? 4 * max_components : kMost) + 1024;
+  }
+  static constexpr uint32_t kMost = 1u << 20;
 
   bool operator==(const TrackSizes&) const = default;
 };
@@ -107,7 +110,7 @@ struct TrackTables {
   Candidate* candidates = nullptr;  ///< kCandidates each, ascending
   uint32_t* n_candidates = nullptr;
   uint32_t* unmatched_cost = nullptr;  ///< see assign.h
-  uint32_t* turn = nullptr;            ///< see assign.h
+  uint32_t* choice = nullptr;          ///< see assign.h and share.h
 
   // Scratch, per component.
   Part* parts = nullptr;
@@ -181,7 +184,7 @@ constexpr size_t TrackTables::place(std::byte* memory) {
   room.take(&predicted, n_tracks);
   room.take(&candidates, n_tracks * kCandidates);
   for (uint32_t** array :
-       {&matched, &fragment, &new_index, &left_tracks, &n_candidates, &unmatched_cost, &turn}) {
+       {&matched, &fragment, &new_index, &left_tracks, &n_candidates, &unmatched_cost, &choice}) {
     room.take(array, n_tracks);
   }
   room.take(&parts, n_parts);

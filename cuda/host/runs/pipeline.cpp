@@ -26,11 +26,13 @@
 #include "host/runs/paint.h"
 #include "host/runs/pair_labeler.h"
 #include "host/runs/row_labeler.h"
+#include "host/runs/run_keeper.h"
 #include "host/runs/strip_merger.h"
 #include "host/runs/table.h"
 #include "host/stages/mark.h"
 #include "host/stages/paint.h"
 #include "host/stages/select.h"
+#include "host/stages/track.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {
@@ -58,13 +60,14 @@ void mark_strong_runs(const RunTable& table, uint32_t y, const uint64_t* strong,
 
 class RunsPipeline final : public Pipeline {
  public:
-  RunsPipeline(const Config& config, ThreadPool& pool)
-      : RunsPipeline(config, pool, kernels(choose_simd_level())) {}
+  RunsPipeline(const Config& config, ThreadPool& pool, StreamTracks* tracks)
+      : RunsPipeline(config, pool, tracks, kernels(choose_simd_level())) {}
 
-  void run(const FrameJob& job, const FrameBits& bits, CclComponent* records, FrameResult* result) override;
+  void run(const FrameJob& job, const FrameBits& bits, const ResultTables& tables,
+           FrameResult* result) override;
 
  private:
-  RunsPipeline(const Config& config, ThreadPool& pool, const Kernels& kernels);
+  RunsPipeline(const Config& config, ThreadPool& pool, StreamTracks* tracks, const Kernels& kernels);
 
   bool is_merged() const { return table_.strips().size() > 1; }
   size_t max_records() const { return std::min(size_t{config_.max_components}, table_.n_local_labels() - 1); }
@@ -81,6 +84,8 @@ class RunsPipeline final : public Pipeline {
   uint32_t select(FrameCounts* counts);
   void measure(const MeasureJob& job);
   void make_records(const FrameNeeds& needs, uint32_t features, CclComponent* records);
+  void track(const FrameJob& job, const FrameNeeds& needs, const StripLabeler& labeler,
+             const ResultTables& tables, FrameResult* result);
   void write_maps(const FrameJob& job);
   void write_labels(const OutputImage& image);
   void find_first_pixels();
@@ -88,6 +93,7 @@ class RunsPipeline final : public Pipeline {
 
   Config config_;
   ThreadPool& pool_;
+  StreamTracks* tracks_;  ///< null: components have no identity over time
   RunTable table_;
   StripMerger merger_;
   // Per local label, and as long as the worst frame needs; see RunTable.
@@ -105,9 +111,11 @@ class RunsPipeline final : public Pipeline {
   uint32_t n_labels_ = 0;
 };
 
-RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool, const Kernels& kernels)
+RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool, StreamTracks* tracks,
+                           const Kernels& kernels)
     : config_(config),
       pool_(pool),
+      tracks_(tracks),
       table_(config.width, config.height, count_strips(config.height, pool.n_threads())),
       merger_(table_),
       marks_(uninitialized<uint32_t>(table_.n_local_labels())),
@@ -122,7 +130,7 @@ RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool, const Kernels
       selector_(table_.strips().size()),
       painter_(kernels, table_) {}
 
-void RunsPipeline::run(const FrameJob& job, const FrameBits& bits, CclComponent* records,
+void RunsPipeline::run(const FrameJob& job, const FrameBits& bits, const ResultTables& tables,
                        FrameResult* result) {
   const FrameNeeds needs = find_needs(job.settings, config_.width * config_.height, bits.strong != nullptr);
   const StripLabeler& labeler = needs.pairs ? static_cast<const StripLabeler&>(pair_labeler_) : row_labeler_;
@@ -136,7 +144,7 @@ void RunsPipeline::run(const FrameJob& job, const FrameBits& bits, CclComponent*
   mark_labels(job.settings.filter, needs, labeler, bits.strong, &result->counts);
   const uint32_t n_records = needs.areas ? select(&result->counts) : 0;
   if (n_records > 0 && needs.sums) {
-    make_records(needs, job.settings.features, records);
+    make_records(needs, job.settings.features, tables.records);
   } else if (n_records > 0) {
     measure({.config = config_,
              .features = job.settings.features,
@@ -148,11 +156,16 @@ void RunsPipeline::run(const FrameJob& job, const FrameBits& bits, CclComponent*
              .record_index = record_index_.get(),
              .n_records = n_records,
              .sums = sums_.get(),
-             .records = records});
+             .records = tables.records});
   }
   result->counts.n_labels = n_labels_;
-  result->components = {records, n_records};
+  result->components = {tables.records, n_records};
   result->times.measure = clock.lap();
+
+  if (tracks_ != nullptr) {
+    track(job, needs, labeler, tables, result);
+    result->times.track = clock.lap();
+  }
 
   write_maps(job);
   if (config_.output != Output::kNone) {
@@ -283,6 +296,22 @@ void RunsPipeline::make_records(const FrameNeeds& needs, uint32_t features, CclC
   });
 }
 
+/// Gives the components with a record their ids.
+void RunsPipeline::track(const FrameJob& job, const FrameNeeds& needs, const StripLabeler& labeler,
+                         const ResultTables& tables, FrameResult* result) {
+  if (!result->components.empty()) {
+    // Measuring has overwritten what it no longer needed.
+    for_each_strip([&](const Strip& strip) { selector_.assign(strip.index, record_index_.get()); });
+    merger_.copy_to_parts(record_index_.get());
+  }
+  if (tracks_->needs_runs(result->counts)) {
+    for_each_strip([&](const Strip& strip) {
+      keep_runs(table_, labeler, needs, strip, record_index_.get(), &tracks_->runs());
+    });
+  }
+  tracks_->run(job, tables.records, tables.tracks, result);
+}
+
 /// Writes the maps that the caller asked for.
 void RunsPipeline::write_maps(const FrameJob& job) {
   const auto as_image = [this](uint32_t* map) {
@@ -337,8 +366,13 @@ void RunsPipeline::paint(const FrameJob& job, const FrameResult& result) {
   const PaintRule rule(paint_job);
   values_[0] = rule.background();
   for_each_strip([&](const Strip& strip) {
-    merger_.for_each_range(
-        strip, [&](const LabelRange& range) { rule.make_values(range, marks_.get(), values_.get()); });
+    merger_.for_each_range(strip, [&](const LabelRange& range) {
+      if (tracks_ != nullptr && rule.has_colors()) {
+        rule.make_colors_of_ids(range, {marks_.get(), record_index_.get(), result.components}, values_.get());
+      } else {
+        rule.make_values(range, marks_.get(), values_.get());
+      }
+    });
   });
   merger_.copy_to_parts(values_.get());
   painter_.paint(paint_job, values_.get(), pool_);
@@ -350,8 +384,8 @@ void RunsPipeline::paint(const FrameJob& job, const FrameResult& result) {
 
 }  // namespace
 
-std::unique_ptr<Pipeline> make_runs_pipeline(const Config& config, ThreadPool& pool) {
-  return std::make_unique<RunsPipeline>(config, pool);
+std::unique_ptr<Pipeline> make_runs_pipeline(const Config& config, ThreadPool& pool, StreamTracks* tracks) {
+  return std::make_unique<RunsPipeline>(config, pool, tracks);
 }
 
 }  // namespace ccl::host

@@ -96,7 +96,7 @@ PaintRule::PaintRule(const PaintJob& job) : job_(job), background_(kTransparent)
   if (job.config.output == Output::kMask) {
     background_ = job.settings.mask_off;
   }
-  if (job.config.output == Output::kColorized || job.config.output == Output::kOverlay) {
+  if (has_colors()) {
     const uint32_t* palette =
         palette_colors().data() + static_cast<uint32_t>(job.settings.palette) * kPaletteSize;
     std::transform(palette, palette + kPaletteSize, colors_.begin(),
@@ -128,6 +128,23 @@ void PaintRule::make_values(const LabelRange& range, const uint32_t* marks, uint
     case Output::kBackground:
     case Output::kNone:
       break;
+  }
+}
+
+void PaintRule::make_colors_of_ids(const LabelRange& range, const TrackedLabels& labels,
+                                   uint32_t* paint_values) const {
+  const uint32_t n_pixels = job_.config.width * job_.config.height;
+  const uint32_t no_id = pack(kNoIdColor, job_.config.layout);
+  for (uint32_t i = range.first; i < range.end; ++i) {
+    const uint32_t area = labels.marks[i];
+    if (area == 0) {
+      paint_values[i] = background_;
+      continue;
+    }
+    const uint32_t record = labels.record_index[i];
+    const uint32_t id = record < labels.records.size() ? labels.records[record].id : 0;
+    paint_values[i] =
+        id != 0 ? colors_[color_index(job_.settings, id, area, n_pixels) % kPaletteSize] : no_id;
   }
 }
 

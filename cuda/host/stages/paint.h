@@ -25,6 +25,13 @@ struct PaintJob {
   OutputImage image;
 };
 
+/// The components of a frame with tracks. Arrays are indexed by label.
+struct TrackedLabels {
+  const uint32_t* marks;
+  const uint32_t* record_index;
+  std::span<const CclComponent> records;
+};
+
 /// Makes paint values: what the pixels of each component become.
 class PaintRule {
  public:
@@ -35,6 +42,14 @@ class PaintRule {
 
   /// Writes the paint values of a range of components. Both arrays have the range's indices.
   void make_values(const LabelRange& range, const uint32_t* marks, uint32_t* paint_values) const;
+
+  /// Whether paint values are colours of components.
+  bool has_colors() const {
+    return job_.config.output == Output::kColorized || job_.config.output == Output::kOverlay;
+  }
+
+  /// Writes the colours that follow from the components' ids. A component with id 0 is grey.
+  void make_colors_of_ids(const LabelRange& range, const TrackedLabels& labels, uint32_t* paint_values) const;
 
  private:
   template <typename ValueOf>

@@ -14,6 +14,7 @@
 #include "host/stages/paint.h"
 #include "host/stages/row_chunks.h"
 #include "host/stages/select.h"
+#include "host/stages/track.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {
@@ -34,9 +35,11 @@ size_t count_records(const Config& config) {
 
 class StagedPipeline final : public Pipeline {
  public:
-  StagedPipeline(const Config& config, std::unique_ptr<Labeler> labeler, ThreadPool& pool);
+  StagedPipeline(const Config& config, std::unique_ptr<Labeler> labeler, ThreadPool& pool,
+                 StreamTracks* tracks);
 
-  void run(const FrameJob& job, const FrameBits& bits, CclComponent* records, FrameResult* result) override;
+  void run(const FrameJob& job, const FrameBits& bits, const ResultTables& tables,
+           FrameResult* result) override;
 
  private:
   void separate_segments(const FrameJob& job);
@@ -44,10 +47,12 @@ class StagedPipeline final : public Pipeline {
   void drop_weak_components(const BitImage& strong, const uint32_t* labels, uint32_t n_labels);
   uint32_t mark(const FrameJob& job, const LabeledFrame& frame, const BitImage* strong, FrameCounts* counts);
   MarkCounts mark_by_all_sums(const FrameJob& job, const LabeledFrame& frame);
+  void track(const FrameJob& job, const LabeledFrame& frame, const ResultTables& tables, FrameResult* result);
   void paint_frame(const FrameJob& job, const LabeledFrame& frame, const FrameResult& result);
 
   Config config_;
   ThreadPool& pool_;
+  StreamTracks* tracks_;  ///< null: components have no identity over time
   // Arrays are as long as the worst frame needs and never filled in advance, so that pages which ordinary
   // frames do not reach stay unmapped. Segments are zeroed once: later only the part inside the border is
   // written.
@@ -66,9 +71,11 @@ class StagedPipeline final : public Pipeline {
   Selector selector_{1};
 };
 
-StagedPipeline::StagedPipeline(const Config& config, std::unique_ptr<Labeler> labeler, ThreadPool& pool)
+StagedPipeline::StagedPipeline(const Config& config, std::unique_ptr<Labeler> labeler, ThreadPool& pool,
+                               StreamTracks* tracks)
     : config_(config),
       pool_(pool),
+      tracks_(tracks),
       padded_segments_(std::make_unique<uint8_t[]>(padded_stride(config) * (size_t{config.height} + 2))),
       segments_{padded_segments_.get() + padded_stride(config) + 1, padded_stride(config), config.width,
                 config.height},
@@ -81,7 +88,7 @@ StagedPipeline::StagedPipeline(const Config& config, std::unique_ptr<Labeler> la
       values_(uninitialized<uint8_t>(count_records(config))),
       labeler_(std::move(labeler)) {}
 
-void StagedPipeline::run(const FrameJob& job, const FrameBits& bits, CclComponent* records,
+void StagedPipeline::run(const FrameJob& job, const FrameBits& bits, const ResultTables& tables,
                          FrameResult* result) {
   uint32_t* root_map = job.root_map != nullptr ? job.root_map : root_map_.get();
   uint32_t* labels = job.labels != nullptr ? job.labels : labels_.get();
@@ -107,15 +114,20 @@ void StagedPipeline::run(const FrameJob& job, const FrameBits& bits, CclComponen
                           .n_records = n_records,
                           .sums = has_label_sums ? label_sums_.get() : sums_.get(),
                           .values = has_label_sums ? label_values_.get() : values_.get(),
-                          .records = records};
+                          .records = tables.records};
   if (has_label_sums) {
     make_records(frame, job.settings.features, table);
   } else {
     measure_records(frame, job.settings, table);
   }
   result->counts.n_labels = n_labels;
-  result->components = {records, n_records};
+  result->components = {tables.records, n_records};
   result->times.measure = clock.lap();
+
+  if (tracks_ != nullptr) {
+    track(job, frame, tables, result);
+    result->times.track = clock.lap();
+  }
 
   if (config_.output != Output::kNone) {
     paint_frame(job, frame, *result);
@@ -203,12 +215,27 @@ void StagedPipeline::drop_weak_components(const BitImage& strong, const uint32_t
   }
 }
 
+/// Gives the components with a record their ids.
+void StagedPipeline::track(const FrameJob& job, const LabeledFrame& frame, const ResultTables& tables,
+                           FrameResult* result) {
+  if (tracks_->needs_runs(result->counts)) {
+    write_kept_runs(frame, record_index_.get(), &tracks_->runs());
+  }
+  tracks_->run(job, tables.records, tables.tracks, result);
+}
+
 void StagedPipeline::paint_frame(const FrameJob& job, const LabeledFrame& frame, const FrameResult& result) {
   const PaintJob paint_job{
       .config = config_, .settings = job.settings, .input = job.input, .image = job.output};
   const PaintRule rule(paint_job);
   paint_values_[0] = rule.background();
-  rule.make_values({.first = 1, .end = frame.n_labels + 1, .label = 1}, marks_.get(), paint_values_.get());
+  const LabelRange labels{.first = 1, .end = frame.n_labels + 1, .label = 1};
+  if (tracks_ != nullptr && rule.has_colors()) {
+    rule.make_colors_of_ids(labels, {marks_.get(), record_index_.get(), result.components},
+                            paint_values_.get());
+  } else {
+    rule.make_values(labels, marks_.get(), paint_values_.get());
+  }
   paint(paint_job, paint_values_.get(), pool_,
         [&](uint32_t y, uint32_t) { return frame.labels + size_t{y} * config_.width; });
   fill_chroma(config_, job.output);
@@ -220,16 +247,17 @@ void StagedPipeline::paint_frame(const FrameJob& job, const LabeledFrame& frame,
 }  // namespace
 
 std::unique_ptr<Pipeline> make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
-                                               ThreadPool& pool) {
-  return std::make_unique<StagedPipeline>(config, std::move(labeler), pool);
+                                               ThreadPool& pool, StreamTracks* tracks) {
+  return std::make_unique<StagedPipeline>(config, std::move(labeler), pool, tracks);
 }
 
 std::unique_ptr<Pipeline> make_pipeline(const Config& config, const AlgorithmInfo& algorithm,
-                                        ThreadPool& pool) {
+                                        ThreadPool& pool, StreamTracks* tracks) {
   if (algorithm.host.make_pipeline != nullptr) {
-    return algorithm.host.make_pipeline(config, pool);
+    return algorithm.host.make_pipeline(config, pool, tracks);
   }
-  return make_staged_pipeline(config, algorithm.host.make_labeler(config.width, config.height, pool), pool);
+  return make_staged_pipeline(config, algorithm.host.make_labeler(config.width, config.height, pool), pool,
+                              tracks);
 }
 
 }  // namespace ccl::host

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/stages/track.h"
+
+#include <utility>
+
+#include "track/associate.h"
+
+namespace ccl::host {
+
+StreamTracks::StreamTracks(const Config& config, uint32_t last_id)
+    : width_(config.width),
+      height_(config.height),
+      memory_(std::make_unique<std::byte[]>(track::TrackTables::bytes(sizes_of(config)))),
+      tables_(sizes_of(config), memory_.get()),
+      overlaps_(config.height, sizes_of(config)),
+      previous_(std::make_unique<KeptRuns>(config.width, config.height)),
+      current_(std::make_unique<KeptRuns>(config.width, config.height)) {
+  tables_.header->n_ids = last_id;
+}
+
+void StreamTracks::run(const FrameJob& job, CclComponent* records, CclTrack* tracks, FrameResult* result) {
+  const auto n_records = static_cast<uint32_t>(result->components.size());
+  bool is_matched = result->counts.n_components <= tables_.sizes.max_components;
+  uint32_t n_overlaps = 0;
+  if (is_matched && n_records > 0 && tables_.header->n_components > 0 && !job.resets_tracks) {
+    is_matched = overlaps_.count(*previous_, *current_, n_records);
+    n_overlaps = is_matched ? overlaps_.n_overlaps() : 0;
+  }
+  if (!is_matched) {
+    std::for_each(records, records + n_records, [](CclComponent& record) { record.id = 0; });
+  }
+  const track::TrackFrame frame{.width = width_,
+                                .height = height_,
+                                .n_components = n_records,
+                                .is_matched = is_matched ? 1u : 0u,
+                                .n_overlaps = n_overlaps,
+                                .overlaps = overlaps_.overlaps(),
+                                .records = records,
+                                .tracks = tracks};
+  track::associate(track::HostTeam{}, clock_.next(job.tracking, job.time, job.resets_tracks), frame, tables_);
+  result->tracks = {tracks, tables_.header->n_tracks};
+  std::swap(previous_, current_);
+}
+
+}  // namespace ccl::host

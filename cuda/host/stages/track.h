@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The track stage of the CPU. The rules are in cuda/track/.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "ccl/engine.h"
+#include "host/stages/kept_runs.h"
+#include "host/stages/overlap.h"
+#include "track/step.h"
+#include "track/tables.h"
+
+namespace ccl::host {
+
+/// The tracks of an engine's stream. They live as long as the frames' size and the tables' lengths stay the
+/// same.
+class StreamTracks {
+ public:
+  /// Takes all memory. Ids begin after `last_id`.
+  StreamTracks(const Config& config, uint32_t last_id);
+
+  bool is_for(const Config& config) const {
+    return config.width == width_ && config.height == height_ && sizes_of(config) == tables_.sizes;
+  }
+
+  /// The largest id that was given.
+  uint32_t last_id() const { return tables_.header->n_ids; }
+
+  /// For the runs of the frame to come. All rows must be written before run(), unless it has no records.
+  KeptRuns& runs() { return *current_; }
+
+  /// Whether run() reads the runs of a frame with these counts.
+  bool needs_runs(const FrameCounts& counts) const {
+    return counts.n_components > 0 && counts.n_components <= tables_.sizes.max_components;
+  }
+
+  /// Finds the tracks of a frame. `result` has its counts and components, and gets its tracks, which are
+  /// written to `tracks`. Writes id, age and flags of the `records`, as many as the result has components.
+  void run(const FrameJob& job, CclComponent* records, CclTrack* tracks, FrameResult* result);
+
+ private:
+  static track::TrackSizes sizes_of(const Config& config) {
+    const size_t n_pixels = size_t{config.width} * config.height;
+    return {.max_tracks = config.max_tracks,
+            .max_components = static_cast<uint32_t>(std::min(size_t{config.max_components}, n_pixels))};
+  }
+
+  uint32_t width_;
+  uint32_t height_;
+  std::unique_ptr<std::byte[]> memory_;
+  track::TrackTables tables_;
+  track::TrackClock clock_;
+  OverlapCounter overlaps_;
+  std::unique_ptr<KeptRuns> previous_;
+  std::unique_ptr<KeptRuns> current_;
+};
+
+}  // namespace ccl::host
