@@ -16,13 +16,18 @@ inline constexpr uint32_t kMostOverlapCost = 512;
 /// More than any sum of costs that is worth it.
 inline constexpr uint32_t kForbidden = 1u << 24;
 
+/// What is inside the predicted box may be any part of the object: its area counts no more than this.
+inline constexpr uint32_t kMostPartOctaves = 256;
+
 /* What it costs to leave a track without a component. */
 
 /// A track without a known velocity: so much that a row of fast objects is matched as a whole, and not each
 /// object with the one that was nearest to it.
 inline constexpr uint32_t kYoungUnmatched = 2048;
-/// An established track: less than moving two tracks of a row by one place.
-inline constexpr uint32_t kEstablishedUnmatched = 640;
+/// An established track: as much as a distance of two sizes. A fast object that bounces is not farther away.
+inline constexpr uint32_t kEstablishedUnmatched = 1024;
+/// A track whose predicted place is outside the frame: less than moving two tracks of a row by one place.
+inline constexpr uint32_t kLeavingUnmatched = 640;
 /// A track that was not seen in the last frame: it takes nothing from one that was.
 inline constexpr uint32_t kLostUnmatched = 384;
 /// A track that can share a component: it takes another one only at a distance of less than two sizes.
@@ -48,20 +53,30 @@ constexpr bool touches_border(const Box& box, const TrackFrame& frame) {
          box.bottom >= static_cast<int32_t>(frame.height) * kUnit - kHalfUnit;
 }
 
-/// How far from its predicted place a track may be found, 1/256 px. The speed may have changed by half.
+constexpr bool is_in_frame(const Place& place, const TrackFrame& frame) {
+  return place.x >= -kHalfUnit && place.y >= -kHalfUnit &&
+         place.x < static_cast<int32_t>(frame.width) * kUnit - kHalfUnit &&
+         place.y < static_cast<int32_t>(frame.height) * kUnit - kHalfUnit;
+}
+
+/// How far from its predicted place a track may be found, 1/256 px. It may have stopped at once.
 constexpr int64_t gate_of(const Matching& m, uint32_t i, int64_t scale) {
   const TrackState& track = m.tracks[i];
   if (!m.is_established(i)) {
     return scale * kYoungHalves / 2;
   }
   const int64_t speed = length_of(track.velocity.x, track.velocity.y);
-  const int64_t radius = scale + speed * m.step.duration_us / (2 * kUsPerSecond);
+  const int64_t radius = scale + speed * m.step.duration_us / kUsPerSecond;
   if (track.n_missed == 0) {
     return radius;
   }
   const uint64_t missed_us = m.now_us - track.seen_us;
   const uint64_t growth_us = missed_us < kMostGateGrowthUs ? missed_us : kMostGateGrowthUs;
   return radius + radius * static_cast<int64_t>(growth_us) / static_cast<int64_t>(kGateGrowthUs);
+}
+
+constexpr bool is_inside_prediction(const Matching& m, uint32_t i, const Box& box) {
+  return contains(grown(m.tables.predicted[i], kGrownPart), box);
 }
 
 /// Whether the part is large enough, and not too large, to be the track.
@@ -71,7 +86,7 @@ constexpr bool has_fitting_area(const Matching& m, uint32_t i, const Part& part)
     return true;
   }
   const bool is_at_border = touches_border(part.box, m.frame) || touches_border(track.box, m.frame);
-  return is_at_border || contains(grown(m.tables.predicted[i], kGrownPart), part.box);
+  return is_at_border || is_inside_prediction(m, i, part.box);
 }
 
 /// The cost of going on in the part; kForbidden if that is not possible. `overlaps`: the part overlaps what
@@ -89,8 +104,12 @@ constexpr uint32_t cost_of(const Matching& m, uint32_t i, const Part& part, bool
   }
   const int64_t unit = track.n_missed == 0 ? scale : gate;
   const int64_t limited = square < 64 * unit * unit ? square : 64 * unit * unit;
-  const uint32_t cost = static_cast<uint32_t>(limited * kCostOfSize / (unit * unit)) +
-                        octaves_between(track.area, part.area) * kCostOfOctave / 256;
+  uint32_t octaves = octaves_between(track.area, part.area);
+  if (octaves > kMostPartOctaves && is_inside_prediction(m, i, part.box)) {
+    octaves = kMostPartOctaves;
+  }
+  const uint32_t cost =
+      static_cast<uint32_t>(limited * kCostOfSize / (unit * unit)) + octaves * kCostOfOctave / 256;
   return overlaps && !m.was_merged(i) && cost > kMostOverlapCost ? kMostOverlapCost : cost;
 }
 
@@ -125,6 +144,9 @@ constexpr bool can_share(const Matching& m, uint32_t i) {
 constexpr uint32_t unmatched_cost_of(const Matching& m, uint32_t i) {
   if (can_share(m, i)) {
     return kSharedUnmatched;
+  }
+  if (!is_in_frame(m.tracks[i].place, m.frame)) {
+    return kLeavingUnmatched;
   }
   if (m.tracks[i].n_missed > 0) {
     return kLostUnmatched;

@@ -86,6 +86,7 @@ constexpr void move_track(const Team& team, const Matching& m, const PartLists& 
   if (c == kNone) {
     track->flags |= CCL_TRACK_PREDICTED;
     track->box = m.tables.predicted[i];
+    track->shown = track->place;
     ++track->n_missed;
     return;
   }
@@ -113,7 +114,7 @@ constexpr TrackState newborn(const Matching& m, uint32_t c, uint32_t id) {
   track.next_member = kNone;
   track.seen_us = track.alone_us = m.now_us;
   track.first_time_ns = track.last_time_ns = m.step.time_ns;
-  track.place = m.tables.parts[c].place;
+  track.place = track.shown = m.tables.parts[c].place;
   track.box = m.tables.parts[c].box;
   set_size(m.tables.parts[c], &track);
   return track;
@@ -149,30 +150,21 @@ struct Group {
   uint32_t n = 0;
   uint64_t area = 0;         ///< of all members
   uint32_t largest = kNone;  ///< the member of the largest area; of equals the oldest
-  Place error = {};          ///< the centroid minus where the members, weighted, were expected
+  Outline outline = {};
 };
 
-constexpr Group group_of(const Part& part, uint32_t first, const TrackState* tracks) {
+constexpr Group group_of(uint32_t first, const TrackState* tracks) {
   Group group;
-  int64_t weight = 0;
-  int64_t x = 0;
-  int64_t y = 0;
   for (uint32_t i = first; i != kNone; i = tracks[i].next_member) {
     const TrackState& track = tracks[i];
     ++group.n;
     group.area += track.area;
-    weight += weight_of(track);
-    x += int64_t{weight_of(track)} * track.place.x;
-    y += int64_t{weight_of(track)} * track.place.y;
+    group.outline.add(i, whole_box(track));
     const uint32_t largest = group.largest;
     if (largest == kNone || track.area > tracks[largest].area ||
         (track.area == tracks[largest].area && i < largest)) {
       group.largest = i;
     }
-  }
-  if (group.n > 0) {
-    group.error = {part.place.x - static_cast<int32_t>(divide(x, weight)),
-                   part.place.y - static_cast<int32_t>(divide(y, weight))};
   }
   return group;
 }
@@ -185,14 +177,14 @@ constexpr void see(const Matching& m, TrackState* track) {
 /// Updates the tracks that a component shows.
 constexpr void update_tracks_of(const Matching& m, const PartLists& current, uint32_t c, TrackState* tracks) {
   const Part& part = m.tables.parts[c];
-  const Group group = group_of(part, current.member[c], tracks);
+  const Group group = group_of(current.member[c], tracks);
   for (uint32_t i = current.member[c]; i != kNone; i = tracks[i].next_member) {
     TrackState& track = tracks[i];
     const Part whole = whole_part(m, current, &track);
     track.flags |= track.n_fragments > 0 ? uint32_t{CCL_TRACK_FRAGMENTED} : 0u;
     if (group.n > 1) {
       track.flags = (track.flags | CCL_TRACK_MERGED) & ~uint32_t{CCL_TRACK_SPLIT};
-      move_in_group(m, part, group.error, &track);
+      move_in_group(m, part.box, group.outline, i, &track);
     } else if (track.age > 0) {
       move_alone(m, whole, &track);
     }
@@ -213,7 +205,7 @@ constexpr void write_record(const Matching& m, const PartLists& current, uint32_
   record.id = 0;
   record.age = 0;
   const uint32_t owner = current.owner[c];
-  const uint32_t i = owner != kNone ? owner : group_of(m.tables.parts[c], current.member[c], tracks).largest;
+  const uint32_t i = owner != kNone ? owner : group_of(current.member[c], tracks).largest;
   if (i == kNone) {
     return;
   }
@@ -248,8 +240,8 @@ constexpr CclTrack public_track(const TrackState& track, const TrackFrame& frame
           .component = track.component,
           .first_time = track.first_time_ns,
           .last_time = track.last_time_ns,
-          .cx = to_pixels(track.place.x),
-          .cy = to_pixels(track.place.y),
+          .cx = to_pixels(track.shown.x),
+          .cy = to_pixels(track.shown.y),
           .vx = to_pixels(track.velocity.x),
           .vy = to_pixels(track.velocity.y),
           .x = left,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Place, velocity and size of a track that is seen.
 ///
-/// The place is what is measured. Velocity and size are averages in which a measurement counts less the more
-/// often it was measured before, and the less time has passed: a gain is max(1/n, t / (t + T)) with a time
-/// constant T. So frames at any rate, and gaps, smooth alike.
+/// The place is what is measured, if the whole object is seen. Velocity and size are averages in which a
+/// measurement counts less the more often it was measured before, and the less time has passed: a gain is
+/// max(1/n, t / (t + T)) with a time constant T. So frames at any rate, and gaps, smooth alike.
 #pragma once
 
 #include "track/candidates.h"
@@ -13,7 +13,9 @@ namespace ccl::track {
 inline constexpr int64_t kGainOne = 65536;
 inline constexpr int64_t kVelocityUs =
     100'000;  ///< three frames of common video: people change direction that fast
-inline constexpr int64_t kSizeUs = 250'000;           ///< longer than a step of a walker, who widens with it
+inline constexpr int64_t kShrinkUs =
+    1'000'000;  ///< slow: an object that seems to shrink may be hidden bit by bit
+inline constexpr int64_t kGrowUs = 250'000;           ///< longer than a step of a walker, who widens with it
 inline constexpr int64_t kGroupVelocityUs = 200'000;  ///< of estimates, which err together
 /// A change of area by more than a factor of √2 means that something hides the object, or is added to it.
 /// Then the centroid jumps, and the velocity learns this part of it.
@@ -82,38 +84,6 @@ constexpr Part whole_part(const Matching& m, const PartLists& current, TrackStat
   return whole;
 }
 
-/// A track that has its component for itself.
-constexpr void move_alone(const Matching& m, const Part& part, TrackState* track) {
-  const uint64_t elapsed_us = m.now_us - track->alone_us;
-  const bool is_outside = touches_border(part.box, m.frame);
-  const bool jumps =
-      track->n_fragments > 0 || (!is_outside && octaves_between(part.area, track->area) > kSteadyOctaves);
-  if (elapsed_us > 0) {
-    int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs);
-    gain = jumps && track->n_moves > 0 ? gain / kJumpPart : gain;
-    track->velocity = {corrected(track->velocity.x, part.place.x - track->place.x, elapsed_us, gain),
-                       corrected(track->velocity.y, part.place.y - track->place.y, elapsed_us, gain)};
-  }
-  if (is_outside && part.area > track->area) {
-    set_size(part, track);  // it comes into the frame
-  } else if (track->n_fragments == 0) {
-    learn_size(part, gain_of(track->n_moves + 1, elapsed_us, kSizeUs), track);
-  }
-  track->n_moves += elapsed_us > 0 ? 1 : 0;
-  track->place = part.place;
-  track->box = part.box;
-  track->seen_us = track->alone_us = m.now_us;
-}
-
-/* Groups */
-
-/// Heavier members count as heavy as this one, so that sums fit 64 bits.
-inline constexpr uint32_t kMostWeight = 1u << 20;
-
-constexpr uint32_t weight_of(const TrackState& track) {
-  return track.area < kMostWeight ? track.area : kMostWeight;
-}
-
 /// By how much a stretch must move to lie in another one; if it is longer, the middles meet.
 constexpr int32_t way_into(int32_t begin, int32_t end, int32_t outer_begin, int32_t outer_end) {
   if (end - begin > outer_end - outer_begin) {
@@ -122,22 +92,107 @@ constexpr int32_t way_into(int32_t begin, int32_t end, int32_t outer_begin, int3
   return begin < outer_begin ? outer_begin - begin : end > outer_end ? outer_end - end : 0;
 }
 
+/// A track of which only a part is seen: the whole object moves on, and so that what is seen is a part of it.
+/// Its centroid would be that of the part, which stays at the edge of what hides the rest.
+constexpr void move_partly_seen(const Matching& m, const Part& part, TrackState* track) {
+  const Box whole = whole_box(*track);
+  const Place way = {-way_into(part.box.left, part.box.right, whole.left, whole.right),
+                     -way_into(part.box.top, part.box.bottom, whole.top, whole.bottom)};
+  track->place.x += way.x;
+  track->place.y += way.y;
+  const uint64_t elapsed_us = m.now_us - track->alone_us;
+  if (elapsed_us > 0) {
+    const int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs) / kJumpPart;
+    track->velocity = {corrected(track->velocity.x, way.x, elapsed_us, gain),
+                       corrected(track->velocity.y, way.y, elapsed_us, gain)};
+  }
+}
+
+/// A track of which all is seen.
+constexpr void move_wholly_seen(const Matching& m, const Part& part, TrackState* track) {
+  const uint64_t elapsed_us = m.now_us - track->alone_us;
+  const bool jumps = track->n_fragments > 0 || (!touches_border(part.box, m.frame) &&
+                                                octaves_between(part.area, track->area) > kSteadyOctaves);
+  if (!jumps && !is_where_expected(*track, part)) {
+    track->n_moves = 0;  // it has changed its direction: its velocity is measured anew
+  }
+  if (elapsed_us > 0) {
+    int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs);
+    gain = jumps && track->n_moves > 0 ? gain / kJumpPart : gain;
+    track->velocity = {corrected(track->velocity.x, part.place.x - track->place.x, elapsed_us, gain),
+                       corrected(track->velocity.y, part.place.y - track->place.y, elapsed_us, gain)};
+  }
+  track->place = part.place;
+}
+
+/// A track that has its component for itself.
+constexpr void move_alone(const Matching& m, const Part& part, TrackState* track) {
+  const uint64_t elapsed_us = m.now_us - track->alone_us;
+  const bool is_smaller = part.area < track->area;
+  if (is_smaller && track->n_moves > 1 && octaves_between(part.area, track->area) > kSteadyOctaves) {
+    move_partly_seen(m, part, track);
+  } else {
+    move_wholly_seen(m, part, track);
+  }
+  if (!is_smaller && touches_border(part.box, m.frame)) {
+    set_size(part, track);  // it comes into the frame
+  } else if (track->n_fragments == 0) {
+    learn_size(part, gain_of(track->n_moves + 1, elapsed_us, is_smaller ? kShrinkUs : kGrowUs), track);
+  }
+  track->n_moves += elapsed_us > 0 ? 1 : 0;
+  track->shown = part.place;
+  track->box = part.box;
+  track->alone_us = m.now_us;
+}
+
+/* Groups */
+
 constexpr Box common_box(const Box& a, const Box& b) {
   return {larger(a.left, b.left), larger(a.top, b.top), smaller(a.right, b.right),
           smaller(a.bottom, b.bottom)};
 }
 
-/// A member of a group moves by itself, by half of what the group as a whole is off (`error`), and so that it
-/// stays in the group's box.
-constexpr void move_in_group(const Matching& m, const Part& group, const Place& error, TrackState* track) {
+/// Of a group: each side of its box is a side of the member that is expected farthest out there.
+struct Outline {
+  uint32_t left = kNone;  ///< the members; of equals the oldest
+  uint32_t top = kNone;
+  uint32_t right = kNone;
+  uint32_t bottom = kNone;
+  Box box = {};  ///< around where all members are expected
+
+  constexpr void add(uint32_t track, const Box& whole) {
+    const auto extend = [track](uint32_t* member, int32_t* side, int32_t other, bool is_outer) {
+      if (*member == kNone || is_outer || (other == *side && track < *member)) {
+        *member = track;
+        *side = other;
+      }
+    };
+    extend(&left, &box.left, whole.left, whole.left < box.left);
+    extend(&top, &box.top, whole.top, whole.top < box.top);
+    extend(&right, &box.right, whole.right, whole.right > box.right);
+    extend(&bottom, &box.bottom, whole.bottom, whole.bottom > box.bottom);
+  }
+};
+
+/// By how much a member is off, from the sides that are its own; without one, by how much the group is.
+constexpr int32_t error_of(bool has_begin, bool has_end, int32_t begin_error, int32_t end_error) {
+  return has_begin == has_end ? (begin_error + end_error) / 2 : has_begin ? begin_error : end_error;
+}
+
+/// A member of a group moves by itself, and so that the group's box is around its members.
+constexpr void move_in_group(const Matching& m, const Box& group, const Outline& outline, uint32_t i,
+                             TrackState* track) {
   const Place before = track->place;
-  track->place = {moved(before.x, error.x / 2), moved(before.y, error.y / 2)};
+  track->place.x = moved(before.x, error_of(outline.left == i, outline.right == i,
+                                            group.left - outline.box.left, group.right - outline.box.right));
+  track->place.y = moved(before.y, error_of(outline.top == i, outline.bottom == i,
+                                            group.top - outline.box.top, group.bottom - outline.box.bottom));
   const Box box = whole_box(*track);
-  track->place.x += way_into(box.left, box.right, group.box.left, group.box.right);
-  track->place.y += way_into(box.top, box.bottom, group.box.top, group.box.bottom);
-  track->box = common_box(whole_box(*track), group.box);
-  const uint64_t elapsed_us = m.step.duration_us;
-  if (elapsed_us > 0) {
+  track->place.x += way_into(box.left, box.right, group.left, group.right);
+  track->place.y += way_into(box.top, box.bottom, group.top, group.bottom);
+  track->box = common_box(whole_box(*track), group);
+  track->shown = track->place;
+  if (const uint64_t elapsed_us = m.step.duration_us; elapsed_us > 0) {
     const auto elapsed = static_cast<int64_t>(elapsed_us);
     const int64_t gain = elapsed * kGainOne / (elapsed + kGroupVelocityUs);
     track->velocity = {corrected(track->velocity.x, track->place.x - before.x, elapsed_us, gain),

@@ -104,10 +104,6 @@ inline constexpr int32_t kFragmentPixels = 2 * kUnit;
 inline constexpr uint64_t kMostAreaNumerator = 3;
 inline constexpr uint64_t kMostAreaDenominator = 2;
 
-constexpr bool is_inside_prediction(const Matching& m, uint32_t i, const Box& box) {
-  return contains(grown(m.tables.predicted[i], kGrownPart), box);
-}
-
 /// Whether a component that overlaps the track is a fragment of it: together with the main component it is
 /// not larger than the object.
 constexpr bool fits(const Matching& m, uint32_t i, const Box& box) {

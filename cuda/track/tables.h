@@ -39,7 +39,8 @@ struct TrackState {
   uint64_t alone_us;        ///< likewise: in which no other track shared its component
   int64_t first_time_ns;
   int64_t last_time_ns;
-  Place place;
+  Place place;            ///< of the whole object
+  Place shown;            ///< CclTrack::cx, cy
   Place velocity;         ///< per second
   Box box;                ///< of what is seen; an estimate if merged or not seen
   Place middle;           ///< the middle of the box minus the place, of the whole object: filtered

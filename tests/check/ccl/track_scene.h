@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Streams of drawn frames, and the tracks that an engine finds in them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "ccl/engine.h"
+#include "fixture.h"
+#include "images.h"
+
+namespace ccl::test {
+
+struct Rectangle {
+  int32_t x, y, width, height;
+  uint8_t value = kForeground;
+};
+
+/// Draws the parts of the rectangles that are in the frame.
+inline Image draw(uint32_t width, uint32_t height, const std::vector<Rectangle>& rectangles) {
+  Image image = plain("rectangles", width, height);
+  for (const Rectangle& r : rectangles) {
+    for (int32_t y = std::max(r.y, 0); y < std::min(r.y + r.height, static_cast<int32_t>(height)); ++y) {
+      for (int32_t x = std::max(r.x, 0); x < std::min(r.x + r.width, static_cast<int32_t>(width)); ++x) {
+        image.at(static_cast<uint32_t>(x), static_cast<uint32_t>(y)) = r.value;
+      }
+    }
+  }
+  return image;
+}
+
+/// What an engine found in a frame of a stream.
+struct TrackedFrame {
+  std::vector<CclComponent> components;
+  std::vector<CclTrack> tracks;
+  std::vector<uint8_t> pixels;  ///< of the output
+
+  /// The track with this id; null if there is none.
+  const CclTrack* find(uint32_t id) const {
+    for (const CclTrack& track : tracks) {
+      if (track.id == id) {
+        return &track;
+      }
+    }
+    return nullptr;
+  }
+
+  /// The id of the component whose box has this pixel; 0 if there is none.
+  uint32_t id_at(int32_t x, int32_t y) const {
+    for (const CclComponent& c : components) {
+      if (x >= static_cast<int32_t>(c.x) && x < static_cast<int32_t>(c.x + c.width) &&
+          y >= static_cast<int32_t>(c.y) && y < static_cast<int32_t>(c.y + c.height)) {
+        return c.id;
+      }
+    }
+    return 0;
+  }
+
+  bool has_flags(uint32_t id, uint32_t flags) const {
+    return find(id) != nullptr && (find(id)->flags & flags) == flags;
+  }
+};
+
+/// Whether two frames are the same to the byte.
+inline bool is_same(const TrackedFrame& a, const TrackedFrame& b) {
+  const auto same = [](const auto& v, const auto& w) {
+    return v.size() == w.size() &&
+           (v.empty() || std::memcmp(v.data(), w.data(), v.size() * sizeof(v[0])) == 0);
+  };
+  return same(a.components, b.components) && same(a.tracks, b.tracks) && same(a.pixels, b.pixels);
+}
+
+/// Pushes frames into an engine of the backend under test.
+class Stream {
+ public:
+  static constexpr int64_t kStepNs = 40'000'000;
+
+  /// `config` needs no size.
+  explicit Stream(const Config& config) : config_(config) { EXPECT_TRUE(make_engine(&engine_).ok()); }
+
+  FrameJob job = {};  ///< of the next frames, except their pixels; `time` is kept up to date by push()
+  bool has_times = true;
+
+  /// One frame, a step after the one before it.
+  TrackedFrame push(const Image& image) {
+    start(image);
+    return finish();
+  }
+
+  /// Starts a frame without waiting for it. The image must stay until finish().
+  void start(const Image& image) {
+    if (image.width != config_.width || image.height != config_.height) {
+      config_.width = image.width;
+      config_.height = image.height;
+      configure();
+    }
+    now_ += kStepNs;
+    job.time = has_times ? now_ : kNoTime;
+    job.input.pixels = image.pixels();
+    job.input.stride = image.stride;
+    std::vector<uint8_t>& output = outputs_[n_started_++ % outputs_.size()];
+    output.assign(size_t{image.width} * image.height * bytes_per_pixel(config_.output), 0);
+    job.output.pixels = output.data();
+    job.output.stride = size_t{image.width} * bytes_per_pixel(config_.output);
+    const Status status = engine_->push(job);
+    EXPECT_TRUE(status.ok()) << status.message();
+    job.resets_tracks = false;
+  }
+
+  TrackedFrame finish() {
+    FrameResult result;
+    const Status status = engine_->pop(&result);
+    EXPECT_TRUE(status.ok()) << status.message();
+    const std::vector<uint8_t>& output = outputs_[n_finished_++ % outputs_.size()];
+    return {{result.components.begin(), result.components.end()},
+            {result.tracks.begin(), result.tracks.end()},
+            output};
+  }
+
+  /// Configures the engine anew, with another configuration of the same frame size.
+  void change(Config config) {
+    config.width = config_.width;
+    config.height = config_.height;
+    config_ = config;
+    configure();
+  }
+
+  void set_now(int64_t now) { now_ = now; }
+  int64_t now() const { return now_; }
+
+ private:
+  void configure() {
+    const Status status = engine_->configure(config_);
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+
+  Config config_;
+  std::unique_ptr<Engine> engine_;
+  std::vector<std::vector<uint8_t>> outputs_ = std::vector<std::vector<uint8_t>>(9);
+  size_t n_started_ = 0;
+  size_t n_finished_ = 0;
+  int64_t now_ = 0;
+};
+
+}  // namespace ccl::test
