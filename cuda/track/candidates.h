@@ -43,6 +43,8 @@ inline constexpr uint32_t kMostOctaves = 2 * 256;
 inline constexpr uint64_t kLeastShare = 4;
 /// The predicted box has this part of its extent more on each side: what is inside may be a part of it.
 inline constexpr int32_t kGrownPart = 8;
+/// The prediction of a lost track is less sure.
+inline constexpr int32_t kLostGrownPart = 2;
 /// The gate of a lost track grows by its own radius each second, at most to three times of it.
 inline constexpr uint64_t kGateGrowthUs = 1'000'000;
 inline constexpr uint64_t kMostGateGrowthUs = 2 * kGateGrowthUs;
@@ -76,7 +78,7 @@ constexpr int64_t gate_of(const Matching& m, uint32_t i, int64_t scale) {
 }
 
 constexpr bool is_inside_prediction(const Matching& m, uint32_t i, const Box& box) {
-  return contains(grown(m.tables.predicted[i], kGrownPart), box);
+  return contains(grown(m.tables.predicted[i], m.tracks[i].n_missed > 0 ? kLostGrownPart : kGrownPart), box);
 }
 
 /// Whether the part is large enough, and not too large, to be the track.
