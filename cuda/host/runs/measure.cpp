@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 
+#include "host/runs/run_keeper.h"
 #include "host/runs/run_list.h"
 
 namespace ccl::host {
@@ -71,8 +72,15 @@ class Measurer {
     n_cleared_ = n_seen_ = own_records.begin;
     n_pending_ = own_records.size();
     open_sums_of_parts(strip);
-    for_each_run_list<kFeatures>(job_.table, job_.labeler, job_.needs, strip,
-                                 [this](auto runs) { this->add(runs); });
+    RunKeeper keeper(job_.table, strip, job_.kept);
+    for_each_run_list<kFeatures>(job_.table, job_.labeler, job_.needs, strip, [&](auto runs) {
+      if constexpr (kFeatures != 0) {
+        if (job_.kept != nullptr) {
+          keeper.keep(runs.list(), job_.record_index);
+        }
+      }
+      this->add(runs);
+    });
     if (n_pending_ != 0) {
       job_.merger.for_each_range(strip, [this](const LabelRange& range) { make_records(range); });
     }

@@ -11,6 +11,7 @@
 #include "host/runs/strip_labeler.h"
 #include "host/runs/strip_merger.h"
 #include "host/runs/table.h"
+#include "host/stages/kept_runs.h"
 #include "host/stages/label_range.h"
 
 namespace ccl::host {
@@ -28,6 +29,7 @@ struct MeasureJob {
   uint32_t n_records;
   std::byte* sums;        ///< room for as many Sums as there are records and parts, in this order
   CclComponent* records;  ///< out
+  KeptRuns* kept;         ///< out, if not null and the frame needs rows: see replace_parts()
 };
 
 /// Makes the records of components that have their root in the strip. The sums of runs in other strips are

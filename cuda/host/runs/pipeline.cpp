@@ -84,6 +84,10 @@ class RunsPipeline final : public Pipeline {
   uint32_t select(FrameCounts* counts);
   void measure(const MeasureJob& job);
   void make_records(const FrameNeeds& needs, uint32_t features, CclComponent* records);
+  bool keeps_runs_while_measuring(const FrameNeeds& needs, const FrameCounts& counts) const {
+    return tracks_ != nullptr && needs.rows() && !needs.sums && tracks_->needs_runs(counts);
+  }
+  void replace_parts_of_kept_runs(uint32_t n_records);
   void track(const FrameJob& job, const FrameNeeds& needs, const StripLabeler& labeler,
              const ResultTables& tables, FrameResult* result);
   void write_maps(const FrameJob& job);
@@ -156,7 +160,8 @@ void RunsPipeline::run(const FrameJob& job, const FrameBits& bits, const ResultT
              .record_index = record_index_.get(),
              .n_records = n_records,
              .sums = sums_.get(),
-             .records = tables.records});
+             .records = tables.records,
+             .kept = keeps_runs_while_measuring(needs, result->counts) ? &tracks_->runs() : nullptr});
   }
   result->counts.n_labels = n_labels_;
   result->components = {tables.records, n_records};
@@ -296,6 +301,21 @@ void RunsPipeline::make_records(const FrameNeeds& needs, uint32_t features, CclC
   });
 }
 
+/// Record indices of parts are those of their roots.
+void RunsPipeline::replace_parts_of_kept_runs(uint32_t n_records) {
+  if (!is_merged()) {
+    return;
+  }
+  uint32_t* record_of_part = values_.get();
+  for (const Strip& strip : table_.strips()) {
+    for (const uint32_t part : merger_.parts(strip)) {
+      *record_of_part++ = record_index_[part];
+    }
+  }
+  for_each_strip(
+      [&](const Strip& strip) { replace_parts(strip, n_records, values_.get(), &tracks_->runs()); });
+}
+
 /// Gives the components with a record their ids.
 void RunsPipeline::track(const FrameJob& job, const FrameNeeds& needs, const StripLabeler& labeler,
                          const ResultTables& tables, FrameResult* result) {
@@ -304,7 +324,9 @@ void RunsPipeline::track(const FrameJob& job, const FrameNeeds& needs, const Str
     for_each_strip([&](const Strip& strip) { selector_.assign(strip.index, record_index_.get()); });
     merger_.copy_to_parts(record_index_.get());
   }
-  if (tracks_->needs_runs(result->counts)) {
+  if (keeps_runs_while_measuring(needs, result->counts)) {
+    replace_parts_of_kept_runs(static_cast<uint32_t>(result->components.size()));
+  } else if (tracks_->needs_runs(result->counts)) {
     for_each_strip([&](const Strip& strip) {
       keep_runs(table_, labeler, needs, strip, record_index_.get(), &tracks_->runs());
     });

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/runs/run_keeper.h"
 
-#include "ccl/sums.h"
-
 namespace ccl::host {
 
 void keep_runs(const RunTable& table, const StripLabeler& labeler, const FrameNeeds& needs,
@@ -10,30 +8,39 @@ void keep_runs(const RunTable& table, const StripLabeler& labeler, const FrameNe
   FrameNeeds rows = needs;
   rows.moments = true;  // as if: overlaps need the runs of each row, not of a pair of rows
   rows.shapes = false;
-  uint32_t n_runs = strip.y_begin * table.width();
-  const auto keep = [&](const RunList& list) {
-    const uint32_t begin = n_runs;
-    for (uint32_t i = 0; i < list.count; ++i) {
-      const uint32_t record = record_index[list.label[i]];
-      kept->runs()[n_runs] = {list.begin[i], list.end[i], record};
-      n_runs += record != kNoRecord ? 1 : 0;
-    }
-    for (uint32_t y = list.y; y < list.y_end; ++y) {
-      kept->row(y) = {begin, n_runs};
-    }
-  };
+  RunKeeper keeper(table, strip, kept);
   const PairLister* lister = labeler.lister();
   table.for_each_band(strip, [&](Band band) {
     if (lister == nullptr) {
-      keep(list_band(table, band));
+      keeper.keep(list_band(table, band), record_index);
       return;
     }
     for (uint32_t y = band.y; y < band.y_end;) {
       const RunList list = lister->list(rows, strip, band, y);
-      keep(list);
+      keeper.keep(list, record_index);
       y = list.y_end;
     }
   });
+}
+
+void replace_parts(const Strip& strip, uint32_t n_records, const uint32_t* record_of_part, KeptRuns* kept) {
+  KeptRuns::Row from = {};
+  KeptRuns::Row to = {};
+  to.end = kept->row(strip.y_begin).begin;
+  for (uint32_t y = strip.y_begin; y < strip.y_end; ++y) {
+    KeptRuns::Row& row = kept->row(y);
+    if (y == strip.y_begin || row != from) {
+      from = row;
+      to.begin = to.end;
+      for (uint32_t i = from.begin; i < from.end; ++i) {
+        KeptRun run = kept->runs()[i];
+        run.record = run.record < n_records ? run.record : record_of_part[run.record - n_records];
+        kept->runs()[to.end] = run;
+        to.end += run.record != kNoRecord ? 1 : 0;
+      }
+    }
+    row = to;
+  }
 }
 
 }  // namespace ccl::host

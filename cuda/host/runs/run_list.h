@@ -53,6 +53,7 @@ class RectangleList {
  public:
   explicit RectangleList(const RunList& list) : list_(list) {}
 
+  const RunList& list() const { return list_; }
   uint32_t count() const { return list_.count; }
   uint32_t label(uint32_t i) const { return list_.label[i]; }
   uint8_t segment(uint32_t i) const { return list_.segment[i]; }

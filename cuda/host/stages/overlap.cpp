@@ -12,42 +12,62 @@ OverlapCounter::OverlapCounter(uint32_t height, const track::TrackSizes& sizes)
       // At most half full, so that searches are short.
       slot_bits_(std::bit_width(2 * max_overlaps_ - 1)),
       overlaps_(std::make_unique_for_overwrite<track::Overlap[]>(max_overlaps_)),
-      slot_of_(std::make_unique_for_overwrite<uint32_t[]>(max_overlaps_)),
+      pairs_of_(std::make_unique_for_overwrite<Pairs[]>(sizes.max_components)),
+      next_of_(std::make_unique_for_overwrite<uint32_t[]>(max_overlaps_)),
       slots_(std::make_unique<uint32_t[]>(size_t{1} << slot_bits_)),
-      last_of_(std::make_unique_for_overwrite<uint32_t[]>(sizes.max_components)) {}
+      hashed_(std::make_unique_for_overwrite<uint32_t*[]>(max_overlaps_)) {}
 
 void OverlapCounter::clear(uint32_t n_current) {
-  for (uint32_t i = 0; i < n_overlaps_; ++i) {
-    slots_[slot_of_[i]] = 0;
-  }
+  std::for_each(hashed_.get(), hashed_.get() + n_hashed_, [](uint32_t* slot) { *slot = 0; });
+  n_hashed_ = 0;
   n_overlaps_ = 0;
-  std::fill_n(last_of_.get(), n_current, track::kNone);
+  std::fill_n(pairs_of_.get(), n_current, Pairs{});
+}
+
+/// The slot of a pair, or the free one where it belongs.
+uint32_t* OverlapCounter::find_slot(uint32_t previous, uint32_t current) {
+  const uint32_t mask = (1u << slot_bits_) - 1;
+  uint32_t slot = (previous * 0x9e3779b1u ^ current * 0x85ebca6bu) >> (32 - slot_bits_);
+  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
+    const track::Overlap& overlap = overlaps_[slots_[slot] - 1];
+    if (overlap.previous == previous && overlap.current == current) {
+      break;
+    }
+  }
+  return &slots_[slot];
 }
 
 /// False if there is no room.
 bool OverlapCounter::add(uint32_t previous, uint32_t current, uint32_t n_pixels) {
-  // Most runs continue a pair of the row above.
-  if (const uint32_t last = last_of_[current]; last != track::kNone && overlaps_[last].previous == previous) {
-    overlaps_[last].pixels += n_pixels;
-    return true;
+  Pairs& pairs = pairs_of_[current];
+  uint32_t found = pairs.first;
+  while (found != track::kNone && overlaps_[found].previous != previous) {
+    found = next_of_[found];
   }
-  const uint32_t mask = (1u << slot_bits_) - 1;
-  uint32_t slot = (previous * 0x9e3779b1u ^ current * 0x85ebca6bu) >> (32 - slot_bits_);
-  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    track::Overlap& overlap = overlaps_[slots_[slot] - 1];
-    if (overlap.previous == previous && overlap.current == current) {
-      overlap.pixels += n_pixels;
-      last_of_[current] = slots_[slot] - 1;
-      return true;
-    }
+  uint32_t* slot = nullptr;
+  if (found == track::kNone && pairs.n_listed == kListed) {
+    slot = find_slot(previous, current);
+    found = *slot - 1;  // kNone if it is free
+  }
+  if (found != track::kNone) {
+    overlaps_[found].pixels += n_pixels;
+    pairs.last = found;
+    return true;
   }
   if (n_overlaps_ == max_overlaps_) {
     return false;
   }
   overlaps_[n_overlaps_] = {previous, current, n_pixels};
-  slot_of_[n_overlaps_] = slot;
-  last_of_[current] = n_overlaps_++;
-  slots_[slot] = n_overlaps_;
+  pairs.last = n_overlaps_;
+  if (slot != nullptr) {
+    *slot = n_overlaps_ + 1;
+    hashed_[n_hashed_++] = slot;
+  } else {
+    next_of_[n_overlaps_] = pairs.first;
+    pairs.first = n_overlaps_;
+    ++pairs.n_listed;
+  }
+  ++n_overlaps_;
   return true;
 }
 
@@ -60,8 +80,14 @@ bool OverlapCounter::add_row(const KeptRuns& previous, const KeptRuns& current, 
   while (p != p_end && c != c_end) {
     const uint32_t begin = std::max(p->x0, c->x0);
     const uint32_t end = std::min(p->x1, c->x1);
-    if (begin < end && !add(p->record, c->record, (end - begin) * n_rows)) {
-      return false;
+    if (begin < end) {
+      // Most runs continue a pair of the row above.
+      const uint32_t last = pairs_of_[c->record].last;
+      if (last != track::kNone && overlaps_[last].previous == p->record) {
+        overlaps_[last].pixels += (end - begin) * n_rows;
+      } else if (!add(p->record, c->record, (end - begin) * n_rows)) {
+        return false;
+      }
     }
     const bool p_ends_first = p->x1 < c->x1;
     p += p_ends_first ? 1 : 0;

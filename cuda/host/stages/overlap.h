@@ -24,18 +24,32 @@ class OverlapCounter {
   uint32_t n_overlaps() const { return n_overlaps_; }
 
  private:
+  /// The overlaps of a component of the current frame.
+  struct Pairs {
+    uint32_t last = track::kNone;   ///< the one that was counted last
+    uint32_t first = track::kNone;  ///< the head of a list of at most kListed overlaps
+    uint32_t n_listed = 0;
+  };
+
+  /// Most components overlap a few of the other frame, which are found in a list. Further ones are found in a
+  /// hash table.
+  static constexpr uint32_t kListed = 8;
+
   void clear(uint32_t n_current);
   bool add_row(const KeptRuns& previous, const KeptRuns& current, uint32_t y, uint32_t n_rows);
   bool add(uint32_t previous, uint32_t current, uint32_t n_pixels);
+  uint32_t* find_slot(uint32_t previous, uint32_t current);
 
   uint32_t height_;
   uint32_t max_overlaps_;
   uint32_t slot_bits_;
   uint32_t n_overlaps_ = 0;
+  uint32_t n_hashed_ = 0;
   std::unique_ptr<track::Overlap[]> overlaps_;
-  std::unique_ptr<uint32_t[]> slot_of_;  ///< per overlap: where it is in the hash table
-  std::unique_ptr<uint32_t[]> slots_;    ///< a hash table with open addressing: 1 + an overlap, or 0
-  std::unique_ptr<uint32_t[]> last_of_;  ///< per component of this frame: its last overlap; kNone
+  std::unique_ptr<Pairs[]> pairs_of_;    ///< per component of the current frame
+  std::unique_ptr<uint32_t[]> next_of_;  ///< per overlap in a list: the next one; kNone
+  std::unique_ptr<uint32_t[]> slots_;    ///< with open addressing: 1 + an overlap, or 0
+  std::unique_ptr<uint32_t*[]> hashed_;  ///< the slots that are used
 };
 
 }  // namespace ccl::host
