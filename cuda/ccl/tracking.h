@@ -3,8 +3,10 @@
 ///
 /// Input: the components that the filter keeps, with their pixels and records, and the tracks as the frame
 /// before left them. Output: an id for each component, and a CclTrack for each track. Both backends give the
-/// same bits. Tracks belong to the stream: they live as long as the engine has frames of one size, and begin
-/// again with FrameJob::resets_tracks.
+/// same bits. docs/tracking.md has the rules.
+///
+/// Tracks belong to the stream: they live on through configure() unless the frame's size, Config::max_tracks
+/// or Config::max_components changes, and end with FrameJob::resets_tracks. An engine gives no id twice.
 #pragma once
 
 #include <cstdint>

@@ -114,7 +114,7 @@ constexpr void move_wholly_seen(const Matching& m, const Part& part, TrackState*
   const bool jumps = track->n_fragments > 0 || (!touches_border(part.box, m.frame) &&
                                                 octaves_between(part.area, track->area) > kSteadyOctaves);
   if (!jumps && !is_where_expected(*track, part)) {
-    track->n_moves = 0;  // it has changed its direction: its velocity is measured anew
+    track->n_moves = 0;  // it has changed its direction: its velocity is measured again
   }
   if (elapsed_us > 0) {
     int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs);
