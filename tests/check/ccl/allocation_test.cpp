@@ -133,6 +133,34 @@ TEST(AllocationTest, BitImagesTakeNoMemory) {
   }
 }
 
+/// Thousands of births and deaths, merges and frames that are not matched.
+TEST(AllocationTest, TracksTakeNoMemory) {
+  if (backend() != Backend::kCpu) {
+    GTEST_SKIP() << "the driver's own allocations would be counted";
+  }
+  std::unique_ptr<Engine> engine;
+  ASSERT_TRUE(make_engine(&engine).ok());
+  std::vector<Image> images;
+  for (uint32_t i = 0; i < 10; ++i) {
+    images.push_back(noise(201, 150, 4 + i % 5, 10 + 3 * i, i));
+  }
+  for (const AlgorithmInfo& labeler : labelers()) {
+    Config config{.width = 201, .height = 150, .algorithm = labeler.algorithm, .max_components = 200};
+    config.max_tracks = 300;
+    config.threads = 3;
+    ASSERT_TRUE(engine->configure(config).ok());
+    const uint64_t before = n_allocations;
+    for (uint32_t i = 0; i < 300; ++i) {
+      FrameJob job;
+      job.input = {images[i % images.size()].pixels(), images[i % images.size()].stride};
+      FrameResult result;
+      const bool is_done = engine->push(job).ok() && engine->pop(&result).ok();
+      ASSERT_TRUE(is_done);
+    }
+    EXPECT_EQ(n_allocations - before, 0u) << labeler.nick;
+  }
+}
+
 TEST(AllocationTest, OutOfMemorySaysWhatNeedsLess) {
   if (backend() != Backend::kCpu) {
     GTEST_SKIP() << "DeviceMemoryTest does this on the GPU";

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,58 +13,6 @@
 namespace ccl::test {
 
 namespace {
-
-/// Video of rectangles that move, jump, vanish, come back and cover each other. Every seed is another one.
-class RandomVideo {
- public:
-  RandomVideo(uint32_t width, uint32_t height, uint32_t seed)
-      : width_(width), height_(height), random_(seed) {
-    const uint32_t n = 1 + below(24);
-    for (uint32_t i = 0; i < n; ++i) {
-      actors_.push_back(new_actor());
-    }
-  }
-
-  Image next() {
-    std::vector<Rectangle> visible;
-    for (Actor& actor : actors_) {
-      actor.place.x += actor.vx;
-      actor.place.y += actor.vy;
-      if (below(40) == 0) {
-        actor = new_actor();
-      }
-      if (below(12) != 0) {
-        visible.push_back(actor.place);
-      }
-    }
-    Image image = draw(width_, height_, visible);
-    for (uint32_t i = 0; i < below(12); ++i) {  // noise, and holes
-      image.at(below(width_), below(height_)) = below(3) == 0 ? 0 : 128;
-    }
-    return image;
-  }
-
- private:
-  struct Actor {
-    Rectangle place;
-    int32_t vx, vy;
-  };
-
-  uint32_t below(uint32_t end) { return static_cast<uint32_t>(uint64_t{random_()} * end >> 32); }
-
-  Actor new_actor() {
-    const auto signed_below = [this](uint32_t n) { return static_cast<int32_t>(below(n)); };
-    return {.place = {signed_below(width_) - 8, signed_below(height_) - 8, 2 + signed_below(20),
-                      2 + signed_below(24), static_cast<uint8_t>(55 + below(3) * 100)},
-            .vx = signed_below(15) - 7,
-            .vy = signed_below(15) - 7};
-  }
-
-  uint32_t width_;
-  uint32_t height_;
-  std::mt19937 random_;
-  std::vector<Actor> actors_;
-};
 
 constexpr uint32_t kWidth = 173;
 constexpr uint32_t kHeight = 97;

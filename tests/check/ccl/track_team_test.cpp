@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The rules of the track stage give the same bits for every team, every order of its threads, and every
+/// order of the overlaps. A device has a team of many threads; here they are those of the CPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "track/associate.h"
+#include "track_scene.h"
+
+namespace ccl::test {
+
+namespace {
+
+/// What the threads of a team share.
+struct TeamMemory {
+  explicit TeamMemory(uint32_t n_threads) : barrier(n_threads), sums(n_threads) {}
+
+  std::barrier<> barrier;
+  std::vector<uint32_t> sums;
+};
+
+class ThreadTeam {
+ public:
+  ThreadTeam(TeamMemory* memory, uint32_t rank) : memory_(memory), rank_(rank) {}
+
+  uint32_t rank() const { return rank_; }
+  uint32_t size() const { return static_cast<uint32_t>(memory_->sums.size()); }
+  void sync() const { memory_->barrier.arrive_and_wait(); }
+  uint32_t load(const uint32_t* word) const {
+    return std::atomic_ref(*const_cast<uint32_t*>(word)).load(std::memory_order_relaxed);
+  }
+  uint32_t add(uint32_t* word, uint32_t value) const { return std::atomic_ref(*word).fetch_add(value); }
+  uint32_t exchange(uint32_t* word, uint32_t value) const { return std::atomic_ref(*word).exchange(value); }
+  uint32_t min(uint32_t* word, uint32_t value) const {
+    return replace(word, [value](uint32_t old) { return std::min(old, value); });
+  }
+  uint32_t max(uint32_t* word, uint32_t value) const {
+    return replace(word, [value](uint32_t old) { return std::max(old, value); });
+  }
+  uint64_t max(uint64_t* word, uint64_t value) const {
+    return replace(word, [value](uint64_t old) { return std::max(old, value); });
+  }
+  uint32_t scan(uint32_t n, uint32_t* total) const {
+    memory_->sums[rank_] = n;
+    sync();
+    uint32_t before = 0;
+    *total = 0;
+    for (uint32_t i = 0; i < size(); ++i) {
+      before += i < rank_ ? memory_->sums[i] : 0;
+      *total += memory_->sums[i];
+    }
+    sync();
+    return before;
+  }
+
+ private:
+  template <typename Word, typename Function>
+  static Word replace(Word* word, Function function) {
+    std::atomic_ref<Word> shared(*word);
+    Word old = shared.load();
+    while (!shared.compare_exchange_weak(old, function(old))) {
+    }
+    return old;
+  }
+
+  TeamMemory* memory_;
+  uint32_t rank_;
+};
+
+/// A stream's tracks, moved by a team.
+class Tracker {
+ public:
+  Tracker(const track::TrackSizes& sizes, uint32_t n_threads)
+      : memory_(track::TrackTables::bytes(sizes)),
+        tables_(sizes, memory_.data()),
+        tracks_(sizes.max_tracks),
+        team_(n_threads) {}
+
+  TrackedFrame run(const track::TrackStep& step, std::vector<CclComponent> records,
+                   const std::vector<track::Overlap>& overlaps) {
+    const track::TrackFrame frame{.width = kWidth,
+                                  .height = kHeight,
+                                  .n_components = static_cast<uint32_t>(records.size()),
+                                  .is_matched = 1,
+                                  .n_overlaps = static_cast<uint32_t>(overlaps.size()),
+                                  .overlaps = overlaps.data(),
+                                  .records = records.data(),
+                                  .tracks = tracks_.data()};
+    if (team_.sums.size() == 1) {
+      track::associate(track::HostTeam{}, step, frame, tables_);
+    } else {
+      std::vector<std::jthread> threads;
+      for (uint32_t rank = 0; rank < team_.sums.size(); ++rank) {
+        threads.emplace_back([&, rank] { track::associate(ThreadTeam(&team_, rank), step, frame, tables_); });
+      }
+    }
+    return {records, {tracks_.begin(), tracks_.begin() + tables_.header->n_tracks}, {}};
+  }
+
+  static constexpr uint32_t kWidth = 300;
+  static constexpr uint32_t kHeight = 180;
+
+ private:
+  std::vector<std::byte> memory_;
+  track::TrackTables tables_;
+  std::vector<CclTrack> tracks_;
+  TeamMemory team_;
+};
+
+/// A frame's components and their overlaps with those of the frame before.
+struct Measured {
+  std::vector<CclComponent> records;
+  std::vector<uint32_t> labels;
+  std::vector<track::Overlap> overlaps;
+};
+
+std::vector<Measured> measure(const std::vector<Image>& images) {
+  FrameRunner runner;
+  std::vector<Measured> frames;
+  for (const Image& image : images) {
+    const Outcome& outcome = runner.run(image, {});
+    Measured frame{outcome.records, outcome.labels, {}};
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> pairs;
+    for (size_t i = 0; !frames.empty() && i < frame.labels.size(); ++i) {
+      if (frames.back().labels[i] != 0 && frame.labels[i] != 0) {
+        ++pairs[{frames.back().labels[i] - 1, frame.labels[i] - 1}];
+      }
+    }
+    for (const auto& [pair, n_pixels] : pairs) {
+      frame.overlaps.push_back({pair.first, pair.second, n_pixels});
+    }
+    frames.push_back(frame);
+  }
+  return frames;
+}
+
+void expect_same_for_all_teams(const std::vector<Image>& images, uint32_t max_tracks) {
+  const std::vector<Measured> frames = measure(images);
+  const track::TrackSizes sizes{.max_tracks = max_tracks, .max_components = 16384};
+  Tracker one(sizes, 1);
+  Tracker three(sizes, 3);
+  Tracker eight(sizes, 8);
+  std::mt19937 random(1);
+  for (size_t i = 0; i < frames.size(); ++i) {
+    const track::TrackStep step{.time_ns = static_cast<int64_t>(i) * 40'000'000,
+                                .duration_us = 40'000,
+                                .confirm_frames = 3,
+                                .lost_us = 300'000};
+    const TrackedFrame want = one.run(step, frames[i].records, frames[i].overlaps);
+    std::vector<track::Overlap> shuffled = frames[i].overlaps;
+    for (Tracker* tracker : {&three, &eight}) {
+      std::shuffle(shuffled.begin(), shuffled.end(), random);
+      ASSERT_TRUE(is_same(tracker->run(step, frames[i].records, shuffled), want)) << "frame " << i;
+    }
+  }
+}
+
+TEST(TrackTeamTest, RandomVideo) {
+  for (uint32_t seed = 1; seed <= 6; ++seed) {
+    RandomVideo video(Tracker::kWidth, Tracker::kHeight, seed);
+    std::vector<Image> images;
+    for (uint32_t i = 0; i < 60; ++i) {
+      images.push_back(video.next());
+    }
+    expect_same_for_all_teams(images, seed == 6 ? 9 : 256);
+  }
+}
+
+/// Large clusters.
+TEST(TrackTeamTest, Noise) {
+  std::vector<Image> images;
+  for (uint32_t i = 0; i < 16; ++i) {
+    images.push_back(noise(Tracker::kWidth, Tracker::kHeight, 2 + i % 3, 6 + 4 * (i % 5), i));
+  }
+  expect_same_for_all_teams(images, 4096);
+}
+
+}  // namespace
+
+}  // namespace ccl::test
