@@ -92,19 +92,47 @@ constexpr int32_t way_into(int32_t begin, int32_t end, int32_t outer_begin, int3
   return begin < outer_begin ? outer_begin - begin : end > outer_end ? outer_end - end : 0;
 }
 
-/// A track of which only a part is seen: the whole object moves on, and so that what is seen is a part of it.
-/// Its centroid would be that of the part, which stays at the edge of what hides the rest.
+/// One axis of a box.
+struct Extent {
+  int32_t begin, end;
+
+  constexpr int32_t length() const { return end - begin; }
+};
+
+/// An axis of which less than 7/8 is seen is cut off at one side.
+inline constexpr int32_t kWholeNumerator = 7;
+inline constexpr int32_t kWholeDenominator = 8;
+
+/// By how much an object is off on one axis, if a part of it is seen. The side that has moved more since the
+/// last frame (`last`: what was seen then) is the object's own, and the other one is that of what hides it.
+/// If both have moved alike, what is seen is a part of the whole object, and no more is known.
+constexpr int32_t error_of_part(const Extent& part, const Extent& last, const Extent& whole) {
+  if (part.length() * kWholeDenominator >= whole.length() * kWholeNumerator) {
+    return (part.begin + part.end - whole.begin - whole.end) / 2;
+  }
+  const int64_t begin_way = magnitude(part.begin - last.begin);
+  const int64_t end_way = magnitude(part.end - last.end);
+  if (begin_way != end_way) {
+    return begin_way > end_way ? part.begin - whole.begin : part.end - whole.end;
+  }
+  return -way_into(part.begin, part.end, whole.begin, whole.end);
+}
+
+/// A track of which only a part is seen. The centroid of the part would mislead: it moves at half the speed.
 constexpr void move_partly_seen(const Matching& m, const Part& part, TrackState* track) {
   const Box whole = whole_box(*track);
-  const Place way = {-way_into(part.box.left, part.box.right, whole.left, whole.right),
-                     -way_into(part.box.top, part.box.bottom, whole.top, whole.bottom)};
-  track->place.x += way.x;
-  track->place.y += way.y;
   const uint64_t elapsed_us = m.now_us - track->alone_us;
+  // Of a lost track no side is known.
+  const Box last = elapsed_us == m.step.duration_us ? track->box : part.box;
+  const Place error = {
+      error_of_part({part.box.left, part.box.right}, {last.left, last.right}, {whole.left, whole.right}),
+      error_of_part({part.box.top, part.box.bottom}, {last.top, last.bottom}, {whole.top, whole.bottom})};
+  track->place.x += error.x;
+  track->place.y += error.y;
   if (elapsed_us > 0) {
-    const int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs) / kJumpPart;
-    track->velocity = {corrected(track->velocity.x, way.x, elapsed_us, gain),
-                       corrected(track->velocity.y, way.y, elapsed_us, gain)};
+    const int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs);
+    track->velocity = {corrected(track->velocity.x, error.x, elapsed_us, gain),
+                       corrected(track->velocity.y, error.y, elapsed_us, gain)};
   }
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 using Pairs = std::map<std::pair<uint32_t, uint32_t>, uint32_t>;
 
-/// A frame whose components have records, but for every third one.
+/// A frame whose components have records, except every third one.
 struct Frame {
   explicit Frame(const Image& image, const Settings& settings = {})
       : expected(expect_labels(image, settings)) {

@@ -35,7 +35,7 @@ inline Image draw(uint32_t width, uint32_t height, const std::vector<Rectangle>&
   return image;
 }
 
-/// Video of rectangles that move, jump, vanish, come back and cover each other. Every seed is another one.
+/// Video of rectangles that move, jump, vanish, return and cover each other. Every seed is another one.
 class RandomVideo {
  public:
   RandomVideo(uint32_t width, uint32_t height, uint32_t seed)
@@ -175,7 +175,7 @@ class Stream {
             output};
   }
 
-  /// Configures the engine anew, with another configuration of the same frame size.
+  /// Configures the engine again, with another configuration of the same frame size.
   void change(Config config) {
     config.width = config_.width;
     config.height = config_.height;

@@ -144,7 +144,7 @@ TEST_F(TrackTest, FastObjectsNeedNoOverlap) {
 }
 
 /// A row of equal objects that moves by nearly its own distance: each object comes to lie where the next one
-/// was. No id is handed down, neither at the start nor where the row leaves and enters the frame.
+/// was. No id is handed down: not at the start, and not where the row leaves and enters the frame.
 TEST_F(TrackTest, ConvoyKeepsItsIds) {
   constexpr int32_t kPitch = 24;
   constexpr int32_t kStep = 19;
