@@ -224,6 +224,41 @@ TEST_F(TrackTest, MeetingAndParting) {
   }
 }
 
+/// Objects that meet before their velocities are known.
+TEST_F(TrackTest, YoungObjectsMerge) {
+  push({{100, 80, 20, 40}, {124, 90, 20, 40}});
+  const TrackedFrame frame = push({{102, 80, 20, 40}, {122, 90, 20, 40}});
+  ASSERT_EQ(frame.components.size(), 1u);
+  EXPECT_TRUE(frame.has_flags(1, CCL_TRACK_MERGED));
+  EXPECT_TRUE(frame.has_flags(2, CCL_TRACK_MERGED));
+}
+
+/// Objects that are in one component for a single frame, and overlap nothing of the frame before.
+TEST_F(TrackTest, FastObjectsMerge) {
+  for (int32_t i = 0; i < 12; ++i) {
+    const TrackedFrame frame = push({{20 + 20 * i, 60, 18, 18}, {260 - 20 * i, 70, 18, 18}});
+    ASSERT_EQ(frame.tracks.size(), 2u) << i;
+    EXPECT_EQ(frame.has_flags(1, CCL_TRACK_MERGED), i == 6);
+    EXPECT_EQ(frame.has_flags(2, CCL_TRACK_MERGED), i == 6);
+    if (i != 6) {
+      EXPECT_EQ(frame.id_at(20 + 20 * i, 60), 1u) << i;
+      EXPECT_EQ(frame.id_at(260 - 20 * i, 87), 2u) << i;
+    }
+  }
+}
+
+/// What was noise beside an object ends as soon as it is a part of it.
+TEST_F(TrackTest, TentativeTracksEndInConfirmedOnes) {
+  for (uint32_t i = 0; i < 5; ++i) {
+    push({{100, 80, 30, 40}});
+  }
+  EXPECT_EQ(push({{100, 80, 30, 40}, {140, 90, 10, 10}}).tracks.size(), 2u);
+  const TrackedFrame frame = push({{100, 80, 30, 40}, {130, 90, 16, 10}});
+  ASSERT_EQ(frame.tracks.size(), 1u);
+  EXPECT_EQ(frame.tracks[0].id, 1u);
+  EXPECT_FALSE(frame.has_flags(1, CCL_TRACK_MERGED));
+}
+
 /// Three in a group; one leaves, and the others stay.
 TEST_F(TrackTest, OneLeavesAGroup) {
   const auto at = [](int32_t left, int32_t right) {
