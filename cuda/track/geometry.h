@@ -51,10 +51,10 @@ constexpr int64_t divide(int64_t a, int64_t b) {
   return (a < 0 ? a - b / 2 : a + b / 2) / b;
 }
 
-/// The product with a float is exact in double, so the sum is rounded once, with or without a fused
-/// multiply-add.
+/// Rounded to nearest, halves up; `pixels` is not negative. The product is exact, as its factor is a power of
+/// two.
 constexpr int32_t to_units(float pixels) {
-  return static_cast<int32_t>(static_cast<double>(pixels) * kUnit + 0.5);
+  return (static_cast<int32_t>(pixels * (2 * kUnit)) + 1) / 2;
 }
 
 constexpr Part part_of(const CclComponent& c) {
