@@ -66,13 +66,13 @@ typedef struct CclTrack {
 
 /** CclEvent::type. Values are kept by later versions. */
 enum {
-  CCL_EVENT_BORN = 1,    /**< a track is confirmed */
-  CCL_EVENT_DIED = 2,    /**< a confirmed track ends */
-  CCL_EVENT_MERGED = 3,  /**< `id` came to share a component with `other` */
-  CCL_EVENT_SPLIT = 4,   /**< `id` left the component that it shared with `other`, or parted from it */
-  CCL_EVENT_ENTERED = 5, /**< the anchor of `id` came into zone `where` */
-  CCL_EVENT_LEFT = 6,    /**< the anchor of `id` left zone `where`, or the track ended in it */
-  CCL_EVENT_DWELLED = 7, /**< `id` has been in zone `where` for the zone's time */
+  CCL_EVENT_BORN = 1,          /**< a track is confirmed */
+  CCL_EVENT_DIED = 2,          /**< a confirmed track ends */
+  CCL_EVENT_MERGED = 3,        /**< `id` came to share a component with `other` */
+  CCL_EVENT_SPLIT = 4,         /**< `id` left the component that it shared with `other`, or parted from it */
+  CCL_EVENT_ENTERED = 5,       /**< the anchor of `id` came into zone `where` */
+  CCL_EVENT_LEFT = 6,          /**< the anchor of `id` left zone `where`, or the track ended in it */
+  CCL_EVENT_DWELLED = 7,       /**< `id` has been in zone `where` for the zone's time */
   CCL_EVENT_CROSSED_LEFT = 8,  /**< the anchor of `id` crossed line `where` to the left, seen from its first
                                     point to its second one, y pointing down */
   CCL_EVENT_CROSSED_RIGHT = 9, /**< the same, to the right */
