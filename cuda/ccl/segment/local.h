@@ -12,12 +12,11 @@
 /// except for s: n·s = √(n·Σv² − (Σv)²) is rounded down to an integer.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 #include "ccl/segment.h"
+#include "ccl/square_root.h"
 
 namespace ccl {
 
@@ -40,22 +39,6 @@ struct WindowSpan {
 
 constexpr WindowSpan window_span(uint32_t at, uint32_t radius, uint32_t size) {
   return {at > radius ? at - radius : 0, size - at > radius ? at + radius + 1 : size};
-}
-
-/// ⌊√v⌋ for v < 2⁴⁶. The root as a float is less than 1 off, whichever way it was rounded, so that one step
-/// up or down makes it exact.
-constexpr uint32_t square_root(uint64_t v) {
-  uint32_t root = 0;
-  if (std::is_constant_evaluated()) {
-    for (uint32_t bit = 1u << 23; bit != 0; bit >>= 1) {
-      root |= uint64_t{root | bit} * (root | bit) <= v ? bit : 0;
-    }
-  } else {
-    root = static_cast<uint32_t>(std::sqrt(static_cast<float>(v)));
-    root -= uint64_t{root} * root > v ? 1 : 0;
-    root += uint64_t{root + 1} * (root + 1) <= v ? 1 : 0;
-  }
-  return root;
 }
 
 class LocalRule {
