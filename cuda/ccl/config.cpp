@@ -77,6 +77,16 @@ Status validate_morphology(const Morphology& morphology) {
 }
 
 /// The segment stage of a frame that makes bits.
+/// `name` begins the message.
+Status validate_size(const char* name, uint32_t width, uint32_t height, const Config& config) {
+  if (width == config.width && height == config.height) {
+    return {};
+  }
+  return {StatusCode::kInvalidArgument,
+          std::string(name) + " of a frame of " + std::to_string(width) + "×" + std::to_string(height) +
+              " pixels, not " + std::to_string(config.width) + "×" + std::to_string(config.height)};
+}
+
 Status validate_segmentation(const FrameJob& job, const Config& config) {
   const Foreground foreground = job.settings.rule.foreground;
   if (foreground == Foreground::kLocal) {
@@ -90,14 +100,9 @@ Status validate_segmentation(const FrameJob& job, const Config& config) {
     return out_of_range("the low threshold", job.segmentation.threshold_low, 0, largest);
   }
   CCL_RETURN_IF_ERROR(validate_morphology(job.segmentation.morphology));
-  if (job.regions != nullptr &&
-      (job.regions->width() != config.width || job.regions->height() != config.height)) {
-    return {StatusCode::kInvalidArgument,
-            "the regions are of a frame of " + std::to_string(job.regions->width()) + "×" +
-                std::to_string(job.regions->height()) + " pixels, not " + std::to_string(config.width) + "×" +
-                std::to_string(config.height)};
-  }
-  return {};
+  return job.regions != nullptr
+             ? validate_size("the regions are", job.regions->width(), job.regions->height(), config)
+             : Status();
 }
 
 Status validate_source(const SourcePixels& source, const Config& config) {
@@ -119,6 +124,10 @@ Status validate_source(const SourcePixels& source, const Config& config) {
 Status validate(const FrameJob& job, const Config& config, Backend backend) {
   if (makes_bits(job.settings.rule, job.segmentation, job.regions != nullptr)) {
     CCL_RETURN_IF_ERROR(validate_segmentation(job, config));
+  }
+  if (job.outlines != nullptr) {
+    CCL_RETURN_IF_ERROR(
+        validate_size("the outlines are", job.outlines->width(), job.outlines->height(), config));
   }
   if (config.max_tracks != 0 &&
       (job.tracking.confirm_frames < 1 || job.tracking.confirm_frames > kMaxConfirmFrames)) {

@@ -127,6 +127,9 @@ struct Settings {
   uint32_t background_color = 0xff000000;  ///< 0xAARRGGBB
   uint8_t overlay_alpha = 128;             ///< 0: only the input is visible, 255: only the colour
   bool draw_boxes = false;                 ///< white bounding boxes in colorized and overlay
+  bool draw_ids = false;                   ///< ids of confirmed tracks, likewise
+  bool draw_trails = false;                ///< where confirmed tracks were, likewise
+  bool draw_regions = false;               ///< FrameJob::outlines, likewise
   bool limited_range = false;              ///< the input is luma 16..235; overlay stretches it to 0..255
   ColorMatrix matrix = {};                 ///< of the input's chroma
   uint8_t mask_on = 255;

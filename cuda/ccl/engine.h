@@ -23,6 +23,7 @@
 /// - an input or output image in another memory than Config names;
 /// - an output image on the device with padded rows, or at an address that 16-byte stores cannot write to;
 /// - from the host: an input that is not a plane of 8-bit luma, or larger pixels of it than before;
+/// - Settings::draw_regions, and again for FrameJob::outlines of more pixels than before;
 /// - with `runs`: an active filter; Filter::top_n; hysteresis;
 /// - with `runs`: Foreground::kValues, and later each change between the foreground rules;
 /// - with `runs`: a record table that overflows;
@@ -39,6 +40,7 @@
 #include "ccl/component.h"
 #include "ccl/config.h"
 #include "ccl/counts.h"
+#include "ccl/draw/outlines.h"
 #include "ccl/regions.h"
 #include "ccl/segment.h"
 #include "ccl/segment/luma.h"
@@ -102,7 +104,9 @@ struct FrameJob {
   Settings settings;
   Segmentation segmentation = {};
   std::shared_ptr<const RegionMask> regions = nullptr;  ///< of the frame's size; null: the whole frame counts
-  Tracking tracking = {};                               ///< with Config::max_tracks
+  /// Of the frame's size; drawn with Settings::draw_regions. Null: none.
+  std::shared_ptr<const OutlineLayer> outlines = nullptr;
+  Tracking tracking = {};  ///< with Config::max_tracks
   /// When the frame was taken, in nanoseconds on any clock, for Foreground::kMotion and tracks; kNoTime if
   /// not known.
   int64_t time = kNoTime;

@@ -31,6 +31,7 @@ std::string HostEngine::description() const {
 Status HostEngine::configure(const Config& config) {
   flush();
   pipeline_.reset();
+  drawing_.reset();
   segmenter_.reset();
   CCL_RETURN_IF_ERROR(validate(config));
   const AlgorithmInfo* algorithm = nullptr;
@@ -56,6 +57,7 @@ Status HostEngine::configure(const Config& config) {
     }
     segmenter_ = std::make_unique<Segmenter>(config.width, config.height, *pool_, *background_);
     prepare_tracks(config);
+    drawing_ = std::make_unique<Drawing>(config, *pool_);
     pipeline_ = make_pipeline(config, *algorithm, *pool_, tracks_.get());
   } catch (const std::bad_alloc&) {
     return {StatusCode::kOutOfMemory, std::move(out_of_memory_)};
@@ -106,7 +108,19 @@ void HostEngine::prepare_tracks(const Config& config) {
   }
 }
 
-void HostEngine::run(FrameJob job, const ResultTables& tables, FrameResult* result) {
+void HostEngine::run(const FrameJob& job, const ResultTables& tables, FrameResult* result) {
+  process(job, tables, result);
+  const Settings& settings = job.settings;
+  if (settings.draw_ids || settings.draw_trails || settings.draw_regions) {
+    StageClock clock;
+    drawing_->draw(job, result->tracks);
+    result->times.paint += clock.lap();
+  } else {
+    drawing_->skip();
+  }
+}
+
+void HostEngine::process(FrameJob job, const ResultTables& tables, FrameResult* result) {
   StageClock clock;
   if (job.input.source.pixels != nullptr) {
     job.input = luma_planes_->convert(job.input, job.settings.rule.foreground == Foreground::kMotion);

@@ -8,6 +8,7 @@
 
 #include "ccl/engine.h"
 #include "host/pipeline.h"
+#include "host/stages/draw.h"
 #include "host/stages/segment/luma.h"
 #include "host/stages/segment/segmenter.h"
 #include "host/stages/track.h"
@@ -27,7 +28,8 @@ class HostEngine final : public Engine {
 
  private:
   void prepare_tracks(const Config& config);
-  void run(FrameJob job, const ResultTables& tables, FrameResult* result);
+  void run(const FrameJob& job, const ResultTables& tables, FrameResult* result);
+  void process(FrameJob job, const ResultTables& tables, FrameResult* result);
 
   /// A finished frame that waits for pop().
   struct Slot {
@@ -45,6 +47,7 @@ class HostEngine final : public Engine {
   std::unique_ptr<LumaPlanes> luma_planes_;
   std::unique_ptr<Segmenter> segmenter_;
   std::unique_ptr<Pipeline> pipeline_;  ///< null until configured
+  std::unique_ptr<Drawing> drawing_;
   std::vector<Slot> slots_;
   uint32_t first_waiting_ = 0;  ///< the oldest frame's slot
   uint32_t n_waiting_ = 0;

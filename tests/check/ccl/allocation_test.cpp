@@ -2,6 +2,7 @@
 /// After configure() no frame takes memory: every operator new of the process is counted.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -11,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "drawing.h"
 #include "fixture.h"
+#include "host/stages/draw.h"
 #include "images.h"
 
 namespace {
@@ -75,6 +78,8 @@ TEST(AllocationTest, FramesTakeNoMemory) {
   std::vector<uint8_t> pixels(201 * 150 * 4);
   std::vector<uint32_t> root_map(201 * 150);
   std::vector<uint32_t> labels(201 * 150);
+  const auto outlines = std::make_shared<const OutlineLayer>(
+      std::vector<Outline>{{"zone", {{20, 30}, {150, 20}, {90, 140}}, true, kZoneColor}}, 201, 150);
   for (const AlgorithmInfo& labeler : labelers()) {
     for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay, Output::kLabels}) {
       Config config;
@@ -89,6 +94,8 @@ TEST(AllocationTest, FramesTakeNoMemory) {
       job.input = {image.pixels(), image.stride};
       job.output = {pixels.data(), 201 * 4};
       job.settings.draw_boxes = true;
+      job.settings.draw_regions = true;
+      job.outlines = outlines;
       job.root_map = root_map.data();
       job.labels = labels.data();
       const uint64_t before = n_allocations;
@@ -100,6 +107,35 @@ TEST(AllocationTest, FramesTakeNoMemory) {
       EXPECT_EQ(n_allocations - before, 0u) << labeler.nick << ", output " << name_of(output);
     }
   }
+}
+
+/// Ids, trails and outlines over a frame.
+TEST(AllocationTest, DrawingTakesNoMemory) {
+  if (backend() != Backend::kCpu) {
+    GTEST_SKIP() << "of the CPU only";
+  }
+  Config config;
+  config.width = 201;
+  config.height = 150;
+  config.output = Output::kOverlay;
+  config.max_tracks = 100;
+  host::ThreadPool pool(3);
+  host::Drawing drawing(config, pool);
+  TrackScene scene(config, 1, 50);
+  std::vector<uint8_t> pixels(201 * 150 * 4);
+  FrameJob job;
+  job.output = {pixels.data(), 201 * 4};
+  job.settings.draw_ids = job.settings.draw_trails = job.settings.draw_regions = true;
+  job.outlines = std::make_shared<OutlineLayer>(
+      std::vector<Outline>{{"zone", {{20, 30}, {150, 20}, {90, 140}}, true, kZoneColor}}, 201, 150);
+  for (uint32_t i = 0; i < 5; ++i) {
+    scene.advance();
+    const uint64_t before = n_allocations;
+    drawing.draw(job, scene.tracks());
+    EXPECT_EQ(n_allocations - before, 0u) << "frame " << i;
+  }
+  EXPECT_GT(scene.tracks().size(), 40u);
+  EXPECT_GT(std::count_if(pixels.begin(), pixels.end(), [](uint8_t value) { return value != 0; }), 10000);
 }
 
 /// Each rule with all later steps of the segment stage.

@@ -131,6 +131,7 @@ Status FrameRunner::run_frame(const Image& image, const Settings& settings) {
                      .settings = settings,
                      .segmentation = segmentation,
                      .regions = regions,
+                     .outlines = outlines,
                      .root_map = with_maps ? root_map_.data() : nullptr,
                      .labels = with_maps ? labels_.data() : nullptr}));
   FrameResult result;

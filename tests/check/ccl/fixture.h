@@ -76,6 +76,7 @@ class FrameRunner {
   Config config;  ///< of the next frame, except its size
   Segmentation segmentation = {};
   std::shared_ptr<const RegionMask> regions;
+  std::shared_ptr<const OutlineLayer> outlines;
   bool with_maps = true;      ///< whether to request root map and labels
   size_t output_offset = 0;   ///< bytes before the output's first row
   size_t output_padding = 0;  ///< bytes between the output's rows
