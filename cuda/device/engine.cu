@@ -12,6 +12,7 @@
 #include "device/check.h"
 #include "device/context.h"
 #include "device/slot.h"
+#include "device/stages/draw.h"
 #include "device/stages/segment/segmenter.h"
 
 namespace ccl {
@@ -133,12 +134,14 @@ class DeviceEngine final : public Engine {
       CCL_RETURN_IF_ERROR(copies_->up.create());
       CCL_RETURN_IF_ERROR(copies_->down.create());
     }
+    track_drawing_ = std::make_unique<TrackDrawing>();
+    CCL_RETURN_IF_ERROR(track_drawing_->configure(config_));
     for (uint32_t i = 0; i < config_.slots; ++i) {
       std::unique_ptr<Pipeline> pipeline;
       CCL_RETURN_IF_ERROR(make_pipeline(config_, algorithm, &pipeline));
       slots_.push_back(std::make_unique<Slot>());
-      CCL_RETURN_IF_ERROR(
-          slots_.back()->configure(config_, std::move(pipeline), copies_.get(), segmenter_.get()));
+      CCL_RETURN_IF_ERROR(slots_.back()->configure(config_, std::move(pipeline), copies_.get(),
+                                                   segmenter_.get(), track_drawing_.get()));
     }
     return {};
   }
@@ -146,6 +149,7 @@ class DeviceEngine final : public Engine {
   /// Returns to the unconfigured state, once the frames in flight are done. The context must be current.
   void release() {
     slots_.clear();
+    track_drawing_.reset();
     copies_.reset();
     oldest_ = 0;
     n_in_flight_ = 0;
@@ -167,6 +171,7 @@ class DeviceEngine final : public Engine {
     }
     slots_.clear();
     static_cast<void>(segmenter_.release());
+    static_cast<void>(track_drawing_.release());
     static_cast<void>(copies_.release());
     oldest_ = 0;
     n_in_flight_ = 0;
@@ -182,6 +187,7 @@ class DeviceEngine final : public Engine {
   Config config_;
   std::unique_ptr<Segmenter> segmenter_;  ///< kept while frames have the same size
   std::unique_ptr<CopyStreams> copies_;   ///< null if there is one slot only
+  std::unique_ptr<TrackDrawing> track_drawing_;
   std::vector<std::unique_ptr<Slot>> slots_;
   size_t oldest_ = 0;       ///< index of the oldest frame in flight
   size_t n_in_flight_ = 0;  ///< frames from there on

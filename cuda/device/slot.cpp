@@ -38,9 +38,10 @@ Slot::~Slot() {
 }
 
 Status Slot::configure(const Config& config, std::unique_ptr<Pipeline> pipeline, const CopyStreams* copies,
-                       Segmenter* segmenter) {
+                       Segmenter* segmenter, TrackDrawing* track_drawing) {
   config_ = config;
   segmenter_ = segmenter;
+  track_drawing_ = track_drawing;
   pipeline_ = std::move(pipeline);
   CCL_RETURN_IF_ERROR(stream_.create());
   CCL_RETURN_IF_ERROR(timeline_.create());
@@ -180,15 +181,49 @@ Status Slot::complete_output() {
     CCL_RETURN_IF_ERROR(transfers_.fill_chroma(job_.output));
     return timeline_.extend_last_stage(stream_);
   }
-  if (!frame_.is_composed) {
-    return {};
+  if (frame_.is_composed) {
+    CCL_RETURN_IF_ERROR(compose_output());
   }
+  CCL_RETURN_IF_ERROR(prepare_drawing());
+  const bool is_drawn = draws_tracks_ || draws_outlines_;
+  if (is_drawn) {
+    const bool has_late_boxes = job_.settings.draw_boxes && pipeline_->defers_overflow();
+    CCL_RETURN_IF_ERROR(draw_over(has_late_boxes ? frame_.counts : nullptr));
+  }
+  return frame_.is_composed || is_drawn ? timeline_.extend_last_stage(stream_) : Status();
+}
+
+Status Slot::compose_output() {
   CCL_RETURN_IF_ERROR(compose({config_.output, config_.layout, source_, job_.settings},
                               reinterpret_cast<uint32_t*>(frame_.output), stream_.get()));
-  if (job_.settings.draw_boxes) {
-    CCL_RETURN_IF_ERROR(outline_boxes(config_, frame_, pipeline_->defers_overflow(), stream_.get()));
+  return job_.settings.draw_boxes
+             ? outline_boxes(config_, frame_, pipeline_->defers_overflow(), stream_.get())
+             : Status();
+}
+
+/// Decides what is drawn over the frame, and enqueues the making of it.
+Status Slot::prepare_drawing() {
+  const bool has_colors = config_.output == Output::kColorized || config_.output == Output::kOverlay;
+  draws_outlines_ = has_colors && job_.settings.draw_regions && job_.outlines != nullptr;
+  if (draws_outlines_) {
+    CCL_RETURN_IF_ERROR(outlines_.prepare(job_, stream_.get()));
   }
-  return timeline_.extend_last_stage(stream_);
+  draws_tracks_ = track_drawing_->is_active(job_.settings, tracks_);
+  if (!draws_tracks_) {
+    track_drawing_->skip();
+    return {};
+  }
+  return track_drawing_->update(job_.settings, tracks_, stream_, &track_table_);
+}
+
+/// Draws over boxes. If `skipped` is not null, frames whose boxes are not drawn yet are left out.
+Status Slot::draw_over(const FrameCounts* skipped) {
+  auto* pixels = reinterpret_cast<uint32_t*>(frame_.output);
+  if (draws_outlines_) {
+    CCL_RETURN_IF_ERROR(draw_outlines(config_, outlines_, skipped, pixels, stream_.get()));
+  }
+  return draws_tracks_ ? track_drawing_->draw(job_.settings, track_table_, skipped, pixels, stream_.get())
+                       : Status();
 }
 
 Status Slot::deliver_images() {
@@ -205,6 +240,9 @@ Status Slot::choose_records() {
   CCL_RETURN_IF_ERROR(pipeline_->enqueue_overflow(settings_, frame_, stream_.get()));
   if (frame_.is_composed && job_.settings.draw_boxes) {
     CCL_RETURN_IF_ERROR(outline_boxes(config_, frame_, /*skips_overflow=*/false, stream_.get()));
+  }
+  if (job_.settings.draw_boxes) {
+    CCL_RETURN_IF_ERROR(draw_over(nullptr));
   }
   CCL_RETURN_IF_ERROR(delivery_.enqueue_table(stream_));
   CCL_RETURN_IF_ERROR(stream_.synchronize());

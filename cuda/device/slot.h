@@ -10,6 +10,7 @@
 #include "device/memory.h"
 #include "device/pipeline.h"
 #include "device/source_frame.h"
+#include "device/stages/draw.h"
 #include "device/stages/segment/luma.h"
 #include "device/stages/segment/segmenter.h"
 #include "device/timeline.h"
@@ -29,9 +30,9 @@ class Slot {
   ~Slot();
 
   /// Allocates all memory except what Pipeline::prepare() and Transfers::place() allocate later; once only.
-  /// `copies` is null if the slot's stream copies, too. `segmenter` is the engine's.
+  /// `copies` is null if the slot's stream copies, too. `segmenter` and `track_drawing` are the engine's.
   Status configure(const Config& config, std::unique_ptr<Pipeline> pipeline, const CopyStreams* copies,
-                   Segmenter* segmenter);
+                   Segmenter* segmenter, TrackDrawing* track_drawing);
 
   /// Enqueues a frame. Even after a failure the job's memory may be in use until wait().
   Status start(const FrameJob& job);
@@ -51,6 +52,9 @@ class Slot {
   Status capture(Graph* graph, uint32_t* marks);
   Status enqueue_segment();
   Status complete_output();
+  Status compose_output();
+  Status prepare_drawing();
+  Status draw_over(const FrameCounts* skipped);
   Status deliver_images();
   Status choose_records();
 
@@ -67,6 +71,12 @@ class Slot {
   segment::LumaPlanes luma_planes_;
   DeviceArray<uint8_t> background_;  ///< planes of luma, U and V, once a frame showed the background model
   FrameBits bits_;
+  DeviceTracks tracks_;          ///< of the frame
+  bool draws_tracks_ = false;    ///< over the frame
+  bool draws_outlines_ = false;  ///< likewise
+  TrackDrawing* track_drawing_ = nullptr;
+  uint32_t track_table_ = 0;  ///< of the frame, see TrackDrawing
+  DeviceOutlines outlines_;
   Timeline timeline_;
   Transfers transfers_;
   Delivery delivery_;
