@@ -2,9 +2,9 @@
 /// Strokes: straight lines with round ends, of which everything consists that is drawn over a frame.
 ///
 /// A pixel is covered by how far its centre lies from the middle of the line: a stroke of radius r covers it
-/// fully up to r − ½ and not at all from r + ½ on, and linearly between. For an edge along a row or column that
-/// is the covered part of the pixel's area; for all others it is within 1/16 of that, and at the ends of the
-/// thinnest lines within 1/4. All is fixed point, so that both backends find the same coverage.
+/// fully up to r − ½ and not at all from r + ½ on, and linearly between. For an edge along a row or column
+/// that is the covered part of the pixel's area; for all others it is within 1/16 of that, and at the ends of
+/// the thinnest lines within 1/4. All is fixed point, so that both backends find the same coverage.
 ///
 /// Strokes that belong together are a path. Its coverage is the largest of its strokes', and it is blended
 /// once, so that joints are not darker than what they join.
