@@ -14,6 +14,7 @@
 #include "device/slot.h"
 #include "device/stages/draw.h"
 #include "device/stages/segment/segmenter.h"
+#include "device/stages/track/tracker.h"
 
 namespace ccl {
 
@@ -129,6 +130,7 @@ class DeviceEngine final : public Engine {
       CCL_RETURN_IF_ERROR(segmenter->configure(config_.width, config_.height));
       segmenter_ = std::move(segmenter);
     }
+    CCL_RETURN_IF_ERROR(prepare_tracker());
     if (config_.slots > 1) {
       copies_ = std::make_unique<CopyStreams>();
       CCL_RETURN_IF_ERROR(copies_->up.create());
@@ -141,7 +143,24 @@ class DeviceEngine final : public Engine {
       CCL_RETURN_IF_ERROR(make_pipeline(config_, algorithm, &pipeline));
       slots_.push_back(std::make_unique<Slot>());
       CCL_RETURN_IF_ERROR(slots_.back()->configure(config_, std::move(pipeline), copies_.get(),
-                                                   segmenter_.get(), track_drawing_.get()));
+                                                   segmenter_.get(), tracker_.get(), track_drawing_.get()));
+    }
+    return {};
+  }
+
+  /// Keeps the tracks if they fit the configuration. Ids go on in any case.
+  Status prepare_tracker() {
+    if (tracker_ != nullptr && tracker_->fits(config_)) {
+      return {};
+    }
+    if (tracker_ != nullptr) {
+      CCL_RETURN_IF_ERROR(tracker_->read_last_id(&last_id_));
+      tracker_.reset();
+    }
+    if (config_.max_tracks > 0) {
+      auto tracker = std::make_unique<Tracker>();
+      CCL_RETURN_IF_ERROR(tracker->configure(config_, last_id_));
+      tracker_ = std::move(tracker);
     }
     return {};
   }
@@ -155,11 +174,15 @@ class DeviceEngine final : public Engine {
     n_in_flight_ = 0;
   }
 
-  /// After a failure. The segment stage may have stopped between two kernels of a frame, so its state goes
-  /// too.
+  /// After a failure. The segment and track stages may have stopped between two kernels of a frame, so their
+  /// state goes too.
   Status discard_frames(const Status& status) {
     release();
     segmenter_.reset();
+    if (tracker_ != nullptr) {
+      static_cast<void>(tracker_->read_last_id(&last_id_));  // unless the GPU has failed
+      tracker_.reset();
+    }
     return status;
   }
 
@@ -172,6 +195,7 @@ class DeviceEngine final : public Engine {
     slots_.clear();
     static_cast<void>(segmenter_.release());
     static_cast<void>(track_drawing_.release());
+    static_cast<void>(tracker_.release());
     static_cast<void>(copies_.release());
     oldest_ = 0;
     n_in_flight_ = 0;
@@ -186,6 +210,8 @@ class DeviceEngine final : public Engine {
   std::shared_ptr<Context> context_;
   Config config_;
   std::unique_ptr<Segmenter> segmenter_;  ///< kept while frames have the same size
+  std::unique_ptr<Tracker> tracker_;      ///< null: components have no identity over time
+  uint32_t last_id_ = 0;                  ///< of tracks that are no longer there
   std::unique_ptr<CopyStreams> copies_;   ///< null if there is one slot only
   std::unique_ptr<TrackDrawing> track_drawing_;
   std::vector<std::unique_ptr<Slot>> slots_;

@@ -12,6 +12,7 @@
 #include "ccl/config.h"
 #include "ccl/counts.h"
 #include "ccl/status.h"
+#include "device/stages/track/frame_labels.h"
 
 namespace ccl::device {
 
@@ -33,12 +34,14 @@ struct FrameBuffers {
   const uint32_t* strong_bits = nullptr;
   /// The output becomes what Config says by another step, after the pipeline (stages/compose.h).
   bool is_composed = false;
+  /// The track stage paints, after the pipeline, from Pipeline::labels().
+  bool is_tracked = false;
 
   bool operator==(const FrameBuffers&) const = default;
 };
 
-/// The output that a pipeline paints.
-constexpr Output painted_output(const Config& config, const FrameBuffers& frame) {
+/// The output before composition.
+constexpr Output shown_output(const Config& config, const FrameBuffers& frame) {
   switch (config.output) {
     case Output::kForeground:
       return Output::kColorized;
@@ -55,10 +58,15 @@ constexpr Output painted_output(const Config& config, const FrameBuffers& frame)
   return config.output;
 }
 
+/// The output that a pipeline paints.
+constexpr Output painted_output(const Config& config, const FrameBuffers& frame) {
+  return frame.is_tracked ? Output::kNone : shown_output(config, frame);
+}
+
 /// Marks on a stream where stages end, so that they can be timed. Pipelines begin with kLabel.
 class StageMarks {
  public:
-  enum Stage : uint32_t { kSegment, kLabel, kNumber, kMeasure, kPaint, kStageCount };
+  enum Stage : uint32_t { kSegment, kLabel, kNumber, kMeasure, kTrack, kPaint, kStageCount };
 
   virtual ~StageMarks() = default;
   virtual Status mark(Stage stage, cudaStream_t stream) = 0;
@@ -81,6 +89,9 @@ class Pipeline {
   /// one when all are done.
   virtual Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                          StageMarks* marks) = 0;
+
+  /// What enqueue() leaves for the track stage, of a frame with FrameBuffers::is_tracked.
+  virtual FrameLabels labels(const Settings& settings, const FrameBuffers& frame) const = 0;
 
   /// Enqueues, after enqueue() of the same frame, the writing of `root_map` and `labels` to host memory, if
   /// they are not null; see FrameJob.

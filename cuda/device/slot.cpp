@@ -38,16 +38,22 @@ Slot::~Slot() {
 }
 
 Status Slot::configure(const Config& config, std::unique_ptr<Pipeline> pipeline, const CopyStreams* copies,
-                       Segmenter* segmenter, TrackDrawing* track_drawing) {
+                       Segmenter* segmenter, Tracker* tracker, TrackDrawing* track_drawing) {
   config_ = config;
   segmenter_ = segmenter;
+  tracker_ = tracker;
   track_drawing_ = track_drawing;
+  frame_.is_tracked = tracker != nullptr;
   pipeline_ = std::move(pipeline);
   CCL_RETURN_IF_ERROR(stream_.create());
   CCL_RETURN_IF_ERROR(timeline_.create());
   CCL_RETURN_IF_ERROR(transfers_.configure(config, stream_, copies));
   CCL_RETURN_IF_ERROR(delivery_.configure(config.max_components, stream_));
   delivery_.place(&frame_);
+  if (tracker_ != nullptr) {
+    CCL_RETURN_IF_ERROR(track_delivery_.configure(config.max_tracks));
+    tracks_ = {track_delivery_.tracks(), &tracker_->header()->n_tracks};
+  }
   return {};
 }
 
@@ -60,8 +66,14 @@ Status Slot::start(const FrameJob& job) {
   CCL_RETURN_IF_ERROR(transfers_.place(job_, &frame_));
   CCL_RETURN_IF_ERROR(transfers_.upload(job_, timeline_));
   CCL_RETURN_IF_ERROR(prepare_segment());
+  if (tracker_ != nullptr) {
+    track_step_ = tracker_->next_step(job_);
+  }
   CCL_RETURN_IF_ERROR(process());
   CCL_RETURN_IF_ERROR(complete_output());
+  if (tracker_ != nullptr) {
+    CCL_RETURN_IF_ERROR(tracker_->end(stream_));  // what is drawn depends on the tracker's memory too
+  }
   return transfers_.downloads_late() ? Status() : deliver_images();
 }
 
@@ -134,24 +146,35 @@ Status Slot::process() {
       {frame_, settings_, plan_}, [this](Graph* graph, uint32_t* marks) { return capture(graph, marks); },
       &captured));
   timeline_.set_marks(captured->marks);
-  if (!plan_.has_bits) {
-    return captured->graph.launch(stream_);
+  return launch(&captured->graph);
+}
+
+/// Launches the frame's graph behind the frames whose state it continues.
+Status Slot::launch(Graph* graph) {
+  if (plan_.has_bits) {
+    CCL_RETURN_IF_ERROR(segmenter_->begin(stream_));
+    CCL_RETURN_IF_ERROR(segmenter_->set_step(plan_, bits_, graph));
   }
-  CCL_RETURN_IF_ERROR(segmenter_->begin(stream_));
-  CCL_RETURN_IF_ERROR(segmenter_->set_step(plan_, bits_, &captured->graph));
-  CCL_RETURN_IF_ERROR(captured->graph.launch(stream_));
-  return segmenter_->end(stream_);
+  if (tracker_ != nullptr) {
+    CCL_RETURN_IF_ERROR(tracker_->begin(stream_));
+    CCL_RETURN_IF_ERROR(Tracker::set_step(track_step_, graph));
+  }
+  CCL_RETURN_IF_ERROR(graph->launch(stream_));
+  return plan_.has_bits ? segmenter_->end(stream_) : Status();
 }
 
 Status Slot::capture(Graph* graph, uint32_t* marks) {
   CCL_RETURN_IF_ERROR(pipeline_->prepare(settings_, frame_));
   timeline_.clear_marks();
-  if (plan_.rule.foreground == Foreground::kMotion) {
+  if (plan_.rule.foreground == Foreground::kMotion || tracker_ != nullptr) {
     graph->reset();  // see Graph::set_last_argument()
   }
   CCL_RETURN_IF_ERROR(graph->capture(stream_, [this]() -> Status {
     CCL_RETURN_IF_ERROR(enqueue_segment());
     CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings_, frame_, stream_.get(), &timeline_));
+    if (tracker_ != nullptr) {
+      CCL_RETURN_IF_ERROR(enqueue_track());
+    }
     return delivery_.enqueue(pipeline_->defers_overflow(), stream_);
   }));
   *marks = timeline_.marks();
@@ -173,7 +196,20 @@ Status Slot::enqueue_segment() {
   return plan_ != SegmentPlan{} ? timeline_.mark(StageMarks::kSegment, stream_.get()) : Status();
 }
 
-/// Makes the output of what the pipeline painted.
+Status Slot::enqueue_track() {
+  const TrackedFrame frame{
+      .labels = pipeline_->labels(settings_, frame_),
+      .luma = {frame_.input, frame_.input_pitch, config_.width, config_.height},
+      .buffers = frame_,
+      .settings = settings_,
+      .tracks = track_delivery_.tracks(),
+      .defers_overflow = pipeline_->defers_overflow(),
+  };
+  CCL_RETURN_IF_ERROR(tracker_->enqueue(config_, frame, track_step_, stream_.get(), &timeline_));
+  return track_delivery_.enqueue(tracker_->header(), stream_.get());
+}
+
+/// Makes the output of what was painted.
 Status Slot::complete_output() {
   if (config_.output == Output::kMask && !is_plain_mask(job_)) {
     const size_t n_pixels = size_t{config_.width} * config_.height;
@@ -238,7 +274,10 @@ Status Slot::deliver_images() {
 /// the host.
 Status Slot::choose_records() {
   CCL_RETURN_IF_ERROR(pipeline_->enqueue_overflow(settings_, frame_, stream_.get()));
-  if (frame_.is_composed && job_.settings.draw_boxes) {
+  if (frame_.is_tracked) {
+    CCL_RETURN_IF_ERROR(clear_ids(frame_.records, config_.max_components, stream_.get()));
+  }
+  if ((frame_.is_composed || frame_.is_tracked) && job_.settings.draw_boxes) {
     CCL_RETURN_IF_ERROR(outline_boxes(config_, frame_, /*skips_overflow=*/false, stream_.get()));
   }
   if (job_.settings.draw_boxes) {
@@ -271,6 +310,9 @@ Status Slot::finish(FrameResult* result) {
   result->overflow = delivery_.overflows();
   result->labels_saturated = config_.output == Output::kLabels && result->counts.n_labels > kMaxPaintedLabel;
   result->components = delivery_.records();
+  if (tracker_ != nullptr) {
+    result->tracks = track_delivery_.delivered();
+  }
   return timeline_.read(transfers_.has_download(job_, frame_), &result->times);
 }
 

@@ -13,6 +13,7 @@
 #include "device/stages/draw.h"
 #include "device/stages/segment/luma.h"
 #include "device/stages/segment/segmenter.h"
+#include "device/stages/track/tracker.h"
 #include "device/timeline.h"
 #include "device/transfers.h"
 
@@ -30,9 +31,10 @@ class Slot {
   ~Slot();
 
   /// Allocates all memory except what Pipeline::prepare() and Transfers::place() allocate later; once only.
-  /// `copies` is null if the slot's stream copies, too. `segmenter` and `track_drawing` are the engine's.
+  /// `copies` is null if the slot's stream copies, too. The others are the engine's; `tracker` is null if
+  /// Config::max_tracks is 0.
   Status configure(const Config& config, std::unique_ptr<Pipeline> pipeline, const CopyStreams* copies,
-                   Segmenter* segmenter, TrackDrawing* track_drawing);
+                   Segmenter* segmenter, Tracker* tracker, TrackDrawing* track_drawing);
 
   /// Enqueues a frame. Even after a failure the job's memory may be in use until wait().
   Status start(const FrameJob& job);
@@ -49,8 +51,10 @@ class Slot {
   bool shows_model() const;
   Status place_background();
   Status process();
+  Status launch(Graph* graph);
   Status capture(Graph* graph, uint32_t* marks);
   Status enqueue_segment();
+  Status enqueue_track();
   Status complete_output();
   Status compose_output();
   Status prepare_drawing();
@@ -68,6 +72,8 @@ class Slot {
 
   Stream stream_;  ///< of the kernels
   Segmenter* segmenter_ = nullptr;
+  Tracker* tracker_ = nullptr;
+  track::TrackStep track_step_;  ///< of the frame in flight
   segment::LumaPlanes luma_planes_;
   DeviceArray<uint8_t> background_;  ///< planes of luma, U and V, once a frame showed the background model
   FrameBits bits_;
@@ -80,6 +86,7 @@ class Slot {
   Timeline timeline_;
   Transfers transfers_;
   Delivery delivery_;
+  TrackDelivery track_delivery_;
   std::unique_ptr<Pipeline> pipeline_;
   GraphCache graphs_;
 };

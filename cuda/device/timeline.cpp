@@ -44,7 +44,7 @@ Status Timeline::extend_last_stage(const Stream& stream) const {
 
 Status Timeline::read(bool has_download, StageTimes* times) const {
   constexpr std::array kTimes = {&StageTimes::segment, &StageTimes::label, &StageTimes::number,
-                                 &StageTimes::measure, &StageTimes::paint};
+                                 &StageTimes::measure, &StageTimes::track, &StageTimes::paint};
   static_assert(kTimes.size() == kStageCount);
   CCL_RETURN_IF_ERROR(events_[kUploaded].elapsed_since(events_[kStarted], &times->upload));
   uint32_t last = kUploaded;

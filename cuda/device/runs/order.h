@@ -23,6 +23,9 @@ class RecordOrder {
   /// A bit per label: set if a record was appended, or would have been if there were room.
   uint32_t* is_kept() const { return is_kept_.data(); }
 
+  /// Per word of is_kept(), after run(): the bits before it.
+  const uint32_t* kept_before() const { return kept_before_.data(); }
+
   /// Enqueues the writing of the counts->n_components appended records to `records`. Nothing is written if
   /// there are more than max_components.
   Status run(const FrameCounts* counts, CclComponent* records, cudaStream_t stream) const;

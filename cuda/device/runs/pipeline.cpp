@@ -36,6 +36,7 @@ class RunsPipeline final : public Pipeline {
   Status prepare_staged(const Settings& settings, const FrameBuffers& frame);
   Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                  StageMarks* marks) override;
+  FrameLabels labels(const Settings& settings, const FrameBuffers& frame) const override;
   Status enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
                       uint32_t* labels, cudaStream_t stream) override;
   bool defers_overflow() const override { return true; }
@@ -49,6 +50,7 @@ class RunsPipeline final : public Pipeline {
   PaintRule rule(PaintMode mode, const Settings& settings) const;
   Status run(const Settings& settings, const FrameBuffers& frame, const Emitter& emitter,
              const PaintRule& rule, uint8_t* pixels, cudaStream_t stream) const;
+  Status allocate_map();
   Status download_map(PaintMode mode, const Settings& settings, const FrameBuffers& frame, uint32_t* map,
                       cudaStream_t stream);
 
@@ -59,14 +61,16 @@ class RunsPipeline final : public Pipeline {
   std::unique_ptr<RecordOrder> order_;    ///< once a filter was active
   std::unique_ptr<Selection> selection_;  ///< once a table overflowed
   DeviceArray<uint32_t> index_or_mark_;   ///< likewise, per label
-  DeviceArray<uint32_t> map_;             ///< once a map was asked for
+  DeviceArray<uint32_t> map_;             ///< of frames with tracks, or once a map was asked for
   std::unique_ptr<Pipeline> staged_;      ///< once a frame had hysteresis, or its filter top_n
 };
 
 Status RunsPipeline::allocate() {
   CCL_RETURN_IF_ERROR(stream_.create());
   CCL_RETURN_IF_ERROR(upload_palettes(stream_, &palettes_));
-  return prepare(Settings{}, FrameBuffers{});
+  FrameBuffers frame{};
+  frame.is_tracked = config_.max_tracks > 0;
+  return prepare(Settings{}, frame);
 }
 
 /// With hysteresis or Filter::top_n, the components to keep are known only when all are measured, and
@@ -103,7 +107,11 @@ Status RunsPipeline::prepare(const Settings& settings, const FrameBuffers& frame
     CCL_RETURN_IF_ERROR(order->configure(config_.max_components, max_labels()));
     order_ = std::move(order);
   }
-  return {};
+  return frame.is_tracked ? allocate_map() : Status();
+}
+
+Status RunsPipeline::allocate_map() {
+  return map_.data() == nullptr ? map_.allocate(n_pixels()) : Status();
 }
 
 Emitter RunsPipeline::emitter(Emission emission, const Settings& settings, const FrameBuffers& frame) const {
@@ -161,23 +169,34 @@ Status RunsPipeline::enqueue(const Settings& settings, const FrameBuffers& frame
     return staged_->enqueue(settings, frame, stream, marks);
   }
   const Emission emission = has_filter(settings) ? Emission::kAppended : Emission::kByLabel;
-  CCL_RETURN_IF_ERROR(run(settings, frame, emitter(emission, settings, frame),
-                          rule(paint_mode_for(painted_output(config_, frame)), settings), frame.output,
-                          stream));
+  const PaintMode mode =
+      frame.is_tracked ? PaintMode::kLabelMap : paint_mode_for(painted_output(config_, frame));
+  CCL_RETURN_IF_ERROR(run(settings, frame, emitter(emission, settings, frame), rule(mode, settings),
+                          frame.is_tracked ? reinterpret_cast<uint8_t*>(map_.data()) : frame.output, stream));
   if (emission == Emission::kAppended) {
     CCL_RETURN_IF_ERROR(order_->run(frame.counts, frame.records, stream));
   }
-  if (settings.draw_boxes) {
+  if (settings.draw_boxes && !frame.is_tracked) {
     CCL_RETURN_IF_ERROR(outline_boxes(config_, frame, /*skips_overflow=*/true, stream));
   }
   return marks != nullptr ? marks->mark(StageMarks::kLabel, stream) : Status();
 }
 
+FrameLabels RunsPipeline::labels(const Settings& settings, const FrameBuffers& frame) const {
+  if (is_staged(settings, frame)) {
+    return staged_->labels(settings, frame);
+  }
+  FrameLabels labels{.labels = map_.data()};
+  if (has_filter(settings)) {
+    labels.is_kept = order_->is_kept();
+    labels.kept_before = order_->kept_before();
+  }
+  return labels;
+}
+
 Status RunsPipeline::download_map(PaintMode mode, const Settings& settings, const FrameBuffers& frame,
                                   uint32_t* map, cudaStream_t stream) {
-  if (map_.data() == nullptr) {
-    CCL_RETURN_IF_ERROR(map_.allocate(n_pixels()));
-  }
+  CCL_RETURN_IF_ERROR(allocate_map());
   CCL_RETURN_IF_ERROR(run(settings, frame, emitter(Emission::kNone, settings, frame), rule(mode, settings),
                           reinterpret_cast<uint8_t*>(map_.data()), stream));
   return check(cudaMemcpyAsync(map, map_.data(), size_t{n_pixels()} * sizeof(uint32_t),
@@ -216,7 +235,9 @@ Status RunsPipeline::enqueue_overflow(const Settings& settings, const FrameBuffe
   CCL_RETURN_IF_ERROR(selection_->select(index_or_mark_.data(), frame.counts, index_or_mark_.data(), stream));
   CCL_RETURN_IF_ERROR(
       run(settings, frame, emitter(Emission::kSelected, settings, frame), no_paint, nullptr, stream));
-  return settings.draw_boxes ? outline_boxes(config_, frame, /*skips_overflow=*/false, stream) : Status();
+  return settings.draw_boxes && !frame.is_tracked
+             ? outline_boxes(config_, frame, /*skips_overflow=*/false, stream)
+             : Status();
 }
 
 }  // namespace

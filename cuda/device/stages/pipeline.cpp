@@ -27,6 +27,9 @@ class StagedPipeline final : public Pipeline {
   Status prepare(const Settings& settings, const FrameBuffers& frame) override;
   Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                  StageMarks* marks) override;
+  FrameLabels labels(const Settings&, const FrameBuffers&) const override {
+    return {.labels = labels_.data(), .marks = marks_.data(), .record_index = record_index_.data()};
+  }
   Status enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
                       uint32_t* labels, cudaStream_t stream) override;
   bool defers_overflow() const override { return false; }
@@ -113,6 +116,9 @@ Status StagedPipeline::enqueue(const Settings& settings, const FrameBuffers& fra
   CCL_RETURN_IF_ERROR(mark(StageMarks::kNumber));
   CCL_RETURN_IF_ERROR(measure(settings, frame, stream));
   CCL_RETURN_IF_ERROR(mark(StageMarks::kMeasure));
+  if (frame.is_tracked) {
+    return {};
+  }
   CCL_RETURN_IF_ERROR(paint(settings, frame, stream));
   return mark(StageMarks::kPaint);
 }

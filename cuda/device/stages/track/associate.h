@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The rules of the track stage (cuda/track/), run by one block.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "ccl/config.h"
+#include "ccl/counts.h"
+#include "ccl/status.h"
+#include "device/stages/track/pair_table.h"
+#include "track/step.h"
+#include "track/tables.h"
+
+namespace ccl::device {
+
+/// Which colour each component gets.
+struct ColorTable {
+  /// Per value of a map of records (index_map.h), from 0 to unrecorded(): its colour in the output's layout.
+  /// Null: the output has no colours.
+  uint32_t* colors = nullptr;
+  const uint32_t* palettes = nullptr;  ///< palette_colors()
+  PixelLayout layout = {};
+  Settings settings = {};
+};
+
+/// All pointers point to device memory.
+struct AssociateJob {
+  uint32_t width;
+  uint32_t height;
+  const FrameCounts* counts;
+  CclComponent* records;
+  CclTrack* tracks;  ///< out
+  track::TrackTables tables;
+  PairTable pairs;
+  track::Overlap* overlaps;  ///< scratch, of TrackSizes::max_overlaps()
+  uint32_t* newest;          ///< see IndexMaps: becomes the other one
+  ColorTable colors;
+};
+
+/// Enqueues the matching of tracks and components: ids in the records, the frame's tracks, and the colours.
+/// Frees all cells of the pairs.
+Status associate_frame(const AssociateJob& job, const track::TrackStep& step, cudaStream_t stream);
+
+/// The kernel of associate_frame(). Its last argument is the step, so that a graph can replace it for each
+/// frame.
+const void* associate_kernel();
+inline constexpr uint32_t kAssociateArguments = 2;
+
+/// Enqueues the writing of id 0 to the records of a frame with more components than records, which were
+/// chosen late.
+Status clear_ids(CclComponent* records, uint32_t n_records, cudaStream_t stream);
+
+}  // namespace ccl::device
