@@ -18,13 +18,13 @@ namespace ccl::track {
 /// Tracks, and components, of a cluster that is solved exactly.
 inline constexpr uint32_t kExactNodes = 16;
 
-/// A cluster: tracks and components ascending.
+/// A cluster: tracks and components ascending. Costs stay in the tables: a device takes memory for the local
+/// variables of all threads that it could run, so a matrix of costs would take hundreds of megabytes.
 struct Cluster {
   uint32_t n_tracks = 0;
   uint32_t n_parts = 0;
   uint32_t tracks[kExactNodes] = {};
   uint32_t parts[kExactNodes] = {};
-  uint32_t costs[kExactNodes][kExactNodes] = {};  ///< track, part
   uint32_t unmatched[kExactNodes] = {};
 };
 
@@ -46,18 +46,20 @@ constexpr void read_cluster(const Matching& m, uint32_t root, Cluster* cluster) 
     }
   }
   for (uint32_t a = 0; a < cluster->n_tracks; ++a) {
-    const uint32_t i = cluster->tracks[a];
-    cluster->unmatched[a] = tables.unmatched_cost[i];
-    for (uint32_t b = 0; b < cluster->n_parts; ++b) {
-      cluster->costs[a][b] = kForbidden;
-      for (uint32_t k = 0; k < tables.n_candidates[i]; ++k) {
-        const Candidate& candidate = tables.candidates[size_t{i} * kCandidates + k];
-        if (candidate.part == cluster->parts[b]) {
-          cluster->costs[a][b] = candidate.cost;
-        }
-      }
+    cluster->unmatched[a] = tables.unmatched_cost[cluster->tracks[a]];
+  }
+}
+
+/// What the cluster's track `a` costs in its component `b`; kForbidden if that is no candidate.
+constexpr uint32_t cost_of(const TrackTables& tables, const Cluster& cluster, uint32_t a, uint32_t b) {
+  const uint32_t i = cluster.tracks[a];
+  const Candidate* candidates = tables.candidates + size_t{i} * kCandidates;
+  for (uint32_t k = 0; k < tables.n_candidates[i]; ++k) {
+    if (candidates[k].part == cluster.parts[b]) {
+      return candidates[k].cost;
     }
   }
+  return kForbidden;
 }
 
 /// Rows are tracks. Columns are components, then as many places for tracks without one. Column 0 is the
@@ -70,14 +72,15 @@ struct Assignment {
   uint32_t row_of[kColumns] = {};  ///< from 1; 0: none
   uint32_t way[kColumns] = {};
 
-  static constexpr int32_t cost(const Cluster& cluster, uint32_t row, uint32_t column) {
+  static constexpr int32_t cost(const TrackTables& tables, const Cluster& cluster, uint32_t row,
+                                uint32_t column) {
     const uint32_t a = row - 1;
     const uint32_t b = column - 1;
-    return static_cast<int32_t>(b < cluster.n_parts ? cluster.costs[a][b] : cluster.unmatched[a]);
+    return static_cast<int32_t>(b < cluster.n_parts ? cost_of(tables, cluster, a, b) : cluster.unmatched[a]);
   }
 
   /// Finds the cheapest path from a new row to a free column.
-  constexpr uint32_t find_path(const Cluster& cluster, uint32_t row) {
+  constexpr uint32_t find_path(const TrackTables& tables, const Cluster& cluster, uint32_t row) {
     const uint32_t n_columns = cluster.n_parts + cluster.n_tracks;
     int32_t least[kColumns] = {};
     bool is_used[kColumns] = {};
@@ -95,7 +98,7 @@ struct Assignment {
         if (is_used[j]) {
           continue;
         }
-        const int32_t reduced = cost(cluster, from, j) - row_price[from] - column_price[j];
+        const int32_t reduced = cost(tables, cluster, from, j) - row_price[from] - column_price[j];
         if (reduced < least[j]) {
           least[j] = reduced;
           way[j] = column;
@@ -118,9 +121,9 @@ struct Assignment {
     return column;
   }
 
-  constexpr void solve(const Cluster& cluster) {
+  constexpr void solve(const TrackTables& tables, const Cluster& cluster) {
     for (uint32_t row = 1; row <= cluster.n_tracks; ++row) {
-      uint32_t column = find_path(cluster, row);
+      uint32_t column = find_path(tables, cluster, row);
       while (column != 0) {
         const uint32_t previous = way[column];
         row_of[column] = row_of[previous];
@@ -135,10 +138,10 @@ constexpr void solve_exactly(const Team& team, const Matching& m, uint32_t root)
   Cluster cluster;
   read_cluster(m, root, &cluster);
   Assignment assignment;
-  assignment.solve(cluster);
+  assignment.solve(m.tables, cluster);
   for (uint32_t b = 0; b < cluster.n_parts; ++b) {
     const uint32_t row = assignment.row_of[b + 1];
-    if (row != 0 && cluster.costs[row - 1][b] < kForbidden) {
+    if (row != 0 && cost_of(m.tables, cluster, row - 1, b) < kForbidden) {
       match(team, m, cluster.tracks[row - 1], cluster.parts[b]);
     }
   }
