@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The track stage of the GPU beside that of the CPU: the same records, tracks, counts and pixels, to the
+/// byte, in every frame of a stream.
+///
+/// --gtest_filter='*Few*' is short enough for racecheck and memcheck.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ccl/colors.h"
+#include "ccl/engine.h"
+#include "fixture.h"
+#include "images.h"
+
+namespace ccl::test {
+
+namespace {
+
+/// Rectangles of three values that move, meet, vanish and return, holes and noise.
+class Video {
+ public:
+  Video(uint32_t width, uint32_t height, uint32_t seed, uint32_t n_actors)
+      : width_(width), height_(height), random_(seed) {
+    for (uint32_t i = 0; i < n_actors; ++i) {
+      actors_.push_back(make_actor());
+    }
+  }
+
+  uint32_t below(uint32_t end) { return static_cast<uint32_t>(uint64_t{random_()} * end >> 32); }
+
+  Image next() {
+    Image image = plain("video", width_, height_);
+    for (Actor& actor : actors_) {
+      actor.x += actor.vx;
+      actor.y += actor.vy;
+      if (below(50) == 0) {
+        actor = make_actor();
+      }
+      if (below(15) != 0) {
+        draw(actor, &image);
+      }
+    }
+    for (uint32_t i = below(20); i > 0; --i) {
+      image.at(below(width_), below(height_)) = below(3) == 0 ? 0 : 128;
+    }
+    return image;
+  }
+
+ private:
+  struct Actor {
+    int32_t x, y, width, height, vx, vy;
+    uint8_t value;
+  };
+
+  int32_t signed_below(uint32_t end) { return static_cast<int32_t>(below(end)); }
+
+  Actor make_actor() {
+    return {.x = signed_below(width_) - 8,
+            .y = signed_below(height_) - 8,
+            .width = 2 + signed_below(20),
+            .height = 2 + signed_below(24),
+            .vx = signed_below(15) - 7,
+            .vy = signed_below(15) - 7,
+            .value = static_cast<uint8_t>(55 + below(3) * 100)};
+  }
+
+  void draw(const Actor& actor, Image* image) const {
+    for (int32_t y = std::max(actor.y, 0);
+         y < std::min(actor.y + actor.height, static_cast<int32_t>(height_)); ++y) {
+      for (int32_t x = std::max(actor.x, 0);
+           x < std::min(actor.x + actor.width, static_cast<int32_t>(width_)); ++x) {
+        image->at(static_cast<uint32_t>(x), static_cast<uint32_t>(y)) = actor.value;
+      }
+    }
+  }
+
+  uint32_t width_;
+  uint32_t height_;
+  std::mt19937 random_;
+  std::vector<Actor> actors_;
+};
+
+/// A frame in flight in both engines.
+struct PairedFrame {
+  Image image;
+  std::vector<uint8_t> chroma;
+  std::vector<uint8_t> pixels[2];
+  std::vector<uint32_t> labels[2];
+};
+
+/// A stream through a host engine and a device engine.
+class EnginePair {
+ public:
+  explicit EnginePair(const Config& config) : config_(config) {
+    engines_[0] = make_host_engine();
+    EXPECT_TRUE(make_engine(&engines_[1]).ok());
+    EXPECT_EQ(engines_[1]->backend(), Backend::kCuda);
+    configure(config);
+  }
+
+  FrameJob job = {};  ///< of the next frame, except its images
+  bool has_chroma = false;
+  bool asks_for_labels = false;
+
+  /// The host's engine has one labeler of its own.
+  void configure(const Config& config) {
+    config_ = config;
+    Config of_host = config;
+    of_host.algorithm = Algorithm::kRuns;
+    for (const auto& [engine, its] : {std::pair{engines_[0].get(), of_host}, {engines_[1].get(), config}}) {
+      const Status status = engine->configure(its);
+      ASSERT_TRUE(status.ok()) << status.message();
+    }
+  }
+
+  void push(Image image) {
+    PairedFrame& frame = frames_.emplace_back();
+    frame.image = std::move(image);
+    const size_t n_pixels = size_t{config_.width} * config_.height;
+    frame.chroma.assign(n_pixels, 90);
+    for (size_t i = 0; i < 2; ++i) {
+      frame.pixels[i].assign(n_pixels * bytes_per_pixel(config_.output), 0);
+      frame.labels[i].assign(asks_for_labels ? n_pixels : 0, 0);
+      job.input.pixels = frame.image.pixels();
+      job.input.stride = frame.image.stride;
+      job.input.chroma = has_chroma ? Chroma{.u = frame.chroma.data(),
+                                             .v = frame.chroma.data(),
+                                             .stride = config_.width,
+                                             .shift_x = 1,
+                                             .shift_y = 1}
+                                    : Chroma{};
+      job.output.pixels = frame.pixels[i].data();
+      job.output.stride = size_t{config_.width} * bytes_per_pixel(config_.output);
+      job.labels = asks_for_labels ? frame.labels[i].data() : nullptr;
+      const Status status = engines_[i]->push(job);
+      ASSERT_TRUE(status.ok()) << status.message();
+    }
+    job.resets_tracks = false;
+  }
+
+  /// Compares the oldest frame in flight.
+  void pop(const std::string& what) {
+    FrameResult results[2];
+    for (size_t i = 0; i < 2; ++i) {
+      const Status status = engines_[i]->pop(&results[i]);
+      ASSERT_TRUE(status.ok()) << status.message();
+    }
+    const PairedFrame& frame = frames_.front();
+    ASSERT_EQ(results[1].overflow, results[0].overflow) << what;
+    FrameCounts counts = results[1].counts;
+    counts.n_iterations = results[0].counts.n_iterations;
+    ASSERT_TRUE(counts == results[0].counts) << what;
+    expect_same(results[1].components, results[0].components, what + ": records");
+    expect_same(results[1].tracks, results[0].tracks, what + ": tracks");
+    ASSERT_EQ(frame.labels[1], frame.labels[0]) << what;
+    const auto different =
+        std::mismatch(frame.pixels[0].begin(), frame.pixels[0].end(), frame.pixels[1].begin());
+    ASSERT_EQ(different.first, frame.pixels[0].end())
+        << what << ": byte " << different.first - frame.pixels[0].begin() << " of the output";
+    n_tracks_ += results[0].tracks.size();
+    n_overflows_ += results[0].overflow ? 1 : 0;
+    frames_.pop_front();
+  }
+
+  size_t n_in_flight() const { return frames_.size(); }
+  size_t n_tracks() const { return n_tracks_; }        ///< of all frames
+  size_t n_overflows() const { return n_overflows_; }  ///< of all frames
+
+ private:
+  template <typename T>
+  static void expect_same(std::span<const T> got, std::span<const T> want, const std::string& what) {
+    ASSERT_EQ(got.size(), want.size()) << what;
+    for (size_t i = 0; i < got.size(); ++i) {
+      ASSERT_EQ(std::memcmp(&got[i], &want[i], sizeof(T)), 0)
+          << what << ": " << i << ", id " << got[i].id << " instead of " << want[i].id;
+    }
+  }
+
+  Config config_;
+  std::unique_ptr<Engine> engines_[2];
+  std::deque<PairedFrame> frames_;
+  size_t n_tracks_ = 0;
+  size_t n_overflows_ = 0;
+};
+
+struct Case {
+  std::string name;
+  Config config = {};
+  FrameJob job = {};
+  uint32_t n_frames = 60;
+  uint32_t n_actors = 24;
+  bool has_chroma = false;
+  bool changes = false;  ///< settings and resets change from frame to frame
+};
+
+Config config_of(uint32_t width, uint32_t height, Output output, uint32_t max_tracks = 256) {
+  Config config;
+  config.width = width;
+  config.height = height;
+  config.output = output;
+  config.max_components = 1000;
+  config.max_tracks = max_tracks;
+  config.slots = 2;
+  return config;
+}
+
+void change(Video* video, FrameJob* job) {
+  job->resets_tracks = video->below(25) == 0;
+  job->settings.filter = {};
+  job->settings.filter.min_area = video->below(3) * 20;
+  job->settings.filter.top_n = video->below(5) == 0 ? 3 : 0;
+  job->settings.filter.min_extent = video->below(4) == 0 ? kFilterOne / 2 : 0;
+  job->settings.connectivity = video->below(2) == 0 ? Connectivity::k4 : Connectivity::k8;
+  job->settings.palette = static_cast<Palette>(video->below(kPaletteCount));
+  job->settings.draw_boxes = video->below(2) == 0;
+  job->settings.color_seed = video->below(1000);
+  job->tracking = {.confirm_frames = 1 + video->below(4), .lost_ms = video->below(400)};
+}
+
+void run(const Case& c, uint32_t seed) {
+  EnginePair pair(c.config);
+  pair.job = c.job;
+  pair.has_chroma = c.has_chroma;
+  Video video(c.config.width, c.config.height, seed, c.n_actors);
+  int64_t time = 0;
+  for (uint32_t i = 0; i < c.n_frames; ++i) {
+    if (pair.n_in_flight() == c.config.slots) {
+      pair.pop(c.name + ", frame " + std::to_string(i - c.config.slots));
+      ASSERT_FALSE(testing::Test::HasFatalFailure());
+    }
+    time += 1'000'000 * int64_t{video.below(80)};  // sometimes none
+    pair.job.time = video.below(12) == 0 ? kNoTime : time;
+    if (c.changes) {
+      change(&video, &pair.job);
+      pair.asks_for_labels = video.below(4) == 0;
+    }
+    pair.push(video.next());
+    ASSERT_FALSE(testing::Test::HasFatalFailure());
+  }
+  while (pair.n_in_flight() > 0) {
+    pair.pop(c.name + ", frame " + std::to_string(c.n_frames - pair.n_in_flight()));
+    ASSERT_FALSE(testing::Test::HasFatalFailure());
+  }
+  EXPECT_GT(pair.n_tracks(), 0u) << c.name;
+}
+
+/// Small, for the sanitizers: both pipelines, a filter, boxes, and a table that overflows.
+TEST(TrackDeviceTest, FewFrames) {
+  for (const Algorithm algorithm : {Algorithm::kRuns, Algorithm::kUnionFind}) {
+    for (const uint32_t max_components : {1000u, 5u}) {
+      Case c{.name = "few", .config = config_of(72, 40, Output::kColorized), .n_frames = 6, .n_actors = 8};
+      c.config.algorithm = algorithm;
+      c.config.max_components = max_components;
+      c.job.settings.filter.min_area = 4;
+      c.job.settings.draw_boxes = true;
+      run(c, 1);
+    }
+  }
+}
+
+TEST(TrackDeviceTest, EveryLabeler) {
+  for (const LabelerCase& labeler : labeler_cases()) {
+    Case c{.name = name_of(labeler), .config = config_of(173, 97, Output::kColorized), .n_frames = 25};
+    c.config.algorithm = labeler.labeler.algorithm;
+    c.job.settings = labeler.settings();
+    run(c, 2);
+  }
+}
+
+TEST(TrackDeviceTest, EveryOutput) {
+  for (const Algorithm algorithm : {Algorithm::kRuns, Algorithm::kUnionFind}) {
+    for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay, Output::kLabels,
+                                Output::kMask, Output::kBackground, Output::kForeground}) {
+      for (const bool has_chroma : {false, true}) {
+        for (const uint32_t width : {160u, 173u}) {
+          Case c{.name = "output " + std::to_string(static_cast<uint32_t>(output)),
+                 .config = config_of(width, 97, output),
+                 .n_frames = 20,
+                 .has_chroma = has_chroma};
+          c.config.algorithm = algorithm;
+          c.job.settings.draw_boxes = true;
+          c.job.settings.filter.min_area = width == 160 ? 1 : 30;
+          c.job.settings.mask_on = 200;
+          run(c, 3);
+        }
+      }
+    }
+  }
+}
+
+TEST(TrackDeviceTest, EveryNumberOfSlots) {
+  for (uint32_t slots = 1; slots <= 9; ++slots) {
+    Case c{.name = std::to_string(slots) + " slots", .config = config_of(320, 180, Output::kColorized)};
+    c.config.slots = slots;
+    run(c, slots);
+  }
+}
+
+/// Resets, filters, palettes, boxes and connectivities that change with every frame, and requests for labels.
+TEST(TrackDeviceTest, SettingsThatChange) {
+  for (const Output output : {Output::kColorized, Output::kOverlay, Output::kNone}) {
+    for (uint32_t slots = 1; slots <= 5; slots += 2) {
+      Case c{.name = "changes", .config = config_of(173, 97, output), .n_frames = 150, .changes = true};
+      c.config.slots = slots;
+      run(c, slots);
+    }
+  }
+}
+
+TEST(TrackDeviceTest, OddSizes) {
+  for (const auto& [width, height] : {std::pair{1u, 1u},
+                                      {1u, 200u},
+                                      {200u, 1u},
+                                      {7u, 33u},
+                                      {63u, 65u},
+                                      {64u, 64u},
+                                      {65u, 129u},
+                                      {641u, 360u},
+                                      {1032u, 63u}}) {
+    Case c{.name = std::to_string(width) + "x" + std::to_string(height),
+           .config = config_of(width, height, Output::kColorized),
+           .n_frames = 40,
+           .n_actors = 8 + width * height / 2000};
+    run(c, 4);
+  }
+}
+
+TEST(TrackDeviceTest, ShortTables) {
+  for (const uint32_t max_tracks : {1u, 3u, 20u}) {
+    Case c{.name = "max_tracks " + std::to_string(max_tracks),
+           .config = config_of(173, 97, Output::kColorized, max_tracks)};
+    run(c, 5);
+  }
+}
+
+/// Tables of components so long that maps need wide cells.
+TEST(TrackDeviceTest, WideMaps) {
+  for (const Output output : {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask}) {
+    Case c{.name = "wide", .config = config_of(328, 320, output, 2000), .n_frames = 20, .n_actors = 60};
+    c.config.max_components = 100'000;
+    run(c, 6);
+  }
+}
+
+/// Runs images that are given, one after the other, and again.
+void run_images(const Config& config, const FrameJob& job, const std::vector<Image>& images,
+                uint32_t n_frames, EnginePair* pair) {
+  pair->configure(config);
+  pair->job = job;
+  for (uint32_t i = 0; i < n_frames; ++i) {
+    pair->job.time = i * int64_t{40'000'000};
+    pair->push(images[i % images.size()]);
+    ASSERT_FALSE(testing::Test::HasFatalFailure());
+    pair->pop("frame " + std::to_string(i));
+    ASSERT_FALSE(testing::Test::HasFatalFailure());
+  }
+}
+
+/// Some frames have more components than records: there the records are chosen late, and have the id 0.
+TEST(TrackDeviceTest, TablesThatOverflow) {
+  std::vector<Image> images;
+  Video video(160, 120, 7, 12);
+  for (uint32_t i = 0; i < 12; ++i) {
+    images.push_back(i % 4 == 3 ? noise(160, 120, 4, 20, i) : video.next());
+  }
+  for (const AlgorithmInfo& labeler : labelers()) {
+    for (const Output output : {Output::kColorized, Output::kOverlay, Output::kMask, Output::kLabels}) {
+      for (const uint32_t min_area : {1u, 10u}) {
+        Config config = config_of(160, 120, output);
+        config.algorithm = labeler.algorithm;
+        config.max_components = 25;
+        FrameJob job;
+        job.settings.draw_boxes = true;
+        job.settings.filter.min_area = min_area;
+        EnginePair pair(config);
+        run_images(config, job, images, 24, &pair);
+        ASSERT_FALSE(testing::Test::HasFatalFailure()) << labeler.nick;
+        EXPECT_GT(pair.n_overflows(), 0u);
+        EXPECT_LT(pair.n_overflows(), 24u);
+      }
+    }
+  }
+}
+
+/// Stripes that cross meet in more pairs than a frame may have: such a frame is not matched.
+TEST(TrackDeviceTest, TooManyPairs) {
+  const auto stripes = [](bool is_upright) {
+    return drawn("stripes", 256, 256,
+                 [=](uint32_t x, uint32_t y) { return (is_upright ? x : y) / 2 % 2 == 0; });
+  };
+  for (const Output output : {Output::kColorized, Output::kNone}) {
+    Config config = config_of(256, 256, output);
+    config.max_components = 64;
+    ASSERT_GT(64u * 64u, 4 * config.max_components + 1024);
+    EnginePair pair(config);
+    run_images(config, {}, {stripes(true), stripes(true), stripes(false), stripes(false), stripes(true)}, 20,
+               &pair);
+    ASSERT_FALSE(testing::Test::HasFatalFailure());
+    EXPECT_GT(pair.n_tracks(), 0u);
+  }
+}
+
+/// Each frame has thousands of components, and pairs in every tile.
+TEST(TrackDeviceTest, Noise) {
+  std::vector<Image> images;
+  for (uint32_t i = 0; i < 12; ++i) {
+    images.push_back(noise(320, 200, 1 + i % 3, 10 + 5 * (i % 4), i));
+  }
+  Config config = config_of(320, 200, Output::kColorized, kMaxTracks);
+  config.max_components = 16384;
+  EnginePair pair(config);
+  run_images(config, {}, images, 24, &pair);
+}
+
+/// Through a bit image: another kernel's argument changes with every frame, too.
+TEST(TrackDeviceTest, BackgroundModel) {
+  for (const uint32_t slots : {1u, 3u}) {
+    Case c{
+        .name = "motion", .config = config_of(173, 97, Output::kForeground), .n_frames = 120, .n_actors = 10};
+    c.config.slots = slots;
+    c.job.settings.rule.foreground = Foreground::kMotion;
+    c.job.segmentation.motion.warm_up_ms = 200;
+    run(c, 8);
+  }
+}
+
+TEST(TrackDeviceTest, Hysteresis) {
+  Case c{.name = "hysteresis", .config = config_of(173, 97, Output::kColorized)};
+  c.job.settings.rule.threshold = 200;
+  c.job.segmentation.threshold_low = 100;
+  run(c, 9);
+}
+
+/// The tracks go on in another configuration, or end where they do on the host.
+TEST(TrackDeviceTest, Reconfiguration) {
+  Video video(173, 97, 10, 12);
+  std::vector<Image> images;
+  for (uint32_t i = 0; i < 10; ++i) {
+    images.push_back(video.next());
+  }
+  Config config = config_of(173, 97, Output::kColorized);
+  EnginePair pair(config);
+  run_images(config, {}, images, 10, &pair);
+  config.output = Output::kMask;
+  config.slots = 4;
+  config.algorithm = Algorithm::kBlockEquivalence;
+  run_images(config, {}, images, 10, &pair);
+  config.max_tracks = 0;
+  run_images(config, {}, images, 10, &pair);
+  config.max_tracks = 100;
+  run_images(config, {}, images, 10, &pair);
+  config.max_components = 500;
+  run_images(config, {}, images, 10, &pair);
+}
+
+TEST(TrackDeviceTest, LargeFrames) {
+  for (const auto& [width, height] : {std::pair{1920u, 1080u}, {3840u, 2160u}}) {
+    Case c{.name = "large",
+           .config = config_of(width, height, Output::kColorized, 4096),
+           .n_frames = 12,
+           .n_actors = 1200};
+    c.config.max_components = 16384;
+    run(c, 11);
+  }
+}
+
+TEST(TrackDeviceTest, RandomVideo) {
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    Case c{.name = "seed " + std::to_string(seed),
+           .config = config_of(120 + 8 * (seed % 9) + seed % 3, 60 + seed, Output::kColorized),
+           .n_frames = 150,
+           .n_actors = 1 + seed};
+    c.config.slots = 1 + seed % 4;
+    c.job.settings.rule.foreground = seed % 3 == 0 ? Foreground::kValues : Foreground::kBinary;
+    c.job.tracking.lost_ms = seed % 4 == 0 ? 0 : 50 * seed;
+    run(c, seed);
+  }
+}
+
+}  // namespace
+
+}  // namespace ccl::test
