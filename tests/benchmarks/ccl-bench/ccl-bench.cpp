@@ -29,6 +29,7 @@
 #include "reference.h"
 #include "segment.h"
 #include "subject.h"
+#include "track.h"
 
 namespace ccl::bench {
 
@@ -276,6 +277,8 @@ int main(int argc, char** argv) {
     status = ccl::bench::run_paper(argc, argv);
   } else if (command == "segment") {
     status = ccl::bench::run_segment(argc, argv);
+  } else if (command == "track") {
+    status = ccl::bench::run_track(argc, argv);
   } else if (command == "matrix") {
     status = ccl::bench::run_matrix(argc, argv);
   } else {

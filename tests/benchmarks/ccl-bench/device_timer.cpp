@@ -27,7 +27,8 @@ Status StageEvents::add_times(const Event& start, Times* times) const {
     if (is_marked_[stage]) {
       float us = 0;
       CCL_RETURN_IF_ERROR(events_[stage].elapsed_since(*previous, &us));
-      times->stages[stage - kLabel].push_back(us);
+      // Pipelines leave out kTrack.
+      times->stages[stage == kPaint ? uint32_t{bench::kPaint} : stage - kLabel].push_back(us);
       previous = &events_[stage];
     }
   }

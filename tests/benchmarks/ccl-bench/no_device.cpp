@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "device.h"
 #include "segment.h"
+#include "track.h"
 
 namespace ccl::bench {
 
@@ -9,6 +10,10 @@ Status Device::open(std::unique_ptr<Device>*) {
 }
 
 Status run_segment(int, char**) {
+  return {StatusCode::kUnsupported, "this build has no CUDA"};
+}
+
+Status run_track(int, char**) {
   return {StatusCode::kUnsupported, "this build has no CUDA"};
 }
 

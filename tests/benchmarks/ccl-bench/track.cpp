@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The track stage beside the same frames without it, in the same run.
+#include "track.h"
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ccl/engine.h"
+#include "csv.h"
+#include "device.h"
+#include "device/check.h"
+#include "device/graph.h"
+#include "device/pipeline.h"
+#include "device/stages/track/tracker.h"
+#include "device_timer.h"
+#include "images.h"
+#include "machine.h"
+#include "options.h"
+
+namespace ccl::bench {
+
+namespace {
+
+using device::check;
+using device::DeviceArray;
+
+constexpr size_t kPitchAlignment = 128;
+constexpr int64_t kFrameTime = 33'333'333;
+constexpr uint32_t kMaxTracks = 4096;
+constexpr Repetitions kRepetitions{60, 60000};
+
+// Objects move back and forth, each in a cell of its own, so that none meets another one.
+constexpr uint32_t kColumns = 40;
+constexpr uint32_t kRows = 25;
+constexpr uint32_t kFrames = 8;
+
+/// The frame is repeated from its end to its start: 0, 1, … 7, 6, … 1, 0, …
+uint32_t frame_at(uint32_t i) {
+  const uint32_t phase = i % (2 * kFrames - 2);
+  return phase < kFrames ? phase : 2 * kFrames - 2 - phase;
+}
+
+/// Discs that fill a third of their cells, each with a direction of its own; with `has_noise`, also single
+/// pixels that change from frame to frame.
+test::Image objects(const Size& size, uint32_t frame, bool has_noise) {
+  const uint32_t cell_width = size.width / kColumns;
+  const uint32_t cell_height = size.height / kRows;
+  const auto radius = static_cast<int32_t>(cell_height * 3 / 10);
+  const auto way = static_cast<int32_t>(frame * cell_height / 48);
+  return test::drawn(
+      has_noise ? "discs-noise" : "discs", size.width, size.height, [&](uint32_t x, uint32_t y) {
+        const uint32_t column = x / cell_width;
+        const uint32_t row = y / cell_height;
+        const uint32_t direction = (column * 7 + row * 13) % 9;
+        const int32_t dx = static_cast<int32_t>(direction % 3) - 1;
+        const int32_t dy = static_cast<int32_t>(direction / 3) - 1;
+        const auto from_centre = [&](uint32_t place, uint32_t cell, int32_t d) {
+          return static_cast<int32_t>(place % cell) - static_cast<int32_t>(cell / 2) - d * (way - radius / 4);
+        };
+        const int32_t from_x = from_centre(x, cell_width, dx);
+        const int32_t from_y = from_centre(y, cell_height, dy);
+        const bool is_object =
+            column < kColumns && row < kRows && from_x * from_x + from_y * from_y <= radius * radius;
+        const uint32_t hash = (x * 0x9e3779b1u ^ y * 0x85ebca6bu ^ frame * 0xc2b2ae35u) * 0x27d4eb2fu;
+        return is_object || (has_noise && hash >> 22 == 0);
+      });
+}
+
+class TrackBench {
+ public:
+  TrackBench(const Config& config, bool is_tracked)
+      : config_(config), is_tracked_(is_tracked), timer_(stream_) {}
+
+  Status configure(const std::vector<test::Image>& images) {
+    pitch_ = (config_.width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+    CCL_RETURN_IF_ERROR(stream_.create());
+    CCL_RETURN_IF_ERROR(output_.allocate(size_t{config_.width} * config_.height * 4));
+    CCL_RETURN_IF_ERROR(records_.allocate(config_.max_components));
+    CCL_RETURN_IF_ERROR(counts_.allocate(1));
+    CCL_RETURN_IF_ERROR(tracks_.allocate(kMaxTracks));
+    for (uint32_t i = 0; i < kFrames; ++i) {
+      CCL_RETURN_IF_ERROR(inputs_[i].allocate(pitch_ * config_.height));
+      CCL_RETURN_IF_ERROR(
+          check(cudaMemcpy2DAsync(inputs_[i].data(), pitch_, images[i].pixels(), images[i].stride,
+                                  config_.width, config_.height, cudaMemcpyHostToDevice, stream_.get()),
+                "cudaMemcpy2DAsync of an image"));
+    }
+    if (is_tracked_) {
+      CCL_RETURN_IF_ERROR(tracker_.configure(config_, 0));
+    }
+    const AlgorithmInfo* algorithm = nullptr;
+    CCL_RETURN_IF_ERROR(resolve_algorithm(config_.algorithm, Backend::kCuda, &algorithm));
+    return device::make_pipeline(config_, *algorithm, &pipeline_);
+  }
+
+  Status run(const Settings& settings, Times* times, FrameCounts* counts) {
+    CCL_RETURN_IF_ERROR(pipeline_->prepare(settings, frame(0)));
+    // Once outside a graph: the first launch loads the kernels, which a capture does not allow.
+    CCL_RETURN_IF_ERROR(enqueue(settings, 0));
+    CCL_RETURN_IF_ERROR(stream_.synchronize());
+    for (uint32_t i = 0; i < kFrames; ++i) {
+      CCL_RETURN_IF_ERROR(graphs_[i].capture(stream_, [&] { return enqueue(settings, i); }));
+    }
+    uint32_t n_frames = 1;
+    CCL_RETURN_IF_ERROR(timer_.run(
+        kRepetitions, [&](StageEvents*) { return launch(frame_at(n_frames++)); }, times));
+    CCL_RETURN_IF_ERROR(
+        check(cudaMemcpyAsync(counts, counts_.data(), sizeof(*counts), cudaMemcpyDeviceToHost, stream_.get()),
+              "cudaMemcpyAsync of the counts"));
+    CCL_RETURN_IF_ERROR(stream_.synchronize());
+    return is_tracked_ ? check_ids(*counts) : Status();
+  }
+
+ private:
+  device::FrameBuffers frame(uint32_t i) const {
+    return {.input = inputs_[i].data(),
+            .input_pitch = pitch_,
+            .output = output_.data(),
+            .records = records_.data(),
+            .counts = counts_.data(),
+            .is_tracked = is_tracked_};
+  }
+
+  track::TrackStep next_step() {
+    FrameJob job;
+    job.time = time_ += kFrameTime;
+    return tracker_.next_step(job);
+  }
+
+  Status enqueue(const Settings& settings, uint32_t i) {
+    const device::FrameBuffers buffers = frame(i);
+    CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings, buffers, stream_.get(), nullptr));
+    if (!is_tracked_) {
+      return {};
+    }
+    const device::TrackedFrame tracked{.labels = pipeline_->labels(settings, buffers),
+                                       .luma = {buffers.input, pitch_, config_.width, config_.height},
+                                       .buffers = buffers,
+                                       .settings = settings,
+                                       .tracks = tracks_.data(),
+                                       .defers_overflow = pipeline_->defers_overflow()};
+    return tracker_.enqueue(config_, tracked, next_step(), stream_.get(), nullptr);
+  }
+
+  Status launch(uint32_t i) {
+    if (is_tracked_) {
+      CCL_RETURN_IF_ERROR(device::Tracker::set_step(next_step(), &graphs_[i]));
+    }
+    return graphs_[i].launch(stream_);
+  }
+
+  /// No object may have lost its id.
+  Status check_ids(const FrameCounts& counts) {
+    uint32_t last_id = 0;
+    CCL_RETURN_IF_ERROR(tracker_.end(stream_));
+    CCL_RETURN_IF_ERROR(tracker_.read_last_id(&last_id));
+    return last_id == counts.n_components
+               ? Status()
+               : Status(StatusCode::kDeviceError, std::to_string(counts.n_components) + " objects had " +
+                                                      std::to_string(last_id) + " ids");
+  }
+
+  Config config_;
+  bool is_tracked_;
+  device::Stream stream_;
+  size_t pitch_ = 0;
+  int64_t time_ = 0;
+  std::array<DeviceArray<uint8_t>, kFrames> inputs_;
+  DeviceArray<uint8_t> output_;
+  DeviceArray<CclComponent> records_;
+  DeviceArray<FrameCounts> counts_;
+  DeviceArray<CclTrack> tracks_;
+  std::unique_ptr<device::Pipeline> pipeline_;
+  device::Tracker tracker_;
+  std::array<device::Graph, kFrames> graphs_;
+  DeviceTimer timer_;
+};
+
+Status write_rows(const Size& size, bool has_noise, CsvWriter* csv) {
+  std::vector<test::Image> images;
+  for (uint32_t i = 0; i < kFrames; ++i) {
+    images.push_back(objects(size, i, has_noise));
+  }
+  Settings settings;
+  settings.filter.min_area = has_noise ? 20 : 1;
+  for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay}) {
+    for (const bool is_tracked : {false, true}) {
+      Config config{.width = size.width,
+                    .height = size.height,
+                    .algorithm = Algorithm::kRuns,
+                    .output = output,
+                    .layout = {}};
+      config.max_tracks = is_tracked ? kMaxTracks : 0;
+      TrackBench bench(config, is_tracked);
+      CCL_RETURN_IF_ERROR(bench.configure(images));
+      Row row{.backend = "cuda",
+              .algorithm = is_tracked ? "tracked" : "untracked",
+              .mode = "graph",
+              .output = output_name(output),
+              .features = features_name(kAllFeatures),
+              .connectivity = 8,
+              .image = has_noise ? "discs-noise" : "discs",
+              .width = size.width,
+              .height = size.height};
+      FrameCounts counts{};
+      CCL_RETURN_IF_ERROR(bench.run(settings, &row.times, &counts));
+      row.components = counts.n_components;
+      CCL_RETURN_IF_ERROR(csv->write(row));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status run_track(int argc, char** argv) {
+  if (argc != 3) {
+    return {StatusCode::kInvalidArgument, "usage: ccl-bench track FILE.csv"};
+  }
+  std::unique_ptr<Device> device;
+  CCL_RETURN_IF_ERROR(Device::open(&device));
+  const char* commit = std::getenv("COMMIT");
+  Facts facts = machine_facts(commit != nullptr ? commit : "", argc, argv);
+  const Facts more = device->facts();
+  facts.insert(facts.end(), more.begin(), more.end());
+  CsvWriter csv;
+  CCL_RETURN_IF_ERROR(csv.open(argv[2]));
+  csv.write_header(facts);
+  for (const Size& size : {Size{1280, 720}, Size{1920, 1080}, Size{3840, 2160}}) {
+    for (const bool has_noise : {false, true}) {
+      CCL_RETURN_IF_ERROR(write_rows(size, has_noise, &csv));
+    }
+  }
+  return {};
+}
+
+}  // namespace ccl::bench
