@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Parts of the frame that count, as polygons and as a bit image.
+/// Parts of the frame that count, as polygons and as a bit image; zones and lines for events.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace ccl {
 struct Point {
   double x;
   double y;
+
+  bool operator==(const Point&) const = default;
 };
 
 /// A closed polygon; its last point is joined to its first one. It may cross itself: a point is inside if a
@@ -22,11 +25,47 @@ struct Region {
   std::vector<Point> polygon;
 };
 
+/// The point of a track that is in a zone, or crosses a line.
+enum class Anchor : uint8_t {
+  kBottom,    ///< the middle of the lowest row of its box: where something stands
+  kCentroid,  ///< its place
+};
+
+/// CclTrack::zones has a bit for each zone.
+inline constexpr uint32_t kMaxZones = 32;
+inline constexpr uint32_t kMaxLines = 32;
+
+/// Zone::crowd of a zone that is never crowded.
+inline constexpr uint32_t kNoCrowd = std::numeric_limits<uint32_t>::max();
+
+/// A part of the frame in which tracks are counted. Its polygon is one as in Region.
+struct Zone {
+  std::string name;
+  std::vector<Point> polygon;
+  Anchor anchor = Anchor::kBottom;
+  int64_t dwell_ns = 0;       ///< time after which a track has dwelled; 0: never
+  uint32_t crowd = kNoCrowd;  ///< the zone is crowded with more tracks than this
+
+  bool operator==(const Zone&) const = default;
+};
+
+/// A line that tracks cross.
+struct Line {
+  std::string name;
+  Point from;
+  Point to;
+  Anchor anchor = Anchor::kBottom;
+
+  bool operator==(const Line&) const = default;
+};
+
 struct Regions {
   bool is_relative = true;  ///< points are fractions of width and height; else pixels
   /// A pixel counts if it is in one of `include`, or `include` is empty, and in none of `exclude`.
   std::vector<Region> include;
   std::vector<Region> exclude;
+  std::vector<Zone> zones = {};  ///< at most kMaxZones
+  std::vector<Line> lines = {};  ///< at most kMaxLines
 };
 
 /// The regions of one frame size, immutable.

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ccl/events.h"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <new>
+#include <string>
+#include <tuple>
+
+namespace ccl {
+
+namespace {
+
+/// Between frames whose times do not say: as the other parts of the library take it.
+constexpr int64_t kUsualNs = 33'333'333;
+/// A longer step counts as this one, ten years, so that the sum of steps does not overflow soon.
+constexpr int64_t kLongestNs = int64_t{3650} * 86400 * 1'000'000'000;
+
+/// Events of one track in one frame that are at no zone and no line, at most: born, split from its parent,
+/// merged, split.
+constexpr size_t kEventsOfTrack = 4;
+constexpr size_t kEventsOfFrame = 2;  // started, stopped
+
+bool is_seen(const CclTrack& track) {
+  return (track.flags & CCL_TRACK_PREDICTED) == 0;
+}
+
+template <typename Function>
+void for_each_bit(uint32_t bits, Function function) {
+  for (; bits != 0; bits &= bits - 1) {
+    function(static_cast<uint32_t>(std::countr_zero(bits)));
+  }
+}
+
+bool is_confirmed(std::span<const CclTrack> tracks, uint32_t id) {
+  const auto found = std::lower_bound(tracks.begin(), tracks.end(), id,
+                                      [](const CclTrack& track, uint32_t key) { return track.id < key; });
+  return found != tracks.end() && found->id == id && (found->flags & CCL_TRACK_CONFIRMED) != 0;
+}
+
+}  // namespace
+
+/* Memory */
+
+Status EventMaker::configure(const EventConfig& config, const Regions& regions) {
+  if (regions.zones.size() > kMaxZones || regions.lines.size() > kMaxLines) {
+    return {StatusCode::kInvalidArgument, "at most " + std::to_string(kMaxZones) + " zones and " +
+                                              std::to_string(kMaxLines) + " lines are possible"};
+  }
+  try {
+    const bool has_other_places =
+        regions.is_relative != is_relative_ || regions.zones != zones_ || regions.lines != lines_;
+    config_ = config;
+    if (has_other_places) {
+      take_zones(regions);
+    }
+    const PlaneScale scale = {is_relative_, config.width, config.height};
+    zone_shapes_.clear();
+    for (const Zone& zone : zones_) {
+      zone_shapes_.emplace_back(zone, scale);
+    }
+    line_shapes_.clear();
+    for (const Line& line : lines_) {
+      line_shapes_.emplace_back(line, scale);
+    }
+    reserve();
+  } catch (const std::bad_alloc&) {
+    clear();
+    return {StatusCode::kOutOfMemory,
+            "not enough memory for the events of " + std::to_string(config.max_tracks) + " tracks"};
+  }
+  return {};
+}
+
+/// With other zones, what tracks did in the old ones is over.
+void EventMaker::take_zones(const Regions& regions) {
+  is_relative_ = regions.is_relative;
+  zones_ = regions.zones;
+  lines_ = regions.lines;
+  n_inside_.assign(zones_.size(), 0);
+  crowded_ = 0;
+  for (Known& known : known_) {
+    known.zones = 0;
+    known.dwelled = 0;
+  }
+}
+
+/// A frame may end as many tracks as it begins.
+void EventMaker::reserve() {
+  const size_t most = 2 * std::max<size_t>(config_.max_tracks, known_.size());
+  known_.reserve(most);
+  next_.reserve(most);
+  shown_.reserve(most);
+  tracks_.reserve(most);
+  events_.reserve(most * (kEventsOfTrack + zones_.size() + lines_.size()) + zones_.size() + kEventsOfFrame);
+  n_stays_ = std::max(n_stays_, most);
+  entered_.resize(n_stays_ * zones_.size());
+  std::vector<bool> is_used(n_stays_);
+  for (const Known& known : known_) {
+    is_used[known.stay] = true;
+  }
+  free_stays_.clear();
+  free_stays_.reserve(n_stays_);
+  for (size_t stay = n_stays_; stay-- > 0;) {
+    if (!is_used[stay]) {
+      free_stays_.push_back(static_cast<uint32_t>(stay));
+    }
+  }
+}
+
+void EventMaker::clear() {
+  for (const Known& known : known_) {
+    free_stays_.push_back(known.stay);
+  }
+  known_.clear();
+  tracks_.clear();
+  events_.clear();
+  std::fill(n_inside_.begin(), n_inside_.end(), 0);
+  crowded_ = 0;
+  last_time_ = kNoTime;
+  is_active_ = false;
+  quiet_ = 0;
+}
+
+/* A frame */
+
+void EventMaker::update(const EventFrame& frame) {
+  events_.clear();
+  advance(frame.time);
+  const bool was_active = is_active_;
+  const bool stops = start_or_stop(frame);
+  if (is_active_ && !was_active) {
+    add(CCL_EVENT_STARTED, 0, CCL_NO_PLACE);
+  }
+  follow_tracks(frame.tracks.first(std::min<size_t>(frame.tracks.size(), config_.max_tracks)));
+  regroup();
+  crowd();
+  if (stops) {
+    add(CCL_EVENT_STOPPED, 0, CCL_NO_PLACE);
+  }
+}
+
+/// A time that is missing, or not later than that of the frame before, is taken to be one usual step later.
+void EventMaker::advance(int64_t time) {
+  const bool has_step = time != kNoTime && last_time_ != kNoTime && time > last_time_;
+  // Differences of far times wrap around; a stream does not last that long.
+  step_ = has_step ? static_cast<int64_t>(static_cast<uint64_t>(time) - static_cast<uint64_t>(last_time_))
+                   : kUsualNs;
+  step_ = std::clamp<int64_t>(step_, 0, kLongestNs);
+  elapsed_ += step_;
+  now_ = time != kNoTime ? time : now_ + step_;
+  last_time_ = time;
+}
+
+/// True if the scene stops with this frame.
+bool EventMaker::start_or_stop(const EventFrame& frame) {
+  if (frame.n_components > 0) {
+    is_active_ = true;
+    quiet_ = 0;
+    return false;
+  }
+  quiet_ += frame.relearning ? 0 : step_;
+  const bool stops = is_active_ && !frame.relearning && quiet_ >= frame.hold_ns;
+  is_active_ = is_active_ && !stops;
+  return stops;
+}
+
+/* Tracks */
+
+void EventMaker::follow_tracks(std::span<const CclTrack> tracks) {
+  next_.clear();
+  tracks_.clear();
+  auto known = known_.cbegin();
+  for (const CclTrack& track : tracks) {
+    for (; known != known_.cend() && known->id < track.id; ++known) {
+      end(*known);
+    }
+    const bool is_known = known != known_.cend() && known->id == track.id;
+    next_.push_back(is_known ? *known++ : begin(track));
+    follow(&next_.back(), track, tracks);
+    tracks_.push_back(track);
+    tracks_.back().zones = next_.back().zones;
+  }
+  for (; known != known_.cend(); ++known) {
+    end(*known);
+  }
+  known_.swap(next_);
+}
+
+EventMaker::Known EventMaker::begin(const CclTrack& track) {
+  const uint32_t stay = free_stays_.back();
+  free_stays_.pop_back();
+  return {.id = track.id,
+          .is_confirmed = false,
+          .was_merged = false,
+          .leads = false,
+          .group = track.id,
+          .zones = 0,
+          .dwelled = 0,
+          .stay = stay,
+          .x = track.cx,
+          .y = track.cy,
+          .bottom = anchor_of(track, Anchor::kBottom),
+          .centroid = anchor_of(track, Anchor::kCentroid)};
+}
+
+void EventMaker::follow(Known* known, const CclTrack& track, std::span<const CclTrack> tracks) {
+  known->x = track.cx;
+  known->y = track.cy;
+  if ((track.flags & CCL_TRACK_CONFIRMED) == 0) {
+    return;
+  }
+  if (!known->is_confirmed) {
+    known->is_confirmed = true;
+    add(CCL_EVENT_BORN, *known, 0, CCL_NO_PLACE);
+    if (track.parent != 0 && ccl::is_confirmed(tracks, track.parent)) {
+      add(CCL_EVENT_SPLIT, *known, track.parent, CCL_NO_PLACE);
+    }
+  }
+  if (is_seen(track)) {
+    move(known, track);
+  }
+}
+
+/// To where the track is seen now.
+void EventMaker::move(Known* known, const CclTrack& track) {
+  const FixedPoint bottom = anchor_of(track, Anchor::kBottom);
+  const FixedPoint centroid = anchor_of(track, Anchor::kCentroid);
+  uint32_t inside = 0;
+  for (size_t i = 0; i < zones_.size(); ++i) {
+    const bool is_inside = zone_shapes_[i].contains(zones_[i].anchor == Anchor::kBottom ? bottom : centroid);
+    inside |= uint32_t{is_inside} << i;
+  }
+  change_zones(known, inside);
+  cross_lines(*known, bottom, centroid);
+  known->bottom = bottom;
+  known->centroid = centroid;
+}
+
+void EventMaker::change_zones(Known* known, uint32_t inside) {
+  for_each_bit(known->zones & ~inside, [&](uint32_t zone) {
+    --n_inside_[zone];
+    add(CCL_EVENT_LEFT, *known, 0, zone);
+  });
+  int64_t* entered = entered_.data() + size_t{known->stay} * zones_.size();
+  for_each_bit(inside & ~known->zones, [&](uint32_t zone) {
+    ++n_inside_[zone];
+    entered[zone] = elapsed_;
+    add(CCL_EVENT_ENTERED, *known, 0, zone);
+  });
+  known->dwelled &= known->zones & inside;
+  known->zones = inside;
+  for_each_bit(inside & ~known->dwelled, [&](uint32_t zone) {
+    const int64_t dwell = zones_[zone].dwell_ns;
+    if (dwell > 0 && elapsed_ - entered[zone] >= dwell) {
+      known->dwelled |= 1u << zone;
+      add(CCL_EVENT_DWELLED, *known, 0, zone);
+    }
+  });
+}
+
+void EventMaker::cross_lines(const Known& known, const FixedPoint& bottom, const FixedPoint& centroid) {
+  for (size_t i = 0; i < lines_.size(); ++i) {
+    const bool is_bottom = lines_[i].anchor == Anchor::kBottom;
+    const Crossing crossing =
+        line_shapes_[i].crossed_by(is_bottom ? known.bottom : known.centroid, is_bottom ? bottom : centroid);
+    if (crossing != Crossing::kNone) {
+      add(crossing == Crossing::kToLeft ? CCL_EVENT_CROSSED_LEFT : CCL_EVENT_CROSSED_RIGHT, known, 0,
+          static_cast<uint32_t>(i));
+    }
+  }
+}
+
+void EventMaker::end(const Known& known) {
+  free_stays_.push_back(known.stay);
+  if (!known.is_confirmed) {
+    return;
+  }
+  for_each_bit(known.zones, [&](uint32_t zone) {
+    --n_inside_[zone];
+    add(CCL_EVENT_LEFT, known, 0, zone);
+  });
+  add(CCL_EVENT_DIED, known, 0, CCL_NO_PLACE);
+}
+
+/* Groups: tracks that share a component, or did so when they were seen last */
+
+void EventMaker::regroup() {
+  shown_.clear();
+  bool has_groups = false;
+  for (size_t i = 0; i < tracks_.size(); ++i) {
+    const CclTrack& track = tracks_[i];
+    Known& known = known_[i];
+    if (!known.is_confirmed || !is_seen(track) || track.component == CCL_NO_COMPONENT) {
+      continue;
+    }
+    const bool is_merged = (track.flags & CCL_TRACK_MERGED) != 0;
+    has_groups = has_groups || is_merged || known.was_merged || known.group != known.id;
+    known.was_merged = is_merged;
+    known.leads = false;
+    shown_.push_back({track.component, known.group, known.id, &known});
+  }
+  if (!has_groups) {
+    return;
+  }
+  const size_t before = events_.size();
+  split_groups();
+  merge_groups();
+  std::sort(events_.begin() + static_cast<ptrdiff_t>(before), events_.end(),
+            [](const CclEvent& a, const CclEvent& b) {
+              return std::tie(a.type, a.id, a.other) < std::tie(b.type, b.id, b.other);
+            });
+}
+
+/// Each component but one that shows tracks of one group is a split. The one that shows the smallest id of
+/// the group is what the others parted from.
+void EventMaker::split_groups() {
+  std::sort(shown_.begin(), shown_.end(), [](const Shown& a, const Shown& b) {
+    return std::tie(a.group, a.component, a.id) < std::tie(b.group, b.component, b.id);
+  });
+  for (auto first = shown_.begin(); first != shown_.end();) {
+    const auto last =
+        std::find_if(first, shown_.end(), [&](const Shown& s) { return s.group != first->group; });
+    const Shown lead =
+        *std::min_element(first, last, [](const Shown& a, const Shown& b) { return a.id < b.id; });
+    lead.track->leads = true;
+    for (auto shown = first; shown != last; ++shown) {
+      const bool begins = shown == first || shown->component != std::prev(shown)->component;
+      if (begins && shown->component != lead.component) {
+        add(CCL_EVENT_SPLIT, *shown->track, lead.id, CCL_NO_PLACE);
+      }
+    }
+    first = last;
+  }
+}
+
+/// Each group but one that a component shows is a merger with that of the smallest id in the component. All
+/// of them are one group from now on.
+void EventMaker::merge_groups() {
+  std::sort(shown_.begin(), shown_.end(), [](const Shown& a, const Shown& b) {
+    return std::tie(a.component, a.group, a.id) < std::tie(b.component, b.group, b.id);
+  });
+  for (auto first = shown_.begin(); first != shown_.end();) {
+    const auto last =
+        std::find_if(first, shown_.end(), [&](const Shown& s) { return s.component != first->component; });
+    const Shown lead =
+        *std::min_element(first, last, [](const Shown& a, const Shown& b) { return a.id < b.id; });
+    for (auto shown = first; shown != last; ++shown) {
+      const bool begins = shown == first || shown->group != std::prev(shown)->group;
+      if (begins && shown->group != lead.group) {
+        add(CCL_EVENT_MERGED, *shown->track, lead.id, CCL_NO_PLACE);
+      }
+      // What stays of a group keeps its number, so that a track that is not seen now still belongs to it.
+      shown->track->group = lead.track->leads ? lead.group : lead.id;
+    }
+    first = last;
+  }
+}
+
+/* Zones as a whole */
+
+void EventMaker::crowd() {
+  for (size_t i = 0; i < zones_.size(); ++i) {
+    const uint32_t bit = 1u << i;
+    const bool is_crowded = zones_[i].crowd != kNoCrowd && n_inside_[i] > zones_[i].crowd;
+    if (is_crowded && (crowded_ & bit) == 0) {
+      add(CCL_EVENT_CROWDED, n_inside_[i], static_cast<uint32_t>(i));
+    }
+    crowded_ = is_crowded ? crowded_ | bit : crowded_ & ~bit;
+  }
+}
+
+/* Events */
+
+void EventMaker::add(uint32_t type, const Known& known, uint32_t other, uint32_t where) {
+  events_.push_back({type, known.id, other, where, now_, known.x, known.y});
+}
+
+/// Of no track.
+void EventMaker::add(uint32_t type, uint32_t other, uint32_t where) {
+  events_.push_back({type, 0, other, where, now_, 0, 0});
+}
+
+}  // namespace ccl

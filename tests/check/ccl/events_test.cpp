@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Events from tracks made by hand: each rule of docs/events.md.
+#include "ccl/events.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace ccl::test {
+
+namespace {
+
+constexpr int64_t kFrameNs = 40'000'000;
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr uint32_t kConfirmed = CCL_TRACK_CONFIRMED;
+constexpr uint32_t kPredicted = CCL_TRACK_CONFIRMED | CCL_TRACK_PREDICTED;
+constexpr uint32_t kMerged = CCL_TRACK_CONFIRMED | CCL_TRACK_MERGED;
+
+/// An event without its time.
+struct Fact {
+  uint32_t type;
+  uint32_t id = 0;
+  uint32_t other = 0;
+  uint32_t where = CCL_NO_PLACE;
+
+  bool operator==(const Fact&) const = default;
+};
+
+void PrintTo(const Fact& fact, std::ostream* out) {
+  *out << "type " << fact.type << " id " << fact.id << " other " << fact.other << " where "
+       << static_cast<int32_t>(fact.where);
+}
+
+using Facts = std::vector<Fact>;
+
+/// A track whose box is one pixel, so that both anchors are its centre.
+CclTrack dot(uint32_t id, uint16_t x, uint16_t y, uint32_t flags = kConfirmed) {
+  CclTrack track{};
+  track.id = id;
+  track.flags = flags;
+  track.component = (flags & CCL_TRACK_PREDICTED) != 0 ? CCL_NO_COMPONENT : id;
+  track.x = x;
+  track.y = y;
+  track.width = 1;
+  track.height = 1;
+  track.cx = x;
+  track.cy = y;
+  return track;
+}
+
+/// A track that shares a component.
+CclTrack member(uint32_t id, uint32_t component) {
+  CclTrack track = dot(id, 50, 50, kMerged);
+  track.component = component;
+  return track;
+}
+
+Zone box(double left, double top, double right, double bottom) {
+  return {.name = "", .polygon = {{left, top}, {right, top}, {right, bottom}, {left, bottom}}};
+}
+
+class Events : public testing::Test {
+ protected:
+  void configure(uint32_t max_tracks = 8) {
+    regions.is_relative = false;
+    ASSERT_TRUE(maker.configure({.width = 100, .height = 100, .max_tracks = max_tracks}, regions).ok());
+  }
+
+  /// The events of the next frame.
+  Facts play(const std::vector<CclTrack>& tracks, int64_t step = kFrameNs) {
+    time += step;
+    return play_at(tracks, time);
+  }
+
+  Facts play_at(const std::vector<CclTrack>& tracks, int64_t at) {
+    maker.update({.tracks = tracks, .n_components = 1, .time = at, .hold_ns = 2 * kSecond});
+    return facts();
+  }
+
+  /// The events of a frame of so many components and no tracks.
+  Facts play_components(uint32_t count, bool relearning = false, int64_t step = kFrameNs) {
+    time += step;
+    maker.update({.tracks = {},
+                  .n_components = count,
+                  .relearning = relearning,
+                  .time = time,
+                  .hold_ns = 2 * kSecond});
+    return facts();
+  }
+
+  Facts facts() const {
+    Facts list;
+    for (const CclEvent& event : maker.events()) {
+      if (event.type != CCL_EVENT_STARTED || tests_start) {
+        list.push_back({event.type, event.id, event.other, event.where});
+      }
+    }
+    return list;
+  }
+
+  Regions regions;
+  EventMaker maker;
+  int64_t time = 0;
+  bool tests_start = false;  ///< else the events of the start are left out
+};
+
+}  // namespace
+
+/* Lives */
+
+TEST_F(Events, ATrackIsBornWhenItIsConfirmedAndDiesWhenItEnds) {
+  configure();
+  EXPECT_EQ(play({dot(1, 10, 10, CCL_TRACK_NEWBORN)}), Facts{});
+  EXPECT_EQ(play({dot(1, 10, 10, 0)}), Facts{});
+  EXPECT_EQ(play({dot(1, 11, 12)}), (Facts{{CCL_EVENT_BORN, 1}}));
+  EXPECT_EQ(maker.events()[0].time, 3 * kFrameNs);
+  EXPECT_EQ(maker.events()[0].x, 11);
+  EXPECT_EQ(maker.events()[0].y, 12);
+  EXPECT_EQ(play({dot(1, 12, 12)}), Facts{});
+  EXPECT_EQ(play({dot(1, 20, 13, kPredicted)}), Facts{});
+  EXPECT_EQ(play({}), (Facts{{CCL_EVENT_DIED, 1}}));
+  EXPECT_EQ(maker.events()[0].time, 6 * kFrameNs);
+  EXPECT_EQ(maker.events()[0].x, 20) << "where it was at last";
+  EXPECT_EQ(play({}), Facts{});
+}
+
+TEST_F(Events, TentativeTracksHaveNone) {
+  regions.zones = {box(0, 0, 50, 100)};
+  regions.zones[0].crowd = 0;
+  regions.lines = {{.name = "", .from = {50, 0}, .to = {50, 100}}};
+  configure();
+  EXPECT_EQ(play({dot(1, 10, 10, 0)}), Facts{});
+  EXPECT_EQ(maker.tracks()[0].zones, 0u);
+  EXPECT_EQ(play({dot(1, 60, 10, 0)}), Facts{});
+  EXPECT_EQ(play({}), Facts{});
+}
+
+TEST_F(Events, OrderOfEventsFollowsIds) {
+  configure();
+  EXPECT_EQ(play({dot(2, 1, 1), dot(5, 2, 2), dot(7, 3, 3)}),
+            (Facts{{CCL_EVENT_BORN, 2}, {CCL_EVENT_BORN, 5}, {CCL_EVENT_BORN, 7}}));
+  EXPECT_EQ(play({dot(5, 2, 2), dot(9, 4, 4)}),
+            (Facts{{CCL_EVENT_DIED, 2}, {CCL_EVENT_DIED, 7}, {CCL_EVENT_BORN, 9}}));
+}
+
+TEST_F(Events, ClearForgetsWithoutEvents) {
+  regions.zones = {box(0, 0, 50, 100)};
+  configure();
+  play({dot(1, 10, 10)});
+  maker.clear();
+  EXPECT_TRUE(maker.events().empty());
+  EXPECT_EQ(play({}), Facts{});
+  EXPECT_EQ(play({dot(2, 10, 10)}), (Facts{{CCL_EVENT_BORN, 2}, {CCL_EVENT_ENTERED, 2, 0, 0}}));
+}
+
+/* Zones */
+
+TEST_F(Events, EnteredAndLeft) {
+  regions.zones = {box(10, 10, 20, 20), box(15, 0, 40, 40)};
+  configure();
+  EXPECT_EQ(play({dot(1, 5, 15)}), (Facts{{CCL_EVENT_BORN, 1}}));
+  EXPECT_EQ(play({dot(1, 10, 15)}), (Facts{{CCL_EVENT_ENTERED, 1, 0, 0}}));
+  EXPECT_EQ(maker.tracks()[0].zones, 1u);
+  EXPECT_EQ(play({dot(1, 16, 15)}), (Facts{{CCL_EVENT_ENTERED, 1, 0, 1}}));
+  EXPECT_EQ(maker.tracks()[0].zones, 3u);
+  EXPECT_EQ(play({dot(1, 20, 15)}), (Facts{{CCL_EVENT_LEFT, 1, 0, 0}}));
+  EXPECT_EQ(play({dot(1, 12, 15)}), (Facts{{CCL_EVENT_LEFT, 1, 0, 1}, {CCL_EVENT_ENTERED, 1, 0, 0}}));
+}
+
+TEST_F(Events, BornAndEndedInAZone) {
+  regions.zones = {box(0, 0, 50, 50), box(0, 0, 60, 60)};
+  configure();
+  EXPECT_EQ(play({dot(1, 5, 5)}),
+            (Facts{{CCL_EVENT_BORN, 1}, {CCL_EVENT_ENTERED, 1, 0, 0}, {CCL_EVENT_ENTERED, 1, 0, 1}}));
+  EXPECT_EQ(play({}), (Facts{{CCL_EVENT_LEFT, 1, 0, 0}, {CCL_EVENT_LEFT, 1, 0, 1}, {CCL_EVENT_DIED, 1}}));
+}
+
+TEST_F(Events, APredictedTrackStaysWhereItWasSeen) {
+  regions.zones = {box(10, 10, 20, 20)};
+  configure();
+  play({dot(1, 12, 12)});
+  EXPECT_EQ(play({dot(1, 30, 12, kPredicted)}), Facts{});
+  EXPECT_EQ(maker.tracks()[0].zones, 1u);
+  EXPECT_EQ(play({dot(1, 13, 12)}), Facts{});
+  EXPECT_EQ(play({dot(1, 30, 12, kPredicted)}), Facts{});
+  EXPECT_EQ(play({dot(1, 30, 12)}), (Facts{{CCL_EVENT_LEFT, 1, 0, 0}}));
+  EXPECT_EQ(play({dot(1, 15, 12, kPredicted)}), Facts{});
+  EXPECT_EQ(play({}), (Facts{{CCL_EVENT_DIED, 1}}));
+}
+
+TEST_F(Events, AnchorOfAZone) {
+  regions.zones = {box(0, 20, 100, 100), box(0, 20, 100, 100)};
+  regions.zones[1].anchor = Anchor::kCentroid;
+  configure();
+  CclTrack tall = dot(1, 10, 10);
+  tall.height = 12;
+  tall.cy = 15.5F;
+  EXPECT_EQ(play({tall}), (Facts{{CCL_EVENT_BORN, 1}, {CCL_EVENT_ENTERED, 1, 0, 0}}));
+  tall.cy = 20;
+  EXPECT_EQ(play({tall}), (Facts{{CCL_EVENT_ENTERED, 1, 0, 1}}));
+}
+
+TEST_F(Events, AZoneOutsideTheFrameIsNeverEntered) {
+  regions.zones = {box(200, 200, 300, 300), box(-50, -50, 0, 0), box(0, 0, 100, 100)};
+  configure();
+  for (const uint16_t at : {0, 50, 99}) {
+    play({dot(1, at, at)});
+    EXPECT_EQ(maker.tracks()[0].zones, 4u) << at;
+  }
+}
+
+TEST_F(Events, DwelledOncePerStay) {
+  regions.zones = {box(10, 10, 20, 20)};
+  regions.zones[0].dwell_ns = 1 * kSecond;
+  configure();
+  play({dot(1, 12, 12)});
+  EXPECT_EQ(play({dot(1, 13, 12)}, kSecond - 1), Facts{});
+  EXPECT_EQ(play({dot(1, 13, 12)}, 1), (Facts{{CCL_EVENT_DWELLED, 1, 0, 0}}));
+  EXPECT_EQ(play({dot(1, 13, 12)}, 5 * kSecond), Facts{});
+  EXPECT_EQ(play({dot(1, 30, 12)}), (Facts{{CCL_EVENT_LEFT, 1, 0, 0}}));
+  EXPECT_EQ(play({dot(1, 13, 12)}, 5 * kSecond), (Facts{{CCL_EVENT_ENTERED, 1, 0, 0}}));
+  EXPECT_EQ(play({dot(1, 13, 12)}, kSecond), (Facts{{CCL_EVENT_DWELLED, 1, 0, 0}}));
+}
+
+/// Its time goes on while it is predicted, but the event waits until it is seen.
+TEST_F(Events, DwelledWhenItIsSeen) {
+  regions.zones = {box(10, 10, 20, 20), box(10, 10, 20, 20)};
+  regions.zones[0].dwell_ns = 1 * kSecond;
+  configure();
+  play({dot(1, 12, 12)});
+  EXPECT_EQ(play({dot(1, 13, 12, kPredicted)}, 2 * kSecond), Facts{});
+  EXPECT_EQ(play({dot(1, 13, 12)}), (Facts{{CCL_EVENT_DWELLED, 1, 0, 0}}));
+}
+
+TEST_F(Events, CrowdedWhenTheNumberIsExceeded) {
+  regions.zones = {box(0, 0, 50, 100), box(0, 0, 50, 100)};
+  regions.zones[1].crowd = 1;
+  configure();
+  play({dot(1, 10, 10), dot(2, 60, 10), dot(3, 60, 10)});
+  EXPECT_EQ(
+      play({dot(1, 10, 10), dot(2, 40, 10), dot(3, 60, 10)}),
+      (Facts{{CCL_EVENT_ENTERED, 2, 0, 0}, {CCL_EVENT_ENTERED, 2, 0, 1}, {CCL_EVENT_CROWDED, 0, 2, 1}}));
+  play({dot(1, 10, 10), dot(2, 40, 10), dot(3, 40, 10)});
+  EXPECT_EQ(facts().back(), (Fact{CCL_EVENT_ENTERED, 3, 0, 1})) << "it is crowded already";
+  play({dot(1, 10, 10)});
+  EXPECT_EQ(play({dot(1, 10, 10), dot(4, 10, 10), dot(5, 10, 10)}).back(),
+            (Fact{CCL_EVENT_CROWDED, 0, 3, 1}));
+}
+
+/* Lines */
+
+TEST_F(Events, CrossedInBothDirections) {
+  regions.lines = {{.name = "", .from = {50, 100}, .to = {50, 0}},
+                   {.name = "", .from = {55, 0}, .to = {55, 100}}};
+  configure();
+  play({dot(1, 40, 10)});
+  EXPECT_EQ(play({dot(1, 52, 10)}), (Facts{{CCL_EVENT_CROSSED_RIGHT, 1, 0, 0}}));
+  EXPECT_EQ(maker.events()[0].x, 52);
+  EXPECT_EQ(play({dot(1, 60, 10)}), (Facts{{CCL_EVENT_CROSSED_LEFT, 1, 0, 1}}));
+  EXPECT_EQ(play({dot(1, 40, 10)}),
+            (Facts{{CCL_EVENT_CROSSED_LEFT, 1, 0, 0}, {CCL_EVENT_CROSSED_RIGHT, 1, 0, 1}}));
+}
+
+/// The move from where it was seen last to where it is seen again counts as one.
+TEST_F(Events, PredictedTracksCrossWhenTheyAreSeenAgain) {
+  regions.lines = {{.name = "", .from = {50, 100}, .to = {50, 0}}};
+  configure();
+  play({dot(1, 40, 10)});
+  EXPECT_EQ(play({dot(1, 60, 10, kPredicted)}), Facts{});
+  EXPECT_EQ(play({dot(1, 40, 10, kPredicted)}), Facts{});
+  EXPECT_EQ(play({dot(1, 60, 10, kPredicted)}), Facts{});
+  EXPECT_EQ(play({dot(1, 70, 10)}), (Facts{{CCL_EVENT_CROSSED_RIGHT, 1, 0, 0}}));
+}
+
+/// So does the move from its first place to that where it is confirmed.
+TEST_F(Events, MovesBeforeTheConfirmationCount) {
+  regions.lines = {{.name = "", .from = {50, 100}, .to = {50, 0}}};
+  configure();
+  play({dot(1, 40, 10, CCL_TRACK_NEWBORN)});
+  play({dot(1, 52, 10, 0)});
+  EXPECT_EQ(play({dot(1, 64, 10)}), (Facts{{CCL_EVENT_BORN, 1}, {CCL_EVENT_CROSSED_RIGHT, 1, 0, 0}}));
+}
+
+TEST_F(Events, AnchorOfALine) {
+  regions.lines = {{.name = "", .from = {0, 20}, .to = {100, 20}},
+                   {.name = "", .from = {0, 20}, .to = {100, 20}, .anchor = Anchor::kCentroid}};
+  configure();
+  CclTrack tall = dot(1, 10, 5);
+  tall.height = 10;
+  tall.cy = 9.5F;
+  play({tall});
+  tall.y = 12;
+  tall.cy = 16.5F;
+  EXPECT_EQ(play({tall}), (Facts{{CCL_EVENT_CROSSED_RIGHT, 1, 0, 0}}));
+  tall.y = 18;
+  tall.cy = 22.5F;
+  EXPECT_EQ(play({tall}), (Facts{{CCL_EVENT_CROSSED_RIGHT, 1, 0, 1}}));
+}
+
+/* Mergers and splits */
+
+TEST_F(Events, TwoMergeAndPart) {
+  configure();
+  play({dot(1, 10, 10), dot(2, 20, 10), dot(3, 30, 10)});
+  EXPECT_EQ(play({member(1, 0), member(2, 0), dot(3, 30, 10)}), (Facts{{CCL_EVENT_MERGED, 2, 1}}));
+  EXPECT_EQ(play({member(1, 5), member(2, 5), dot(3, 30, 10)}), Facts{}) << "indices change";
+  EXPECT_EQ(play({dot(1, 10, 10), dot(2, 20, 10), dot(3, 30, 10)}), (Facts{{CCL_EVENT_SPLIT, 2, 1}}));
+  EXPECT_EQ(play({dot(1, 10, 10), dot(2, 20, 10), dot(3, 30, 10)}), Facts{});
+  EXPECT_EQ(play({member(1, 0), member(2, 0), dot(3, 30, 10)}), (Facts{{CCL_EVENT_MERGED, 2, 1}}));
+}
+
+/// One event for each group that joins, and for each part that leaves.
+TEST_F(Events, GroupsMergeAndPart) {
+  configure();
+  play({dot(1, 1, 1), dot(2, 2, 2), dot(3, 3, 3), dot(4, 4, 4)});
+  EXPECT_EQ(play({dot(1, 1, 1), member(2, 9), member(3, 9), dot(4, 4, 4)}),
+            (Facts{{CCL_EVENT_MERGED, 3, 2}}));
+  EXPECT_EQ(play({member(1, 9), member(2, 9), member(3, 9), dot(4, 4, 4)}),
+            (Facts{{CCL_EVENT_MERGED, 2, 1}}));
+  EXPECT_EQ(play({member(1, 0), member(2, 0), member(3, 0), member(4, 0)}),
+            (Facts{{CCL_EVENT_MERGED, 4, 1}}));
+  EXPECT_EQ(play({member(1, 0), member(2, 1), member(3, 0), member(4, 1)}), (Facts{{CCL_EVENT_SPLIT, 2, 1}}));
+  EXPECT_EQ(play({member(1, 0), member(2, 1), member(3, 1), member(4, 0)}), (Facts{{CCL_EVENT_MERGED, 3, 2},
+                                                                                   {CCL_EVENT_MERGED, 4, 1},
+                                                                                   {CCL_EVENT_SPLIT, 3, 1},
+                                                                                   {CCL_EVENT_SPLIT, 4, 2}}));
+  EXPECT_EQ(play({dot(1, 1, 1), dot(2, 2, 2), dot(3, 3, 3), dot(4, 4, 4)}),
+            (Facts{{CCL_EVENT_SPLIT, 3, 2}, {CCL_EVENT_SPLIT, 4, 1}}));
+}
+
+TEST_F(Events, TwoJoinOneInTheSameFrame) {
+  configure();
+  play({dot(1, 1, 1), dot(2, 2, 2), dot(3, 3, 3)});
+  EXPECT_EQ(play({member(1, 0), member(2, 0), member(3, 0)}),
+            (Facts{{CCL_EVENT_MERGED, 2, 1}, {CCL_EVENT_MERGED, 3, 1}}));
+  EXPECT_EQ(play({dot(1, 1, 1), dot(2, 2, 2), dot(3, 3, 3)}),
+            (Facts{{CCL_EVENT_SPLIT, 2, 1}, {CCL_EVENT_SPLIT, 3, 1}}));
+}
+
+/// Who is not seen is still in its group. It has left it when both are seen apart.
+TEST_F(Events, PartingIsSeenWhenBothAre) {
+  for (const uint32_t lost : {1u, 2u}) {
+    maker.clear();
+    configure();
+    play({dot(1, 10, 10), dot(2, 20, 10)});
+    play({member(1, 0), member(2, 0)});
+    const auto alone = [&](uint32_t id) { return dot(id, 10, 10, id == lost ? kPredicted : kConfirmed); };
+    EXPECT_EQ(play({alone(1), alone(2)}), Facts{}) << lost;
+    EXPECT_EQ(play({dot(1, 10, 10), dot(2, 20, 10)}), (Facts{{CCL_EVENT_SPLIT, 2, 1}})) << lost;
+    EXPECT_EQ(play({dot(1, 10, 10), dot(2, 20, 10)}), Facts{}) << lost;
+  }
+}
+
+TEST_F(Events, AMemberThatIsNotSeenComesBackToItsGroup) {
+  configure();
+  play({dot(1, 10, 10), dot(2, 20, 10)});
+  play({member(1, 0), member(2, 0)});
+  EXPECT_EQ(play({dot(1, 10, 10), dot(2, 20, 10, kPredicted)}), Facts{});
+  EXPECT_EQ(play({member(1, 0), member(2, 0)}), Facts{});
+}
+
+TEST_F(Events, ABirthWithAParentIsASplit) {
+  configure();
+  play({dot(1, 10, 10), dot(2, 20, 20, 0)});
+  CclTrack child = dot(3, 14, 10, CCL_TRACK_NEWBORN);
+  child.parent = 1;
+  EXPECT_EQ(play({dot(1, 10, 10), dot(2, 20, 20, 0), child}), Facts{});
+  child.flags = CCL_TRACK_CONFIRMED;
+  CclTrack of_tentative = dot(4, 50, 10);
+  of_tentative.parent = 2;
+  EXPECT_EQ(play({dot(1, 10, 10), dot(2, 20, 20, 0), child, of_tentative}),
+            (Facts{{CCL_EVENT_BORN, 3}, {CCL_EVENT_SPLIT, 3, 1}, {CCL_EVENT_BORN, 4}}));
+}
+
+TEST_F(Events, AMergerWithATentativeTrackIsNone) {
+  configure();
+  play({dot(1, 10, 10), dot(2, 20, 10, 0)});
+  CclTrack tentative = member(2, 0);
+  tentative.flags = CCL_TRACK_MERGED;
+  EXPECT_EQ(play({member(1, 0), tentative}), Facts{});
+}
+
+/* The whole scene */
+
+TEST_F(Events, StartedAndStopped) {
+  tests_start = true;
+  configure();
+  EXPECT_EQ(play_components(0), Facts{});
+  EXPECT_EQ(play_components(3), (Facts{{CCL_EVENT_STARTED}}));
+  EXPECT_EQ(maker.events()[0].time, 2 * kFrameNs);
+  EXPECT_EQ(play_components(1), Facts{});
+  EXPECT_EQ(play_components(0, false, kSecond), Facts{});
+  EXPECT_EQ(play_components(1), Facts{}) << "shorter than the hold time";
+  EXPECT_EQ(play_components(0, false, 2 * kSecond - 1), Facts{});
+  EXPECT_EQ(play_components(0, false, 1), (Facts{{CCL_EVENT_STOPPED}}));
+  EXPECT_EQ(play_components(0, false, 9 * kSecond), Facts{});
+  EXPECT_EQ(play_components(1), (Facts{{CCL_EVENT_STARTED}}));
+}
+
+/// Nothing is foreground while the background is being learned, which says nothing about the scene.
+TEST_F(Events, LearningIsNoPause) {
+  tests_start = true;
+  configure();
+  play_components(1);
+  EXPECT_EQ(play_components(0, false, kSecond), Facts{});
+  EXPECT_EQ(play_components(0, true, 5 * kSecond), Facts{});
+  EXPECT_EQ(play_components(0, false, kSecond - 1), Facts{});
+  EXPECT_EQ(play_components(0, false, 1), (Facts{{CCL_EVENT_STOPPED}}));
+}
+
+TEST_F(Events, StartedIsFirstAndStoppedLast) {
+  tests_start = true;
+  regions.zones = {box(0, 0, 50, 100)};
+  regions.zones[0].crowd = 0;
+  configure();
+  EXPECT_EQ(play({dot(1, 10, 10)}), (Facts{{CCL_EVENT_STARTED},
+                                           {CCL_EVENT_BORN, 1},
+                                           {CCL_EVENT_ENTERED, 1, 0, 0},
+                                           {CCL_EVENT_CROWDED, 0, 1, 0}}));
+  EXPECT_EQ(play_components(0, false, 2 * kSecond),
+            (Facts{{CCL_EVENT_LEFT, 1, 0, 0}, {CCL_EVENT_DIED, 1}, {CCL_EVENT_STOPPED}}));
+}
+
+/* Times */
+
+/// A time that is missing, or not later than that of the frame before, is a thirtieth of a second.
+TEST_F(Events, MissingAndDecreasingTimes) {
+  regions.zones = {box(0, 0, 50, 100)};
+  regions.zones[0].dwell_ns = kSecond / 10;
+  configure();
+  const std::vector<CclTrack> inside = {dot(1, 10, 10)};
+  play_at(inside, kNoTime);
+  EXPECT_EQ(play_at(inside, kNoTime), Facts{});
+  EXPECT_EQ(play_at(inside, 50 * kSecond), Facts{});
+  EXPECT_EQ(maker.tracks()[0].zones, 1u);
+  EXPECT_EQ(play_at(inside, 3 * kSecond), Facts{}) << "back in time";
+  EXPECT_EQ(play_at(inside, 3 * kSecond), (Facts{{CCL_EVENT_DWELLED, 1, 0, 0}})) << "the fourth step";
+  EXPECT_EQ(maker.events()[0].time, 3 * kSecond);
+  const int64_t least = std::numeric_limits<int64_t>::min();
+  const int64_t largest = std::numeric_limits<int64_t>::max();
+  for (const int64_t extreme : {largest, least + 1, largest, int64_t{0}, kNoTime}) {
+    play_at(inside, extreme);
+  }
+  EXPECT_EQ(play_at({}, kNoTime), (Facts{{CCL_EVENT_LEFT, 1, 0, 0}, {CCL_EVENT_DIED, 1}}));
+}
+
+/// Without times, events have the sum of steps.
+TEST_F(Events, TimeWithoutTimes) {
+  configure();
+  play_at({dot(1, 10, 10)}, 10 * kSecond);
+  play_at({dot(1, 10, 10), dot(2, 10, 10)}, kNoTime);
+  ASSERT_EQ(maker.events().size(), 1u);
+  EXPECT_EQ(maker.events()[0].time, 10 * kSecond + 33'333'333);
+}
+
+/* Changes while frames flow */
+
+TEST_F(Events, OtherZonesBeginEmpty) {
+  regions.zones = {box(0, 0, 50, 100), box(0, 0, 10, 10)};
+  regions.zones[0].crowd = 0;
+  configure();
+  play({dot(1, 5, 5)});
+  regions.zones = {box(0, 0, 60, 100)};
+  configure();
+  EXPECT_EQ(play({dot(1, 5, 5)}), (Facts{{CCL_EVENT_ENTERED, 1, 0, 0}}));
+  regions.zones = {};
+  configure();
+  EXPECT_EQ(play({dot(1, 5, 5)}), Facts{});
+  EXPECT_EQ(maker.tracks()[0].zones, 0u);
+}
+
+TEST_F(Events, TheSameZonesGoOn) {
+  regions.zones = {box(0, 0, 50, 100)};
+  regions.zones[0].dwell_ns = kSecond;
+  configure();
+  play({dot(1, 5, 5), dot(2, 5, 5)});
+  regions.include = {{.name = "", .polygon = {{0, 0}, {9, 0}, {9, 9}}}};
+  configure(100);
+  EXPECT_EQ(play({dot(1, 5, 5), dot(2, 5, 5)}, kSecond),
+            (Facts{{CCL_EVENT_DWELLED, 1, 0, 0}, {CCL_EVENT_DWELLED, 2, 0, 0}}));
+}
+
+/// The tracker ends all tracks; they leave the zones that they were in.
+TEST_F(Events, AnotherFrameSize) {
+  regions.zones = {{.name = "", .polygon = {{0, 0}, {0.5, 0}, {0.5, 1}, {0, 1}}}};
+  regions.is_relative = true;
+  ASSERT_TRUE(maker.configure({.width = 100, .height = 100, .max_tracks = 4}, regions).ok());
+  play({dot(1, 40, 5)});
+  ASSERT_TRUE(maker.configure({.width = 50, .height = 50, .max_tracks = 4}, regions).ok());
+  EXPECT_EQ(play({dot(2, 24, 5), dot(3, 25, 5)}), (Facts{{CCL_EVENT_LEFT, 1, 0, 0},
+                                                         {CCL_EVENT_DIED, 1},
+                                                         {CCL_EVENT_BORN, 2},
+                                                         {CCL_EVENT_ENTERED, 2, 0, 0},
+                                                         {CCL_EVENT_BORN, 3}}));
+}
+
+TEST_F(Events, OneTrackAtMost) {
+  regions.zones = {box(0, 0, 50, 100)};
+  configure(1);
+  EXPECT_EQ(play({dot(1, 5, 5), dot(2, 6, 6)}), (Facts{{CCL_EVENT_BORN, 1}, {CCL_EVENT_ENTERED, 1, 0, 0}}));
+  EXPECT_EQ(maker.tracks().size(), 1u);
+  for (uint32_t id = 2; id < 50; ++id) {
+    EXPECT_EQ(play({dot(id, 5, 5)}).size(), 4u) << id;
+  }
+}
+
+/// The table is full of tracks that end, and of others that begin in the same frame, each with all its
+/// events.
+TEST_F(Events, TakesNoMemoryPerFrame) {
+  for (uint32_t i = 0; i < kMaxZones; ++i) {
+    regions.zones.push_back(box(0, 0, 50, 100));
+    regions.lines.push_back({.name = "", .from = {50, 0}, .to = {50, 100}});
+    regions.zones[i].crowd = 3;
+  }
+  configure(16);
+  const CclEvent* memory = nullptr;
+  for (uint32_t frame = 0; frame < 20; ++frame) {
+    std::vector<CclTrack> tracks;
+    for (uint32_t i = 0; i < 16; ++i) {
+      tracks.push_back(dot(frame * 16 + i + 1, 5, 5));
+    }
+    const size_t expected = 16 * 33 + (frame == 0 ? 32 : 16 * 33);
+    EXPECT_EQ(play(tracks).size(), expected) << frame;
+    EXPECT_TRUE(memory == nullptr || memory == maker.events().data());
+    memory = maker.events().data();
+  }
+}
+
+TEST_F(Events, TooManyZonesAreRefused) {
+  regions.zones.assign(kMaxZones + 1, box(0, 0, 1, 1));
+  EXPECT_EQ(maker.configure({.width = 9, .height = 9, .max_tracks = 1}, regions).code(),
+            StatusCode::kInvalidArgument);
+  regions.zones.clear();
+  regions.lines.assign(kMaxLines + 1, {.name = "", .from = {0, 0}, .to = {1, 1}});
+  EXPECT_EQ(maker.configure({.width = 9, .height = 9, .max_tracks = 1}, regions).code(),
+            StatusCode::kInvalidArgument);
+}
+
+}  // namespace ccl::test
