@@ -19,7 +19,8 @@ FramePath::FramePath(GstBaseTransform* element, Backend* backend, Negotiation* n
       backend_(backend),
       negotiation_(negotiation),
       statistics_(statistics),
-      corrupt_frames_(GST_ELEMENT(element)) {
+      corrupt_frames_(GST_ELEMENT(element)),
+      track_events_(statistics) {
   gst_pad_add_probe(GST_BASE_TRANSFORM_SRC_PAD(element), GST_PAD_PROBE_TYPE_BUFFER, mark_gap, this, nullptr);
 }
 
@@ -32,6 +33,12 @@ void FramePath::start() {
   newest_ = GST_CLOCK_TIME_NONE;
   is_relearning_ = false;
   corrupt_frames_.reset();
+}
+
+void FramePath::begin_stream() {
+  reset_background();
+  reset_tracks();
+  track_events_.begin_stream();
 }
 
 GstFlowReturn FramePath::push(GstBuffer* in, Properties properties, GstClockTime frame_duration) {
@@ -105,6 +112,7 @@ GstFlowReturn FramePath::push_into_engine(FrameInFlight* frame) {
   ccl::FrameJob job;
   try {
     job = make_job(*frame);
+    frame->time = job.time;
   } catch (const std::bad_alloc&) {
     return fail({ccl::StatusCode::kOutOfMemory, "not enough memory for the mask of the regions"});
   }
@@ -119,7 +127,7 @@ GstFlowReturn FramePath::push_into_engine(FrameInFlight* frame) {
     }
     job.output = frame->output->pixels();
   }
-  return push_job(job);
+  return push_job(job, frame->properties.track);
 }
 
 /// Maps a buffer where the engine can use it: CUDA memory of the engine's context in place, any other memory
@@ -182,6 +190,7 @@ ccl::FrameJob FramePath::make_job(const FrameInFlight& frame) {
   job.input = frame.input->luma();
   job.settings = frame_settings(properties, info, negotiation_->caps().out);
   job.segmentation = frame_segmentation(properties, info);
+  job.tracking = frame_tracking(properties);
   job.regions = region_mask(properties);
   if (reads_chroma(properties, negotiation_->output())) {
     job.input.chroma = frame.input->chroma();
@@ -206,14 +215,17 @@ std::shared_ptr<const ccl::RegionMask> FramePath::region_mask(const Properties& 
   return region_mask_;
 }
 
-/// Pushes a frame into the engine. A reset of the background waits for the first frame that has one.
-GstFlowReturn FramePath::push_job(const ccl::FrameJob& job) {
+/// Pushes a frame into the engine. A reset of the background or of tracks waits for the first frame that has
+/// them.
+GstFlowReturn FramePath::push_job(const ccl::FrameJob& job, bool has_tracks) {
   ccl::FrameJob pushed = job;
+  pushed.resets_tracks = has_tracks && resets_tracks_.exchange(false);
   pushed.resets_background =
       job.settings.rule.foreground == ccl::Foreground::kMotion && resets_background_.exchange(false);
   const ccl::Status status = backend_->engine()->push(pushed);
-  if (!status.ok() && pushed.resets_background) {
-    resets_background_ = true;
+  if (!status.ok()) {
+    resets_background_ = resets_background_ || pushed.resets_background;
+    resets_tracks_ = resets_tracks_ || pushed.resets_tracks;
   }
   return status.ok() ? GST_FLOW_OK : fail(status);
 }
@@ -258,30 +270,45 @@ GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
     return fail(status);
   }
   const Properties properties = in_flight_.oldest().properties;
+  const ccl::Status made =
+      track_events_.make(properties, negotiation_->caps().in, result, in_flight_.oldest().time);
+  if (!made.ok()) {
+    return fail(made);
+  }
   *out = in_flight_.remove_oldest();
   leaves_after_gap_ = GST_BUFFER_IS_DISCONT(*out);
+  report(*out, properties, result);
+  statistics_->count_frame(result);
+  return GST_FLOW_OK;
+}
+
+/// Attaches metadata and posts messages.
+void FramePath::report(GstBuffer* out, const Properties& properties, const ccl::FrameResult& result) {
+  const std::optional<TrackedFrame> tracked =
+      properties.track ? std::optional(track_events_.frame()) : std::nullopt;
   if (properties.metadata & kMetadataComponents) {
-    attach_components(*out, result, negotiation_->caps().in);
+    attach_components(out, result, tracked, negotiation_->caps().in);
   }
   if (properties.metadata & (kMetadataRoi | kMetadataAnalytics)) {
     find_largest(result, properties.max_objects, &largest_);
   }
   if (properties.metadata & kMetadataRoi) {
-    attach_regions_of_interest(*out, largest_);
+    attach_regions_of_interest(out, largest_);
   }
   if (properties.metadata & kMetadataAnalytics) {
-    attach_analytics(*out, largest_);
+    attach_analytics(out, largest_, tracked ? tracked->tracks : std::span<const CclTrack>());
   }
   if (properties.post_messages) {
-    post_frame_message(element_, *out, result);
+    post_frame_message(element_, out, result);
+    if (tracked) {
+      post_event_messages(element_, out, *tracked);
+    }
   }
   const bool is_relearning = result.counts.relearning != 0;
   if (is_relearning && !std::exchange(is_relearning_, is_relearning)) {
-    post_relearning_message(element_, *out);
+    post_relearning_message(element_, out);
   }
   is_relearning_ = is_relearning;
-  statistics_->count_frame(result);
-  return GST_FLOW_OK;
 }
 
 GstFlowReturn FramePath::send_oldest() {

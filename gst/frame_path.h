@@ -17,6 +17,7 @@
 #include "properties.h"
 #include "regions.h"
 #include "statistics.h"
+#include "track_events.h"
 
 namespace cudaccl {
 
@@ -44,8 +45,12 @@ class FramePath {
   /// Counts a frame that was dropped because it was late. The frames in flight that are due at `time` leave
   /// with the next calls of pop().
   void drop_late(GstClockTime time);
+  /// A stream begins, and knows nothing about the previous one. No frame may be in flight.
+  void begin_stream();
   /// The background model learns again from the next frame that uses it. Any thread may call it.
   void reset_background() { resets_background_ = true; }
+  /// All tracks end before the next frame that has `track`. Any thread may call it.
+  void reset_tracks() { resets_tracks_ = true; }
 
  private:
   GstFlowReturn follow_context(GstBuffer* in);
@@ -56,11 +61,12 @@ class FramePath {
   GstBuffer* acquire_output(GstBuffer* in, GstFlowReturn* flow);
   GstFlowReturn acquire_from_pool(GstBufferPool* pool, GstBuffer** out);
   ccl::FrameJob make_job(const FrameInFlight& frame);
-  GstFlowReturn push_job(const ccl::FrameJob& job);
+  GstFlowReturn push_job(const ccl::FrameJob& job, bool has_tracks);
   std::shared_ptr<const ccl::RegionMask> region_mask(const Properties& properties);
   guint choose_depth(GstBuffer* in, guint wanted);
   bool is_oldest_due() const;
   GstFlowReturn finish_oldest(GstBuffer** out);
+  void report(GstBuffer* out, const Properties& properties, const ccl::FrameResult& result);
   GstFlowReturn send_oldest();
   GstFlowReturn drop_corrupt_frame(GstBuffer* buffer);
   GstFlowReturn fail(const ccl::Status& status);
@@ -85,6 +91,8 @@ class FramePath {
 
   bool is_relearning_ = false;  ///< the last frame that left said that the background is being learned
   std::atomic<bool> resets_background_ = false;
+  std::atomic<bool> resets_tracks_ = false;
+  TrackEvents track_events_;
   std::shared_ptr<const RegionSetting> regions_;        ///< those of region_mask_
   std::shared_ptr<const ccl::RegionMask> region_mask_;  ///< null: the whole frame
 };

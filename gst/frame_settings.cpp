@@ -58,6 +58,12 @@ ccl::Segmentation frame_segmentation(const Properties& properties, const GstVide
   return segmentation;
 }
 
+ccl::Tracking frame_tracking(const Properties& properties) {
+  ccl::Tracking tracking = properties.tracking;
+  tracking.lost_ms = milliseconds(properties.track_lost);
+  return tracking;
+}
+
 bool reads_chroma(const Properties& properties, ccl::Output output) {
   return properties.settings.rule.foreground == ccl::Foreground::kMotion || output == ccl::Output::kOverlay ||
          output == ccl::Output::kForeground || output == ccl::Output::kBackground;

@@ -246,7 +246,7 @@ static gboolean gst_cuda_ccl_start(GstBaseTransform* transform) {
   priv->properties.set_in_force(std::nullopt);
   priv->statistics.reset();
   priv->frame_duration.reset();
-  priv->path.reset_background();
+  priv->path.begin_stream();
   return TRUE;
 }
 
@@ -325,6 +325,7 @@ static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* e
     priv->path.flush();
     if (cudaccl::resets_time(event)) {
       priv->path.reset_background();
+      priv->path.reset_tracks();
     }
   } else if (cudaccl::is_serialized(event)) {
     priv->path.drain();

@@ -5,6 +5,7 @@
 #include <gst/gst.h>
 
 #include <array>
+#include <cstdint>
 #include <optional>
 
 #include "frame.h"
@@ -15,8 +16,9 @@ namespace cudaccl {
 /// A frame in the engine: its buffers, mapped, and its properties.
 struct FrameInFlight {
   Properties properties;
-  GstBuffer* in = nullptr;   ///< owned
-  GstBuffer* out = nullptr;  ///< owned, unless it is `in`
+  int64_t time = ccl::kNoTime;  ///< FrameJob::time
+  GstBuffer* in = nullptr;      ///< owned
+  GstBuffer* out = nullptr;     ///< owned, unless it is `in`
   std::optional<MappedFrame> input;
   std::optional<MappedFrame> output;
 };

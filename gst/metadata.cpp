@@ -14,14 +14,27 @@ namespace {
 
 constexpr const char* kMetaTags[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR, nullptr};
 
+/// Sets a field to an array of records.
+template <typename Record>
+void set_records(GstStructure* structure, const char* field, const Record* records, guint count) {
+  GBytes* bytes = g_bytes_new(records, count * sizeof(Record));
+  gst_structure_set(structure, field, G_TYPE_BYTES, bytes, nullptr);
+  g_bytes_unref(bytes);
+}
+
 void set_components(GstStructure* structure, const GstCudaCclInfo& info) {
-  GBytes* records = g_bytes_new(info.records, info.n_records * sizeof(CclComponent));
-  gst_structure_set(structure, "layout-version", G_TYPE_UINT, CCL_COMPONENT_LAYOUT_VERSION, "width",
-                    G_TYPE_UINT, info.width, "height", G_TYPE_UINT, info.height, "n-components", G_TYPE_UINT,
+  gst_structure_set(structure, "layout-version", G_TYPE_UINT, GST_CUDACCL_META_VERSION, "width", G_TYPE_UINT,
+                    info.width, "height", G_TYPE_UINT, info.height, "n-components", G_TYPE_UINT,
                     info.n_components, "overflow", G_TYPE_BOOLEAN, info.overflow, "labels-saturated",
                     G_TYPE_BOOLEAN, info.labels_saturated, "level", G_TYPE_UINT, info.level, "relearning",
-                    G_TYPE_BOOLEAN, info.relearning, "components", G_TYPE_BYTES, records, nullptr);
-  g_bytes_unref(records);
+                    G_TYPE_BOOLEAN, info.relearning, nullptr);
+  set_records(structure, "components", info.records, info.n_records);
+  if (info.is_tracked) {
+    set_records(structure, "tracks", info.tracks, info.n_tracks);
+    set_records(structure, "events", info.events, info.n_events);
+    gst_structure_set_value(structure, "zones", info.zones);
+    gst_structure_set_value(structure, "lines", info.lines);
+  }
 }
 
 void add_component_meta(GstBuffer* buffer, const GstCudaCclInfo& info) {
@@ -29,25 +42,63 @@ void add_component_meta(GstBuffer* buffer, const GstCudaCclInfo& info) {
   set_components(gst_custom_meta_get_structure(meta), info);
 }
 
-/// The record in the pixels of a frame that was scaled by sx and sy. Boxes grow to whole pixels. How many of
-/// the perimeter's edges are horizontal is not known, so it scales by the mean.
+/// A box in the pixels of a frame that was scaled by sx and sy. It grows to whole pixels, at least to one.
+template <typename Box>
+void scale_box(Box* box, double sx, double sy) {
+  using Pixels = decltype(box->x);
+  const double right = std::ceil((box->x + box->width) * sx);
+  const double bottom = std::ceil((box->y + box->height) * sy);
+  box->x = static_cast<Pixels>(box->x * sx);
+  box->y = static_cast<Pixels>(box->y * sy);
+  box->width = static_cast<Pixels>(std::max(1.0, right - box->x));
+  box->height = static_cast<Pixels>(std::max(1.0, bottom - box->y));
+}
+
+/// A coordinate of a pixel's centre, which is half a pixel away from the pixel's corner in both frames.
+float scaled_center(float center, double scale) {
+  return static_cast<float>((center + 0.5) * scale - 0.5);
+}
+
+/// The record in the pixels of a frame that was scaled by sx and sy. How many of the perimeter's edges are
+/// horizontal is not known, so it scales by the mean.
 CclComponent scaled(CclComponent c, double sx, double sy) {
-  const double right = std::ceil((c.x + c.width) * sx);
-  const double bottom = std::ceil((c.y + c.height) * sy);
-  c.x = static_cast<uint32_t>(c.x * sx);
-  c.y = static_cast<uint32_t>(c.y * sy);
-  c.width = std::max(1u, static_cast<uint32_t>(right) - c.x);
-  c.height = std::max(1u, static_cast<uint32_t>(bottom) - c.y);
+  scale_box(&c, sx, sy);
   c.area = std::max(1u, static_cast<uint32_t>(std::lround(c.area * sx * sy)));
-  // A pixel's centre is half a pixel away from its corner, in both frames.
-  c.cx = static_cast<float>((c.cx + 0.5) * sx - 0.5);
-  c.cy = static_cast<float>((c.cy + 0.5) * sy - 0.5);
+  c.cx = scaled_center(c.cx, sx);
+  c.cy = scaled_center(c.cy, sy);
   c.mxx = static_cast<float>(c.mxx * sx * sx);
   c.mxy = static_cast<float>(c.mxy * sx * sy);
   c.myy = static_cast<float>(c.myy * sy * sy);
   c.perimeter = static_cast<uint32_t>(std::lround(c.perimeter * (sx + sy) / 2));
   c.flags |= CCL_COMPONENT_SCALED;
   return c;
+}
+
+CclTrack scaled(CclTrack track, double sx, double sy) {
+  scale_box(&track, sx, sy);
+  track.cx = scaled_center(track.cx, sx);
+  track.cy = scaled_center(track.cy, sy);
+  track.vx = static_cast<float>(track.vx * sx);
+  track.vy = static_cast<float>(track.vy * sy);
+  return track;
+}
+
+/// Events of no track have no place.
+CclEvent scaled(CclEvent event, double sx, double sy) {
+  if (event.id != 0) {
+    event.x = scaled_center(event.x, sx);
+    event.y = scaled_center(event.y, sy);
+  }
+  return event;
+}
+
+template <typename Record>
+std::vector<Record> scaled_records(const Record* records, guint count, double sx, double sy) {
+  std::vector<Record> list(records, records + count);
+  for (Record& record : list) {
+    record = scaled(record, sx, sy);
+  }
+  return list;
 }
 
 void scale_components(GstBuffer* to, const GstCudaCclInfo& info, const GstVideoMetaTransform& scale) {
@@ -60,11 +111,12 @@ void scale_components(GstBuffer* to, const GstCudaCclInfo& info, const GstVideoM
   }
   const double sx = static_cast<double>(out.width) / info.width;
   const double sy = static_cast<double>(out.height) / info.height;
-  std::vector<CclComponent> records(info.records, info.records + info.n_records);
-  for (CclComponent& record : records) {
-    record = scaled(record, sx, sy);
-  }
+  const std::vector<CclComponent> records = scaled_records(info.records, info.n_records, sx, sy);
+  const std::vector<CclTrack> tracks = scaled_records(info.tracks, info.n_tracks, sx, sy);
+  const std::vector<CclEvent> events = scaled_records(info.events, info.n_events, sx, sy);
   out.records = records.data();
+  out.tracks = tracks.data();
+  out.events = events.data();
   add_component_meta(to, out);
 }
 
@@ -120,17 +172,29 @@ bool is_component_meta(GstMeta* meta) {
          gst_custom_meta_has_name(reinterpret_cast<GstCustomMeta*>(meta), GST_CUDACCL_META_NAME);
 }
 
-void attach_components(GstBuffer* buffer, const ccl::FrameResult& result, const GstVideoInfo& info) {
+void attach_components(GstBuffer* buffer, const ccl::FrameResult& result,
+                       const std::optional<TrackedFrame>& tracked, const GstVideoInfo& info) {
   gst_buffer_foreach_meta(buffer, remove_if_component_meta, nullptr);
-  add_component_meta(buffer, {.width = static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)),
-                              .height = static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info)),
-                              .n_components = result.counts.n_components,
-                              .overflow = result.overflow,
-                              .labels_saturated = result.labels_saturated,
-                              .level = result.counts.level,
-                              .relearning = result.counts.relearning != 0,
-                              .records = result.components.data(),
-                              .n_records = static_cast<guint>(result.components.size())});
+  GstCudaCclInfo content{};
+  content.width = static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info));
+  content.height = static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info));
+  content.n_components = result.counts.n_components;
+  content.overflow = result.overflow;
+  content.labels_saturated = result.labels_saturated;
+  content.level = result.counts.level;
+  content.relearning = result.counts.relearning != 0;
+  content.records = result.components.data();
+  content.n_records = static_cast<guint>(result.components.size());
+  if (tracked) {
+    content.is_tracked = TRUE;
+    content.tracks = tracked->tracks.data();
+    content.n_tracks = static_cast<guint>(tracked->tracks.size());
+    content.events = tracked->events.data();
+    content.n_events = static_cast<guint>(tracked->events.size());
+    content.zones = tracked->zones;
+    content.lines = tracked->lines;
+  }
+  add_component_meta(buffer, content);
 }
 
 void find_largest(const ccl::FrameResult& result, size_t count, std::vector<CclComponent>* largest) {
@@ -178,6 +242,24 @@ void post_frame_message(GstBaseTransform* transform, GstBuffer* buffer, const cc
     gst_structure_set(structure, count.message_field, count.type, count.value(result), nullptr);
   }
   gst_element_post_message(GST_ELEMENT(transform), gst_message_new_element(GST_OBJECT(transform), structure));
+}
+
+void post_event_messages(GstBaseTransform* transform, GstBuffer* buffer, const TrackedFrame& tracked) {
+  GstCudaCclInfo names{};
+  names.zones = tracked.zones;
+  names.lines = tracked.lines;
+  for (const CclEvent& event : tracked.events) {
+    GstStructure* structure = new_frame_structure("cudaccl-event", transform, buffer);
+    gst_structure_set(structure, "type", G_TYPE_STRING, gst_cudaccl_event_nick(event.type), "id", G_TYPE_UINT,
+                      event.id, "other", G_TYPE_UINT, event.other, "x", G_TYPE_DOUBLE, gdouble{event.x}, "y",
+                      G_TYPE_DOUBLE, gdouble{event.y}, nullptr);
+    if (const gchar* place = gst_cudaccl_event_place(&names, &event)) {
+      gst_structure_set(structure, gst_cudaccl_event_is_at_line(&event) ? "line" : "zone", G_TYPE_STRING,
+                        place, nullptr);
+    }
+    gst_element_post_message(GST_ELEMENT(transform),
+                             gst_message_new_element(GST_OBJECT(transform), structure));
+  }
 }
 
 void post_relearning_message(GstBaseTransform* transform, GstBuffer* buffer) {

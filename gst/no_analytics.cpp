@@ -8,6 +8,6 @@ bool has_analytics() {
   return false;
 }
 
-void attach_analytics(GstBuffer*, std::span<const CclComponent>) {}
+void attach_analytics(GstBuffer*, std::span<const CclComponent>, std::span<const CclTrack>) {}
 
 }  // namespace cudaccl

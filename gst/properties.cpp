@@ -21,6 +21,7 @@ using ccl::Morphology;
 using ccl::Motion;
 using ccl::Segmentation;
 using ccl::Settings;
+using ccl::Tracking;
 
 /* What the table is made of */
 
@@ -92,7 +93,7 @@ struct Property {
 
 /* The table */
 
-/// The longest time of a model: milliseconds in 32 bits.
+/// The longest time of a model, or of a track: milliseconds in 32 bits.
 constexpr guint64 kMaxTime = G_MAXUINT32 * (GST_SECOND / 1000);
 
 // clang-format off
@@ -192,6 +193,17 @@ constexpr Property kProperties[] = {
      "Length of the record table; if a frame has more components, only the largest are kept",
      kLive, UInt{1, 1u << 24}, kMember<&Properties::max_components>},
 
+    {"track", "Track", "Give components an identity over time, and make events",
+     kLive, Bool{}, kMember<&Properties::track>},
+    {"track-confirm", "Track confirm", "Frames in which a track must be seen before it is confirmed",
+     kControllable, UInt{1, ccl::kMaxConfirmFrames}, kMember<&Properties::tracking, &Tracking::confirm_frames>},
+    {"track-lost", "Track lost", "Nanoseconds after which a track that is not seen ends",
+     kControllable, UInt64{0, kMaxTime}, kMember<&Properties::track_lost>},
+    {"max-tracks", "Maximum tracks", "Length of the table of tracks; components without a track have the id 0",
+     kLive, UInt{1, ccl::kMaxTracks}, kMember<&Properties::max_tracks>},
+    {"event-hold", "Event hold", "Nanoseconds without any component after which the scene has stopped",
+     kControllable, UInt64{0, kMaxTime}, kMember<&Properties::event_hold>},
+
     {"threads", "Threads", "Threads that share a frame on the CPU (0: by frame size, at most one per usable processor)",
      kLive, UInt{0, ccl::kMaxThreads}, kMember<&Properties::threads>},
     {"pipeline-depth", "Pipeline depth",
@@ -204,7 +216,7 @@ constexpr Property kProperties[] = {
      kLive, Flags{metadata_type}, kMember<&Properties::metadata>},
     {"max-objects", "Maximum objects", "Regions of interest or analytics objects per buffer, the largest first",
      kControllable, UInt{0, G_MAXUINT32}, kMember<&Properties::max_objects>},
-    {"post-messages", "Post messages", "Post an element message named cudaccl for every frame",
+    {"post-messages", "Post messages", "Post an element message named cudaccl for every frame, and cudaccl-event for every event",
      kControllable, Bool{}, kMember<&Properties::post_messages>},
 };
 // clang-format on
@@ -307,9 +319,10 @@ void install_properties(GObjectClass* klass) {
           GST_TYPE_STRUCTURE, kReadOnly));
   g_object_class_install_property(
       klass, kRegionsId,
-      g_param_spec_string("regions", "Regions",
-                          "Polygons to include and to exclude: JSON text, or the path of a JSON file",
-                          nullptr, kLive));
+      g_param_spec_string(
+          "regions", "Regions",
+          "Polygons to include and to exclude, zones and lines: JSON text, or a JSON file's path", nullptr,
+          kLive));
 }
 
 bool set_property(Properties* properties, guint id, const GValue* value) {

@@ -10,6 +10,7 @@
 
 #include "ccl/config.h"
 #include "ccl/segment.h"
+#include "ccl/tracking.h"
 
 namespace cudaccl {
 
@@ -238,10 +239,11 @@ struct Properties {
   /**
    * GstCudaCcl:regions:
    *
-   * Polygons that foreground must be in, or must not be in: JSON text that begins with a brace, or the path
-   * of a JSON file, which is read when the property is set. Null or an empty text: the whole frame. Text that
-   * cannot be used is refused with a warning, and the old regions stay. See docs/regions.md. Not with
-   * `foreground=values`.
+   * Polygons that foreground must be in, or must not be in, and zones and lines for the events of
+   * #GstCudaCcl:track: JSON text that begins with a brace, or the path of a JSON file, which is read when the
+   * property is set. Null or an empty text: the whole frame. Text that cannot be used is refused with a
+   * warning, and the old regions stay. See docs/regions.md. With `foreground=values` only zones and lines
+   * count.
    *
    * Since: 0.1
    */
@@ -413,6 +415,56 @@ struct Properties {
   ccl::Settings settings;  // less what frame_settings() fills in
 
   /**
+   * GstCudaCcl:track:
+   *
+   * Gives components an identity over time: each has the id of its track, which stays the same from frame to
+   * frame. Tracks and events travel in the metadata, see docs/events.md. What the filters do not keep is not
+   * tracked.
+   *
+   * Since: 0.1
+   */
+  bool track = false;
+
+  /**
+   * GstCudaCcl:track-confirm:
+   *
+   * With #GstCudaCcl:track: frames in which a track must be seen before it is confirmed. Only confirmed
+   * tracks have events.
+   *
+   * Since: 0.1
+   */
+  ccl::Tracking tracking;  // less lost_ms, which frame_tracking() fills in
+
+  /**
+   * GstCudaCcl:track-lost:
+   *
+   * With #GstCudaCcl:track: nanoseconds after which a track that is not seen ends. Until then its place is
+   * predicted. Whole milliseconds count.
+   *
+   * Since: 0.1
+   */
+  guint64 track_lost = 1 * GST_SECOND;
+
+  /**
+   * GstCudaCcl:max-tracks:
+   *
+   * With #GstCudaCcl:track: length of the table of tracks, which is allocated in advance. Components for
+   * which it has no room have the id 0. A change ends all tracks.
+   *
+   * Since: 0.1
+   */
+  guint max_tracks = 2048;
+
+  /**
+   * GstCudaCcl:event-hold:
+   *
+   * With #GstCudaCcl:track: nanoseconds without any component after which the event `stopped` is made.
+   *
+   * Since: 0.1
+   */
+  guint64 event_hold = 2 * GST_SECOND;
+
+  /**
    * GstCudaCcl:metadata:
    *
    * Metadata that buffers carry: all records as one GstCudaCclMeta, and the largest components as regions of
@@ -437,6 +489,7 @@ struct Properties {
    *
    * Posts an element message named `cudaccl` for every frame, with `timestamp`, `stream-time`, `running-time`
    * and `duration` (#guint64), and the frame's counts such as `n-components` (#guint): see docs/metadata.md.
+   * With #GstCudaCcl:track also one named `cudaccl-event` for every event: see docs/events.md.
    *
    * Since: 0.1
    */
@@ -461,9 +514,10 @@ enum : guint {
    * A structure `application/x-cudaccl-stats`. `device` (#gchararray) and `device-id` (#gint, -1 on the CPU)
    * describe the processor in use. `frames`, `dropped` (the sum of `late` and `corrupt`), `late`, `corrupt`
    * and the sums of the frames' counts such as `components` (#guint64) are counted since the start: see
-   * docs/metadata.md. Each of the stages `upload`, `segment`, `label`, `number`, `measure`, `paint` and
-   * `download` has its time per frame in microseconds, as `STAGE-us-min`, `STAGE-us-mean` and `STAGE-us-max`
-   * (#gdouble). While frames flow, a change is notified at most once a second.
+   * docs/metadata.md. So are events, in total and for each zone and line: see docs/events.md. Each of the
+   * stages `upload`, `segment`, `label`, `number`, `measure`, `track`, `paint` and `download` has its time
+   * per frame in microseconds, as `STAGE-us-min`, `STAGE-us-mean` and `STAGE-us-max` (#gdouble). While frames
+   * flow, a change is notified at most once a second.
    *
    * Since: 0.1
    */

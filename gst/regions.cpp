@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "regions.h"
 
+#include <gst/gst.h>
 #include <json-glib/json-glib.h>
 #include <sys/stat.h>
 
@@ -16,6 +17,8 @@ namespace {
 
 constexpr gint64 kVersion = 1;
 constexpr double kMaxCoordinate = 1e6;
+constexpr double kMaxSeconds = 1e6;
+constexpr gint64 kMaxCrowd = 1'000'000;
 constexpr off_t kMaxFileSize = off_t{16} << 20;
 
 struct Unreferencer {
@@ -97,13 +100,17 @@ std::optional<std::string> text_of(JsonObject* object, const char* name, const s
   return json_node_get_string(node);
 }
 
-double coordinate_of(JsonNode* node, const std::string& place) {
+double number_of(JsonNode* node, const std::string& place) {
   const bool is_number = JSON_NODE_HOLDS_VALUE(node) && (json_node_get_value_type(node) == G_TYPE_INT64 ||
                                                          json_node_get_value_type(node) == G_TYPE_DOUBLE);
   if (!is_number) {
     refuse(place + " is not a number");
   }
-  const double value = json_node_get_double(node);
+  return json_node_get_double(node);
+}
+
+double coordinate_of(JsonNode* node, const std::string& place) {
+  const double value = number_of(node, place);
   if (!(std::abs(value) <= kMaxCoordinate)) {
     refuse(place + " is not between -1000000 and 1000000");
   }
@@ -120,31 +127,128 @@ ccl::Point point_of(JsonNode* node, const std::string& place) {
           coordinate_of(json_array_get_element(coordinates, 1), element(place, 1))};
 }
 
-ccl::Region region_of(JsonNode* node, const std::string& place) {
-  JsonObject* object = object_of(node, place);
-  check_members(object, place, {"name", "polygon", "comment"});
+std::vector<ccl::Point> polygon_of(JsonObject* object, const std::string& place) {
   const std::string polygon_place = place + ".polygon";
   JsonArray* points = array_of(json_object_get_member(object, "polygon"), polygon_place);
   const guint count = json_array_get_length(points);
   if (count < 3) {
     refuse(polygon_place + " has " + std::to_string(count) + " points; at least 3 enclose an area");
   }
-  ccl::Region region{.name = text_of(object, "name", place).value_or(""), .polygon = {}};
+  std::vector<ccl::Point> polygon;
   for (guint i = 0; i < count; ++i) {
-    region.polygon.push_back(point_of(json_array_get_element(points, i), element(polygon_place, i)));
+    polygon.push_back(point_of(json_array_get_element(points, i), element(polygon_place, i)));
   }
-  return region;
+  return polygon;
 }
 
-std::vector<ccl::Region> regions_of(JsonObject* document, const char* name) {
-  std::vector<ccl::Region> regions;
+ccl::Region region_of(JsonNode* node, const std::string& place) {
+  JsonObject* object = object_of(node, place);
+  check_members(object, place, {"name", "polygon", "comment"});
+  return {.name = text_of(object, "name", place).value_or(""), .polygon = polygon_of(object, place)};
+}
+
+/* Zones and lines: events name them, so each has a name of its own */
+
+std::string name_of(JsonObject* object, const std::string& place) {
+  const std::string name = text_of(object, "name", place).value_or("");
+  if (name.empty()) {
+    refuse(place + " has no name; events and counts need one");
+  }
+  return name;
+}
+
+ccl::Anchor anchor_of(JsonObject* object, const std::string& place) {
+  const std::string anchor = text_of(object, "anchor", place).value_or("bottom");
+  if (anchor != "bottom" && anchor != "centroid") {
+    refuse(place + ".anchor is \"" + anchor + "\"; it can be \"bottom\" or \"centroid\"");
+  }
+  return anchor == "bottom" ? ccl::Anchor::kBottom : ccl::Anchor::kCentroid;
+}
+
+/// From seconds to nanoseconds; 0 if there is no such member.
+int64_t dwell_of(JsonObject* object, const std::string& place) {
+  JsonNode* node = json_object_get_member(object, "dwell");
+  if (node == nullptr) {
+    return 0;
+  }
+  const double seconds = number_of(node, place + ".dwell");
+  if (!(seconds >= 0.001 && seconds <= kMaxSeconds)) {
+    refuse(place + ".dwell is not between 0.001 and 1000000 seconds");
+  }
+  return std::llround(seconds * GST_SECOND);
+}
+
+uint32_t crowd_of(JsonObject* object, const std::string& place) {
+  JsonNode* node = json_object_get_member(object, "crowd");
+  if (node == nullptr) {
+    return ccl::kNoCrowd;
+  }
+  const bool is_integer = JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_INT64;
+  if (!is_integer || json_node_get_int(node) < 0 || json_node_get_int(node) > kMaxCrowd) {
+    refuse(place + ".crowd is not an integer between 0 and 1000000");
+  }
+  return static_cast<uint32_t>(json_node_get_int(node));
+}
+
+ccl::Zone zone_of(JsonNode* node, const std::string& place) {
+  JsonObject* object = object_of(node, place);
+  check_members(object, place, {"name", "polygon", "anchor", "dwell", "crowd", "comment"});
+  return {.name = name_of(object, place),
+          .polygon = polygon_of(object, place),
+          .anchor = anchor_of(object, place),
+          .dwell_ns = dwell_of(object, place),
+          .crowd = crowd_of(object, place)};
+}
+
+ccl::Point end_of(JsonObject* object, const char* name, const std::string& place) {
+  const std::string end_place = place + "." + name;
+  return point_of(json_object_get_member(object, name), end_place);
+}
+
+ccl::Line line_of(JsonNode* node, const std::string& place) {
+  JsonObject* object = object_of(node, place);
+  check_members(object, place, {"name", "from", "to", "anchor", "comment"});
+  const ccl::Line line = {.name = name_of(object, place),
+                          .from = end_of(object, "from", place),
+                          .to = end_of(object, "to", place),
+                          .anchor = anchor_of(object, place)};
+  if (line.from == line.to) {
+    refuse(place + " has no length: from and to are the same point");
+  }
+  return line;
+}
+
+/// The elements of an array of the document, each made by `make`; none if there is no such array.
+template <typename T>
+std::vector<T> list_of(JsonObject* document, const char* name, T (*make)(JsonNode*, const std::string&)) {
+  std::vector<T> list;
   if (JsonNode* node = json_object_get_member(document, name)) {
     JsonArray* array = array_of(node, name);
     for (guint i = 0; i < json_array_get_length(array); ++i) {
-      regions.push_back(region_of(json_array_get_element(array, i), element(name, i)));
+      list.push_back(make(json_array_get_element(array, i), element(name, i)));
     }
   }
-  return regions;
+  return list;
+}
+
+/// The same for zones or lines, of which there are not too many, and no two of the same name.
+template <typename T>
+std::vector<T> named_list_of(JsonObject* document, const char* name, size_t most,
+                             T (*make)(JsonNode*, const std::string&)) {
+  std::vector<T> list = list_of(document, name, make);
+  if (list.size() > most) {
+    refuse(std::string(name) + " has " + std::to_string(list.size()) + " elements; at most " +
+           std::to_string(most) + " are possible");
+  }
+  for (size_t i = 0; i < list.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (list[i].name == list[j].name) {
+        refuse(element(name, static_cast<guint>(i)) + " and " + element(name, static_cast<guint>(j)) +
+               " have the same name \"" + list[i].name + "\"");
+      }
+    }
+  }
+  return list;
 }
 
 void check_version(JsonObject* document) {
@@ -165,14 +269,11 @@ ccl::Regions document_of(JsonNode* root) {
   if (units != "relative" && units != "pixels") {
     refuse("units is \"" + units + "\"; it can be \"relative\" or \"pixels\"");
   }
-  for (const char* reserved : {"zones", "lines"}) {
-    if (JsonNode* node = json_object_get_member(document, reserved)) {
-      array_of(node, reserved);
-    }
-  }
   return {.is_relative = units == "relative",
-          .include = regions_of(document, "include"),
-          .exclude = regions_of(document, "exclude")};
+          .include = list_of(document, "include", region_of),
+          .exclude = list_of(document, "exclude", region_of),
+          .zones = named_list_of(document, "zones", ccl::kMaxZones, zone_of),
+          .lines = named_list_of(document, "lines", ccl::kMaxLines, line_of)};
 }
 
 /// The parser's "<data>:3:12: Parse error: …" as "line 3, character 12: Parse error: …".

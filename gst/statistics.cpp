@@ -14,10 +14,10 @@ struct Stage {
 };
 
 constexpr Stage kStageTimes[] = {
-    {"upload", &ccl::StageTimes::upload},     {"segment", &ccl::StageTimes::segment},
-    {"label", &ccl::StageTimes::label},       {"number", &ccl::StageTimes::number},
-    {"measure", &ccl::StageTimes::measure},   {"paint", &ccl::StageTimes::paint},
-    {"download", &ccl::StageTimes::download},
+    {"upload", &ccl::StageTimes::upload},   {"segment", &ccl::StageTimes::segment},
+    {"label", &ccl::StageTimes::label},     {"number", &ccl::StageTimes::number},
+    {"measure", &ccl::StageTimes::measure}, {"track", &ccl::StageTimes::track},
+    {"paint", &ccl::StageTimes::paint},     {"download", &ccl::StageTimes::download},
 };
 
 }  // namespace
@@ -50,6 +50,16 @@ void Statistics::count_late() {
 void Statistics::count_corrupt() {
   const std::lock_guard guard(lock_);
   ++totals_.corrupt;
+}
+
+void Statistics::set_places(const ccl::Regions& regions) {
+  const std::lock_guard guard(lock_);
+  totals_.events.set_places(regions);
+}
+
+void Statistics::count_events(std::span<const CclEvent> events, std::span<const uint32_t> n_inside) {
+  const std::lock_guard guard(lock_);
+  totals_.events.count(events, n_inside);
 }
 
 void Statistics::reset() {
@@ -85,6 +95,7 @@ GstStructure* Statistics::to_structure(const Processor& processor) const {
     const std::string field = std::string("removed-by-") + ccl::kFilterConditionNames[i];
     gst_structure_set(structure, field.c_str(), G_TYPE_UINT64, totals.n_removed[i], nullptr);
   }
+  totals.events.add_to(structure);
   for (int i = 0; i < kStages; ++i) {
     const Range& stage = totals.stages[i];
     const std::string prefix = std::string(kStageTimes[i].name) + "-us-";

@@ -25,6 +25,8 @@ struct EventConfig {
   uint32_t width = 0;
   uint32_t height = 0;
   uint32_t max_tracks = 0;  ///< as in Config
+
+  bool operator==(const EventConfig&) const = default;
 };
 
 /// What a frame adds.
@@ -59,6 +61,9 @@ class EventMaker {
   /// parent, left, entered, dwelled, crossed (each by ascending zone or line), died; then merged, then split,
   /// each by ascending id; then crowded by ascending zone; then stopped. Valid until the next call.
   std::span<const CclEvent> events() const { return events_; }
+
+  /// How many tracks are in each zone.
+  std::span<const uint32_t> n_inside() const { return n_inside_; }
 
  private:
   /// A track that was in the last frame.

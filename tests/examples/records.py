@@ -30,7 +30,6 @@ COMPONENT = numpy.dtype([
 def records(buffer):
     """The component records that cudaccl left on a buffer."""
     structure = buffer.get_custom_meta("GstCudaCclMeta").get_structure()
-    assert structure.get_value("layout-version") == 1
     return numpy.frombuffer(structure.get_value("components").get_data() or b"", COMPONENT)
 
 

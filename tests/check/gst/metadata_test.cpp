@@ -39,7 +39,7 @@ TEST(Components, FieldsOfTheStructure) {
                                 &width, "height", G_TYPE_UINT, &height, "n-components", G_TYPE_UINT, &count,
                                 "overflow", G_TYPE_BOOLEAN, &overflow, "labels-saturated", G_TYPE_BOOLEAN,
                                 &saturated, nullptr));
-  EXPECT_EQ(version, CCL_COMPONENT_LAYOUT_VERSION);
+  EXPECT_EQ(version, 2u);
   EXPECT_EQ(width, kShapes.width);
   EXPECT_EQ(height, kShapes.height);
   EXPECT_EQ(count, 5u);
@@ -49,6 +49,35 @@ TEST(Components, FieldsOfTheStructure) {
   ASSERT_NE(records, nullptr);
   ASSERT_TRUE(G_VALUE_HOLDS(records, G_TYPE_BYTES));
   EXPECT_EQ(g_bytes_get_size(static_cast<GBytes*>(g_value_get_boxed(records))), 5 * 64u);
+  for (const char* field : {"tracks", "events", "zones", "lines"}) {
+    EXPECT_FALSE(gst_structure_has_field(structure, field)) << field << ": only with track=true";
+  }
+}
+
+/// Fields of version 1 stay as they are. Without one of them there are no records.
+TEST(Components, AreReadFromAllVersions) {
+  Harness h("output=mask");
+  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  const std::vector<CclComponent> expected = label(kShapes, {}).records;
+  const Ref<GstBuffer> out = h.process(kShapes);
+  GstStructure* structure =
+      gst_custom_meta_get_structure(gst_buffer_get_custom_meta(out.get(), GST_CUDACCL_META_NAME));
+  GstCudaCclInfo info{};
+  for (const guint version : {1u, 2u, 3u, 99u}) {
+    gst_structure_set(structure, "layout-version", G_TYPE_UINT, version, "later", G_TYPE_STRING, "field",
+                      nullptr);
+    ASSERT_TRUE(gst_buffer_get_cudaccl_info(out.get(), &info)) << version;
+    expect_records(info.records, info.n_records, expected);
+    EXPECT_FALSE(info.is_tracked);
+    EXPECT_EQ(info.n_tracks + info.n_events, 0u);
+    EXPECT_EQ(info.zones, nullptr);
+  }
+  for (const char* field : {"layout-version", "width", "overflow", "level", "components"}) {
+    const Ref<GstBuffer> copy(gst_buffer_copy_deep(out.get()));
+    gst_structure_remove_field(
+        gst_custom_meta_get_structure(gst_buffer_get_custom_meta(copy.get(), GST_CUDACCL_META_NAME)), field);
+    EXPECT_FALSE(gst_buffer_get_cudaccl_info(copy.get(), &info)) << field;
+  }
 }
 
 /// Computed by hand, to find mistakes in the tests' own flood fill.

@@ -27,8 +27,8 @@ constexpr const char* kRelative = R"({
   "version": 1,
   "include": [{"polygon": [[0, 0], [0.66666, 0], [0.66666, 1], [0, 1]]}],
   "exclude": [{"name": "sky", "polygon": [[-5, -5], [5, -5], [5, 0.5], [-5, 0.5]]}],
-  "zones": [{"name": "door", "anything": 1}],
-  "lines": []
+  "zones": [{"name": "door", "polygon": [[0, 0], [1, 0], [1, 1]], "dwell": 2.5, "crowd": 3, "comment": 1}],
+  "lines": [{"name": "gate", "from": [0, 0], "to": [1, 0], "anchor": "centroid"}]
 })";
 bool is_in_relative(uint32_t x, uint32_t y) {
   return x < 30 && y >= 16;
@@ -194,6 +194,68 @@ std::string with_include(const std::string& include) {
   return "{\"version\": 1,\n \"include\": [" + include + "]}";
 }
 
+std::string with_zones(const std::string& zones) {
+  return "{\"version\": 1,\n \"zones\": [" + zones + "]}";
+}
+
+std::string with_lines(const std::string& lines) {
+  return "{\"version\": 1,\n \"lines\": [" + lines + "]}";
+}
+
+/// A zone with these members in addition to its name and polygon.
+std::string zone(const std::string& members, const std::string& name = "a") {
+  return R"({"name": ")" + name + R"(", "polygon": [[0,0],[1,0],[1,1]])" + members + "}";
+}
+
+std::string line(const std::string& members, const std::string& name = "a") {
+  return R"({"name": ")" + name + R"(", "from": [0,0], "to": [1,0])" + members + "}";
+}
+
+/// So many elements, each with a name of its own.
+std::string many(std::string (*make)(const std::string&, const std::string&), int count) {
+  std::string list;
+  for (int i = 0; i < count; ++i) {
+    list += (i > 0 ? "," : "") + make("", std::to_string(i));
+  }
+  return list;
+}
+
+std::vector<Bad> bad_zones_and_lines() {
+  return {
+      {"ZoneNoObject", with_zones("[]"), {"zones[0] is not an object"}},
+      {"ZoneNoName", with_zones(R"({"polygon": [[0,0],[1,0],[1,1]]})"), {"zones[0] has no name"}},
+      {"ZoneEmptyName", with_zones(zone("", "")), {"zones[0] has no name"}},
+      {"ZoneNoPolygon", with_zones(R"({"name": "a"})"), {"zones[0].polygon is not an array"}},
+      {"ZoneTwoPoints",
+       with_zones(R"({"name": "a", "polygon": [[0,0],[1,1]]})"),
+       {"zones[0].polygon has 2 points"}},
+      {"ZoneMember", with_zones(zone(R"(, "dwel": 2)")), {"unknown member \"dwel\""}},
+      {"ZoneAnchor", with_zones(zone(R"(, "anchor": "top")")), {"zones[0].anchor is \"top\"", "centroid"}},
+      {"ZoneAnchorNumber", with_zones(zone(R"(, "anchor": 1)")), {"zones[0].anchor is not a string"}},
+      {"ZoneDwellText", with_zones(zone(R"(, "dwell": "2 s")")), {"zones[0].dwell is not a number"}},
+      {"ZoneDwellZero", with_zones(zone(R"(, "dwell": 0)")), {"zones[0].dwell is not between 0.001"}},
+      {"ZoneDwellLong", with_zones(zone(R"(, "dwell": 1e7)")), {"zones[0].dwell is not between"}},
+      {"ZoneCrowdNegative", with_zones(zone(R"(, "crowd": -1)")), {"zones[0].crowd is not an integer"}},
+      {"ZoneCrowdReal", with_zones(zone(R"(, "crowd": 1.5)")), {"zones[0].crowd is not an integer"}},
+      {"ZoneCrowdLarge", with_zones(zone(R"(, "crowd": 4294967295)")), {"zones[0].crowd is not an integer"}},
+      {"ZonesOfOneName",
+       with_zones(zone("", "door") + "," + zone("") + "," + zone("", "door")),
+       {"zones[2] and zones[0] have the same name \"door\""}},
+      {"TooManyZones", with_zones(many(zone, 33)), {"zones has 33 elements; at most 32"}},
+      {"LineNoName", with_lines(R"({"from": [0,0], "to": [1,0]})"), {"lines[0] has no name"}},
+      {"LineNoEnd", with_lines(R"({"name": "a", "from": [0,0]})"), {"lines[0].to is not an array"}},
+      {"LineEnd",
+       with_lines(R"({"name": "a", "from": [0,0,0], "to": [1,0]})"),
+       {"lines[0].from has 3 numbers"}},
+      {"LineNoLength",
+       with_lines(R"({"name": "a", "from": [0.5,0.5], "to": [0.5,0.5]})"),
+       {"lines[0] has no length"}},
+      {"LineMember", with_lines(line(R"(, "dwell": 1)")), {"unknown member \"dwell\""}},
+      {"LinesOfOneName", with_lines(line("") + "," + line("")), {"lines[1] and lines[0] have the same name"}},
+      {"TooManyLines", with_lines(many(line, 33)), {"lines has 33 elements; at most 32"}},
+  };
+}
+
 std::vector<Bad> bad_texts() {
   return {
       {"NoFile", "/nonexistent/regions.json", {"/nonexistent/regions.json", "No such file"}},
@@ -208,6 +270,7 @@ std::vector<Bad> bad_texts() {
       {"UnknownMember", R"({"version": 1, "exlude": []})", {"unknown member \"exlude\""}},
       {"NotAnArray", R"({"version": 1, "include": {}})", {"include is not an array"}},
       {"ZonesNotAnArray", R"({"version": 1, "zones": 3})", {"zones is not an array"}},
+      {"LinesNotAnArray", R"({"version": 1, "lines": {}})", {"lines is not an array"}},
       {"NotAnObject", with_include("3"), {"include[0] is not an object"}},
       {"NoPolygon", with_include(R"({"name": "a"})"), {"include[0].polygon is not an array"}},
       {"NameIsANumber", with_include(R"({"name": 3, "polygon": [[0,0],[1,0],[1,1]]})"), {"include[0].name"}},
@@ -234,7 +297,10 @@ std::vector<Bad> bad_texts() {
 TEST_F(Regions, BadTextIsRefused) {
   start();
   set(kBox);
-  for (const Bad& bad : bad_texts()) {
+  std::vector<Bad> all = bad_texts();
+  const std::vector<Bad> of_events = bad_zones_and_lines();
+  all.insert(all.end(), of_events.begin(), of_events.end());
+  for (const Bad& bad : all) {
     SCOPED_TRACE(bad.name);
     set(bad.text.c_str());
     EXPECT_EQ(value(), kBox);
@@ -247,6 +313,21 @@ TEST_F(Regions, BadTextIsRefused) {
     expect(is_in_box);
   }
   EXPECT_EQ(h->message(GST_MESSAGE_ERROR), nullptr);
+}
+
+/// As many as are possible, wherever they are: they do not change what counts.
+TEST_F(Regions, ZonesAndLinesAreNoRegions) {
+  start();
+  for (const std::string& text :
+       {with_zones(many(zone, 32)), with_lines(many(line, 32)),
+        with_zones(zone(R"(, "dwell": 0.001, "crowd": 0)")),
+        std::string(
+            R"({"version": 1, "zones": [{"name": "far", "polygon": [[2, 2], [1e6, 2], [3, 3]]}]})")}) {
+    set(text.c_str());
+    EXPECT_EQ(value(), text);
+    expect(everywhere);
+  }
+  EXPECT_EQ(h->message(GST_MESSAGE_WARNING), nullptr);
 }
 
 TEST_F(Regions, ReasonOfAFileNamesItWithTheLine) {

@@ -101,15 +101,21 @@ TEST(Stats, CountsAndTimes) {
   EXPECT_EQ(field(stats.get(), "dropped"), 0u);
   EXPECT_EQ(field(stats.get(), "components"), components);
   EXPECT_EQ(field(stats.get(), "overflow"), 4u);
-  std::set<std::string> fields = {"device",  "device-id",  "frames",   "dropped", "late",
-                                  "corrupt", "components", "overflow", "levels",  "relearning"};
+  std::set<std::string> fields = {"device",     "device-id", "frames", "dropped",    "late",  "corrupt",
+                                  "components", "overflow",  "levels", "relearning", "zones", "lines"};
   for (const char* condition : ccl::kFilterConditionNames) {
     const std::string name = std::string("removed-by-") + condition;
     fields.insert(name);
     EXPECT_EQ(field(stats.get(), name.c_str()), 0u);
   }
+  for (const char* type : {"born", "died", "merged", "split", "entered", "left", "dwelled", "crossed-left",
+                           "crossed-right", "crowded", "started", "stopped"}) {
+    fields.insert(std::string("events-") + type);
+    EXPECT_EQ(field(stats.get(), ("events-" + std::string(type)).c_str()), 0u);
+  }
   double total = 0;
-  for (const char* stage : {"upload", "segment", "label", "number", "measure", "paint", "download"}) {
+  for (const char* stage :
+       {"upload", "segment", "label", "number", "measure", "track", "paint", "download"}) {
     const std::string prefix = std::string(stage) + "-us-";
     fields.insert({prefix + "min", prefix + "mean", prefix + "max"});
     double min = -1, mean = -1, max = -1;
