@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """README.md and docs/: every launch line runs, every snippet works, every property is in the table, no link is dead."""
 
+import json
 import os
 import re
 import shlex
@@ -293,6 +294,93 @@ def test_python_snippet_reads_buffers_with_and_without_records(folder):
     done = run([sys.executable, "-c", snippets(README, "python")[0] + textwrap.dedent(program)], folder)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["1", "0", "0", "0", "[1]"]
+
+
+def test_python_snippet_reads_tracks_and_events(folder):
+    """The snippet of docs/events.md on a ball that is in a zone, on a buffer without tracks, and on one without a meta."""
+    pytest.importorskip("gi")
+    pytest.importorskip("numpy")
+    document = DOCUMENTS[ROOT / "docs" / "events.md"]
+    program = """
+        import gi
+        gi.require_version("Gst", "1.0")
+        gi.require_version("GstApp", "1.0")
+        from gi.repository import Gst, GstApp
+
+        Gst.init(None)
+
+        def labelled(properties):
+            pipeline = Gst.parse_launch(f"videotestsrc num-buffers=4 pattern=ball ! video/x-raw,format=GRAY8"
+                                        f" ! cudaccl name=ccl threshold=100 {properties} ! appsink name=sink")
+            pipeline.get_by_name("ccl").props.regions = REGIONS
+            pipeline.set_state(Gst.State.PLAYING)
+            buffers = [pipeline.get_by_name("sink").pull_sample().get_buffer() for _ in range(4)]
+            pipeline.set_state(Gst.State.NULL)
+            return buffers
+
+        for buffer in [Gst.Buffer.new(), labelled("")[0], labelled("track=true metadata=roi")[3]]:
+            assert len(tracks_of(buffer)) == 0 and list(events_of(buffer)) == []
+        tracked = labelled("track=true")
+        assert [list(tracks_of(buffer)["id"]) for buffer in tracked] == [[1]] * 4
+        assert [int(tracks_of(buffer)["zones"][0]) for buffer in tracked] == [0, 0, 1, 1]
+        print([event for buffer in tracked for event in events_of(buffer)])
+        """
+    regions = '{"version": 1, "zones": [{"name": "all", "polygon": [[0, 0], [1, 0], [1, 1], [0, 1]], "crowd": 0}]}'
+    code = snippets(document, "python")[0] + f"\nREGIONS = {regions!r}\n" + textwrap.dedent(program)
+    done = run([sys.executable, "-c", code], folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str([("started", 0, 0, None), ("born", 1, 0, None), ("entered", 1, 0, "all"),
+                                       ("crowded", 0, 1, "all")])
+
+
+def fits(value, rule, schema):
+    """Whether a JSON value fits a rule made of the keywords that docs/regions.schema.json uses."""
+    kinds = {"object": dict, "array": list, "string": str, "number": (int, float), "integer": int}
+    if "$ref" in rule:
+        return fits(value, schema["$defs"][rule["$ref"].removeprefix("#/$defs/")], schema)
+    if "type" in rule and (not isinstance(value, kinds[rule["type"]]) or isinstance(value, bool)):
+        return False
+    if isinstance(value, dict):
+        properties = rule.get("properties", {})
+        return all(name in value for name in rule.get("required", [])) and all(
+            name in properties and fits(member, properties[name], schema) for name, member in value.items())
+    if isinstance(value, (list, str)):
+        kind = "Items" if isinstance(value, list) else "Length"
+        if not rule.get("min" + kind, 0) <= len(value) <= rule.get("max" + kind, len(value)):
+            return False
+    if isinstance(value, list):
+        return all(fits(item, rule["items"], schema) for item in value)
+    if isinstance(value, (int, float)) and not rule.get("minimum", value) <= value <= rule.get("maximum", value):
+        return False
+    return value in rule.get("enum", [value]) and value == rule.get("const", value)
+
+
+def zone(**members):
+    return {"version": 1, "zones": [{"name": "a", "polygon": [[0, 0], [1, 0], [1, 1]], **members}]}
+
+
+def line(**members):
+    return {"version": 1, "lines": [{"name": "a", "from": [0, 0], "to": [1, 0], **members}]}
+
+
+def test_schema_of_regions_agrees_with_the_element(folder):
+    """The JSON examples of docs/, and what is at and behind the limits."""
+    schema = json.loads((ROOT / "docs" / "regions.schema.json").read_text())
+    cases = [(json.loads(text), True) for document in DOCUMENTS.values() for text in snippets(document, "json")]
+    assert len(cases) >= 2
+    cases += [(value, True) for value in (zone(), zone(dwell=0.001, crowd=0), zone(dwell=1e6, crowd=1000000, comment=1),
+                                          zone(anchor="bottom"), line(), line(anchor="centroid", to=[1e6, -1e6]))]
+    cases += [(value, False) for value in (zone(dwell=0), zone(dwell="1"), zone(dwell=1000001), zone(crowd=-1), zone(crowd=1.5),
+                                           zone(crowd=1000001), zone(name=""), zone(anchor="top"), zone(colour=1),
+                                           zone(polygon=[[0, 0], [1, 1]]), line(name=1), line(to=[0]), line(dwell=1),
+                                           {"version": 1, "lines": [{"name": "a", "from": [0, 0]}]},
+                                           {"version": 1, "zones": 33 * zone()["zones"]}, {"zones": []})]
+    for value, is_good in cases:
+        (folder / "case.json").write_text(json.dumps(value))
+        done = run(shlex.split("gst-launch-1.0 videotestsrc num-buffers=1 ! cudaccl regions=case.json ! fakesink"), folder)
+        assert done.returncode == 0, done.stderr
+        assert ("cannot be used" not in done.stderr) == is_good, (value, done.stderr)
+        assert fits(value, schema, schema) == is_good, value
 
 
 def anchors(document):

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ccl/events.h"
 #include "drawing.h"
 #include "fixture.h"
 #include "host/stages/draw.h"
@@ -195,6 +196,40 @@ TEST(AllocationTest, TracksTakeNoMemory) {
     }
     EXPECT_EQ(n_allocations - before, 0u) << labeler.nick;
   }
+}
+
+/// Events of a full table, of which half ends in each frame, with as many zones and lines as there can be.
+TEST(AllocationTest, EventsTakeNoMemory) {
+  Regions regions;
+  regions.is_relative = false;
+  for (uint32_t i = 0; i < kMaxZones; ++i) {
+    const double edge = i + 50;
+    regions.zones.push_back(
+        {.name = "", .polygon = {{0, 0}, {edge, 0}, {edge, 200}, {0, 200}}, .dwell_ns = 1});
+    regions.lines.push_back({.name = "", .from = {edge, 0}, .to = {edge, 200}});
+  }
+  constexpr uint32_t kTracks = 40;
+  constexpr uint32_t kAlone = CCL_TRACK_CONFIRMED;
+  constexpr uint32_t kTogether = CCL_TRACK_CONFIRMED | CCL_TRACK_MERGED;
+  EventMaker maker;
+  ASSERT_TRUE(maker.configure({.width = 200, .height = 200, .max_tracks = kTracks}, regions).ok());
+  CclTrack tracks[kTracks] = {};
+  uint64_t events = 0;
+  const uint64_t before = n_allocations;
+  for (uint32_t frame = 0; frame < 20; ++frame) {
+    for (uint32_t i = 0; i < kTracks; ++i) {
+      tracks[i].id = frame * kTracks / 2 + i + 1;
+      tracks[i].flags = i % 4 < 2 && frame % 2 == 0 ? kTogether : kAlone;
+      tracks[i].component = frame % 2 == 0 ? i / 2 : i;
+      tracks[i].cx = static_cast<float>(frame * 90 % 180);
+      tracks[i].x = static_cast<uint16_t>(frame * 90 % 180);
+      tracks[i].width = tracks[i].height = 1;
+    }
+    maker.update({.tracks = tracks, .n_components = kTracks, .time = frame * 1000});
+    events += maker.events().size();
+  }
+  EXPECT_EQ(n_allocations - before, 0u);
+  EXPECT_GT(events, 20 * 1000u);
 }
 
 TEST(AllocationTest, OutOfMemorySaysWhatNeedsLess) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "harness.h"
 
@@ -95,6 +97,44 @@ TEST(Analytics, OneDetectionPerComponent) {
   ASSERT_TRUE(h.send_caps("GRAY8", dots.width, dots.height));
   for (const Image& image : {dots, blank(100, 90), noise(100, 90, 1), dots}) {
     EXPECT_EQ(detections_of(h.process(image).get()), expected_detections(image, 1000));
+  }
+}
+
+/// With tracks each detection relates to tracking metadata with the id of its component.
+TEST(Analytics, DetectionsRelateToTracks) {
+  Harness h("output=mask metadata=components+analytics track=true");
+  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  for (guint frame = 0; frame < 4; ++frame) {
+    const Ref<GstBuffer> out = h.process(kShapes);
+    const GstCudaCclInfo info = components_of(out.get());
+    GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(out.get());
+    ASSERT_NE(relations, nullptr);
+    std::map<std::pair<gint, gint>, guint64> ids;  // by the corner of the box
+    gpointer state = nullptr;
+    GstAnalyticsMtd found;
+    while (
+        gst_analytics_relation_meta_iterate(relations, &state, gst_analytics_od_mtd_get_mtd_type(), &found)) {
+      GstAnalyticsMtd tracking;
+      gint x = -1, y = -1, width = 0, height = 0;
+      gfloat confidence = 0;
+      guint64 id = 0;
+      GstClockTime first = 99, last = 99;
+      gboolean is_lost = TRUE;
+      ASSERT_TRUE(gst_analytics_od_mtd_get_location(&found, &x, &y, &width, &height, &confidence));
+      ASSERT_TRUE(gst_analytics_relation_meta_get_direct_related(
+          relations, found.id, GST_ANALYTICS_REL_TYPE_RELATE_TO, gst_analytics_tracking_mtd_get_mtd_type(),
+          nullptr, &tracking));
+      ASSERT_TRUE(gst_analytics_tracking_mtd_get_info(&tracking, &id, &first, &last, &is_lost));
+      EXPECT_EQ(first, 0u);
+      EXPECT_EQ(last, frame * kFrameDuration);
+      EXPECT_FALSE(is_lost);
+      ids[{x, y}] = id;
+    }
+    ASSERT_EQ(ids.size(), info.n_records);
+    for (guint i = 0; i < info.n_records; ++i) {
+      const CclComponent& c = info.records[i];
+      EXPECT_EQ((ids[{static_cast<gint>(c.x), static_cast<gint>(c.y)}]), c.id);
+    }
   }
 }
 
