@@ -118,6 +118,8 @@ void EventMaker::clear() {
   events_.clear();
   std::fill(n_inside_.begin(), n_inside_.end(), 0);
   crowded_ = 0;
+  now_ = 0;
+  has_begun_ = false;
   last_time_ = kNoTime;
   is_active_ = false;
   quiet_ = 0;
@@ -142,14 +144,20 @@ void EventMaker::update(const EventFrame& frame) {
 }
 
 /// A time that is missing, or not later than that of the frame before, is taken to be one usual step later.
+/// The first frame of a stream without times has the time 0, as in its tracks.
 void EventMaker::advance(int64_t time) {
-  const bool has_step = time != kNoTime && last_time_ != kNoTime && time > last_time_;
-  // Differences of far times wrap around; a stream does not last that long.
-  step_ = has_step ? static_cast<int64_t>(static_cast<uint64_t>(time) - static_cast<uint64_t>(last_time_))
-                   : kUsualNs;
-  step_ = std::clamp<int64_t>(step_, 0, kLongestNs);
+  step_ = kUsualNs;
+  if (time != kNoTime && last_time_ != kNoTime && time > last_time_) {
+    const uint64_t difference = static_cast<uint64_t>(time) - static_cast<uint64_t>(last_time_);
+    step_ = static_cast<int64_t>(std::min(difference, static_cast<uint64_t>(kLongestNs)));
+  }
   elapsed_ += step_;
-  now_ = time != kNoTime ? time : now_ + step_;
+  if (time != kNoTime) {
+    now_ = time;
+  } else if (has_begun_) {
+    now_ = static_cast<int64_t>(static_cast<uint64_t>(now_) + static_cast<uint64_t>(kUsualNs));
+  }
+  has_begun_ = true;
   last_time_ = time;
 }
 

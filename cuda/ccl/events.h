@@ -114,7 +114,8 @@ class EventMaker {
   std::vector<ZoneShape> zone_shapes_;
   std::vector<LineShape> line_shapes_;
 
-  int64_t now_ = 0;  ///< time of the frame, as events have it
+  int64_t now_ = 0;         ///< time of the frame, as events have it
+  bool has_begun_ = false;  ///< there was a frame
   int64_t last_time_ = kNoTime;
   int64_t elapsed_ = 0;  ///< since the first frame: never decreases
   int64_t step_ = 0;     ///< since the last frame
