@@ -150,7 +150,7 @@ ccl::Region region_of(JsonNode* node, const std::string& place) {
 /* Zones and lines: events name them, so each has a name of its own */
 
 std::string name_of(JsonObject* object, const std::string& place) {
-  const std::string name = text_of(object, "name", place).value_or("");
+  std::string name = text_of(object, "name", place).value_or("");
   if (name.empty()) {
     refuse(place + " has no name; events and counts need one");
   }
@@ -208,10 +208,10 @@ ccl::Point end_of(JsonObject* object, const char* name, const std::string& place
 ccl::Line line_of(JsonNode* node, const std::string& place) {
   JsonObject* object = object_of(node, place);
   check_members(object, place, {"name", "from", "to", "anchor", "comment"});
-  const ccl::Line line = {.name = name_of(object, place),
-                          .from = end_of(object, "from", place),
-                          .to = end_of(object, "to", place),
-                          .anchor = anchor_of(object, place)};
+  ccl::Line line = {.name = name_of(object, place),
+                    .from = end_of(object, "from", place),
+                    .to = end_of(object, "to", place),
+                    .anchor = anchor_of(object, place)};
   if (line.from == line.to) {
     refuse(place + " has no length: from and to are the same point");
   }
