@@ -15,7 +15,14 @@ from .line import Line
 
 # Larger values are valid but test nothing more, and cost memory or processor time.
 MOST = {"max-components": 65535, "threads": 8, "threshold": 255, "threshold-low": 255}
-TEXTS = {"regions": ["", '{"version": 1, "include": [{"name": "left", "polygon": [[0, 0], [0.5, 0], [0.5, 1], [0, 1]]}]}']}
+BOX = '{"name": "left", "polygon": [[0, 0], [0.5, 0], [0.5, 1], [0, 1]]'
+TEXTS = {
+    "regions": [
+        "",
+        f'{{"version": 1, "include": [{BOX}}}]}}',
+        f'{{"version": 1, "zones": [{BOX}, "dwell": 0.1, "crowd": 0}}], "lines": [{{"name": "gate", "from": [0.5, 0], "to": [0.5, 1]}}]}}',
+    ]
+}
 LENGTH = 4 * Gst.SECOND  # of the clips
 
 
