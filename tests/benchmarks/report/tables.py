@@ -12,11 +12,12 @@ launched one by one), `transfers` (floors and copies), `peers` (what a user coul
 wrong), and from pipeline-bench's CSV `pipelines` (frames a second beside appsink and OpenCV),
 `gpu-pipelines` (beside the bus, by depth and memory), `streams` (live ones at the same time) and `decode`. From
 foreground-bench's CSV: `foreground` (F1 by category beside OpenCV's background models) and `foreground-speed`; from that
-of `ccl-bench segment`: `segment-times` (each rule for the foreground on a GPU). From the CSV of `ccl-bench paper`:
+of `ccl-bench segment`: `segment-times` (each rule for the foreground on a GPU); from track-bench's: `track` (IDF1 and
+switches beside other trackers) and `track-colors` (how often an object's colour changes). From the CSV of `ccl-bench paper`:
 `claims` (which of the paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one
 line: the largest image that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`.
 Paths start at the repository's root. Plots have a mark, too, and have to name the commit of their CSV (plot.py,
-plot_papers.py and plot_foreground.py draw them):
+plot_papers.py, plot_foreground.py and plot_track.py draw them):
 
     <!-- plot: tests/benchmarks/results/h200/graph.csv -->
     ![What it shows](docs/graph.svg)
@@ -35,6 +36,7 @@ from foreground_tables import foreground, foreground_speed, segment_times
 from markdown_table import caption, link_to, markdown
 from papers import PaperResults, digits, matrix_rows
 from results import FLOOR, Results, algorithm_name, by_algorithm, mean, size_name, worst
+from track_tables import track, track_colors
 
 ROOT = Path(__file__).resolve().parents[3]
 MARKED = re.compile(r"(<!-- table: (\S+) (\S+) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
@@ -371,6 +373,7 @@ def matrix(path, document):
 
 
 RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed, "segment-times": segment_times,
+                 "track": track, "track-colors": track_colors,
                  "pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams, "decode": decode,
                  "labelers": labelers, "clip": clips, "outputs": outputs,
                  "label-stages": label_stages, "published-code": published_code, "stages": stages,
@@ -434,7 +437,7 @@ def main():
         sys.exit("not what the CSV gives, run tests/benchmarks/report/tables.py on: " + ", ".join(stale))
     plots = [plot for document in arguments.documents for plot in stale_plots(document)]
     if plots:
-        sys.exit("not drawn from the CSV that is there, run tests/benchmarks/report/plot.py plot_papers.py or plot_foreground.py for: " + ", ".join(plots))
+        sys.exit("not drawn from the CSV that is there, run tests/benchmarks/report/plot.py, plot_papers.py, plot_foreground.py or plot_track.py for: " + ", ".join(plots))
 
 
 if __name__ == "__main__":

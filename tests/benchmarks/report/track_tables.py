@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The table of track-bench: how exactly objects are followed."""
+
+from markdown_table import caption, markdown
+
+NAMES = {"labels": "labels", "cudaccl": "**`cudaccl`**", "iou": "IoU tracker", "sort": "SORT"}
+
+
+def methods_of(results):
+    """(method, remark): the others have the remark `published` or `best`."""
+    return list(dict.fromkeys((row.method, remark_of(row)) for row in results.rows))
+
+
+def remark_of(row):
+    return row.parameter.split(" ")[0]
+
+
+def rows_of(results, method, scene=None):
+    return [row for row in results.rows if (row.method, remark_of(row)) == method and scene in (None, row.scene)]
+
+
+def name_of(method):
+    nick, remark = method
+    return ", ".join(filter(None, (NAMES[nick], {"best": "tuned"}.get(remark, remark))))
+
+
+def track(results, document):
+    """IDF1 and switches of each scene and method; below them the sums, first without and then with merges."""
+    methods = [method for method in methods_of(results) if method[0] != "labels"]
+    scenes = list(dict.fromkeys((row.scene, row.merges) for row in results.rows))
+    header = ["IDF1 (switches, fragmentations)", *(name_of(method) for method in methods)]
+    lines = []
+    for merges, title in (("0", "**all without merges**"), ("1", "**all with merges**")):
+        of_kind = [scene for scene, kind in scenes if kind == merges]
+        lines += [[scene, *(cell(rows_of(results, method, scene)) for method in methods)] for scene in of_kind]
+        if of_kind:
+            lines.append([title, *(cell([row for row in rows_of(results, method) if row.merges == merges])
+                                   for method in methods)])
+    return markdown(header, lines) + caption(
+        results, document, f"Planted video, {len(scenes)} scenes of 1,000 frames, the same boxes for all trackers; means of "
+                           f"IDF1, sums of the counts. motmetrics {results.facts['motmetrics']}")
+
+
+def cell(rows):
+    idf1 = sum(row.idf1 for row in rows) / len(rows)
+    return f"{idf1:.3f} ({sum(int(row.switches) for row in rows)}, {sum(int(row.fragmentations) for row in rows)})"
+
+
+def track_colors(results, document):
+    """How often an object changes its colour."""
+    methods = methods_of(results)
+    scenes = list(dict.fromkeys(row.scene for row in results.rows))
+    header = ["colour changes per object and minute", *(name_of(method) for method in methods)]
+    lines = [[scene, *(f"{rows_of(results, method, scene)[0].color_changes:.1f}" for method in methods)]
+             for scene in scenes]
+    lines.append(["**mean**", *(f"**{mean_changes(results, method):.1f}**" for method in methods)])
+    return markdown(header, lines) + caption(
+        results, document, "The same scenes; labels are colours without tracking")
+
+
+def mean_changes(results, method):
+    rows = rows_of(results, method)
+    return sum(row.color_changes for row in rows) / len(rows)
