@@ -70,7 +70,8 @@ class Scene:
             return numbers(folder / f"{facts['file']}-{kind}.csv")
 
         self.truth = by_frame(table("truth"), self.n_frames)
-        self.tracks = by_frame(table("tracks"), self.n_frames)
+        tracks = table("tracks")
+        self.tracks = by_frame(tracks[tracks[:, 6] > 0], self.n_frames)
         self.boxes = by_frame(table("boxes"), self.n_frames)
         self.colors = table("colors").astype(int)
 

@@ -34,10 +34,9 @@ ResultWriter::ResultWriter(const std::string& folder, const std::string& name)
 void ResultWriter::add(int frame, std::span<const CclComponent> components,
                        std::span<const CclTrack> tracks) {
   for (const CclTrack& track : tracks) {
-    if (is_result(track)) {
-      std::fprintf(tracks_.get(), "%d,%u,%u,%u,%u,%u,1,%u,%.1f,%.1f\n", frame + 1, track.id, track.x, track.y,
-                   track.width, track.height, track.flags, double{track.vx}, double{track.vy});
-    }
+    std::fprintf(tracks_.get(), "%d,%u,%u,%u,%u,%u,%d,%u,%.1f,%.1f\n", frame + 1, track.id, track.x, track.y,
+                 track.width, track.height, is_result(track) ? 1 : 0, track.flags, double{track.vx},
+                 double{track.vy});
   }
   for (size_t i = 0; i < components.size(); ++i) {
     const CclComponent& c = components[i];

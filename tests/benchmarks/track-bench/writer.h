@@ -32,9 +32,9 @@ class CsvFile {
 
 /// `frame` counts from 0.
 ///
-/// Whether a track is among the results: it must be confirmed, and either be seen in this frame or be part
-/// of a component with others. So a track that is merely predicted is not: a place where nothing is seen is
-/// no result, and the other trackers report none either.
+/// Whether a track is among the results (confidence 1, else 0): it must be confirmed, and either be seen in
+/// this frame or be part of a component with others. So a track that is merely predicted is not: a place
+/// where nothing is seen is no result, and the other trackers report none either.
 bool is_result(const CclTrack& track);
 
 /// Tracks, components and ids of one sequence.
