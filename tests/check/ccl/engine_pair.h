@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// A stream through the host's engine and a device's, frame by frame compared to the byte; and random video
+/// for it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ccl/engine.h"
+#include "fixture.h"
+#include "images.h"
+
+namespace ccl::test {
+
+/// Rectangles of three values that move, meet, vanish and return, holes and noise.
+class Video {
+ public:
+  Video(uint32_t width, uint32_t height, uint32_t seed, uint32_t n_actors)
+      : width_(width), height_(height), random_(seed) {
+    for (uint32_t i = 0; i < n_actors; ++i) {
+      actors_.push_back(make_actor());
+    }
+  }
+
+  uint32_t below(uint32_t end) { return static_cast<uint32_t>(uint64_t{random_()} * end >> 32); }
+
+  Image next() {
+    Image image = plain("video", width_, height_);
+    for (Actor& actor : actors_) {
+      actor.x += actor.vx;
+      actor.y += actor.vy;
+      if (below(50) == 0) {
+        actor = make_actor();
+      }
+      if (below(15) != 0) {
+        draw(actor, &image);
+      }
+    }
+    for (uint32_t i = below(20); i > 0; --i) {
+      image.at(below(width_), below(height_)) = below(3) == 0 ? 0 : 128;
+    }
+    return image;
+  }
+
+ private:
+  struct Actor {
+    int32_t x, y, width, height, vx, vy;
+    uint8_t value;
+  };
+
+  int32_t signed_below(uint32_t end) { return static_cast<int32_t>(below(end)); }
+
+  Actor make_actor() {
+    return {.x = signed_below(width_) - 8,
+            .y = signed_below(height_) - 8,
+            .width = 2 + signed_below(20),
+            .height = 2 + signed_below(24),
+            .vx = signed_below(15) - 7,
+            .vy = signed_below(15) - 7,
+            .value = static_cast<uint8_t>(55 + below(3) * 100)};
+  }
+
+  void draw(const Actor& actor, Image* image) const {
+    for (int32_t y = std::max(actor.y, 0);
+         y < std::min(actor.y + actor.height, static_cast<int32_t>(height_)); ++y) {
+      for (int32_t x = std::max(actor.x, 0);
+           x < std::min(actor.x + actor.width, static_cast<int32_t>(width_)); ++x) {
+        image->at(static_cast<uint32_t>(x), static_cast<uint32_t>(y)) = actor.value;
+      }
+    }
+  }
+
+  uint32_t width_;
+  uint32_t height_;
+  std::mt19937 random_;
+  std::vector<Actor> actors_;
+};
+
+/// A frame in flight in both engines.
+struct PairedFrame {
+  Image image;
+  std::vector<uint8_t> chroma;
+  std::vector<uint8_t> pixels[2];
+  std::vector<uint32_t> labels[2];
+};
+
+/// A stream through a host engine and a device engine.
+class EnginePair {
+ public:
+  explicit EnginePair(const Config& config) : config_(config) {
+    engines_[0] = make_host_engine();
+    EXPECT_TRUE(make_engine(&engines_[1]).ok());
+    EXPECT_EQ(engines_[1]->backend(), Backend::kCuda);
+    configure(config);
+  }
+
+  FrameJob job = {};  ///< of the next frame, except its images
+  bool has_chroma = false;
+  bool asks_for_labels = false;
+
+  /// The host's engine has one labeler of its own.
+  void configure(const Config& config) {
+    config_ = config;
+    Config of_host = config;
+    of_host.algorithm = Algorithm::kRuns;
+    for (const auto& [engine, its] : {std::pair{engines_[0].get(), of_host}, {engines_[1].get(), config}}) {
+      const Status status = engine->configure(its);
+      ASSERT_TRUE(status.ok()) << status.message();
+    }
+  }
+
+  void push(Image image) {
+    PairedFrame& frame = frames_.emplace_back();
+    frame.image = std::move(image);
+    const size_t n_pixels = size_t{config_.width} * config_.height;
+    frame.chroma.assign(n_pixels, 90);
+    for (size_t i = 0; i < 2; ++i) {
+      frame.pixels[i].assign(n_pixels * bytes_per_pixel(config_.output), 0);
+      frame.labels[i].assign(asks_for_labels ? n_pixels : 0, 0);
+      job.input.pixels = frame.image.pixels();
+      job.input.stride = frame.image.stride;
+      job.input.chroma = has_chroma ? Chroma{.u = frame.chroma.data(),
+                                             .v = frame.chroma.data(),
+                                             .stride = config_.width,
+                                             .shift_x = 1,
+                                             .shift_y = 1}
+                                    : Chroma{};
+      job.output.pixels = frame.pixels[i].data();
+      job.output.stride = size_t{config_.width} * bytes_per_pixel(config_.output);
+      job.labels = asks_for_labels ? frame.labels[i].data() : nullptr;
+      const Status status = engines_[i]->push(job);
+      ASSERT_TRUE(status.ok()) << status.message();
+    }
+    job.resets_tracks = false;
+  }
+
+  /// Compares the oldest frame in flight.
+  void pop(const std::string& what) {
+    FrameResult results[2];
+    for (size_t i = 0; i < 2; ++i) {
+      const Status status = engines_[i]->pop(&results[i]);
+      ASSERT_TRUE(status.ok()) << status.message();
+    }
+    const PairedFrame& frame = frames_.front();
+    ASSERT_EQ(results[1].overflow, results[0].overflow) << what;
+    FrameCounts counts = results[1].counts;
+    counts.n_iterations = results[0].counts.n_iterations;
+    ASSERT_TRUE(counts == results[0].counts) << what;
+    expect_same(results[1].components, results[0].components, what + ": records");
+    expect_same(results[1].tracks, results[0].tracks, what + ": tracks");
+    ASSERT_EQ(frame.labels[1], frame.labels[0]) << what;
+    const auto different =
+        std::mismatch(frame.pixels[0].begin(), frame.pixels[0].end(), frame.pixels[1].begin());
+    ASSERT_EQ(different.first, frame.pixels[0].end())
+        << what << ": byte " << different.first - frame.pixels[0].begin() << " of the output";
+    n_tracks_ += results[0].tracks.size();
+    n_overflows_ += results[0].overflow ? 1 : 0;
+    n_without_ids_ += std::any_of(results[0].components.begin(), results[0].components.end(),
+                                  [](const CclComponent& record) { return record.id == 0; })
+                          ? 1
+                          : 0;
+    frames_.pop_front();
+  }
+
+  size_t n_in_flight() const { return frames_.size(); }
+  size_t n_tracks() const { return n_tracks_; }            ///< of all frames
+  size_t n_overflows() const { return n_overflows_; }      ///< of all frames
+  size_t n_without_ids() const { return n_without_ids_; }  ///< frames with components without a track
+
+ private:
+  template <typename T>
+  static void expect_same(std::span<const T> got, std::span<const T> want, const std::string& what) {
+    ASSERT_EQ(got.size(), want.size()) << what;
+    for (size_t i = 0; i < got.size(); ++i) {
+      ASSERT_EQ(std::memcmp(&got[i], &want[i], sizeof(T)), 0)
+          << what << ": " << i << ", id " << got[i].id << " instead of " << want[i].id;
+    }
+  }
+
+  Config config_;
+  std::unique_ptr<Engine> engines_[2];
+  std::deque<PairedFrame> frames_;
+  size_t n_tracks_ = 0;
+  size_t n_overflows_ = 0;
+  size_t n_without_ids_ = 0;
+};
+
+}  // namespace ccl::test
