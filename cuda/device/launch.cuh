@@ -86,11 +86,9 @@ Status launch_overlapped(const char* name, void (*kernel)(Parameters...), dim3 b
   return check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), name);
 }
 
-/// Enqueues a kernel whose blocks are all resident at the same time, so that they may wait for each other:
-/// as many as the GPU holds, at most `most_blocks`.
-template <typename... Parameters>
-Status launch_resident(const char* name, void (*kernel)(Parameters...), uint32_t most_blocks,
-                       uint32_t threads, cudaStream_t stream, std::type_identity_t<Parameters>... arguments) {
+/// Writes how many blocks of a kernel the GPU holds at the same time, at most `most_blocks`.
+inline Status limit_to_resident(const void* kernel, uint32_t most_blocks, uint32_t threads,
+                                uint32_t* n_blocks) {
   int device = 0;
   int n_multiprocessors = 0;
   int n_resident = 0;
@@ -101,11 +99,46 @@ Status launch_resident(const char* name, void (*kernel)(Parameters...), uint32_t
   CCL_RETURN_IF_ERROR(
       check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n_resident, kernel, static_cast<int>(threads), 0),
             "cudaOccupancyMaxActiveBlocksPerMultiprocessor"));
-  const uint32_t blocks = std::min(most_blocks, static_cast<uint32_t>(n_multiprocessors * n_resident));
+  *n_blocks = std::min(most_blocks, static_cast<uint32_t>(n_multiprocessors * n_resident));
+  return {};
+}
+
+/// Enqueues a kernel whose blocks are all resident at the same time, so that they may wait for each other:
+/// as many as the GPU holds, at most `most_blocks`.
+template <typename... Parameters>
+Status launch_resident(const char* name, void (*kernel)(Parameters...), uint32_t most_blocks,
+                       uint32_t threads, cudaStream_t stream, std::type_identity_t<Parameters>... arguments) {
+  uint32_t blocks = 0;
+  CCL_RETURN_IF_ERROR(
+      limit_to_resident(reinterpret_cast<const void*>(kernel), most_blocks, threads, &blocks));
   void* pointers[] = {&arguments...};
   return check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(threads),
                                            pointers, 0, stream),
                name);
+}
+
+/// Both launch_overlapped() and launch_resident().
+template <typename... Parameters>
+Status launch_resident_overlapped(const char* name, void (*kernel)(Parameters...), uint32_t most_blocks,
+                                  uint32_t threads, cudaStream_t stream,
+                                  std::type_identity_t<Parameters>... arguments) {
+  uint32_t blocks = 0;
+  bool is_overlapped = false;
+  CCL_RETURN_IF_ERROR(
+      limit_to_resident(reinterpret_cast<const void*>(kernel), most_blocks, threads, &blocks));
+  CCL_RETURN_IF_ERROR(can_overlap(reinterpret_cast<const void*>(kernel), &is_overlapped));
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeCooperative;
+  attributes[0].val.cooperative = 1;
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(threads);
+  config.stream = stream;
+  config.attrs = attributes;
+  config.numAttrs = is_overlapped ? 2 : 1;
+  return check(cudaLaunchKernelEx(&config, kernel, arguments...), name);
 }
 
 }  // namespace ccl::device
