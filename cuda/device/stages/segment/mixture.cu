@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// One kernel a frame reads the state of a pixel, classifies it, learns it and writes what has changed; its
-/// last block decides. Another kernel, which mostly ends at once, begins the model again if it was decided.
-/// In every few frames, a kernel before them searches for ghosts.
+/// last block decides. Another kernel, which mostly ends at once, begins the model again if it was decided
+/// (mixture_begin.cu). In every few frames, a kernel before them searches for ghosts.
 ///
 /// A warp works on a unit of 64 pixels of a row, each lane on two of them. A mode is read where the one
 /// before it says that there is another: most pixels have one or two. What is learnt must not change what
@@ -12,67 +12,15 @@
 #include <algorithm>
 
 #include "device/launch.cuh"
+#include "device/stages/segment/mixture_begin.h"
+#include "device/stages/segment/mixture_pixels.cuh"
 #include "device/stages/segment/model.cuh"
-#include "device/stages/segment/vectors.cuh"
 
 namespace ccl::device::segment {
 
 namespace {
 
-using Word = WordLane;
-
-constexpr uint32_t kLanePixels = 2;
-static_assert(kBitRowAlignment % kLanePixels == 0, "the words of a row are whole units");
-constexpr uint32_t kUnitPixels = kLanePixels * kWarpSize;
 constexpr uint32_t kBlocksPerMultiprocessor = 4;
-/// Blocks of the kernel that mostly ends at once.
-constexpr uint32_t kBeginBlocks = 256;
-
-/// A bit of a mode's variance in memory: another mode comes after this one.
-constexpr uint32_t kHasNext = 1u << 15;
-constexpr uint32_t kNeutralChroma = mixture::kNeutral | mixture::kNeutral << 8;
-static_assert(mixture::kMaxVariance < kHasNext);
-
-template <bool kHasChroma>
-__device__ mixture::Color<Word> load_color(const Plane& frame, const Chroma& chroma, uint32_t x, uint32_t y) {
-  mixture::Color<Word> color{__ldg(frame.pixels + y * frame.pitch + x), mixture::kNeutral, mixture::kNeutral};
-  if (kHasChroma) {
-    color.u = load_chroma(chroma.u, chroma, x >> chroma.shift_x, y >> chroma.shift_y);
-    color.v = load_chroma(chroma.v, chroma, x >> chroma.shift_x, y >> chroma.shift_y);
-  }
-  return color;
-}
-
-/// Modes as they are in memory. A mode that does not exist is 0.
-struct Modes {
-  uint2 modes[mixture::kModes];
-};
-
-__device__ bool has_next(const uint2& mode) {
-  return (mode.y & kHasNext) != 0;
-}
-
-__device__ mixture::Mode<Word> unpack(const uint2& mode) {
-  return {mode.x & 0xffff, mode.x >> 16, mode.y & (kHasNext - 1), mode.y >> 16};
-}
-
-/// Without chroma all means are neutral, so nothing of the chroma is computed.
-template <bool kHasChroma>
-__device__ mixture::Pixel<Word> unpack(const Modes& modes) {
-  mixture::Pixel<Word> pixel;
-#pragma unroll
-  for (uint32_t i = 0; i < mixture::kModes; ++i) {
-    pixel.modes[i] = unpack(modes.modes[i]);
-    if (!kHasChroma) {
-      pixel.modes[i].chroma = kNeutralChroma;
-    }
-  }
-  return pixel;
-}
-
-__device__ uint2 pack(const mixture::Mode<Word>& mode, bool has_next) {
-  return {mode.weight | mode.mean << 16, mode.variance | (has_next ? kHasNext : 0) | mode.chroma << 16};
-}
 
 __device__ void store_mode(uint2* mode, const uint2& before, const uint2& now) {
   if (now.x != before.x || now.y != before.y) {
@@ -111,42 +59,6 @@ __device__ mixture::Around<Word> load_around(const uint8_t* luma, uint32_t pitch
   }
   return around;
 }
-
-/// The padding of a bit row included.
-__host__ __device__ uint32_t units_of_row(uint32_t width) {
-  return bit_row_words(width) / kLanePixels;
-}
-
-/// The units of a frame that a warp works on, in raster order.
-class Units {
- public:
-  explicit __device__ Units(const Plane& frame) : height_(frame.height), n_(units_of_row(frame.width)) {
-    const uint32_t warp = (blockIdx.x * kThreads + threadIdx.x) / kWarpSize;
-    const uint32_t n_warps = gridDim.x * (kThreads / kWarpSize);
-    y_ = warp / n_;
-    unit_ = warp - y_ * n_;
-    step_y_ = n_warps / n_;
-    step_ = n_warps - step_y_ * n_;
-  }
-
-  __device__ bool has_unit() const { return y_ < height_; }
-
-  __device__ void next() {
-    unit_ += step_;
-    const bool is_over = unit_ >= n_;
-    unit_ -= is_over ? n_ : 0;
-    y_ += step_y_ + (is_over ? 1 : 0);
-  }
-
-  /// The calling lane's first pixel; the next one is kWarpSize to the right.
-  __device__ uint32_t x() const { return unit_ * kUnitPixels + threadIdx.x % kWarpSize; }
-  __device__ uint32_t y() const { return y_; }
-
- private:
-  uint32_t height_, n_;
-  uint32_t unit_, y_;
-  uint32_t step_, step_y_;
-};
 
 /// What a lane reads of a unit. Nothing outside the frame.
 template <bool kHasChroma>
@@ -310,31 +222,6 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
   }
 }
 
-/// Begins the model again, if it was decided.
-template <bool kHasChroma>
-__global__ void __launch_bounds__(kThreads)
-    begin_again(Plane frame, Chroma chroma, MixturePlanes planes, const ModelState* model) {
-  wait_for_previous_kernel();
-  if (!begins(*model)) {
-    return;
-  }
-  uint8_t* const luma = *planes.current == 0 ? planes.luma[0] : planes.luma[1];
-  for (Units units(frame); units.has_unit(); units.next()) {
-    for (uint32_t i = 0; i < kLanePixels; ++i) {
-      const uint32_t x = units.x() + i * kWarpSize;
-      if (x < frame.width) {
-        const uint32_t at = units.y() * planes.pitch + x;
-        const mixture::Mode<Word> first = unpack(planes.modes[0][at]);
-        const mixture::Pixel<Word> pixel =
-            mixture::initialize<Word>(load_color<kHasChroma>(frame, chroma, x, units.y()), first.variance,
-                                      model->learning == Learning::kRelearn);
-        planes.modes[0][at] = pack(pixel.modes[0], false);
-        luma[at] = static_cast<uint8_t>(mixture::background_luma<Word>(pixel.modes[0].mean));
-      }
-    }
-  }
-}
-
 /// Writes a bit for each ghost.
 template <bool kHasChroma>
 __global__ void __launch_bounds__(kThreads) mark_ghosts(Plane frame, Chroma chroma, MixturePlanes planes,
@@ -384,11 +271,6 @@ __global__ void __launch_bounds__(kThreads)
   v[index] = static_cast<uint8_t>(first.v());
 }
 
-/// Blocks that have a warp for each unit.
-uint32_t blocks_of_units(const Plane& frame) {
-  return blocks_of_threads(size_t{units_of_row(frame.width)} * frame.height * kWarpSize);
-}
-
 template <bool kHasChroma>
 Status enqueue(const Plane& frame, const Chroma& chroma, const MotionStep& step, const MixturePlanes& planes,
                const Decision& decision, uint32_t* bits, cudaStream_t stream) {
@@ -411,8 +293,7 @@ Status enqueue(const Plane& frame, const Chroma& chroma, const MotionStep& step,
     CCL_RETURN_IF_ERROR(launch("classify_and_learn", classify_and_learn<kHasChroma>, n_resident, kThreads,
                                stream, frame, chroma, planes, step.mixture, bits, decision, step));
   }
-  return launch_overlapped("begin_again", begin_again<kHasChroma>, std::min(n_blocks, kBeginBlocks), kThreads,
-                           stream, frame, chroma, planes, decision.model);
+  return enqueue_mixture_beginning(frame, chroma, planes, decision, stream);
 }
 
 }  // namespace

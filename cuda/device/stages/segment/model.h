@@ -5,9 +5,18 @@
 #include <cstdint>
 
 #include "ccl/counts.h"
+#include "ccl/segment/light.h"
 #include "ccl/segment/motion.h"
 
 namespace ccl::device::segment {
+
+inline constexpr uint32_t kLightWords = 6;
+
+/// light::ColorSums as words that can be added at once by many threads; negative sums in two's complement.
+struct LightWords {
+  unsigned long long sums[kLightWords];
+};
+static_assert(sizeof(LightWords) == sizeof(light::ColorSums));
 
 /// What the blocks of a resident kernel share. Zero before the first frame.
 struct FrameTotals {
@@ -20,6 +29,8 @@ struct FrameTotals {
   unsigned long long last_before;
   unsigned long long misfits;  ///< pixels that do not fit the gain, of all frames in which the light changed
   unsigned long long last_misfits;
+  LightWords light;       ///< of the mixture, of all frames in which the light changed
+  LightWords last_light;  ///< of all but this frame
 };
 
 /// What kernels need of the state in addition to planes.
