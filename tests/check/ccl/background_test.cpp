@@ -18,7 +18,10 @@ namespace ccl::test {
 
 namespace {
 
-constexpr uint32_t kFrames = 48;
+constexpr uint32_t kFrames = 60;
+constexpr uint32_t kLighter = 30;  ///< the frame in which the light becomes lighter
+constexpr uint32_t kReset = 40;
+constexpr uint32_t kDarker = 48;  ///< and darker, with a colour
 constexpr int64_t kFrameTime = 40'000'000;
 
 /// How U and V lie in memory.
@@ -93,7 +96,7 @@ class Picture {
 };
 
 /// A noisy texture with two squares: one moves, the other one leaves after some frames, so that a ghost
-/// stays. The light changes in frame 30.
+/// stays. The light changes twice, with the moving square in view.
 Picture draw(const Size& size, const ChromaCase& chroma, uint32_t frame) {
   Picture picture(size, chroma);
   std::mt19937 noise(frame);
@@ -105,7 +108,8 @@ Picture draw(const Size& size, const ChromaCase& chroma, uint32_t frame) {
     const bool stood = frame < 14 && x < side && y < side;
     return moves || stood;
   };
-  const uint32_t light = frame < 30 ? 4 : 7;  // quarters
+  const uint32_t light = frame < kLighter ? 4 : frame < kDarker ? 7 : 3;  // quarters
+  const uint32_t colour = frame < kDarker ? 0 : 9;
   for (uint32_t y = 0; y < size.height; ++y) {
     for (uint32_t x = 0; x < size.width; ++x) {
       const uint32_t reflected = is_object(x, y) ? 20 : texture(x, y);
@@ -115,7 +119,7 @@ Picture draw(const Size& size, const ChromaCase& chroma, uint32_t frame) {
   for (uint32_t y = 0; y < picture.chroma_height(); ++y) {
     for (uint32_t x = 0; x < picture.chroma_width(); ++x) {
       const bool is_in = is_object(x << chroma.shift_x, y << chroma.shift_y);
-      picture.set_chroma(x, y, static_cast<uint8_t>((is_in ? 90 : 120) + noise() % 3),
+      picture.set_chroma(x, y, static_cast<uint8_t>((is_in ? 90 : 120) + colour + noise() % 3),
                          static_cast<uint8_t>((is_in ? 170 : 132) + noise() % 3));
     }
   }
@@ -157,7 +161,7 @@ class BackgroundTest : public testing::TestWithParam<BackgroundModel> {
                                  .warm_up_ms = 200};
       job.segmentation.morphology.close_radius = i % 5 == 2 ? 1 : 0;
       job.time = i == 20 ? kNoTime : i * kFrameTime + (i > 25 ? 7 * kFrameTime : 0);
-      job.resets_background = i == 40;
+      job.resets_background = i == kReset;
       job.labels = (*found)[i].labels.data();
       ASSERT_TRUE(engine->push(job).ok());
     }
@@ -213,8 +217,11 @@ TEST_P(BackgroundTest, FindsSomething) {
   EXPECT_EQ(found[2].counts.relearning, 1u);
   EXPECT_EQ(found[12].counts.relearning, 0u);
   EXPECT_GE(found[12].counts.n_labels, 1u);
-  EXPECT_EQ(found[30].counts.relearning, 1u) << "the light changes";
-  EXPECT_EQ(found[40].counts.relearning, 1u) << "the model is reset";
+  for (const uint32_t i : {kLighter, kReset, kDarker}) {
+    EXPECT_EQ(found[i - 1].counts.relearning, 0u) << i;
+    EXPECT_EQ(found[i].counts.relearning, 1u) << i;
+  }
+  EXPECT_EQ(found[kFrames - 1].counts.relearning, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, BackgroundTest,
