@@ -166,17 +166,23 @@ std::vector<Outline> outlines_of(const Regions& regions, uint32_t width, uint32_
   std::vector<Outline> outlines;
   const double scale_x = regions.is_relative ? width : 1.0;
   const double scale_y = regions.is_relative ? height : 1.0;
-  const auto add = [&](const Region& region, uint32_t color) {
-    outlines.push_back({region.name, region.polygon, true, color});
-    for (Point& point : outlines.back().points) {
+  const auto add = [&](Outline outline) {
+    for (Point& point : outline.points) {
       point = {point.x * scale_x, point.y * scale_y};
     }
+    outlines.push_back(std::move(outline));
   };
   for (const Region& region : regions.include) {
-    add(region, kIncludeColor);
+    add({region.name, region.polygon, true, kIncludeColor});
   }
   for (const Region& region : regions.exclude) {
-    add(region, kExcludeColor);
+    add({region.name, region.polygon, true, kExcludeColor});
+  }
+  for (const Zone& zone : regions.zones) {
+    add({zone.name, zone.polygon, true, kZoneColor});
+  }
+  for (const Line& line : regions.lines) {
+    add({line.name, {line.from, line.to}, false, kLineColor});
   }
   return outlines;
 }

@@ -13,7 +13,8 @@
 
 namespace ccl {
 
-/// Colours of outlines, 0xFFRRGGBB: what counts is green, what does not is red.
+/// Colours of outlines, 0xFFRRGGBB: where foreground counts is green, where it does not is red; zones are
+/// blue, lines yellow.
 inline constexpr uint32_t kIncludeColor = 0xff50e878;
 inline constexpr uint32_t kExcludeColor = 0xffff5a50;
 inline constexpr uint32_t kZoneColor = 0xff58b4ff;
@@ -27,7 +28,7 @@ struct Outline {
   uint32_t color = kIncludeColor;
 };
 
-/// The outlines of regions in a frame.
+/// The outlines of regions in a frame: polygons, zones and lines.
 std::vector<Outline> outlines_of(const Regions& regions, uint32_t width, uint32_t height);
 
 /// A pixel of a layer that is not empty.

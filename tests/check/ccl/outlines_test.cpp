@@ -150,8 +150,10 @@ TEST(OutlineLayerTest, RegionsHaveTheirColors) {
   Regions regions;
   regions.include = {{"in", {{0.1, 0.2}, {0.5, 0.2}, {0.5, 1}}}};
   regions.exclude = {{"out", {{0, 0}, {1, 1}, {0, 1}}}};
+  regions.zones = {{.name = "door", .polygon = {{0, 0.5}, {1, 0.5}, {1, 1}}}};
+  regions.lines = {{.name = "gate", .from = {0.5, 0}, .to = {0.5, 1}}};
   const std::vector<Outline> relative = outlines_of(regions, 200, 50);
-  ASSERT_EQ(relative.size(), 2u);
+  ASSERT_EQ(relative.size(), 4u);
   EXPECT_EQ(relative[0].name, "in");
   EXPECT_EQ(relative[0].color, kIncludeColor);
   EXPECT_EQ(relative[0].points[1].x, 100);
@@ -159,6 +161,14 @@ TEST(OutlineLayerTest, RegionsHaveTheirColors) {
   EXPECT_TRUE(relative[0].is_closed);
   EXPECT_EQ(relative[1].name, "out");
   EXPECT_EQ(relative[1].color, kExcludeColor);
+  EXPECT_EQ(relative[2].name, "door");
+  EXPECT_EQ(relative[2].color, kZoneColor);
+  EXPECT_TRUE(relative[2].is_closed);
+  EXPECT_EQ(relative[2].points[0], (Point{0, 25}));
+  EXPECT_EQ(relative[3].name, "gate");
+  EXPECT_EQ(relative[3].color, kLineColor);
+  EXPECT_FALSE(relative[3].is_closed);
+  EXPECT_EQ(relative[3].points, (std::vector<Point>{{100, 0}, {100, 50}}));
   regions.is_relative = false;
   EXPECT_EQ(outlines_of(regions, 200, 50)[0].points[1].x, 0.5);
 }
