@@ -72,6 +72,11 @@ constexpr uint32_t bytes_per_pixel(Output output) {
   return 0;
 }
 
+/// Whether pixels are colours of components, over which boxes, ids, trails and outlines are drawn.
+constexpr bool has_colors(Output output) {
+  return output == Output::kColorized || output == Output::kOverlay;
+}
+
 /// Positions of the channels in a 4-byte pixel. In formats with an unused fourth byte, that byte gets alpha.
 struct PixelLayout {
   uint8_t red = 0;

@@ -239,8 +239,7 @@ Status Slot::compose_output() {
 
 /// Decides what is drawn over the frame, and enqueues the making of it.
 Status Slot::prepare_drawing() {
-  const bool has_colors = config_.output == Output::kColorized || config_.output == Output::kOverlay;
-  draws_outlines_ = has_colors && job_.settings.draw_regions && job_.outlines != nullptr;
+  draws_outlines_ = has_colors(config_.output) && job_.settings.draw_regions && job_.outlines != nullptr;
   if (draws_outlines_) {
     CCL_RETURN_IF_ERROR(outlines_.prepare(job_, stream_.get()));
   }

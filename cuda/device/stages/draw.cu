@@ -28,10 +28,6 @@ constexpr uint32_t kTileRows = 8;
 
 static_assert(draw::kTrailPoints == kWarpSize, "a lane has a point");
 
-bool has_colors(Output output) {
-  return output == Output::kColorized || output == Output::kOverlay;
-}
-
 /// The tables of two frames that follow each other.
 struct TablePair {
   const Trail* trails_before;

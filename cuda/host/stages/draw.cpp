@@ -19,10 +19,6 @@ using draw::DrawnTrack;
 using draw::PixelBox;
 using draw::Stroke;
 
-bool has_colors(Output output) {
-  return output == Output::kColorized || output == Output::kOverlay;
-}
-
 /// The rows of an output, whose pixels may lie at any address.
 class Pixels {
  public:

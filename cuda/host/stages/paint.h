@@ -44,9 +44,7 @@ class PaintRule {
   void make_values(const LabelRange& range, const uint32_t* marks, uint32_t* paint_values) const;
 
   /// Whether paint values are colours of components.
-  bool has_colors() const {
-    return job_.config.output == Output::kColorized || job_.config.output == Output::kOverlay;
-  }
+  bool has_colors() const { return ccl::has_colors(job_.config.output); }
 
   /// Writes the colours that follow from the components' ids. A component with id 0 is grey.
   void make_colors_of_ids(const LabelRange& range, const TrackedLabels& labels, uint32_t* paint_values) const;

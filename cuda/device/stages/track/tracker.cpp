@@ -32,10 +32,6 @@ Status allocate_zeros(size_t count, const Stream& stream, DeviceArray<T>* array)
                "cudaMemsetAsync of the track stage");
 }
 
-bool has_colors(Output output) {
-  return output == Output::kColorized || output == Output::kOverlay;
-}
-
 }  // namespace
 
 Status Tracker::configure(const Config& config, uint32_t last_id) {
