@@ -114,7 +114,8 @@ GstFlowReturn FramePath::push_into_engine(FrameInFlight* frame) {
     job = make_job(*frame);
     frame->time = job.time;
   } catch (const std::bad_alloc&) {
-    return fail({ccl::StatusCode::kOutOfMemory, "not enough memory for the mask of the regions"});
+    return fail(
+        {ccl::StatusCode::kOutOfMemory, "not enough memory for the mask or the outlines of the regions"});
   }
   if (negotiation_->output() != ccl::Output::kNone) {
     if (!map_frame(frame->out, caps.out, GST_MAP_WRITE, &frame->output) ||
@@ -191,7 +192,7 @@ ccl::FrameJob FramePath::make_job(const FrameInFlight& frame) {
   job.settings = frame_settings(properties, info, negotiation_->caps().out);
   job.segmentation = frame_segmentation(properties, info);
   job.tracking = frame_tracking(properties);
-  job.regions = region_mask(properties);
+  add_regions(properties, &job);
   if (reads_chroma(properties, negotiation_->output())) {
     job.input.chroma = frame.input->chroma();
   }
@@ -199,20 +200,15 @@ ccl::FrameJob FramePath::make_job(const FrameInFlight& frame) {
   return job;
 }
 
-/// The mask is made again when the property or the size of frames changes.
-std::shared_ptr<const ccl::RegionMask> FramePath::region_mask(const Properties& properties) {
+/// The mask of the frame's regions, and their outlines if they are drawn. Outlines have a pixel for each of
+/// the frame's while they are made, so they are not made for outputs without colours.
+void FramePath::add_regions(const Properties& properties, ccl::FrameJob* job) {
   const auto width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&negotiation_->caps().in));
   const auto height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&negotiation_->caps().in));
-  if (properties.regions == nullptr || !properties.regions->has_polygons()) {
-    return nullptr;
+  job->regions = region_images_.mask(properties.regions, width, height);
+  if (properties.settings.draw_regions && has_colors(negotiation_->output())) {
+    job->outlines = region_images_.outlines(properties.regions, width, height);
   }
-  const bool is_current = region_mask_ != nullptr && regions_ == properties.regions &&
-                          region_mask_->width() == width && region_mask_->height() == height;
-  if (!is_current) {
-    regions_ = properties.regions;
-    region_mask_ = std::make_shared<const ccl::RegionMask>(regions_->regions, width, height);
-  }
-  return region_mask_;
 }
 
 /// Pushes a frame into the engine. A reset of the background or of tracks waits for the first frame that has

@@ -15,7 +15,7 @@
 #include "in_flight.h"
 #include "negotiation.h"
 #include "properties.h"
-#include "regions.h"
+#include "region_images.h"
 #include "statistics.h"
 #include "track_events.h"
 
@@ -62,7 +62,7 @@ class FramePath {
   GstFlowReturn acquire_from_pool(GstBufferPool* pool, GstBuffer** out);
   ccl::FrameJob make_job(const FrameInFlight& frame);
   GstFlowReturn push_job(const ccl::FrameJob& job, bool has_tracks);
-  std::shared_ptr<const ccl::RegionMask> region_mask(const Properties& properties);
+  void add_regions(const Properties& properties, ccl::FrameJob* job);
   guint choose_depth(GstBuffer* in, guint wanted);
   bool is_oldest_due() const;
   GstFlowReturn finish_oldest(GstBuffer** out);
@@ -93,8 +93,7 @@ class FramePath {
   std::atomic<bool> resets_background_ = false;
   std::atomic<bool> resets_tracks_ = false;
   TrackEvents track_events_;
-  std::shared_ptr<const RegionSetting> regions_;        ///< those of region_mask_
-  std::shared_ptr<const ccl::RegionMask> region_mask_;  ///< null: the whole frame
+  RegionImages region_images_;
 };
 
 }  // namespace cudaccl

@@ -345,6 +345,32 @@ struct Properties {
    * Since: 0.1
    */
   /**
+   * GstCudaCcl:draw-ids:
+   *
+   * With #GstCudaCcl:track: writes the id of each confirmed track above its box, in `output=colorized` and
+   * `output=overlay`. While a track is not seen, its id fades at the predicted place. Without
+   * #GstCudaCcl:track there are no ids, and nothing is drawn.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:draw-trails:
+   *
+   * With #GstCudaCcl:track: draws where each confirmed track was in the last two seconds, as a line through
+   * the bottom centres of its boxes, in `output=colorized` and `output=overlay`. Without #GstCudaCcl:track
+   * nothing is drawn.
+   *
+   * Since: 0.1
+   */
+  /**
+   * GstCudaCcl:draw-regions:
+   *
+   * Draws the polygons, zones and lines of #GstCudaCcl:regions with their names, in `output=colorized` and
+   * `output=overlay`. It does not need #GstCudaCcl:track.
+   *
+   * Since: 0.1
+   */
+  /**
    * GstCudaCcl:min-area:
    *
    * Components of fewer pixels are not kept: they have no record and are painted as background. The labels of
