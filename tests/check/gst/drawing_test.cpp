@@ -188,8 +188,9 @@ TEST_F(Drawing, RegionsThatAreEmptyOrOutsideTheFrame) {
 TEST_F(Drawing, RegionsFollowTheSizeOfFrames) {
   start("", "draw-regions=true");
   set_regions(kRegions);
-  for (const auto& [width, height] :
-       {std::pair(kWidth, kHeight), std::pair(90u, 130u), std::pair(kWidth, kHeight)}) {
+  constexpr std::pair<uint32_t, uint32_t> kSizes[] = {
+      {kWidth, kHeight}, {90, kHeight}, {90, 130}, {kWidth, kHeight}};
+  for (const auto& [width, height] : kSizes) {
     for (Harness* each : {h.get(), plain.get()}) {
       ASSERT_TRUE(each->send_caps("GRAY8", width, height));
     }
