@@ -230,12 +230,16 @@ def test_message_fields_are_documented():
 
 
 def test_stats_fields_are_documented():
-    """All, in their order, where docs/metadata.md writes one row for all filters and one for all stages."""
+    """All, in their order, where docs/metadata.md writes one row for all filters, all types of events, all stages."""
+    events = table_rows(DOCUMENTS[ROOT / "docs" / "events.md"], "Events")
+    types = [name for cells in events for name in re.findall("`([a-z-]+)`", cells[0])]
     documented = []
     for cells in table_rows(DOCUMENTS[ROOT / "docs" / "metadata.md"], "Statistics"):
         names = re.findall("`([a-z-]+)`", cells[0])
         if cells[0].endswith("*filter*"):
             names = [names[0] + name for name in filters_of_stats()]
+        elif cells[0].endswith("*type*"):
+            names = [names[0] + name for name in types]
         elif cells[0].startswith("*stage*"):
             suffixes = [names[0], *(names[0].removesuffix("-min") + suffix for suffix in names[1:])]
             names = [stage + suffix for stage in re.findall("`([a-z]+)`", cells[2]) for suffix in suffixes]
