@@ -39,7 +39,7 @@ def draw(results):
                       color=color, clip_on=False, mfc=color if is_ours else "white", zorder=3 if is_ours else 2)
     with_merges = sum(merges == "1" for _, merges in scenes)
     axes.axhline(with_merges - 0.5, color=FAINT, lw=0.8)
-    axes.set_yticks(range(len(scenes)), 
+    axes.set_yticks(range(len(scenes)),
                     [scene + (", merges" if merges == "1" else "") for scene, merges in reversed(scenes)])
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
