@@ -10,13 +10,8 @@ namespace ccl::track {
 /// A track that is not confirmed may be missed in so many frames one after the other.
 inline constexpr uint32_t kMostMissedYoung = 1;
 
-constexpr bool meets_frame(const Box& box, const TrackFrame& frame) {
-  return box.right > -kHalfUnit && box.bottom > -kHalfUnit &&
-         box.left < static_cast<int32_t>(frame.width) * kUnit - kHalfUnit &&
-         box.top < static_cast<int32_t>(frame.height) * kUnit - kHalfUnit;
-}
-
-/// Whether a track lives on.
+/// Whether a track lives on. One that is not seen, and whose middle should be outside, has left: what comes
+/// into the frame there is another object.
 constexpr bool is_kept(const Matching& m, uint32_t i) {
   if (m.tables.matched[i] != kNone) {
     return m.is_shown(i);
@@ -24,7 +19,7 @@ constexpr bool is_kept(const Matching& m, uint32_t i) {
   if (!m.is_confirmed(i)) {
     return m.tracks[i].n_missed < kMostMissedYoung;
   }
-  return m.now_us - m.tracks[i].seen_us <= m.step.lost_us && meets_frame(m.tables.predicted[i], m.frame);
+  return m.now_us - m.tracks[i].seen_us <= m.step.lost_us && is_in_frame(m.tracks[i].place, m.frame);
 }
 
 constexpr bool is_birth(const Matching& m, const PartLists& current, uint32_t c) {

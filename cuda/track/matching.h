@@ -17,6 +17,10 @@ inline constexpr uint64_t kSignificantPart = 8;
 
 inline constexpr int64_t kUsPerSecond = 1'000'000;
 
+/// A track is proven when it was seen alone, away from the frame's border, for so long. What joins another
+/// track earlier is a part of the same object, which came into view piece by piece.
+inline constexpr uint32_t kProofUs = 140'000;
+
 /// A frame and the tracks, while the tracks move to the frame.
 struct Matching {
   const TrackStep& step;
@@ -35,10 +39,14 @@ struct Matching {
   constexpr bool was_merged(uint32_t track) const { return (tracks[track].flags & CCL_TRACK_MERGED) != 0; }
   constexpr bool is_established(uint32_t track) const { return tracks[track].n_seen >= kEstablishedFrames; }
 
-  /// Which tracks a component shows: the confirmed ones, or, if there are none, those that are not.
+  constexpr bool is_proven(uint32_t track) const {
+    return is_confirmed(track) && tracks[track].proven_us >= kProofUs;
+  }
+
+  /// Which tracks a component shows: the proven ones, or, if there are none, the oldest.
   constexpr bool is_shown(uint32_t track) const {
     const uint32_t part = tables.matched[track];
-    return part != kNone && (is_confirmed(track) || tables.n_confirmed[part] == 0);
+    return part != kNone && (is_proven(track) || (tables.n_proven[part] == 0 && tables.taker[part] == track));
   }
 
   /// Calls visit(overlap) for all significant overlaps of the last frame's components of the track.
@@ -72,8 +80,8 @@ template <typename Team>
 constexpr void match(const Team& team, const Matching& m, uint32_t track, uint32_t part) {
   m.tables.matched[track] = part;
   team.min(&m.tables.taker[part], track);
-  if (m.is_confirmed(track)) {
-    team.add(&m.tables.n_confirmed[part], 1);
+  if (m.is_proven(track)) {
+    team.add(&m.tables.n_proven[part], 1);
   }
 }
 
@@ -137,7 +145,7 @@ constexpr void open_parts(const Team& team, const Matching& m, const PartLists& 
   for (uint32_t i = team.rank(); i < m.n_parts; i += team.size()) {
     tables.parts[i] = part_of(m.frame.records[i]);
     tables.taker[i] = kNone;
-    tables.n_confirmed[i] = 0;
+    tables.n_proven[i] = 0;
     tables.part_parent[i] = kNone;
     tables.best[i] = 0;
     tables.first_of_current[i] = kNone;

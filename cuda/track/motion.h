@@ -167,6 +167,10 @@ constexpr void move_alone(const Matching& m, const Part& part, TrackState* track
   } else if (track->n_fragments == 0) {
     learn_size(part, gain_of(track->n_moves + 1, elapsed_us, is_smaller ? kShrinkUs : kGrowUs), track);
   }
+  if (!touches_border(part.box, m.frame)) {
+    const uint64_t proven_us = uint64_t{track->proven_us} + m.step.duration_us;
+    track->proven_us = static_cast<uint32_t>(proven_us < kProofUs ? proven_us : kProofUs);
+  }
   track->n_moves += elapsed_us > 0 ? 1 : 0;
   track->shown = part.place;
   track->box = part.box;

@@ -30,6 +30,7 @@ struct TrackState {
   uint32_t n_seen;          ///< frames in which it was seen
   uint32_t n_missed;        ///< frames since it was seen
   uint32_t n_moves;         ///< measurements of its velocity
+  uint32_t proven_us;       ///< how long it was seen alone and away from the border, at most kProofUs
   uint32_t component;       ///< record index of its main component; kNone if it was not seen
   uint32_t n_fragments;     ///< further components
   uint32_t first_fragment;  ///< of a list through PartLists::next_fragment; kNone
@@ -116,7 +117,7 @@ struct TrackTables {
   // Scratch, per component.
   Part* parts = nullptr;
   uint32_t* taker = nullptr;        ///< the matched track with the smallest index; kNone
-  uint32_t* n_confirmed = nullptr;  ///< matched tracks that are confirmed
+  uint32_t* n_proven = nullptr;     ///< matched tracks that are proven
   uint32_t* left_parts = nullptr;   ///< components that are not matched yet, in any order
   uint32_t* part_parent = nullptr;  ///< for a component without a track: one that it parted from; kNone
   uint64_t* best = nullptr;         ///< the best offer to it
@@ -190,8 +191,8 @@ constexpr size_t TrackTables::place(std::byte* memory) {
   }
   room.take(&parts, n_parts);
   room.take(&best, n_parts);
-  for (uint32_t** array : {&taker, &n_confirmed, &left_parts, &part_parent, &first_of_previous,
-                           &n_of_previous, &first_of_current, &n_of_current}) {
+  for (uint32_t** array : {&taker, &n_proven, &left_parts, &part_parent, &first_of_previous, &n_of_previous,
+                           &first_of_current, &n_of_current}) {
     room.take(array, n_parts);
   }
   room.take(&next_of_previous, n_overlaps);

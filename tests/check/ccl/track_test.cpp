@@ -224,13 +224,18 @@ TEST_F(TrackTest, MeetingAndParting) {
   }
 }
 
-/// Objects that meet before their velocities are known.
-TEST_F(TrackTest, YoungObjectsMerge) {
-  push({{100, 80, 20, 40}, {124, 90, 20, 40}});
-  const TrackedFrame frame = push({{102, 80, 20, 40}, {122, 90, 20, 40}});
-  ASSERT_EQ(frame.components.size(), 1u);
-  EXPECT_TRUE(frame.has_flags(1, CCL_TRACK_MERGED));
-  EXPECT_TRUE(frame.has_flags(2, CCL_TRACK_MERGED));
+/// Objects that were seen alone for 0.14 s, and those that were not.
+TEST_F(TrackTest, MembersWereSeenAlone) {
+  for (int32_t n_alone = 1; n_alone < 8; ++n_alone) {
+    stream.job.resets_tracks = true;
+    for (int32_t gap = 2 * n_alone; gap > 0; gap -= 2) {
+      EXPECT_EQ(push({{100 - gap, 80, 20, 40}, {120 + gap, 90, 20, 40}}).tracks.size(), 2u);
+    }
+    const TrackedFrame frame = push({{100, 80, 20, 40}, {120, 90, 20, 40}});
+    const bool are_proven = (n_alone - 1) * Stream::kStepNs >= 140'000'000;
+    ASSERT_EQ(frame.tracks.size(), are_proven ? 2u : 1u) << n_alone;
+    EXPECT_EQ((frame.tracks[0].flags & CCL_TRACK_MERGED) != 0, are_proven) << n_alone;
+  }
 }
 
 /// Objects that are in one component for a single frame, and overlap nothing of the frame before.
@@ -245,6 +250,20 @@ TEST_F(TrackTest, FastObjectsMerge) {
       EXPECT_EQ(frame.id_at(260 - 20 * i, 87), 2u) << i;
     }
   }
+}
+
+/// A walker comes into the frame, leg by leg: what is not seen alone before it joins is a piece of him.
+TEST_F(TrackTest, PiecesAreNoMembers) {
+  TrackedFrame frame;
+  for (int32_t i = 0; i < 40; ++i) {
+    const int32_t y = static_cast<int32_t>(kHeight) - 2 * i;
+    const Rectangle legs[] = {{100, y, 8, 30}, {114, y, 8, 30}};
+    frame = push({legs[0], legs[1], {100, y + 20, 22, 40}});
+    EXPECT_FALSE(frame.has_flags(1, CCL_TRACK_MERGED)) << i;
+    EXPECT_FALSE(frame.has_flags(2, CCL_TRACK_MERGED)) << i;
+  }
+  ASSERT_EQ(frame.tracks.size(), 1u);
+  EXPECT_EQ(frame.id_at(105, 150), 1u);
 }
 
 /// What was noise beside an object ends as soon as it is a part of it.
