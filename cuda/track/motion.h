@@ -92,45 +92,70 @@ constexpr int32_t way_into(int32_t begin, int32_t end, int32_t outer_begin, int3
   return begin < outer_begin ? outer_begin - begin : end > outer_end ? outer_end - end : 0;
 }
 
-/// One axis of a box.
-struct Extent {
-  int32_t begin, end;
-
-  constexpr int32_t length() const { return end - begin; }
+/// How far an object has moved in one direction since the last frame, by what was seen of it in both: by its
+/// centroid, and by each edge of its box.
+struct Ways {
+  int32_t centroid, low_edge, high_edge;
+  bool is_low_cut, is_high_cut;  ///< the edge is the frame's border
 };
 
-/// An axis of which less than 7/8 is seen is cut off at one side.
-inline constexpr int32_t kWholeNumerator = 7;
-inline constexpr int32_t kWholeDenominator = 8;
-
-/// By how much an object is off on one axis, if a part of it is seen. The side that has moved more since the
-/// last frame (`last`: what was seen then) is the object's own, and the other one is that of what hides it.
-/// If both have moved alike, what is seen is a part of the whole object, and no more is known.
-constexpr int32_t error_of_part(const Extent& part, const Extent& last, const Extent& whole) {
-  if (part.length() * kWholeDenominator >= whole.length() * kWholeNumerator) {
-    return (part.begin + part.end - whole.begin - whole.end) / 2;
+/// Something that hides a part of an object holds one edge of its box and slows the centroid, while the other
+/// edge moves with the object. So the way that was expected most is the right one. Before a velocity is
+/// known, only the frame's border is known to hide things.
+constexpr int32_t likely_way(const Ways& ways, int32_t expected, bool knows_velocity) {
+  if (!knows_velocity) {
+    return ways.is_low_cut == ways.is_high_cut ? ways.centroid
+           : ways.is_low_cut                   ? ways.high_edge
+                                               : ways.low_edge;
   }
-  const int64_t begin_way = magnitude(part.begin - last.begin);
-  const int64_t end_way = magnitude(part.end - last.end);
-  if (begin_way != end_way) {
-    return begin_way > end_way ? part.begin - whole.begin : part.end - whole.end;
-  }
-  return -way_into(part.begin, part.end, whole.begin, whole.end);
+  int32_t best = ways.centroid;
+  const auto consider = [&](int32_t way, bool is_cut) {
+    const bool is_better = magnitude(int64_t{way} - expected) < magnitude(int64_t{best} - expected);
+    best = is_better && !is_cut ? way : best;
+  };
+  consider(ways.low_edge, ways.is_low_cut);
+  consider(ways.high_edge, ways.is_high_cut);
+  return best;
 }
 
-/// A track of which only a part is seen. The centroid of the part would mislead: it moves at half the speed.
+/// By how much the object is farther than expected. If it was not seen alone in the last frame, only the
+/// place shows it.
+constexpr Place error_of(const Matching& m, const Part& part, const TrackState& track) {
+  if (m.now_us - track.alone_us != m.step.duration_us) {
+    return {part.place.x - track.place.x, part.place.y - track.place.y};
+  }
+  const auto right = static_cast<int32_t>(m.frame.width) * kUnit - kHalfUnit;
+  const auto bottom = static_cast<int32_t>(m.frame.height) * kUnit - kHalfUnit;
+  const Ways x{.centroid = part.place.x - track.shown.x,
+               .low_edge = part.box.left - track.box.left,
+               .high_edge = part.box.right - track.box.right,
+               .is_low_cut = part.box.left <= -kHalfUnit,
+               .is_high_cut = part.box.right >= right};
+  const Ways y{.centroid = part.place.y - track.shown.y,
+               .low_edge = part.box.top - track.box.top,
+               .high_edge = part.box.bottom - track.box.bottom,
+               .is_low_cut = part.box.top <= -kHalfUnit,
+               .is_high_cut = part.box.bottom >= bottom};
+  const bool knows_velocity = track.n_moves > 0;
+  const Place expected = {moved(0, distance(track.velocity.x, m.step.duration_us)),
+                          moved(0, distance(track.velocity.y, m.step.duration_us))};
+  return {likely_way(x, expected.x, knows_velocity) - expected.x,
+          likely_way(y, expected.y, knows_velocity) - expected.y};
+}
+
+/// A track of which only a part is seen: the whole object moves on, and so that what is seen is a part of it.
+/// Its centroid would be that of the part, which stays at the edge of what hides the rest.
 constexpr void move_partly_seen(const Matching& m, const Part& part, TrackState* track) {
   const Box whole = whole_box(*track);
+  const bool was_seen = m.now_us - track->alone_us == m.step.duration_us;
+  const Place way = {-way_into(part.box.left, part.box.right, whole.left, whole.right),
+                     -way_into(part.box.top, part.box.bottom, whole.top, whole.bottom)};
+  const Place error = was_seen ? error_of(m, part, *track) : way;
+  track->place.x += was_seen ? error.x : way.x;
+  track->place.y += was_seen ? error.y : way.y;
   const uint64_t elapsed_us = m.now_us - track->alone_us;
-  // Of a lost track no side is known.
-  const Box last = elapsed_us == m.step.duration_us ? track->box : part.box;
-  const Place error = {
-      error_of_part({part.box.left, part.box.right}, {last.left, last.right}, {whole.left, whole.right}),
-      error_of_part({part.box.top, part.box.bottom}, {last.top, last.bottom}, {whole.top, whole.bottom})};
-  track->place.x += error.x;
-  track->place.y += error.y;
   if (elapsed_us > 0) {
-    const int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs);
+    const int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs) / (was_seen ? 1 : kJumpPart);
     track->velocity = {corrected(track->velocity.x, error.x, elapsed_us, gain),
                        corrected(track->velocity.y, error.y, elapsed_us, gain)};
   }
@@ -147,8 +172,9 @@ constexpr void move_wholly_seen(const Matching& m, const Part& part, TrackState*
   if (elapsed_us > 0) {
     int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs);
     gain = jumps && track->n_moves > 0 ? gain / kJumpPart : gain;
-    track->velocity = {corrected(track->velocity.x, part.place.x - track->place.x, elapsed_us, gain),
-                       corrected(track->velocity.y, part.place.y - track->place.y, elapsed_us, gain)};
+    const Place error = error_of(m, part, *track);
+    track->velocity = {corrected(track->velocity.x, error.x, elapsed_us, gain),
+                       corrected(track->velocity.y, error.y, elapsed_us, gain)};
   }
   track->place = part.place;
 }
@@ -157,7 +183,9 @@ constexpr void move_wholly_seen(const Matching& m, const Part& part, TrackState*
 constexpr void move_alone(const Matching& m, const Part& part, TrackState* track) {
   const uint64_t elapsed_us = m.now_us - track->alone_us;
   const bool is_smaller = part.area < track->area;
-  if (is_smaller && track->n_moves > 1 && octaves_between(part.area, track->area) > kSteadyOctaves) {
+  const bool is_hidden =
+      touches_border(part.box, m.frame) || octaves_between(part.area, track->area) > kSteadyOctaves;
+  if (is_smaller && is_hidden && track->n_moves > 1) {
     move_partly_seen(m, part, track);
   } else {
     move_wholly_seen(m, part, track);

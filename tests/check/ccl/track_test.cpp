@@ -364,6 +364,22 @@ TEST_F(TrackTest, PartlySeenObjectsAreFound) {
   }
 }
 
+/// Behind a pillar, an object is expected where it is: its hidden side did not slow it.
+TEST_F(TrackTest, HiddenObjectsKeepTheirSpeed) {
+  bool was_hidden = false;
+  for (int32_t i = 0; i < 80; ++i) {
+    const int32_t x = 20 + 3 * i;
+    const TrackedFrame frame = push({{x, 60, 24, 60}, {130, 0, 50, 200, 0}});
+    ASSERT_EQ(frame.tracks.size(), 1u) << i;
+    if (frame.components.empty()) {
+      was_hidden = true;
+      EXPECT_NEAR(frame.tracks[0].cx, static_cast<float>(x) + 11.5f, 4) << i;
+      EXPECT_NEAR(frame.tracks[0].vx, 75, 8) << i;
+    }
+  }
+  EXPECT_TRUE(was_hidden);
+}
+
 /* Limits */
 
 TEST(TrackLimitsTest, OneTrack) {
