@@ -100,12 +100,12 @@ constexpr void join_hosts(const Team& team, const Matching& m) {
 /// pixels.
 inline constexpr int32_t kFragmentPart = 4;
 inline constexpr int32_t kFragmentPixels = 2 * kUnit;
-/// A component that does not overlap the track is a fragment only if it meets the predicted box, 1/8 larger,
-/// and if the areas sum up to at most 3/2 of the object's.
+/// A component inside a predicted box is a fragment only if the areas sum up to at most 3/2 of the object's.
 inline constexpr uint64_t kMostAreaNumerator = 3;
 inline constexpr uint64_t kMostAreaDenominator = 2;
 
-/// Whether a component, together with the main component of a track, is not larger than the object.
+/// Whether a component that overlaps the track is a fragment of it: together with the main component it is
+/// not larger than the object.
 constexpr bool fits(const Matching& m, uint32_t i, const Box& box) {
   const TrackState& track = m.tracks[i];
   const Box all = hull(m.tables.parts[m.tables.matched[i]].box, box);
@@ -113,9 +113,13 @@ constexpr bool fits(const Matching& m, uint32_t i, const Box& box) {
          all.height() <= track.height + track.height / kFragmentPart + kFragmentPixels;
 }
 
-/// Whether a component can be a fragment of the track.
-constexpr bool is_near(const Matching& m, uint32_t i, const Box& box) {
-  return fits(m, i, box) || is_inside_prediction(m, i, box);
+/// Whether a component that does not overlap the track may be a fragment of it: it is where the object is
+/// expected, or near enough and, together with the main component, not more than the object.
+constexpr bool may_be_fragment(const Matching& m, uint32_t i, const Part& part) {
+  const uint64_t area = uint64_t{part.area} + m.tables.parts[m.tables.matched[i]].area;
+  const uint64_t whole = m.tracks[i].area;
+  return is_inside_prediction(m, i, part.box) ? area * kMostAreaDenominator <= whole * kMostAreaNumerator
+                                              : area <= whole && fits(m, i, part.box);
 }
 
 /// The nearer one of two tracks; ties go to the older one.
@@ -131,7 +135,7 @@ constexpr uint32_t find_owner(const Matching& m, uint32_t c) {
   Choice choice;
   for (uint32_t e = tables.first_of_current[c]; e != kNone; e = tables.next_of_current[e]) {
     m.for_each_track_of(m.frame.overlaps[e].previous, [&](uint32_t i) {
-      if (m.is_shown(i) && is_near(m, i, part.box)) {
+      if (m.is_shown(i) && (fits(m, i, part.box) || is_inside_prediction(m, i, part.box))) {
         offer_owner(m, i, part, &choice);
       }
     });
@@ -140,13 +144,7 @@ constexpr uint32_t find_owner(const Matching& m, uint32_t c) {
     return choice.index;
   }
   for (uint32_t i = 0; i < m.n_tracks; ++i) {
-    const Box box = grown(m.tables.predicted[i], kGrownPart);
-    if (common_area(box, part.box) == 0 || !m.is_shown(i) || !m.is_established(i) ||
-        !is_near(m, i, part.box)) {
-      continue;
-    }
-    const uint64_t area = uint64_t{part.area} + tables.parts[tables.matched[i]].area;
-    if (area * kMostAreaDenominator <= uint64_t{m.tracks[i].area} * kMostAreaNumerator) {
+    if (m.is_shown(i) && m.is_established(i) && may_be_fragment(m, i, part)) {
       offer_owner(m, i, part, &choice);
     }
   }

@@ -364,6 +364,19 @@ TEST_F(TrackTest, PartlySeenObjectsAreFound) {
   }
 }
 
+/// A walker starts behind a post: the piece beyond it is not where he was expected.
+TEST_F(TrackTest, PiecesOnBothSidesOfAPost) {
+  const Rectangle post{130, 0, 4, 200, 0};
+  for (uint32_t i = 0; i < 10; ++i) {
+    push({{100, 60, 30, 70}, post});
+  }
+  const TrackedFrame frame = push({{110, 60, 30, 70}, post});
+  ASSERT_EQ(frame.components.size(), 2u);
+  EXPECT_EQ(frame.tracks.size(), 1u);
+  EXPECT_EQ(frame.id_at(112, 70), 1u);
+  EXPECT_EQ(frame.id_at(136, 70), 1u);
+}
+
 /// Behind a pillar, an object is expected where it is: its hidden side did not slow it.
 TEST_F(TrackTest, HiddenObjectsKeepTheirSpeed) {
   bool was_hidden = false;
