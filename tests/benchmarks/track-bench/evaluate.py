@@ -160,6 +160,11 @@ def choose(run, scenes):
     return chosen
 
 
+def number_figures(row):
+    """A line of an earlier CSV."""
+    return row | {name: float(row[name]) for name in ("mota", "idf1", "color_changes")}
+
+
 def form(value):
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
@@ -192,6 +197,8 @@ def main():
     parser.add_argument("folder", type=Path, help="track-bench's --out")
     parser.add_argument("--csv", type=Path)
     parser.add_argument("--own", action="store_true", help="without the other trackers")
+    parser.add_argument("--peers", type=Path, help="an earlier CSV, to take the other trackers' figures from: they "
+                        "depend on the scenes only")
     parser.add_argument("--scene", default="", help="names that begin so (default: all)")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
@@ -201,9 +208,13 @@ def main():
         def run(tasks):
             return pool.map(evaluate, [(arguments.folder, *task) for task in tasks], chunksize=1)
 
-        if not arguments.own:
+        if not arguments.own and not arguments.peers:
             methods += choose(run, [facts for facts in scenes if int(facts["objects"]) < MANY_OBJECTS] or scenes)
         lines = run([(facts, *method) for facts in scenes for method in methods])
+    if arguments.peers:
+        lines += [number_figures(row) for row in read(arguments.peers) if row["method"] in TRACKERS]
+        order = [facts["scene"] for facts in scenes]
+        lines.sort(key=lambda line: order.index(line["scene"]))
     show(lines)
     if arguments.csv:
         write(arguments.csv, arguments.folder, lines)
