@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The rules of the track stage are written once, for a *team*: threads that share memory and do each step
-/// together. On the host a team is one thread; on a device it is one block.
+/// together. On the host a team is one thread; on a device it is a cluster of blocks.
 ///
 /// A team has these functions, all const and constexpr:
 /// - rank(), size(): which thread this is, and how many there are. A step gives thread r the items r, r +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The rules of the track stage (cuda/track/), run by one block.
+/// The rules of the track stage (cuda/track/), run by one cluster of blocks.
 #pragma once
 
 #include <cuda_runtime_api.h>
