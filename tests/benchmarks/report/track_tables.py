@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The table of track-bench: how exactly objects are followed."""
+"""The tables of track-bench, how exactly objects are followed, and of `ccl-bench track`, how fast."""
 
 from markdown_table import caption, markdown
+from results import size_name
 
 NAMES = {"labels": "labels", "cudaccl": "**`cudaccl`**", "iou": "IoU tracker", "sort": "SORT"}
 
@@ -61,3 +62,22 @@ def track_colors(results, document):
 def mean_changes(results, method):
     rows = rows_of(results, method)
     return sum(row.color_changes for row in rows) / len(rows)
+
+
+def track_times(results, document):
+    """Device time of frames with tracks, and how many times that of frames without."""
+    sizes = sorted({row.size for row in results.rows}, key=lambda size: size[0] * size[1])
+    cases = list(dict.fromkeys((row.image, row.output) for row in results.rows))
+
+    def time(algorithm, case, size):
+        image, output = case
+        return results.select(algorithm=algorithm, image=image, output=output, size=size)[0].median_us
+
+    def cell(case, size):
+        tracked, untracked = time("tracked", case, size), time("untracked", case, size)
+        return f"{tracked:.1f} ({tracked / untracked:.2f}×)"
+
+    lines = [[f"{image}, `{output}`", *(cell((image, output), size) for size in sizes)] for image, output in cases]
+    return markdown(["frames", *map(size_name, sizes)], lines) + caption(
+        results, document, "Microseconds of device time in a CUDA graph, a thousand kept components that move; medians, and how "
+                           "many times the same frame without tracks")
