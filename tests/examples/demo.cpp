@@ -128,12 +128,13 @@ std::vector<std::string> write_pictures(const std::string& source, const std::st
   const std::string video = folder + "/colorized.mkv";
   Still colorized{folder + "/colorized.png", still_frame};
   Still overlay{folder + "/overlay.png", still_frame};
-  // Motion JPEG: colours change from frame to frame, which a codec that predicts them pays for dearly.
+  // Motion JPEG: every frame stands for itself, so that a player can step to any of them.
   const examples::Pipeline pipeline(
       source + " ! tee name=t t. ! queue ! " + element + " output=colorized name=colorized ! queue" +
       " ! videoconvert ! jpegenc quality=70 ! matroskamux ! filesink location=\"" + video +
       "\" t. ! queue ! " + element +
-      " output=overlay overlay-alpha=0.7 draw-boxes=true name=overlay ! fakesink async=false");
+      " output=overlay overlay-alpha=0.7 draw-boxes=true draw-ids=true "
+      "draw-trails=true name=overlay ! fakesink async=false");
   examples::add_buffer_probe(pipeline.find("colorized").get(), "src", take_still, &colorized);
   examples::add_buffer_probe(pipeline.find("overlay").get(), "sink", drop_later, &overlay);
   examples::add_buffer_probe(pipeline.find("overlay").get(), "src", take_still, &overlay);
