@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Reads the CSV of foreground-bench, and sums it up. The standard library is enough."""
 
+from math import fsum
+
 NAMES = {"mog2": "MOG2", "knn": "KNN", "cnt": "CNT"}
 PARAMETERS = {"mog2": "learning rate", "knn": "learning rate", "cnt": "stable after"}
 OURS = ("sigma-delta", "mixture")
@@ -20,11 +22,11 @@ class Foreground:
 
     def of(self, figure, method, category):
         values = [getattr(row, figure) for row in self.rows(method, category)]
-        return sum(values) / len(values)
+        return fsum(values) / len(values)
 
     def mean(self, figure, method):
         """Of all categories."""
-        return sum(self.of(figure, method, category) for category in self.categories) / len(self.categories)
+        return fsum(self.of(figure, method, category) for category in self.categories) / len(self.categories)
 
     def settled_after(self, method):
         """Frames, of the sequences where the light changes at once: {sequence: frames}."""

@@ -91,7 +91,7 @@ def by_algorithm(rows, clip=False):
 
 def mean(rows):
     """The geometric mean of medians, µs."""
-    return math.exp(sum(math.log(row.median_us) for row in rows) / len(rows))
+    return math.exp(math.fsum(math.log(row.median_us) for row in rows) / len(rows))
 
 
 def worst(rows):

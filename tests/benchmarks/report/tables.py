@@ -31,6 +31,7 @@ import argparse
 import os
 import re
 import sys
+from math import fsum
 from pathlib import Path
 
 from foreground_tables import foreground, foreground_speed, segment_times
@@ -233,11 +234,11 @@ def stages(results, document):
 
     def stage_mean(group, stage):
         values = [getattr(row, stage) for row in group]
-        return sum(values) / len(values) if all(value is not None for value in values) else None
+        return fsum(values) / len(values) if all(value is not None for value in values) else None
 
     columns = ("label_us", "number_us", "measure_us", "paint_us")
     lines = [[f"`{name}`", *(microseconds(stage_mean(group, column)) for column in columns),
-              microseconds(sum(row.median_us for row in group) / len(group))] for name, group in groups.items()]
+              microseconds(fsum(row.median_us for row in group) / len(group))] for name, group in groups.items()]
     header = ["µs, mean", "label", "number", "measure", "paint", "all"]
     return markdown(header, lines) + caption(
         results, document, f"{size_name(size)}, kernels launched one by one, whose latency is in these figures; a "

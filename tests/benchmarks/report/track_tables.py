@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The tables of track-bench, how exactly objects are followed, and of `ccl-bench track`, how fast."""
 
+from math import fsum
+
 from markdown_table import caption, markdown
 from results import size_name
 
@@ -43,7 +45,7 @@ def track(results, document):
 
 
 def cell(rows):
-    idf1 = sum(row.idf1 for row in rows) / len(rows)
+    idf1 = fsum(row.idf1 for row in rows) / len(rows)
     return f"{idf1:.3f} ({sum(int(row.switches) for row in rows)}, {sum(int(row.fragmentations) for row in rows)})"
 
 
@@ -61,7 +63,7 @@ def track_colors(results, document):
 
 def mean_changes(results, method):
     rows = rows_of(results, method)
-    return sum(row.color_changes for row in rows) / len(rows)
+    return fsum(row.color_changes for row in rows) / len(rows)
 
 
 def track_times(results, document):
