@@ -13,9 +13,9 @@ namespace ccl {
 namespace {
 
 /// Between frames whose times do not say: as the other parts of the library take it.
-constexpr int64_t kUsualNs = 33'333'333;
+constexpr int64_t kUsualStepNs = 33'333'333;
 /// A longer step counts as this one, ten years, so that the sum of steps does not overflow soon.
-constexpr int64_t kLongestNs = int64_t{3650} * 86400 * 1'000'000'000;
+constexpr int64_t kLongestStepNs = int64_t{3650} * 86400 * 1'000'000'000;
 
 /// Events of one track in one frame that are at no zone and no line, at most: born, split from its parent,
 /// merged, split.
@@ -146,16 +146,16 @@ void EventMaker::update(const EventFrame& frame) {
 /// A time that is missing, or not later than that of the frame before, is taken to be one usual step later.
 /// The first frame of a stream without times has the time 0, as in its tracks.
 void EventMaker::advance(int64_t time) {
-  step_ = kUsualNs;
+  step_ = kUsualStepNs;
   if (time != kNoTime && last_time_ != kNoTime && time > last_time_) {
     const uint64_t difference = static_cast<uint64_t>(time) - static_cast<uint64_t>(last_time_);
-    step_ = static_cast<int64_t>(std::min(difference, static_cast<uint64_t>(kLongestNs)));
+    step_ = static_cast<int64_t>(std::min(difference, static_cast<uint64_t>(kLongestStepNs)));
   }
   elapsed_ += step_;
   if (time != kNoTime) {
     now_ = time;
   } else if (has_begun_) {
-    now_ = static_cast<int64_t>(static_cast<uint64_t>(now_) + static_cast<uint64_t>(kUsualNs));
+    now_ = static_cast<int64_t>(static_cast<uint64_t>(now_) + static_cast<uint64_t>(kUsualStepNs));
   }
   has_begun_ = true;
   last_time_ = time;

@@ -41,25 +41,9 @@ inline constexpr int64_t kYoungHalves = 3;
 inline constexpr uint32_t kMostOctaves = 2 * 256;
 /// A track that shares a component takes no part smaller than this part of its own area: that is a fragment.
 inline constexpr uint64_t kLeastShare = 4;
-/// The predicted box has this part of its extent more on each side: what is inside may be a part of it.
-inline constexpr int32_t kGrownPart = 8;
-/// The prediction of a lost track is less sure.
-inline constexpr int32_t kLostGrownPart = 2;
 /// The gate of a lost track grows by its own radius each second, at most to three times of it.
 inline constexpr uint64_t kGateGrowthUs = 1'000'000;
 inline constexpr uint64_t kMostGateGrowthUs = 2 * kGateGrowthUs;
-
-constexpr bool touches_border(const Box& box, const TrackFrame& frame) {
-  return box.left <= -kHalfUnit || box.top <= -kHalfUnit ||
-         box.right >= static_cast<int32_t>(frame.width) * kUnit - kHalfUnit ||
-         box.bottom >= static_cast<int32_t>(frame.height) * kUnit - kHalfUnit;
-}
-
-constexpr bool is_in_frame(const Place& place, const TrackFrame& frame) {
-  return place.x >= -kHalfUnit && place.y >= -kHalfUnit &&
-         place.x < static_cast<int32_t>(frame.width) * kUnit - kHalfUnit &&
-         place.y < static_cast<int32_t>(frame.height) * kUnit - kHalfUnit;
-}
 
 /// How far from its predicted place a track may be found, 1/256 px. It may have stopped at once.
 constexpr int64_t gate_of(const Matching& m, uint32_t i, int64_t scale) {
@@ -77,10 +61,6 @@ constexpr int64_t gate_of(const Matching& m, uint32_t i, int64_t scale) {
   return radius + radius * static_cast<int64_t>(growth_us) / static_cast<int64_t>(kGateGrowthUs);
 }
 
-constexpr bool is_inside_prediction(const Matching& m, uint32_t i, const Box& box) {
-  return contains(grown(m.tables.predicted[i], m.tracks[i].n_missed > 0 ? kLostGrownPart : kGrownPart), box);
-}
-
 /// Whether the part is large enough, and not too large, to be the track.
 constexpr bool has_fitting_area(const Matching& m, uint32_t i, const Part& part) {
   const TrackState& track = m.tracks[i];
@@ -88,6 +68,9 @@ constexpr bool has_fitting_area(const Matching& m, uint32_t i, const Part& part)
     return true;
   }
   const bool is_at_border = touches_border(part.box, m.frame) || touches_border(track.box, m.frame);
+  if (is_at_border && track.n_missed > 0) {
+    return false;  // what comes into the frame is another object
+  }
   return is_at_border || is_inside_prediction(m, i, part.box);
 }
 
@@ -101,7 +84,7 @@ constexpr uint32_t cost_of(const Matching& m, uint32_t i, const Part& part, bool
   const bool is_partial = m.was_merged(i) && part.area * kLeastShare < track.area;
   const bool is_possible =
       overlaps ? !is_partial : square <= gate * gate && !is_partial && has_fitting_area(m, i, part);
-  if (!is_possible) {
+  if (!is_possible || (m.is_proven(i) && has_left(m, i, part))) {
     return kForbidden;
   }
   const int64_t unit = track.n_missed == 0 ? scale : gate;
@@ -113,6 +96,17 @@ constexpr uint32_t cost_of(const Matching& m, uint32_t i, const Part& part, bool
   const uint32_t cost =
       static_cast<uint32_t>(limited * kCostOfSize / (unit * unit)) + octaves * kCostOfOctave / 256;
   return overlaps && !m.was_merged(i) && cost > kMostOverlapCost ? kMostOverlapCost : cost;
+}
+
+/// Whether a component overlaps what the last frame showed of a confirmed track: then it is that one, or a
+/// piece of it, rather than a track that was not seen.
+constexpr bool shows_confirmed(const Matching& m, uint32_t c) {
+  bool shows = false;
+  for (uint32_t e = m.tables.first_of_current[c]; e != kNone; e = m.tables.next_of_current[e]) {
+    m.for_each_track_of(m.frame.overlaps[e].previous,
+                        [&](uint32_t i) { shows = shows || m.is_confirmed(i); });
+  }
+  return shows;
 }
 
 /// Keeps the cheapest candidates, ascending.
@@ -143,6 +137,16 @@ constexpr bool can_share(const Matching& m, uint32_t i) {
   return shares && m.tracks[i].component != kNone;
 }
 
+/// All fragments of an object fit into a box that is larger than the object by this part of it, and by a few
+/// pixels.
+inline constexpr int32_t kFragmentPart = 4;
+inline constexpr int32_t kFragmentPixels = 2 * kUnit;
+
+constexpr bool fits(const TrackState& track, const Box& box) {
+  return box.width() <= track.width + track.width / kFragmentPart + kFragmentPixels &&
+         box.height() <= track.height + track.height / kFragmentPart + kFragmentPixels;
+}
+
 constexpr uint32_t unmatched_cost_of(const Matching& m, uint32_t i) {
   if (can_share(m, i)) {
     return kSharedUnmatched;
@@ -162,7 +166,8 @@ constexpr void find_candidates(const Matching& m, uint32_t i) {
   Candidate* candidates = tables.candidates + size_t{i} * kCandidates;
   uint32_t n = 0;
   const auto consider = [&](uint32_t c, bool overlaps) {
-    if (const uint32_t cost = cost_of(m, i, tables.parts[c], overlaps); cost < kForbidden) {
+    const uint32_t cost = cost_of(m, i, tables.parts[c], overlaps);
+    if (cost < kForbidden && (m.tracks[i].n_missed == 0 || !shows_confirmed(m, c))) {
       insert(candidates, &n, {cost, c});
     }
   };

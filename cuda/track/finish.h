@@ -65,35 +65,47 @@ constexpr bool has_left_group(const Matching& m, uint32_t i) {
   return is_apart;
 }
 
-/// Moves a track into the new table. A track that is seen is linked to its component there; what it becomes
-/// depends on the others in the component.
+/// Lists at each component the tracks that are seen in it, by their places in the new table.
 template <typename Team>
-constexpr void move_track(const Team& team, const Matching& m, const PartLists& current, uint32_t i,
-                          TrackState* track) {
+constexpr void list_seen_tracks(const Team& team, const Matching& m, const PartLists& current) {
+  for (uint32_t i = team.rank(); i < m.n_tracks; i += team.size()) {
+    const uint32_t index = m.tables.new_index[i];
+    if (index == kNone) {
+      continue;
+    }
+    const uint32_t c = m.tables.matched[i];
+    m.tables.old_index[index] = i;
+    m.tables.next_seen[index] = c != kNone ? team.exchange(&current.member[c], index) : kNone;
+  }
+}
+
+/// A track as it goes on in the new table. What one that is seen becomes depends on the others in its
+/// component.
+constexpr TrackState moved_track(const Matching& m, uint32_t i) {
   const uint32_t c = m.tables.matched[i];
-  *track = m.tracks[i];
-  track->flags &= CCL_TRACK_CONFIRMED;
-  track->component = c;
-  track->first_fragment = m.tables.fragment[i];
-  track->n_fragments = 0;
-  track->next_member = kNone;
-  track->age += track->age < UINT32_MAX ? 1 : 0;
+  TrackState track = m.tracks[i];
+  track.flags &= CCL_TRACK_CONFIRMED;
+  track.component = c;
+  track.first_fragment = m.tables.fragment[i];
+  track.n_fragments = 0;
+  track.next_member = m.tables.next_seen[m.tables.new_index[i]];
+  track.age += track.age < UINT32_MAX ? 1 : 0;
   if (c == kNone) {
-    track->flags |= CCL_TRACK_PREDICTED;
-    track->box = m.tables.predicted[i];
-    track->shown = track->place;
-    ++track->n_missed;
-    return;
+    track.flags |= CCL_TRACK_PREDICTED;
+    track.box = m.tables.predicted[i];
+    track.shown = track.place;
+    ++track.n_missed;
+    return track;
   }
   if (has_left_group(m, i)) {
-    track->flags |= CCL_TRACK_SPLIT;
+    track.flags |= CCL_TRACK_SPLIT;
   }
-  track->n_missed = 0;
-  track->n_seen += track->n_seen < UINT32_MAX ? 1 : 0;
-  if (track->n_seen >= m.step.confirm_frames) {
-    track->flags |= CCL_TRACK_CONFIRMED;
+  track.n_missed = 0;
+  track.n_seen += track.n_seen < UINT32_MAX ? 1 : 0;
+  if (track.n_seen >= m.step.confirm_frames) {
+    track.flags |= CCL_TRACK_CONFIRMED;
   }
-  track->next_member = team.exchange(&current.member[c], m.tables.new_index[i]);
+  return track;
 }
 
 /// The first frame of a track.
@@ -115,11 +127,11 @@ constexpr TrackState newborn(const Matching& m, uint32_t c, uint32_t id) {
   return track;
 }
 
-/// Begins a track for each component without one, by ascending label, as long as there is room. Returns how
+/// Gives each component without a track a new one, by ascending label, as long as there is room. Returns how
 /// many.
 template <typename Team>
 constexpr uint32_t begin_tracks(const Team& team, const Matching& m, const PartLists& current,
-                                uint32_t n_kept, TrackState* tracks) {
+                                uint32_t n_kept) {
   const uint32_t n_ids = m.tables.header->n_ids;
   const uint32_t room_for_tracks = m.tables.sizes.max_tracks - n_kept;
   const uint32_t room = room_for_tracks < UINT32_MAX - n_ids ? room_for_tracks : UINT32_MAX - n_ids;
@@ -132,8 +144,9 @@ constexpr uint32_t begin_tracks(const Team& team, const Matching& m, const PartL
   uint32_t next = team.scan(n, &total);
   for (uint32_t c = stretch.begin; c < stretch.end && next < room; ++c) {
     if (is_birth(m, current, c)) {
-      tracks[n_kept + next] = newborn(m, c, n_ids + next + 1);
-      current.member[c] = n_kept + next++;
+      const uint32_t index = n_kept + next++;
+      m.tables.old_index[index] = m.tables.next_seen[index] = kNone;
+      current.member[c] = index;
     }
   }
   return total < room ? total : room;
@@ -169,49 +182,32 @@ constexpr void see(const Matching& m, TrackState* track) {
   track->last_time_ns = m.step.time_ns;
 }
 
-/// Updates the tracks that a component shows.
-constexpr void update_tracks_of(const Matching& m, const PartLists& current, uint32_t c, TrackState* tracks) {
-  const Part& part = m.tables.parts[c];
-  const Group group = group_of(current.member[c], tracks);
-  for (uint32_t i = current.member[c]; i != kNone; i = tracks[i].next_member) {
-    TrackState& track = tracks[i];
-    const Part whole = whole_part(m, current, &track);
-    track.flags |= track.n_fragments > 0 ? uint32_t{CCL_TRACK_FRAGMENTED} : 0u;
-    if (group.n > 1) {
-      track.flags = (track.flags | CCL_TRACK_MERGED) & ~uint32_t{CCL_TRACK_SPLIT};
-      move_in_group(m, part.box, group.outline, i, &track);
-    } else if (track.age > 0) {
-      move_alone(m, whole, &track);
-    }
-    if (group.n == 1 || i == group.largest || has_room(part.area, group.area)) {
-      track.seen_us = m.now_us;
-      track.last_time_ns = m.step.time_ns;
-    }
-    track.flags |= touches_border(track.box, m.frame) ? uint32_t{CCL_TRACK_TOUCHES_BORDER} : 0u;
+/// Updates a track of those that a component shows.
+constexpr void update_track(const Matching& m, const PartLists& current, const Group& group, uint32_t i,
+                            TrackState* track) {
+  const Part part = m.tables.parts[track->component];
+  const Part whole = whole_part(m, current, track);
+  track->flags |= track->n_fragments > 0 ? uint32_t{CCL_TRACK_FRAGMENTED} : 0u;
+  if (group.n > 1) {
+    track->flags = (track->flags | CCL_TRACK_MERGED) & ~uint32_t{CCL_TRACK_SPLIT};
+    move_in_group(m, part.box, group.outline, i, track);
+  } else if (track->age > 0) {
+    move_alone(m, whole, track);
   }
+  if (group.n == 1 || i == group.largest || has_room(part.area, group.area)) {
+    see(m, track);
+  }
+  track->flags |= touches_border(track->box, m.frame) ? uint32_t{CCL_TRACK_TOUCHES_BORDER} : 0u;
 }
 
 /* Output */
 
-/// Writes the id of a component: that of its largest track, or of the track of which it is a fragment.
-constexpr void write_record(const Matching& m, const PartLists& current, uint32_t c,
-                            const TrackState* tracks) {
-  CclComponent& record = m.frame.records[c];
-  record.id = 0;
-  record.age = 0;
-  const uint32_t owner = current.owner[c];
-  const uint32_t i = owner != kNone ? owner : group_of(current.member[c], tracks).largest;
-  if (i == kNone) {
-    return;
-  }
-  const TrackState& track = tracks[i];
-  record.id = track.id;
-  record.age = track.age;
-  const bool is_shared = owner == kNone && tracks[current.member[c]].next_member != kNone;
-  const bool is_fragment = owner != kNone || track.n_fragments > 0;
-  record.flags =
-      static_cast<uint16_t>(record.flags | (track.age == 0 ? CCL_COMPONENT_NEWBORN : 0) |
-                            (is_shared ? CCL_COMPONENT_MERGED : 0) | (is_fragment ? CCL_COMPONENT_SPLIT : 0));
+constexpr void write_record(const TrackState& track, bool is_shared, CclComponent* record) {
+  record->id = track.id;
+  record->age = track.age;
+  record->flags = static_cast<uint16_t>(record->flags | (track.age == 0 ? CCL_COMPONENT_NEWBORN : 0) |
+                                        (is_shared ? CCL_COMPONENT_MERGED : 0) |
+                                        (track.n_fragments > 0 ? CCL_COMPONENT_SPLIT : 0));
 }
 
 /// The pixel in which an edge lies, at most the frame's extent.
@@ -245,6 +241,81 @@ constexpr CclTrack public_track(const TrackState& track, const TrackFrame& frame
           .height = static_cast<uint16_t>(pixel_of(track.box.bottom, frame.height) - top),
           .parent = track.parent,
           .zones = 0};
+}
+
+/* A component, and all tracks that it shows. A track is changed as a local variable: a device would read
+   again from memory what it has written. */
+
+/// A track that a component shows: one that was there before, or the one that begins.
+constexpr TrackState shown_track(const Matching& m, uint32_t c, uint32_t i) {
+  const TrackHeader& header = *m.tables.header;
+  const uint32_t old = m.tables.old_index[i];
+  return old != kNone ? moved_track(m, old) : newborn(m, c, header.n_ids - header.n_tracks + i + 1);
+}
+
+/// Writes a track, and the records of its fragments, which get its id.
+template <typename Done>
+constexpr void write_track(const Matching& m, const PartLists& current, uint32_t i, const TrackState& track,
+                           TrackState* tracks, const Done& done) {
+  tracks[i] = track;
+  m.frame.tracks[i] = public_track(track, m.frame);
+  for (uint32_t f = track.first_fragment; f != kNone; f = current.next_fragment[f]) {
+    write_record(track, false, &m.frame.records[f]);
+    done(f, track.id);
+  }
+}
+
+/// A component that shows several tracks gets the id of the largest one.
+template <typename Done>
+constexpr void settle_group(const Matching& m, const PartLists& current, uint32_t c, TrackState* tracks,
+                            const Done& done) {
+  const uint32_t first = current.member[c];
+  for (uint32_t i = first; i != kNone; i = m.tables.next_seen[i]) {
+    tracks[i] = shown_track(m, c, i);
+  }
+  const Group group = group_of(first, tracks);
+  for (uint32_t i = first; i != kNone; i = m.tables.next_seen[i]) {
+    TrackState track = tracks[i];
+    update_track(m, current, group, i, &track);
+    write_track(m, current, i, track, tracks, done);
+    if (i == group.largest) {
+      write_record(track, true, &m.frame.records[c]);
+      done(c, track.id);
+    }
+  }
+}
+
+/// All that follows from what a component shows. Components do not depend on each other. Calls done(c, id)
+/// for each component whose record is complete.
+template <typename Done>
+constexpr void settle_component(const Matching& m, const PartLists& current, uint32_t c, TrackState* tracks,
+                                const Done& done) {
+  const uint32_t first = current.member[c];
+  if (const uint32_t owner = current.owner[c]; owner != kNone) {
+    current.owner[c] = m.tables.new_index[owner];  // which writes the record
+  } else if (first == kNone) {
+    m.frame.records[c].id = 0;
+    m.frame.records[c].age = 0;
+    done(c, 0);
+  } else if (m.tables.next_seen[first] != kNone) {
+    settle_group(m, current, c, tracks, done);
+  } else {
+    TrackState track = shown_track(m, c, first);
+    update_track(m, current, {.n = 1, .largest = first}, first, &track);
+    write_track(m, current, first, track, tracks, done);
+    write_record(track, false, &m.frame.records[c]);
+    done(c, track.id);
+  }
+}
+
+/// Moves a track that is not seen, unless it ends.
+constexpr void settle_unseen(const Matching& m, uint32_t i, TrackState* tracks) {
+  const uint32_t index = m.tables.new_index[i];
+  if (index != kNone && m.tables.matched[i] == kNone) {
+    const TrackState track = moved_track(m, i);
+    tracks[index] = track;
+    m.frame.tracks[index] = public_track(track, m.frame);
+  }
 }
 
 }  // namespace ccl::track

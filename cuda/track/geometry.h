@@ -48,7 +48,12 @@ constexpr int64_t magnitude(int64_t v) {
 
 /// a / b rounded to nearest, halves away from zero; b > 0.
 constexpr int64_t divide(int64_t a, int64_t b) {
-  return (a < 0 ? a - b / 2 : a + b / 2) / b;
+  // Without signs: a GPU divides two numbers of 64 bits in a fifth of the time if both fit in 32 bits.
+  const auto divisor = static_cast<uint64_t>(b);
+  const uint64_t dividend =
+      (a < 0 ? uint64_t{0} - static_cast<uint64_t>(a) : static_cast<uint64_t>(a)) + divisor / 2;
+  const auto quotient = static_cast<int64_t>(dividend / divisor);
+  return a < 0 ? -quotient : quotient;
 }
 
 /// Rounded to nearest, halves up; `pixels` is not negative. The product is exact, as its factor is a power of

@@ -39,9 +39,7 @@ struct Matching {
   constexpr bool was_merged(uint32_t track) const { return (tracks[track].flags & CCL_TRACK_MERGED) != 0; }
   constexpr bool is_established(uint32_t track) const { return tracks[track].n_seen >= kEstablishedFrames; }
 
-  constexpr bool is_proven(uint32_t track) const {
-    return is_confirmed(track) && tracks[track].proven_us >= kProofUs;
-  }
+  constexpr bool is_proven(uint32_t track) const { return tables.outlooks[track].has(Outlook::kProven); }
 
   /// Which tracks a component shows: the proven ones, or, if there are none, the oldest.
   constexpr bool is_shown(uint32_t track) const {
@@ -105,6 +103,15 @@ constexpr Box whole_box(const TrackState& track) {
   return {left, top, left + track.width, top + track.height};
 }
 
+constexpr Outlook outlook_of(const TrackState& track) {
+  const bool has_proof = (track.flags & CCL_TRACK_CONFIRMED) != 0 && track.proven_us >= kProofUs;
+  const uint32_t traits = (has_proof ? Outlook::kProven : 0) |
+                          (track.n_seen >= kEstablishedFrames ? Outlook::kEstablished : 0) |
+                          (track.next_member != kNone ? Outlook::kHasFellows : 0) |
+                          (track.n_fragments > 0 ? Outlook::kHasFragments : 0);
+  return {track.component, traits, track.place, size_of(track.width, track.height), track.area};
+}
+
 /// If the components of the last frame are not known, tracks are found again like lost ones.
 template <typename Team>
 constexpr void forget_components(const Team& team, const Matching& m) {
@@ -112,6 +119,7 @@ constexpr void forget_components(const Team& team, const Matching& m) {
     m.tracks[i].component = kNone;
     m.tracks[i].n_fragments = 0;
     m.tracks[i].first_fragment = kNone;
+    m.tables.outlooks[i].component = kNone;
   }
 }
 
@@ -121,13 +129,16 @@ template <typename Team>
 constexpr void predict(const Team& team, const Matching& m) {
   const TrackTables& tables = m.tables;
   for (uint32_t i = team.rank(); i < m.n_tracks; i += team.size()) {
-    TrackState& track = m.tracks[i];
+    TrackState track = m.tracks[i];  // a copy: a device would read again from memory what it has written
     track.place.x = moved(track.place.x, distance(track.velocity.x, m.step.duration_us));
     track.place.y = moved(track.place.y, distance(track.velocity.y, m.step.duration_us));
-    tables.predicted[i] = whole_box(track);
-    if (m.was_merged(i) && m.now_us - track.seen_us > m.step.lost_us) {
+    if ((track.flags & CCL_TRACK_MERGED) != 0 && m.now_us - track.seen_us > m.step.lost_us) {
       track.component = kNone;
     }
+    m.tracks[i].place = track.place;
+    m.tracks[i].component = track.component;
+    tables.predicted[i] = whole_box(track);
+    tables.outlooks[i] = outlook_of(track);
     tables.matched[i] = kNone;
     tables.fragment[i] = kNone;
     tables.n_candidates[i] = 0;
@@ -143,7 +154,8 @@ constexpr void open_parts(const Team& team, const Matching& m, const PartLists& 
     tables.n_of_previous[i] = 0;
   }
   for (uint32_t i = team.rank(); i < m.n_parts; i += team.size()) {
-    tables.parts[i] = part_of(m.frame.records[i]);
+    const Part part = part_of(m.frame.records[i]);
+    tables.parts[i] = part;
     tables.taker[i] = kNone;
     tables.n_proven[i] = 0;
     tables.part_parent[i] = kNone;
@@ -153,7 +165,7 @@ constexpr void open_parts(const Team& team, const Matching& m, const PartLists& 
     current.member[i] = kNone;
     current.owner[i] = kNone;
     current.next_fragment[i] = kNone;
-    current.area[i] = m.frame.records[i].area;
+    current.area[i] = part.area;
   }
   for (uint32_t i = team.rank(); i < m.n_tracks + m.n_parts; i += team.size()) {
     tables.cluster[i] = i;

@@ -17,9 +17,7 @@ inline constexpr int64_t kShrinkUs =
     1'000'000;  ///< slow: an object that seems to shrink may be hidden bit by bit
 inline constexpr int64_t kGrowUs = 250'000;           ///< longer than a step of a walker, who widens with it
 inline constexpr int64_t kGroupVelocityUs = 200'000;  ///< of estimates, which err together
-/// A change of area by more than a factor of √2 means that something hides the object, or is added to it.
-/// Then the centroid jumps, and the velocity learns this part of it.
-inline constexpr uint32_t kSteadyOctaves = 128;
+/// If the area has jumped, so has the centroid, and the velocity learns this part of it.
 inline constexpr int64_t kJumpPart = 4;
 
 /// `n`: how many measurements there were before.
@@ -70,6 +68,9 @@ constexpr void learn_size(const Part& part, int64_t gain, TrackState* track) {
 /// All that is seen of a track: its component and its fragments, which are counted.
 constexpr Part whole_part(const Matching& m, const PartLists& current, TrackState* track) {
   Part whole = m.tables.parts[track->component];
+  if (track->first_fragment == kNone) {
+    return whole;
+  }
   int64_t x = int64_t{whole.place.x} * whole.area;
   int64_t y = int64_t{whole.place.y} * whole.area;
   for (uint32_t c = track->first_fragment; c != kNone; c = current.next_fragment[c]) {
@@ -143,6 +144,14 @@ constexpr Place error_of(const Matching& m, const Part& part, const TrackState& 
           likely_way(y, expected.y, knows_velocity) - expected.y};
 }
 
+/// How much what is seen of an object says about all of it: as much as its part of the area. At the frame's
+/// border it is known which edges are cut, and the others say all.
+constexpr int64_t seen_share(const Matching& m, const Part& part, const TrackState& track) {
+  return part.area < track.area && !touches_border(part.box, m.frame)
+             ? int64_t{part.area} * kGainOne / track.area
+             : kGainOne;
+}
+
 /// A track of which only a part is seen: the whole object moves on, and so that what is seen is a part of it.
 /// Its centroid would be that of the part, which stays at the edge of what hides the rest.
 constexpr void move_partly_seen(const Matching& m, const Part& part, TrackState* track) {
@@ -151,11 +160,18 @@ constexpr void move_partly_seen(const Matching& m, const Part& part, TrackState*
   const Place way = {-way_into(part.box.left, part.box.right, whole.left, whole.right),
                      -way_into(part.box.top, part.box.bottom, whole.top, whole.bottom)};
   const Place error = was_seen ? error_of(m, part, *track) : way;
-  track->place.x += was_seen ? error.x : way.x;
-  track->place.y += was_seen ? error.y : way.y;
+  const int64_t share = seen_share(m, part, *track);
+  track->place.x += was_seen ? averaged(0, error.x, share) : way.x;
+  track->place.y += was_seen ? averaged(0, error.y, share) : way.y;
+  if (was_seen) {
+    const Box moved_box = whole_box(*track);
+    track->place.x -= way_into(part.box.left, part.box.right, moved_box.left, moved_box.right);
+    track->place.y -= way_into(part.box.top, part.box.bottom, moved_box.top, moved_box.bottom);
+  }
   const uint64_t elapsed_us = m.now_us - track->alone_us;
   if (elapsed_us > 0) {
-    const int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs) / (was_seen ? 1 : kJumpPart);
+    const int64_t gain =
+        gain_of(track->n_moves, elapsed_us, kVelocityUs) * share / kGainOne / (was_seen ? 1 : kJumpPart);
     track->velocity = {corrected(track->velocity.x, error.x, elapsed_us, gain),
                        corrected(track->velocity.y, error.y, elapsed_us, gain)};
   }
@@ -179,13 +195,45 @@ constexpr void move_wholly_seen(const Matching& m, const Part& part, TrackState*
   track->place = part.place;
 }
 
+/// Where a box must lie to be in the part, if the part may go on outside the frame.
+constexpr Box outer_box(const Matching& m, const Box& part) {
+  const auto right = static_cast<int32_t>(m.frame.width) * kUnit - kHalfUnit;
+  const auto bottom = static_cast<int32_t>(m.frame.height) * kUnit - kHalfUnit;
+  return {part.left <= -kHalfUnit ? -kFarthest : part.left, part.top <= -kHalfUnit ? -kFarthest : part.top,
+          part.right >= right ? kFarthest : part.right, part.bottom >= bottom ? kFarthest : part.bottom};
+}
+
+/// Whether one component is larger than all fragments of the object could be: it shows something else, too,
+/// that was never seen alone.
+constexpr bool shows_more(const Part& part, const TrackState& track) {
+  return track.proven_us >= kProofUs && track.n_fragments == 0 && !fits(track, part.box);
+}
+
+/// A track in a component that shows more: it moves on by itself, as far as it stays in the component. If the
+/// object has really grown, its size follows.
+constexpr void move_in_larger(const Matching& m, const Part& part, TrackState* track) {
+  const Box outer = outer_box(m, part.box);
+  const Box box = whole_box(*track);
+  track->place.x += way_into(box.left, box.right, outer.left, outer.right);
+  track->place.y += way_into(box.top, box.bottom, outer.top, outer.bottom);
+  track->box = part.box;
+  track->shown = part.place;
+  learn_size(part, gain_of(track->n_moves + 1, m.step.duration_us, kShrinkUs), track);
+}
+
 /// A track that has its component for itself.
 constexpr void move_alone(const Matching& m, const Part& part, TrackState* track) {
+  if (shows_more(part, *track)) {
+    move_in_larger(m, part, track);
+    return;
+  }
   const uint64_t elapsed_us = m.now_us - track->alone_us;
   const bool is_smaller = part.area < track->area;
   const bool is_hidden =
       touches_border(part.box, m.frame) || octaves_between(part.area, track->area) > kSteadyOctaves;
-  if (is_smaller && is_hidden && track->n_moves > 1) {
+  const bool is_partly_seen = is_smaller && is_hidden && track->n_moves > 1;
+  const int64_t share = is_partly_seen ? seen_share(m, part, *track) : kGainOne;
+  if (is_partly_seen) {
     move_partly_seen(m, part, track);
   } else {
     move_wholly_seen(m, part, track);
@@ -193,7 +241,8 @@ constexpr void move_alone(const Matching& m, const Part& part, TrackState* track
   if (!is_smaller && touches_border(part.box, m.frame)) {
     set_size(part, track);  // it comes into the frame
   } else if (track->n_fragments == 0) {
-    learn_size(part, gain_of(track->n_moves + 1, elapsed_us, is_smaller ? kShrinkUs : kGrowUs), track);
+    const int64_t gain = gain_of(track->n_moves + 1, elapsed_us, is_smaller ? kShrinkUs : kGrowUs);
+    learn_size(part, gain * share / kGainOne, track);
   }
   if (!touches_border(part.box, m.frame)) {
     const uint64_t proven_us = uint64_t{track->proven_us} + m.step.duration_us;
@@ -234,19 +283,42 @@ struct Outline {
   }
 };
 
+/// What a side of a group's box says about the members: by how much they are off. A side says nothing if it
+/// is the frame's border, or farther off than half a member: then it is a side of something else.
+struct Side {
+  int32_t error;
+  bool is_own;  ///< the member's side
+  bool is_cut;
+
+  constexpr bool counts(int32_t size) const { return !is_cut && 2 * magnitude(error) <= size; }
+};
+
 /// By how much a member is off, from the sides that are its own; without one, by how much the group is.
-constexpr int32_t error_of(bool has_begin, bool has_end, int32_t begin_error, int32_t end_error) {
-  return has_begin == has_end ? (begin_error + end_error) / 2 : has_begin ? begin_error : end_error;
+constexpr int32_t error_of(const Side& begin, const Side& end, int32_t size) {
+  const bool has_both = begin.is_own == end.is_own;
+  const bool uses_begin = (has_both || begin.is_own) && begin.counts(size);
+  const bool uses_end = (has_both || end.is_own) && end.counts(size);
+  const int64_t sum = int64_t{uses_begin ? begin.error : 0} + (uses_end ? end.error : 0);
+  return static_cast<int32_t>(uses_begin && uses_end ? sum / 2 : sum);
 }
 
 /// A member of a group moves by itself, and so that the group's box is around its members.
 constexpr void move_in_group(const Matching& m, const Box& group, const Outline& outline, uint32_t i,
                              TrackState* track) {
   const Place before = track->place;
-  track->place.x = moved(before.x, error_of(outline.left == i, outline.right == i,
-                                            group.left - outline.box.left, group.right - outline.box.right));
-  track->place.y = moved(before.y, error_of(outline.top == i, outline.bottom == i,
-                                            group.top - outline.box.top, group.bottom - outline.box.bottom));
+  const auto right = static_cast<int32_t>(m.frame.width) * kUnit - kHalfUnit;
+  const auto bottom = static_cast<int32_t>(m.frame.height) * kUnit - kHalfUnit;
+  const int32_t size = larger(size_of(track->width, track->height), kLeastSize);
+  const auto side = [i](uint32_t owner, int32_t seen, int32_t expected, bool is_cut) {
+    return Side{.error = seen - expected, .is_own = owner == i, .is_cut = is_cut};
+  };
+  const Box& expected = outline.box;
+  track->place.x =
+      moved(before.x, error_of(side(outline.left, group.left, expected.left, group.left <= -kHalfUnit),
+                               side(outline.right, group.right, expected.right, group.right >= right), size));
+  track->place.y = moved(
+      before.y, error_of(side(outline.top, group.top, expected.top, group.top <= -kHalfUnit),
+                         side(outline.bottom, group.bottom, expected.bottom, group.bottom >= bottom), size));
   const Box box = whole_box(*track);
   track->place.x += way_into(box.left, box.right, group.left, group.right);
   track->place.y += way_into(box.top, box.bottom, group.top, group.bottom);

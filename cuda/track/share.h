@@ -33,13 +33,21 @@ struct Choice {
   }
 };
 
+/// Whether a component of another track can show this one, too: it is where this one is expected, or has room
+/// for both. One of a row of fast objects comes to where the one before it was, and shows only itself.
+constexpr bool can_host(const Matching& m, uint32_t i, uint32_t c) {
+  const Part& part = m.tables.parts[c];
+  return common_area(m.tables.predicted[i], part.box) > 0 ||
+         has_room(part.area, uint64_t{m.tracks[m.tables.taker[c]].area} + m.tracks[i].area);
+}
+
 /// The component of another track that now covers what the last frame showed of this one. A member of a group
 /// follows its own place, since its component was that of all.
 constexpr uint32_t find_overlapping_host(const Matching& m, uint32_t i) {
   Choice choice;
   m.for_each_overlap(i, [&](const Overlap& overlap) {
     const uint32_t c = overlap.current;
-    if (m.tables.taker[c] == kNone) {
+    if (m.tables.taker[c] == kNone || !can_host(m, i, c)) {
       return;
     }
     const int64_t common = common_area(m.tables.predicted[i], m.tables.parts[c].box);
@@ -67,20 +75,82 @@ constexpr uint32_t find_covering_host(const Matching& m, uint32_t i) {
   return choice.index;
 }
 
-/// Tracks that were seen in the last frame, and have no component in this one, join another track's. Writes
-/// the component to TrackTables::choice: taker still has only those that are assigned.
+/// Pieces of one object move alike. Two tracks are two objects if they moved by half a size against each
+/// other while both were followed, in this time at most.
+inline constexpr uint64_t kApartUs = 500'000;
+
+/// Whether two tracks that meet are certainly two objects, however short they were seen.
+constexpr bool are_separate(const Matching& m, uint32_t i, uint32_t other) {
+  if (!m.is_established(i) || !m.is_established(other)) {
+    return false;
+  }
+  const TrackState& a = m.tracks[i];
+  const TrackState& b = m.tracks[other];
+  const uint64_t followed_us = uint64_t{a.age < b.age ? a.age : b.age} * m.step.duration_us;
+  const auto time_us = static_cast<int64_t>(followed_us < kApartUs ? followed_us : kApartUs);
+  const int64_t speed = length_of(int64_t{a.velocity.x} - b.velocity.x, int64_t{a.velocity.y} - b.velocity.y);
+  const int64_t scale = larger(larger(size_of(a.width, a.height), size_of(b.width, b.height)), kLeastSize);
+  return 2 * speed * time_us >= scale * kUsPerSecond;
+}
+
+/// The component of a track that is not confirmed, in which a lost track would go on if it were free; kNone.
+/// What seemed to be a new object was then the first piece of the lost one that came into view again. At
+/// the frame's border it is another object that comes in. Of several lost tracks, the one of the least
+/// cost gets it.
+template <typename Team>
+constexpr uint32_t claim_tentative(const Team& team, const Matching& m, uint32_t i) {
+  const Candidate* candidates = m.tables.candidates + size_t{i} * kCandidates;
+  for (uint32_t k = 0; k < m.tables.n_candidates[i] && candidates[k].cost < m.tables.unmatched_cost[i]; ++k) {
+    const uint32_t c = candidates[k].part;
+    const uint32_t taker = m.tables.taker[c];
+    if (taker != kNone && !m.is_confirmed(taker) && !touches_border(m.tables.parts[c].box, m.frame)) {
+      team.max(&m.tables.best[c], offer_of(candidates[k].cost, i));
+      return c;
+    }
+  }
+  return kNone;
+}
+
+/// Whether the claim of a lost track is the best one.
+constexpr bool has_claimed(const Matching& m, uint32_t i, uint32_t c) {
+  const Candidate* candidate = m.tables.candidates + size_t{i} * kCandidates;
+  while (candidate->part != c) {
+    ++candidate;
+  }
+  return m.tables.best[c] == offer_of(candidate->cost, i);
+}
+
+/// The component that a track without one joins; kNone.
+template <typename Team>
+constexpr uint32_t find_host(const Team& team, const Matching& m, uint32_t i) {
+  if (m.tracks[i].component == kNone) {
+    return m.is_confirmed(i) ? claim_tentative(team, m, i) : kNone;
+  }
+  const uint32_t host = find_overlapping_host(m, i);
+  return host == kNone && m.is_established(i) ? find_covering_host(m, i) : host;
+}
+
+template <typename Team>
+constexpr void prove(const Team& team, const Matching& m, uint32_t i) {
+  team.max(&m.tracks[i].proven_us, kProofUs);
+  if (m.is_confirmed(i)) {
+    uint32_t* traits = &m.tables.outlooks[i].traits;
+    team.max(traits, team.load(traits) | Outlook::kProven);  // no other trait changes here
+  }
+}
+
+/// Tracks that have no component in this frame join another track's. Writes the component to
+/// TrackTables::choice: taker still has only those that are assigned. Two separate tracks are proven by that.
 template <typename Team>
 constexpr void find_hosts(const Team& team, const Matching& m) {
   for (uint32_t k = team.rank(); k < m.tables.header->n_left_tracks; k += team.size()) {
     const uint32_t i = m.tables.left_tracks[k];
-    uint32_t host = kNone;
-    if (m.tables.matched[i] == kNone && m.tracks[i].component != kNone) {
-      host = find_overlapping_host(m, i);
-      if (host == kNone && m.is_established(i)) {
-        host = find_covering_host(m, i);
-      }
-    }
+    const uint32_t host = m.tables.matched[i] == kNone ? find_host(team, m, i) : kNone;
     m.tables.choice[i] = host;
+    if (host != kNone && are_separate(m, i, m.tables.taker[host])) {
+      prove(team, m, i);
+      prove(team, m, m.tables.taker[host]);
+    }
   }
 }
 
@@ -88,18 +158,15 @@ template <typename Team>
 constexpr void join_hosts(const Team& team, const Matching& m) {
   for (uint32_t k = team.rank(); k < m.tables.header->n_left_tracks; k += team.size()) {
     const uint32_t i = m.tables.left_tracks[k];
-    if (m.tables.choice[i] != kNone) {
-      match(team, m, i, m.tables.choice[i]);
+    const uint32_t host = m.tables.choice[i];
+    if (host != kNone && (m.tracks[i].component != kNone || has_claimed(m, i, host))) {
+      match(team, m, i, host);
     }
   }
 }
 
 /* Fragments */
 
-/// All fragments of an object fit into a box that is larger than the object by this part of it, and by a few
-/// pixels.
-inline constexpr int32_t kFragmentPart = 4;
-inline constexpr int32_t kFragmentPixels = 2 * kUnit;
 /// A component inside a predicted box is a fragment only if the areas sum up to at most 3/2 of the object's.
 inline constexpr uint64_t kMostAreaNumerator = 3;
 inline constexpr uint64_t kMostAreaDenominator = 2;
@@ -109,8 +176,7 @@ inline constexpr uint64_t kMostAreaDenominator = 2;
 constexpr bool fits(const Matching& m, uint32_t i, const Box& box) {
   const TrackState& track = m.tracks[i];
   const Box all = hull(m.tables.parts[m.tables.matched[i]].box, box);
-  return all.width() <= track.width + track.width / kFragmentPart + kFragmentPixels &&
-         all.height() <= track.height + track.height / kFragmentPart + kFragmentPixels;
+  return fits(track, all);
 }
 
 /// Whether a component that does not overlap the track may be a fragment of it: it is where the object is
@@ -120,6 +186,26 @@ constexpr bool may_be_fragment(const Matching& m, uint32_t i, const Part& part) 
   const uint64_t whole = m.tracks[i].area;
   return is_inside_prediction(m, i, part.box) ? area * kMostAreaDenominator <= whole * kMostAreaNumerator
                                               : area <= whole && fits(m, i, part.box);
+}
+
+/// The space between two boxes on one axis; negative if they overlap there.
+constexpr int32_t gap_between(int32_t begin, int32_t end, int32_t other_begin, int32_t other_end) {
+  return larger(begin, other_begin) - smaller(end, other_end);
+}
+
+/// Whether a component is a piece of an object that comes into the frame: nothing else appears inside the
+/// frame beside it. How large the object is, is not known yet.
+constexpr bool comes_in_with(const Matching& m, uint32_t i, const Box& box) {
+  const TrackState& track = m.tracks[i];
+  const Box& main = m.tables.parts[m.tables.matched[i]].box;
+  const bool comes_in = touches_border(main, m.frame) || touches_border(track.box, m.frame);
+  if (track.proven_us >= kProofUs || !comes_in || touches_border(box, m.frame)) {
+    return false;
+  }
+  const int32_t x = gap_between(main.left, main.right, box.left, box.right);
+  const int32_t y = gap_between(main.top, main.bottom, box.top, box.bottom);
+  const int32_t most = size_of(track.width, track.height) / kFragmentPart + kFragmentPixels;
+  return x <= most && y <= most;
 }
 
 /// The nearer one of two tracks; ties go to the older one.
@@ -144,7 +230,8 @@ constexpr uint32_t find_owner(const Matching& m, uint32_t c) {
     return choice.index;
   }
   for (uint32_t i = 0; i < m.n_tracks; ++i) {
-    if (m.is_shown(i) && m.is_established(i) && may_be_fragment(m, i, part)) {
+    if (m.is_shown(i) &&
+        ((m.is_established(i) && may_be_fragment(m, i, part)) || comes_in_with(m, i, part.box))) {
       offer_owner(m, i, part, &choice);
     }
   }

@@ -6,31 +6,74 @@
 
 namespace ccl::track {
 
+/// A change of area by more than a factor of √2 means that something hides the object, or is added to it.
+inline constexpr uint32_t kSteadyOctaves = 128;
+
 /// The scale on which a distance between a track and a component is large or small, 1/256 px: the size of the
 /// larger one. Nothing is smaller than kLeastSize, because the places of a few pixels are noisy.
 inline constexpr int32_t kLeastSize = 8 * kUnit;
 
+constexpr int32_t scale_of(int32_t size, const Part& part) {
+  return larger(larger(size, size_of(part.box)), kLeastSize);
+}
 constexpr int32_t scale_of(const TrackState& track, const Part& part) {
-  return larger(larger(size_of(track.width, track.height), size_of(part.box)), kLeastSize);
+  return scale_of(size_of(track.width, track.height), part);
 }
 
 /// A steady track is found within half its size of its predicted place. Farther away, an overlap may be with
 /// the next one of a row of objects, and the assignment must decide.
+constexpr bool is_where_expected(const Place& place, int32_t size, const Part& part) {
+  const int64_t limit = scale_of(size, part) / 2;
+  return squared_distance(place, part.place) <= limit * limit;
+}
 constexpr bool is_where_expected(const TrackState& track, const Part& part) {
-  const int64_t limit = scale_of(track, part) / 2;
-  return squared_distance(track.place, part.place) <= limit * limit;
+  return is_where_expected(track.place, size_of(track.width, track.height), part);
+}
+
+/// The predicted box has this part of its extent more on each side: what is inside may be a part of it.
+inline constexpr int32_t kGrownPart = 8;
+/// The prediction of a lost track is less sure.
+inline constexpr int32_t kLostGrownPart = 2;
+
+constexpr bool touches_border(const Box& box, const TrackFrame& frame) {
+  return box.left <= -kHalfUnit || box.top <= -kHalfUnit ||
+         box.right >= static_cast<int32_t>(frame.width) * kUnit - kHalfUnit ||
+         box.bottom >= static_cast<int32_t>(frame.height) * kUnit - kHalfUnit;
+}
+
+constexpr bool is_in_frame(const Place& place, const TrackFrame& frame) {
+  return place.x >= -kHalfUnit && place.y >= -kHalfUnit &&
+         place.x < static_cast<int32_t>(frame.width) * kUnit - kHalfUnit &&
+         place.y < static_cast<int32_t>(frame.height) * kUnit - kHalfUnit;
+}
+
+constexpr bool is_inside_prediction(const Matching& m, uint32_t i, const Box& box) {
+  return contains(grown(m.tables.predicted[i], m.tracks[i].n_missed > 0 ? kLostGrownPart : kGrownPart), box);
+}
+
+/// Whether a track has left the frame: its place is outside, and the part is not a part of it that is still
+/// seen.
+constexpr bool has_left(const Matching& m, uint32_t i, const Place& place, const Part& part) {
+  return !is_in_frame(place, m.frame) && !is_inside_prediction(m, i, part.box);
+}
+constexpr bool has_left(const Matching& m, uint32_t i, const Part& part) {
+  return has_left(m, i, m.tracks[i].place, part);
 }
 
 /// A group goes on together if at least this part of the smaller component overlaps. Its members' places are
 /// estimates, so they are not asked.
 inline constexpr uint64_t kGroupPart = 2;
 
+/// A member of a group may leave it without overlapping what the last frame showed: it goes on with the group
+/// only if this part of its predicted box is there.
+inline constexpr int64_t kGroupBoxPart = 2;
+
 /// The component in which a track goes on without a doubt; kNone if other components or tracks compete.
 constexpr uint32_t steady_part(const Matching& m, uint32_t i) {
   const TrackTables& tables = m.tables;
-  const TrackState& track = m.tracks[i];
+  const Outlook& track = tables.outlooks[i];
   const uint32_t p = track.component;
-  if (p == kNone || track.n_fragments > 0 || tables.n_of_previous[p] != 1) {
+  if (p == kNone || track.has(Outlook::kHasFragments) || tables.n_of_previous[p] != 1) {
     return kNone;
   }
   const Overlap& overlap = m.frame.overlaps[tables.first_of_previous[p]];
@@ -38,9 +81,17 @@ constexpr uint32_t steady_part(const Matching& m, uint32_t i) {
   if (tables.n_of_current[c] != 1) {
     return kNone;
   }
-  const bool is_alone = m.previous.member[p] == i && track.next_member == kNone;
+  const bool is_alone = m.previous.member[p] == i && !track.has(Outlook::kHasFellows);
   if (is_alone) {
-    return m.is_established(i) && is_where_expected(track, tables.parts[c]) ? c : kNone;
+    return track.has(Outlook::kEstablished) && !has_left(m, i, track.place, tables.parts[c]) &&
+                   is_where_expected(track.place, track.size, tables.parts[c]) &&
+                   octaves_between(track.area, tables.parts[c].area) <= kSteadyOctaves
+               ? c
+               : kNone;
+  }
+  const Box& box = tables.predicted[i];
+  if (common_area(box, tables.parts[c].box) * kGroupBoxPart < area_of(box)) {
+    return kNone;
   }
   const uint32_t area = m.previous.area[p] < tables.parts[c].area ? m.previous.area[p] : tables.parts[c].area;
   return overlap.pixels * kGroupPart >= area ? c : kNone;

@@ -48,6 +48,22 @@ struct TrackState {
   int32_t width, height;  ///< of the whole object, seen alone: filtered
 };
 
+/// What the plain case reads of a track: few words, so that a device has those of all tracks in fast memory.
+struct Outlook {
+  uint32_t component;  ///< TrackState::component
+  uint32_t traits;     ///< kProven, …
+  Place place;         ///< predicted
+  int32_t size;        ///< of the whole object
+  uint32_t area;       ///< TrackState::area
+
+  static constexpr uint32_t kProven = 1;
+  static constexpr uint32_t kEstablished = 2;
+  static constexpr uint32_t kHasFellows = 4;  ///< it is not the last one in the list of its component
+  static constexpr uint32_t kHasFragments = 8;
+
+  constexpr bool has(uint32_t trait) const { return (traits & trait) != 0; }
+};
+
 /// What does not fit arrays. Threads of a team share it.
 struct TrackHeader {
   uint32_t n_tracks;
@@ -55,7 +71,8 @@ struct TrackHeader {
   uint32_t n_components;  ///< of the frame before, which PartLists describe; 0 if it was not matched
   uint32_t parity;        ///< which of the two arrays of tracks and lists the last frame wrote
   uint64_t now_us;        ///< sum of all TrackStep::duration_us
-  // Of the frame that is being matched.
+  uint32_t n_before;      ///< tracks of the frame before
+  // Of the frame that is being matched; 0 between frames.
   uint32_t n_left_tracks;  ///< see TrackTables::left_tracks
   uint32_t n_left_parts;
   uint32_t n_offers;  ///< see assign.h
@@ -104,15 +121,19 @@ struct TrackTables {
   PartLists lists[2] = {};     ///< max_components each
 
   // Scratch, per track.
-  Box* predicted = nullptr;         ///< where the whole object should be
-  uint32_t* matched = nullptr;      ///< the component in which it goes on; kNone
-  uint32_t* fragment = nullptr;     ///< the head of its list of further fragments in this frame; kNone
-  uint32_t* new_index = nullptr;    ///< its place in the new table; kNone if it ends
+  Box* predicted = nullptr;       ///< where the whole object should be
+  uint32_t* matched = nullptr;    ///< the component in which it goes on; kNone
+  uint32_t* fragment = nullptr;   ///< the head of its list of further fragments in this frame; kNone
+  uint32_t* new_index = nullptr;  ///< its place in the new table; kNone if it ends
+  Outlook* outlooks = nullptr;
   uint32_t* left_tracks = nullptr;  ///< tracks that are not matched yet, in any order
   Candidate* candidates = nullptr;  ///< kCandidates each, ascending
   uint32_t* n_candidates = nullptr;
   uint32_t* unmatched_cost = nullptr;  ///< see assign.h
   uint32_t* choice = nullptr;          ///< see assign.h and share.h
+  // Scratch, per track of the new table.
+  uint32_t* old_index = nullptr;  ///< its place in the old table; kNone if it begins
+  uint32_t* next_seen = nullptr;  ///< the next track with the same main component; kNone
 
   // Scratch, per component.
   Part* parts = nullptr;
@@ -136,6 +157,10 @@ struct TrackTables {
   uint32_t* next_in_cluster = nullptr;
   uint32_t* n_tracks_in_cluster = nullptr;  ///< per root
   uint32_t* n_parts_in_cluster = nullptr;
+
+  // Without an index, for which a kernel would need the pointers in memory.
+  constexpr TrackState* tracks_of(uint32_t parity) const { return parity == 0 ? tracks[0] : tracks[1]; }
+  constexpr PartLists lists_of(uint32_t parity) const { return parity == 0 ? lists[0] : lists[1]; }
 
   TrackTables() = default;
 
@@ -184,9 +209,10 @@ constexpr size_t TrackTables::place(std::byte* memory) {
     }
   }
   room.take(&predicted, n_tracks);
+  room.take(&outlooks, n_tracks);
   room.take(&candidates, n_tracks * kCandidates);
-  for (uint32_t** array :
-       {&matched, &fragment, &new_index, &left_tracks, &n_candidates, &unmatched_cost, &choice}) {
+  for (uint32_t** array : {&matched, &fragment, &new_index, &left_tracks, &n_candidates, &unmatched_cost,
+                           &choice, &old_index, &next_seen}) {
     room.take(array, n_tracks);
   }
   room.take(&parts, n_parts);

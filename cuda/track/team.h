@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The rules of the track stage are written once, for a *team*: threads that share memory and do each step
-/// together. On the host a team is one thread; on a device it is a cluster of blocks.
+/// together. On the host a team is one thread; on a device it is a block, a cluster of
+/// blocks, or a grid.
 ///
 /// A team has these functions, all const and constexpr:
 /// - rank(), size(): which thread this is, and how many there are. A step gives thread r the items r, r +

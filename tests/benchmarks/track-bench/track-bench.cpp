@@ -13,7 +13,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
+#include "ccl/devices.h"
 #include "commit.h"
 #include "follower.h"
 #include "machine.h"
@@ -90,6 +92,17 @@ void run_scenes(const Options& options, const Facts& facts) {
   }
 }
 
+/// Adds the GPU that the engine takes: the first one.
+void add_gpu(Facts* facts) {
+  std::vector<DeviceDescription> devices;
+  if (const Status status = list_devices(&devices); !status.ok()) {
+    fail("track-bench: " + status.message());
+  }
+  const DeviceDescription& gpu = devices.front();
+  facts->emplace_back("gpu", gpu.name + ", compute capability " + std::to_string(gpu.compute_major) + "." +
+                                 std::to_string(gpu.compute_minor));
+}
+
 /// As the README's example does.
 void set_up_motion(const Options& options, FrameJob* job) {
   job->settings.rule.foreground = Foreground::kMotion;
@@ -137,8 +150,11 @@ void run_video(const Options& options) {
 }  // namespace ccl::bench
 
 int main(int argc, char** argv) {
-  const ccl::bench::Facts facts = ccl::bench::machine_facts({}, argc, argv);
+  ccl::bench::Facts facts = ccl::bench::machine_facts({}, argc, argv);
   const ccl::bench::Options options = ccl::bench::parse_options(argc, argv);
+  if (options.is_cuda) {
+    ccl::bench::add_gpu(&facts);
+  }
   std::filesystem::create_directories(options.out);
   if (options.video.empty()) {
     ccl::bench::run_scenes(options, facts);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "event_fixture.h"
+#include "fuzz.h"
 
 namespace ccl::test {
 
@@ -176,7 +177,9 @@ TEST_F(Events, CountsOfRandomTracksAgree) {
   std::set<uint32_t> alive;
   int64_t inside[3] = {};
   uint64_t n_of_type[CCL_EVENT_STOPPED + 1] = {};
-  for (uint32_t frame = 0, next_id = 1; frame < 20000; ++frame) {
+  constexpr uint32_t kFrames = 20000;
+  const uint32_t n_frames = std::max(kFrames, number_from_environment("CUDACCL_FUZZ_FRAMES", kFrames));
+  for (uint32_t frame = 0, next_id = 1; frame < n_frames; ++frame) {
     std::erase_if(tracks, [&](const CclTrack&) { return below(40) == 0; });
     while (tracks.size() < 12 && below(3) == 0) {
       tracks.push_back(dot(next_id++, 0, 0, 0));

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "ccl/colors.h"
 #include "engine_pair.h"
 #include "fixture.h"
+#include "fuzz.h"
 #include "images.h"
 #include "track/tables.h"
 
@@ -52,10 +54,12 @@ void change(Video* video, FrameJob* job) {
   job->settings.palette = static_cast<Palette>(video->below(kPaletteCount));
   job->settings.draw_boxes = video->below(2) == 0;
   job->settings.color_seed = video->below(1000);
+  job->settings.features = video->below(2) == 0 ? kAllFeatures : kAllFeatures | kFeatureGrey;
   job->tracking = {.confirm_frames = 1 + video->below(4), .lost_ms = video->below(400)};
 }
 
-void run(const Case& c, uint32_t seed) {
+/// Returns how many frames were compared before one differed.
+uint32_t compare_frames(const Case& c, uint32_t seed, std::atomic<size_t>* n_events = nullptr) {
   EnginePair pair(c.config);
   pair.job = c.job;
   pair.has_chroma = c.has_chroma;
@@ -64,7 +68,6 @@ void run(const Case& c, uint32_t seed) {
   for (uint32_t i = 0; i < c.n_frames; ++i) {
     if (pair.n_in_flight() == c.config.slots) {
       pair.pop(c.name + ", frame " + std::to_string(i - c.config.slots));
-      ASSERT_FALSE(testing::Test::HasFatalFailure());
     }
     time += 1'000'000 * int64_t{video.below(80)};  // sometimes none
     pair.job.time = video.below(12) == 0 ? kNoTime : time;
@@ -73,13 +76,25 @@ void run(const Case& c, uint32_t seed) {
       pair.asks_for_labels = video.below(4) == 0;
     }
     pair.push(video.next());
-    ASSERT_FALSE(testing::Test::HasFatalFailure());
+    if (testing::Test::HasFatalFailure()) {
+      return pair.n_compared();
+    }
   }
   while (pair.n_in_flight() > 0) {
     pair.pop(c.name + ", frame " + std::to_string(c.n_frames - pair.n_in_flight()));
-    ASSERT_FALSE(testing::Test::HasFatalFailure());
+    if (testing::Test::HasFatalFailure()) {
+      return pair.n_compared();
+    }
   }
   EXPECT_GT(pair.n_tracks(), 0u) << c.name;
+  if (n_events != nullptr) {
+    *n_events += pair.n_events();
+  }
+  return pair.n_compared();
+}
+
+void run(const Case& c, uint32_t seed) {
+  compare_frames(c, seed);
 }
 
 /// Small, for the sanitizers: both pipelines, a filter, boxes, and a table that overflows.
@@ -210,9 +225,11 @@ TEST(TrackDeviceTest, TablesThatOverflow) {
         FrameJob job;
         job.settings.draw_boxes = true;
         job.settings.filter.min_area = min_area;
+        job.settings.features |= output == Output::kMask ? kFeatureGrey : 0u;
         EnginePair pair(config);
         run_images(config, job, images, 24, &pair);
         ASSERT_FALSE(testing::Test::HasFatalFailure()) << labeler.nick;
+        EXPECT_EQ(pair.n_grey() > 0, output == Output::kMask);
         EXPECT_GT(pair.n_overflows(), 0u);
         EXPECT_LT(pair.n_overflows(), 24u);
       }
@@ -255,6 +272,22 @@ TEST(TrackDeviceTest, Noise) {
   config.max_components = 16384;
   EnginePair pair(config);
   run_images(config, {}, images, 24, &pair);
+}
+
+/// Frames whose tables fit in the shared memory of a block, and frames whose tables do not, with more than
+/// 6,000 components. One kind follows the other.
+TEST(TrackDeviceTest, TablesInBothMemories) {
+  Video video(360, 240, 12, 60);
+  std::vector<Image> images;
+  for (uint32_t i = 0; i < 12; ++i) {
+    images.push_back(i % 6 < 4 ? video.next() : noise(360, 240, 1, 16, i / 2));
+  }
+  Config config = config_of(360, 240, Output::kColorized, kMaxTracks);
+  config.max_components = 16384;
+  EnginePair pair(config);
+  run_images(config, {}, images, 36, &pair);
+  ASSERT_FALSE(testing::Test::HasFatalFailure());
+  EXPECT_GT(pair.n_tracks(), 12u * 1500u);
 }
 
 /// Through a bit image: another kernel's argument changes with every frame, too.
@@ -309,17 +342,24 @@ TEST(TrackDeviceTest, LargeFrames) {
   }
 }
 
+/// Ids, tracks, events, grey statistics and pixels of random video: see fuzz.h for longer runs.
 TEST(TrackDeviceTest, RandomVideo) {
-  for (uint32_t seed = 1; seed <= 40; ++seed) {
+  constexpr uint32_t kFrames = 150;
+  std::atomic<size_t> n_events = 0;
+  fuzz(40, kFrames, [&](uint32_t seed) {
+    const uint32_t size = (seed - 1) % 40 + 1;
     Case c{.name = "seed " + std::to_string(seed),
-           .config = config_of(120 + 8 * (seed % 9) + seed % 3, 60 + seed, Output::kColorized),
-           .n_frames = 150,
-           .n_actors = 1 + seed};
+           .config = config_of(120 + 8 * (seed % 9) + seed % 3, 60 + size, Output::kColorized),
+           .n_frames = kFrames,
+           .n_actors = 1 + size};
     c.config.slots = 1 + seed % 4;
+    c.config.threads = 1;  // videos run beside each other
     c.job.settings.rule.foreground = seed % 3 == 0 ? Foreground::kValues : Foreground::kBinary;
-    c.job.tracking.lost_ms = seed % 4 == 0 ? 0 : 50 * seed;
-    run(c, seed);
-  }
+    c.job.settings.features |= seed % 2 == 0 ? kFeatureGrey : 0u;
+    c.job.tracking.lost_ms = seed % 4 == 0 ? 0 : 50 * size;
+    return compare_frames(c, seed, &n_events);
+  });
+  EXPECT_GT(n_events, 0u);
 }
 
 }  // namespace

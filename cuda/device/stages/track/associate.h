@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The rules of the track stage (cuda/track/), run by one cluster of blocks.
+/// The rules of the track stage (cuda/track/): decisions by one block or one cluster of blocks, and what
+/// follows from them by the whole GPU.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -35,13 +36,20 @@ struct AssociateJob {
   track::TrackTables tables;
   PairTable pairs;
   track::Overlap* overlaps;  ///< scratch, of TrackSizes::max_overlaps()
+  track::TrackStep* step;    ///< out, for settle_frame()
+  uint32_t shared_bytes;     ///< of each block; see shared_tables.cuh
   uint32_t* newest;          ///< see IndexMaps: becomes the other one
   ColorTable colors;
 };
 
-/// Enqueues the matching of tracks and components: ids in the records, the frame's tracks, and the colours.
-/// Frees all cells of the pairs.
+/// Writes how much shared memory the kernel may have for tables of these lengths.
+Status find_shared_bytes(const track::TrackSizes& sizes, uint32_t* bytes);
+
+/// Enqueues the matching of tracks and components. Frees all cells of the pairs.
 Status associate_frame(const AssociateJob& job, const track::TrackStep& step, cudaStream_t stream);
+
+/// Enqueues, right after it, what follows: ids in the records, the frame's tracks, and the colours.
+Status settle_frame(const AssociateJob& job, cudaStream_t stream);
 
 /// The kernel of associate_frame(). Its last argument is the step, so that a graph can replace it for each
 /// frame.

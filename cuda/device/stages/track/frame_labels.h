@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The components of a frame in device memory, as a pipeline leaves them for the track stage.
+/// The components of a frame in device memory, as a pipeline leaves them for later stages.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,9 @@ struct FrameLabels {
   const uint32_t* kept_before = nullptr;  ///< per word of is_kept: the bits before it
 
   // 3. Per label − 1.
-  const uint32_t* marks = nullptr;         ///< 0: not kept
-  const uint32_t* record_index = nullptr;  ///< of those that are kept
+  const uint32_t* marks = nullptr;  ///< 0: not kept; null after Pipeline::enqueue_overflow()
+  /// Of those that are kept; kNoRecord of the others, and of those that found no room in the table.
+  const uint32_t* record_index = nullptr;
 };
 
 }  // namespace ccl::device

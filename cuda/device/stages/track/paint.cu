@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// A thread paints eight consecutive pixels of the dense image, whatever rows they lie in.
 ///
-/// The kernel before, associate(), runs in a few blocks and takes longest. It starts when the map is written,
-/// and allows this kernel to start then. So this kernel reads the map before it waits for the colours.
+/// The kernel before, settle(), makes the colours. It starts when the map is written, and allows this kernel
+/// to start then. So this kernel reads the map before it waits for the colours.
 #include "device/stages/track/paint.h"
 
 #include "ccl/colors.h"

@@ -12,9 +12,10 @@
 namespace ccl::device {
 
 struct Tracker::State {
-  uint32_t n_pairs;      ///< see PairTable
-  uint32_t newest_map;   ///< see IndexMaps
-  uint32_t written_map;  ///< see IndexMaps
+  uint32_t n_pairs;       ///< see PairTable
+  uint32_t newest_map;    ///< see IndexMaps
+  uint32_t written_map;   ///< see IndexMaps
+  track::TrackStep step;  ///< see AssociateJob
 };
 
 namespace {
@@ -40,6 +41,7 @@ Status Tracker::configure(const Config& config, uint32_t last_id) {
   sizes_ = sizes_of(config);
   CCL_RETURN_IF_ERROR(stream_.create());
   CCL_RETURN_IF_ERROR(ended_.create());
+  CCL_RETURN_IF_ERROR(find_shared_bytes(sizes_, &shared_bytes_));
   CCL_RETURN_IF_ERROR(allocate_zeros(track::TrackTables::bytes(sizes_), stream_, &memory_));
   tables_ = {sizes_, memory_.data()};
   CCL_RETURN_IF_ERROR(check(cudaMemcpyAsync(&tables_.header->n_ids, &last_id, sizeof(last_id),
@@ -116,20 +118,23 @@ Status Tracker::enqueue(const Config& config, const TrackedFrame& frame, const t
                                       .maps = maps(),
                                       .pairs = pairs()},
                                      stream));
-  CCL_RETURN_IF_ERROR(associate_frame({.width = width_,
-                                       .height = height_,
-                                       .counts = frame.buffers.counts,
-                                       .records = frame.buffers.records,
-                                       .tracks = frame.tracks,
-                                       .tables = tables_,
-                                       .pairs = pairs(),
-                                       .overlaps = overlaps_.data(),
-                                       .newest = &state()->newest_map,
-                                       .colors = {.colors = has_colors(output) ? colors_.data() : nullptr,
-                                                  .palettes = palettes_.data(),
-                                                  .layout = config.layout,
-                                                  .settings = frame.settings}},
-                                      step, stream));
+  const AssociateJob job{.width = width_,
+                         .height = height_,
+                         .counts = frame.buffers.counts,
+                         .records = frame.buffers.records,
+                         .tracks = frame.tracks,
+                         .tables = tables_,
+                         .pairs = pairs(),
+                         .overlaps = overlaps_.data(),
+                         .step = &state()->step,
+                         .shared_bytes = shared_bytes_,
+                         .newest = &state()->newest_map,
+                         .colors = {.colors = has_colors(output) ? colors_.data() : nullptr,
+                                    .palettes = palettes_.data(),
+                                    .layout = config.layout,
+                                    .settings = frame.settings}};
+  CCL_RETURN_IF_ERROR(associate_frame(job, step, stream));
+  CCL_RETURN_IF_ERROR(settle_frame(job, stream));
   if (marks != nullptr) {
     CCL_RETURN_IF_ERROR(marks->mark(StageMarks::kTrack, stream));
   }

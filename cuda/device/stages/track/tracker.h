@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The track stage of the GPU. The rules are in cuda/track/. A frame takes three kernels, each of which is
-/// launched while the one before it runs: overlap.cu, associate.cu, paint.cu.
+/// The track stage of the GPU. The rules are in cuda/track/. A frame takes four kernels, each of which is
+/// launched while the one before it runs: overlap.cu, associate.cu, settle.cu, paint.cu.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -108,6 +108,7 @@ class Tracker {
   uint32_t width_ = 0;
   uint32_t height_ = 0;
   track::TrackSizes sizes_;
+  uint32_t shared_bytes_ = 0;  ///< see AssociateJob
   track::TrackClock clock_;
   Stream stream_;                       ///< for memory that is initialized once
   Event ended_;                         ///< of the last frame
