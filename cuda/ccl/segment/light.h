@@ -13,9 +13,10 @@
 ///
 /// What is learnt of a dark frame is less exact in a lighter one, so variances grow with the gain.
 ///
-/// The mixture does not decide what is an object. It has room for both: what the frame shows, and what the
-/// model knew, in the new light. So it needs the chroma in the new light too. A light may have a colour: it
-/// adds the same chroma to each level of luma.
+/// The mixture has room for both: what the frame shows, and what the model knew, in the new light. So it
+/// needs the chroma in the new light too. A light may have a colour: it adds the same chroma to each level of
+/// luma. A mean that is cut off at white has lost how light the background is. So all such pixels are
+/// expected to show the same: their average in the new light.
 #pragma once
 
 #include <cstdint>
@@ -82,22 +83,37 @@ constexpr uint32_t relight(uint32_t mean, uint32_t gain) {
 }
 
 /// Sums over pixels that count: `now` of the frame, `before` of the model. Chroma is its distance from kGrey.
+/// `white`: what the frame shows where the model's mean is cut off.
 struct ColorSums {
   Sums luma;
   int64_t u_now;
   int64_t v_now;
   int64_t u_before;
   int64_t v_before;
+  uint64_t n_white;  ///< pixels
+  uint64_t y_white;
+  uint64_t u_white;  ///< not a distance, and so is v_white
+  uint64_t v_white;
 };
 
 inline constexpr int32_t kGrey = 128;  ///< chroma of grey
 inline constexpr int64_t kMaxTint = kUnchanged;
+
+/// A colour of 8 bits each.
+struct Color {
+  uint32_t y = 0;
+  uint32_t u = 0;
+  uint32_t v = 0;
+
+  bool operator==(const Color&) const = default;
+};
 
 /// How a light has changed.
 struct Change {
   uint32_t gain = kUnchanged;
   int32_t tint_u = 0;  ///< chroma that is added per level of luma above kBlack, with kGainBits of fraction
   int32_t tint_v = 0;
+  Color white = {};  ///< what a mean that is cut off becomes; only if there is one
 
   bool operator==(const Change&) const = default;
 };
@@ -113,8 +129,12 @@ constexpr int32_t tint(int64_t now, int64_t before, uint64_t luma, uint32_t gain
 
 constexpr Change change(const ColorSums& sums) {
   const uint32_t now = gain(sums.luma);
-  return {now, tint(sums.u_now, sums.u_before, sums.luma.now, now),
-          tint(sums.v_now, sums.v_before, sums.luma.now, now)};
+  const uint64_t n_white = sums.n_white > 0 ? sums.n_white : 1;
+  const auto of_white = [&](uint64_t sum) { return static_cast<uint32_t>(sum / n_white); };
+  return {now,
+          tint(sums.u_now, sums.u_before, sums.luma.now, now),
+          tint(sums.v_now, sums.v_before, sums.luma.now, now),
+          {of_white(sums.y_white), of_white(sums.u_white), of_white(sums.v_white)}};
 }
 
 /// A mean of U or V in the new light: rounded down, 0..255. `luma`: relight() of the mean of the luma.
@@ -124,6 +144,16 @@ constexpr uint32_t relight_chroma(uint32_t chroma, uint32_t gain, int32_t tint, 
       (static_cast<int32_t>(chroma) - kGrey) * static_cast<int32_t>(gain) + tint * above_black;
   const int32_t relit = kGrey + (product >> kGainBits);
   return static_cast<uint32_t>(relit < 0 ? 0 : relit > 255 ? 255 : relit);
+}
+
+/// A mean in the new light.
+constexpr Color relight(const Change& change, const Color& mean) {
+  if (mean.y >= kClipped) {
+    return change.white;
+  }
+  const uint32_t luma = relight(mean.y, change.gain);
+  return {luma, relight_chroma(mean.u, change.gain, change.tint_u, luma),
+          relight_chroma(mean.v, change.gain, change.tint_v, luma)};
 }
 
 /// Whether a pixel of the background can have this value in the new light. `relit`: relight() of `mean`;

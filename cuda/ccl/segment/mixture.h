@@ -47,8 +47,12 @@ inline constexpr uint32_t kGhost = 1u << 15;  ///< bit of the first mode's varia
 inline constexpr uint32_t kGhostWeight = kBackgroundWeight / 4;  ///< smallest weight of a ghost
 inline constexpr uint32_t kGhostNeighbors = 3;                   ///< of 8, whose background is like a ghost
 inline constexpr uint32_t kNewWeight = 64;
-inline constexpr uint32_t kKnownWeight = 24576;  ///< of what was known before the light changed: 3/8
-inline constexpr uint32_t kMeanBits = 8;         ///< fraction bits of means and variances
+/// Of what the frame shows where the light changed, and of what was known before, if they are no first modes.
+inline constexpr uint32_t kSeenWeight = kBackgroundWeight;
+inline constexpr uint32_t kKnownWeight = 24576;
+inline constexpr uint32_t kHalfWeight = 32768;  ///< a second mode of less is not kept when the light changes
+inline constexpr uint32_t kLightMargin = 16;    ///< luma: see light::fits()
+inline constexpr uint32_t kMeanBits = 8;        ///< fraction bits of means and variances
 inline constexpr uint32_t kMinVariance = 4 << kMeanBits;
 inline constexpr uint32_t kMaxVariance = 75 << kMeanBits;
 inline constexpr uint32_t kInitialVariance = 15 << kMeanBits;
@@ -361,6 +365,12 @@ constexpr Pixel<Lanes> initialize(const Color<Lanes>& color, typename Lanes::Val
 /// Adds a pixel to the sums, if it counts. `first`: its first mode.
 constexpr void add(const Mode<WordLane>& first, const Color<WordLane>& color, light::ColorSums* sums) {
   const uint32_t mean = background_luma<WordLane>(first.mean);
+  if (mean >= light::kClipped) {
+    sums->n_white += 1;
+    sums->y_white += color.y;
+    sums->u_white += color.u;
+    sums->v_white += color.v;
+  }
   if (!light::counts(color.y, mean)) {
     return;
   }
@@ -384,24 +394,57 @@ constexpr uint32_t relight_variance(uint32_t variance, uint32_t gain) {
   return twice < kMaxVariance ? static_cast<uint32_t>(twice) : kMaxVariance;
 }
 
-/// The state of a frame in which the light changed (ccl/segment/light.h). The background of a pixel is what
-/// the frame shows, or what was its background before, in the new light: there is a mode for both, unless
-/// they are the same. An object in view is the first, and what it hides is the second. So it leaves no ghost.
-/// The mode that is wrong gets no support and vanishes.
-constexpr Pixel<WordLane> relearn(const light::Change& change, const Mode<WordLane>& first,
+/// A mode in the new light, without weight.
+constexpr Mode<WordLane> relight(const light::Change& change, const Mode<WordLane>& mode) {
+  const light::Color known =
+      light::relight(change, {background_luma<WordLane>(mode.mean), mode.u(), mode.v()});
+  const uint32_t variance = mode.variance & (kGhost - 1);
+  return new_mode<WordLane>({known.y, known.u, known.v}, 0, relight_variance(variance, change.gain));
+}
+
+/// Whether the luma of a pixel fits the gain.
+constexpr bool fits(const light::Change& change, const Mode<WordLane>& first, uint32_t value) {
+  const uint32_t mean = background_luma<WordLane>(first.mean);
+  return light::fits(value, mean, light::relight(mean, change.gain), kLightMargin);
+}
+
+constexpr bool belongs(const Mode<WordLane>& mode, const Color<WordLane>& color) {
+  const Distance<WordLane> far = distance_from<WordLane>(mode, color);
+  return far.luma + far.chroma <= mode.variance * kFit;
+}
+
+/// The first two modes of a pixel.
+struct KnownModes {
+  Mode<WordLane> first;
+  Mode<WordLane> second;
+};
+
+/// The state of a frame in which the light changed (ccl/segment/light.h). Where the frame shows something
+/// else than the first mode in the new light, there is a mode for both. If these pixels are objects
+/// (`keeps_misfits`), what they hide is the first mode, and what they show has just enough weight to be
+/// background: an object that moves is soon foreground. If they are too many for that, what the frame shows
+/// is the first mode. A second mode of much weight may be the background behind an object that was learnt. In
+/// any case the mode that is wrong gets no support and vanishes.
+constexpr Pixel<WordLane> relearn(const light::Change& change, bool keeps_misfits, const KnownModes& old,
                                   const Color<WordLane>& color) {
-  const uint32_t variance = relight_variance(first.variance, change.gain);
-  const uint32_t luma = light::relight(background_luma<WordLane>(first.mean), change.gain);
-  const Color<WordLane> known = {luma, light::relight_chroma(first.u(), change.gain, change.tint_u, luma),
-                                 light::relight_chroma(first.v(), change.gain, change.tint_v, luma)};
-  Pixel<WordLane> pixel = {};
-  pixel.modes[0] = new_mode<WordLane>(color, kFullWeight, variance);
-  const Distance<WordLane> far = distance_from<WordLane>(pixel.modes[0], known);
-  if (far.luma + far.chroma > variance) {
-    pixel.modes[0].weight = kFullWeight - kKnownWeight;
-    pixel.modes[1] = new_mode<WordLane>(known, kKnownWeight, variance);
+  Mode<WordLane> first = relight(change, old.first);
+  Mode<WordLane> second = relight(change, old.second);
+  Mode<WordLane> seen = new_mode<WordLane>(color, kFullWeight, first.variance);
+  const bool is_known = belongs(first, color);
+  if (!is_known && !keeps_misfits) {
+    first.weight = kKnownWeight;
+    seen.weight = kFullWeight - kKnownWeight;
+    return {{seen, first}};
   }
-  return pixel;
+  const bool has_second = old.second.weight >= kHalfWeight && !belongs(second, color);
+  second.weight = has_second ? kKnownWeight : 0;
+  if (is_known) {
+    seen.weight = kFullWeight - second.weight;
+    return has_second ? Pixel<WordLane>{{seen, second}} : Pixel<WordLane>{{seen}};
+  }
+  seen.weight = kSeenWeight;
+  first.weight = kFullWeight - kSeenWeight - second.weight;
+  return has_second ? Pixel<WordLane>{{first, second, seen}} : Pixel<WordLane>{{first, seen}};
 }
 
 }  // namespace ccl::mixture

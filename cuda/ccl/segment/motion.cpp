@@ -53,7 +53,8 @@ static_assert(scale(8, 50) == 8 && scale(8, 100) == 2 && scale(8, 0) == 32 && sc
 
 sigma_delta::Thresholds sigma_delta_thresholds(const Motion& motion, const Span& span) {
   const auto scaled = [&](uint32_t base) { return static_cast<uint8_t>(scale(base, motion.sensitivity)); };
-  const sigma_delta::Thresholds base;
+  constexpr sigma_delta::Thresholds base;
+  static_assert(scale(base.luma, 0) <= sigma_delta::kMaxLumaThreshold);
   return {.luma = scaled(base.luma),
           .around = scaled(base.around),
           .chroma = scaled(base.chroma),

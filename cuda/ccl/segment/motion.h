@@ -26,9 +26,6 @@ namespace ccl {
 /// After a change of light, the model warms up for this time, or for Motion::warm_up_ms if that is less.
 inline constexpr uint32_t kLightWarmUpUs = 250'000;
 
-/// What was found of the background before a change of light is worth this age.
-inline constexpr uint32_t kRelearntAgeUs = 2'000'000;
-
 inline constexpr uint32_t kOldestUs = 1u << 31;
 inline constexpr uint32_t kShortestLearningUs = 500'000;
 
@@ -114,16 +111,6 @@ constexpr uint32_t saturating_add(uint32_t us, uint32_t duration_us) {
   return us < kOldestUs ? us + duration_us : kOldestUs;
 }
 
-/// The age of a model after a change of light. The mixture knows its old background too, but the first modes
-/// are of this frame, objects included, so it must soon learn what it has mistaken. That is an exception by
-/// measurement: with the age that sigma-delta keeps it does worse on the sequences of docs/foreground.md.
-constexpr uint32_t relearnt_age_us(const MotionStep& step, const ModelState& state) {
-  if (step.model != BackgroundModel::kSigmaDelta || state.keeps_objects == 0) {
-    return 0;
-  }
-  return state.age_us < kRelearntAgeUs ? state.age_us : kRelearntAgeUs;
-}
-
 /// Whether the model has begun again after a change of light, with what it knew of the background. The fast
 /// rates of a warm-up would make it forget that. Those of sigma-delta would make it take objects for
 /// background that differ little in a darker frame, so it has none of them after any change of light.
@@ -156,7 +143,7 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, bool has_light_
     state->learning = Learning::kRelearn;
     state->keeps_objects = light::keeps_objects(state->n_differed, n_pixels) ? 1 : 0;
     state->has_relearnt = 1;
-    state->age_us = relearnt_age_us(step, *state);
+    state->age_us = state->keeps_objects != 0 ? state->age_us : 0;
     // A change of light in a long warm-up does not shorten it.
     const uint32_t left_us = is_warming_up ? state->total_us - state->elapsed_us : 0;
     const uint32_t light_us = step.warm_up_us < kLightWarmUpUs ? step.warm_up_us : kLightWarmUpUs;

@@ -44,9 +44,11 @@ inline constexpr uint32_t kGhostCount = 16;     ///< smallest count of what may 
 inline constexpr uint32_t kGhostNeighbors = 3;  ///< of 8, whose means explain the value of a ghost
 inline constexpr uint32_t kNeutral = 128;       ///< chroma of grey
 
+inline constexpr uint32_t kMaxLumaThreshold = 127;
+
 /// What a frame decides by: a function of the sensitivity.
 struct Thresholds {
-  uint8_t luma = 6;    ///< beyond the variance
+  uint8_t luma = 6;    ///< beyond the variance; at most kMaxLumaThreshold
   uint8_t around = 4;  ///< beyond the means around
   uint8_t chroma = 4;
   uint8_t shadow = 1;  ///< by which the chroma of a shadow may be farther from neutral
@@ -233,24 +235,35 @@ constexpr bool counts_differing(const Rates& rates, bool ghosts) {
   return rates.count != 0 || ghosts;
 }
 
+/// How long a pixel has differed.
+template <typename Lanes>
+struct Count {
+  typename Lanes::Value learned;  ///< a mask: the count has reached its end, and the value becomes the mean
+  typename Lanes::Value count;    ///< the status without kDiffered
+};
+
+template <typename Lanes>
+constexpr Count<Lanes> count_differing(const Rates& rates, typename Lanes::Value differs,
+                                       typename Lanes::Value status) {
+  const auto tick = Lanes::splat(rates.count);
+  const auto before = Lanes::without(status, Lanes::splat(kDiffered));
+  const auto now =
+      Lanes::select(differs, Lanes::add(before, tick), Lanes::subtract(before, Lanes::add(tick, tick)));
+  const auto learned = Lanes::at_least(now, Lanes::splat(kLearnedCount));
+  return {learned, Lanes::without(now, learned)};
+}
+
 /// In selective learning. `counts`: see counts_differing().
 template <typename Lanes>
 constexpr Change<Lanes> learn_selectively(const Rates& rates, bool counts, typename Lanes::Value far,
                                           typename Lanes::Value differs, typename Lanes::Value variance,
                                           typename Lanes::Value status) {
   const auto differed = Lanes::splat(kDiffered);
-  const auto new_differed = Lanes::both(differs, differed);
-  const auto selected = Lanes::select(differs, variance, move_variance<Lanes>(rates, far, variance));
-  const auto step = Lanes::without(mean_step<Lanes>(rates, variance), differs);
-  const auto old_count = Lanes::without(status, differed);
-  if (!counts) {
-    return {Lanes::splat(0), step, selected, Lanes::either(old_count, new_differed)};
-  }
-  const auto tick = Lanes::splat(rates.count);
-  const auto count =
-      Lanes::select(differs, Lanes::add(old_count, tick), Lanes::subtract(old_count, Lanes::add(tick, tick)));
-  const auto learned = Lanes::at_least(count, Lanes::splat(kLearnedCount));
-  return {learned, step, selected, Lanes::either(Lanes::without(count, learned), new_differed)};
+  const Count<Lanes> counted = counts ? count_differing<Lanes>(rates, differs, status)
+                                      : Count<Lanes>{Lanes::splat(0), Lanes::without(status, differed)};
+  return {counted.learned, Lanes::without(mean_step<Lanes>(rates, variance), differs),
+          Lanes::select(differs, variance, move_variance<Lanes>(rates, far, variance)),
+          Lanes::either(counted.count, Lanes::both(differs, differed))};
 }
 
 template <typename Lanes>
@@ -281,24 +294,10 @@ constexpr Pixel<Lanes> update(const Thresholds& thresholds, const Rates& rates, 
   return {learn_mean<Lanes>(change, old.mean, value), change.variance, change.status};
 }
 
-/// update() in selective learning. `counts`: see counts_differing().
+/// M of a pixel that does not differ, in selective learning.
 template <typename Lanes>
-constexpr Pixel<Lanes> update_selectively(const Thresholds& thresholds, const Rates& rates, bool counts,
-                                          const Pixel<Lanes>& old, typename Lanes::Value value) {
-  const auto far = distance<Lanes>(value, old.mean);
-  const Change<Lanes> change = learn_selectively<Lanes>(
-      rates, counts, far, differs<Lanes>(thresholds, far, old.variance), old.variance, old.status);
-  return {counts ? learn_mean<Lanes>(change, old.mean, value)
-                 : move<Lanes>(old.mean, value, change.step, change.step),
-          change.variance, change.status};
-}
-
-/// update() of a pixel that does not differ and whose status is 0, unless the model warms up: the status
-/// stays, and the rest follows move_variance() and this.
-template <typename Lanes>
-constexpr typename Lanes::Value update_calm_mean(const Rates& rates, typename Lanes::Value mean,
-                                                 typename Lanes::Value variance,
-                                                 typename Lanes::Value value) {
+constexpr typename Lanes::Value move_mean(const Rates& rates, typename Lanes::Value mean,
+                                          typename Lanes::Value variance, typename Lanes::Value value) {
   const auto step = mean_step<Lanes>(rates, variance);
   return move<Lanes>(mean, value, step, step);
 }

@@ -51,6 +51,23 @@ struct HalfLanes {
   }
 };
 
+// Four values in the bytes of a word, for the few operations that are fast on bytes.
+
+/// |a - b| in each byte.
+__device__ inline uint32_t distance_of_bytes(uint32_t a, uint32_t b) {
+  return __vabsdiffu4(a, b);
+}
+
+/// 255 in the bytes in which a > b.
+__device__ inline uint32_t above_in_bytes(uint32_t a, uint32_t b) {
+  return __vcmpgtu4(a, b);
+}
+
+/// a in the bytes in which the mask is 255, else b.
+__device__ inline uint32_t select_bytes(uint32_t mask, uint32_t a, uint32_t b) {
+  return (a & mask) | (b & ~mask);
+}
+
 /// Four pixels: those with even and with odd places.
 struct Quad {
   uint32_t even;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// One kernel. If the model keeps what it knew (ccl/segment/light.h), the blocks first add up the light of
-/// all pixels and wait for each other. Then each of them computes the change of light, and each thread begins
-/// the pixels again that it has added.
+/// all pixels and wait for each other. Then each of them computes the change of light. They count the pixels
+/// that do not fit it, and wait again. Then each thread begins the pixels again that it has added.
 #include "device/stages/segment/mixture_begin.h"
 
 #include <algorithm>
@@ -21,17 +21,26 @@ constexpr uint32_t kMostBlocks = 256;
 struct Shared {
   LightWords words;
   light::Change change;
+  unsigned long long n_misfits;
 };
 
 __device__ LightWords words_of(const light::ColorSums& sums) {
   const auto word = [](int64_t sum) { return static_cast<unsigned long long>(sum); };
   return {{sums.luma.now, sums.luma.before, word(sums.u_now), word(sums.v_now), word(sums.u_before),
-           word(sums.v_before)}};
+           word(sums.v_before), sums.n_white, sums.y_white, sums.u_white, sums.v_white}};
 }
 
 __device__ light::ColorSums sums_of(const LightWords& words) {
   const auto sum = [&](uint32_t i) { return static_cast<int64_t>(words.sums[i]); };
-  return {{words.sums[0], words.sums[1]}, sum(2), sum(3), sum(4), sum(5)};
+  return {{words.sums[0], words.sums[1]},
+          sum(2),
+          sum(3),
+          sum(4),
+          sum(5),
+          words.sums[6],
+          words.sums[7],
+          words.sums[8],
+          words.sums[9]};
 }
 
 __device__ unsigned long long warp_sum_of_words(unsigned long long value) {
@@ -65,13 +74,28 @@ __device__ mixture::Mode<Word> load_first(const MixturePlanes& planes, uint32_t 
   return first;
 }
 
-/// Writes a pixel that has one mode or two.
+/// The first two modes of a pixel.
+template <bool kHasChroma>
+__device__ mixture::KnownModes load_known(const MixturePlanes& planes, uint32_t at) {
+  mixture::KnownModes known{load_first<kHasChroma>(planes, at), {}};
+  if (has_next(planes.modes[0][at])) {
+    known.second = unpack(planes.modes[1][at]);
+    if (!kHasChroma) {
+      known.second.chroma = kNeutralChroma;
+    }
+  }
+  return known;
+}
+
+/// Writes the modes of a pixel.
 __device__ void store_begun(const MixturePlanes& planes, uint8_t* luma, uint32_t at,
                             const mixture::Pixel<Word>& pixel) {
-  const bool has_second = pixel.modes[1].weight > 0;
-  planes.modes[0][at] = pack(pixel.modes[0], has_second);
-  if (has_second) {
-    planes.modes[1][at] = pack(pixel.modes[1], false);
+  for (uint32_t i = 0; i < mixture::kModes; ++i) {
+    const bool has_next = i + 1 < mixture::kModes && pixel.modes[i + 1].weight > 0;
+    planes.modes[i][at] = pack(pixel.modes[i], has_next);
+    if (!has_next) {
+      break;
+    }
   }
   luma[at] = static_cast<uint8_t>(mixture::background_luma<Word>(pixel.modes[0].mean));
 }
@@ -109,6 +133,34 @@ __device__ void add_over_grid(const light::ColorSums& of_thread, FrameTotals* to
   __syncthreads();
 }
 
+/// Adds the misfits of all threads of the grid, as add_over_grid() adds the light.
+__device__ void add_misfits_over_grid(uint32_t of_thread, FrameTotals* totals, Shared* shared) {
+  if (threadIdx.x == 0) {
+    shared->n_misfits = 0;
+  }
+  __syncthreads();
+  const unsigned long long of_warp = warp_sum_of_words(of_thread);
+  if (threadIdx.x % kWarpSize == 0) {
+    atomicAdd(&shared->n_misfits, of_warp);
+  }
+  __syncthreads();
+  unsigned long long last = 0;
+  if (threadIdx.x == 0) {
+    last = __ldcg(&totals->last_misfits);
+    atomicAdd(&totals->misfits, shared->n_misfits);
+  }
+  const GridBarrier barrier(&totals->arrivals);
+  barrier.wait(barrier.arrive());
+  if (threadIdx.x == 0) {
+    const unsigned long long now = __ldcg(&totals->misfits);
+    shared->n_misfits = now - last;
+    if (blockIdx.x == 0) {
+      totals->last_misfits = now;
+    }
+  }
+  __syncthreads();
+}
+
 /// Begins again with what the model knew of the background. All threads must call it.
 template <bool kHasChroma>
 __device__ void relearn(const Plane& frame, const Chroma& chroma, const MixturePlanes& planes, uint8_t* luma,
@@ -123,9 +175,17 @@ __device__ void relearn(const Plane& frame, const Chroma& chroma, const MixtureP
   }
   __syncthreads();
   const light::Change change = shared->change;
+  uint32_t n_misfits = 0;
+  for_each_pixel(frame, planes, [&](uint32_t x, uint32_t y, uint32_t at) {
+    const uint32_t value = load_color<kHasChroma>(frame, chroma, x, y).y;
+    n_misfits += mixture::fits(change, load_first<kHasChroma>(planes, at), value) ? 0 : 1;
+  });
+  add_misfits_over_grid(n_misfits, totals, shared);
+  const uint64_t n_pixels = uint64_t{frame.width} * frame.height;
+  const bool keeps_misfits = light::keeps_objects(static_cast<uint32_t>(shared->n_misfits), n_pixels);
   for_each_pixel(frame, planes, [&](uint32_t x, uint32_t y, uint32_t at) {
     store_begun(planes, luma, at,
-                mixture::relearn(change, load_first<kHasChroma>(planes, at),
+                mixture::relearn(change, keeps_misfits, load_known<kHasChroma>(planes, at),
                                  load_color<kHasChroma>(frame, chroma, x, y)));
   });
 }

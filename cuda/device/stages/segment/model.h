@@ -10,7 +10,7 @@
 
 namespace ccl::device::segment {
 
-inline constexpr uint32_t kLightWords = 6;
+inline constexpr uint32_t kLightWords = 10;
 
 /// light::ColorSums as words that can be added at once by many threads; negative sums in two's complement.
 struct LightWords {

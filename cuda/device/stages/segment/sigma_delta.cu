@@ -14,6 +14,7 @@
 #include "device/stages/segment/model.cuh"
 #include "device/stages/segment/sigma_delta_chroma.h"
 #include "device/stages/segment/sigma_delta_classify.cuh"
+#include "device/stages/segment/sigma_delta_learn.cuh"
 #include "device/stages/segment/sigma_delta_light.cuh"
 #include "device/stages/segment/sigma_delta_vectors.cuh"
 
@@ -167,16 +168,6 @@ __device__ void judge_misfits(const LumaJob& job, uint32_t n_of_thread, Shared* 
   __syncthreads();
 }
 
-/// What a vector has learned, and which of it is to be stored.
-struct Learned {
-  uint4 mean;
-  uint4 variance;
-  uint4 status;
-  bool has_mean;
-  bool has_variance;
-  bool has_status;
-};
-
 __device__ void store(const LumaJob& job, const Place& place, const Learned& learned) {
   const SigmaDeltaPlanes& planes = job.planes;
   if (learned.has_mean) {
@@ -188,83 +179,6 @@ __device__ void store(const LumaJob& job, const Place& place, const Learned& lea
   if (learned.has_status) {
     store_state(planes.status, planes.pitch, place.x, place.y, learned.status);
   }
-}
-
-/// Applies learn(old, value) to all pixels, two at a time.
-template <typename Learn>
-__device__ Learned learn_vector(const PixelVector& v, Learn learn) {
-  Learned learned;
-#pragma unroll
-  for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const Quad value = quad_of(v.pixels, i);
-    const Quad mean = quad_of(v.mean, i);
-    const Quad variance = quad_of(v.variance, i);
-    const Quad status = quad_of(v.status, i);
-    const sigma_delta::Pixel<Lanes> even = learn({mean.even, variance.even, status.even}, value.even);
-    const sigma_delta::Pixel<Lanes> odd = learn({mean.odd, variance.odd, status.odd}, value.odd);
-    set_word(learned.mean, i, Quad{even.mean, odd.mean}.word());
-    set_word(learned.variance, i, Quad{even.variance, odd.variance}.word());
-    set_word(learned.status, i, Quad{even.status, odd.status}.word());
-  }
-  learned.has_mean = learned.has_variance = learned.has_status = true;
-  return learned;
-}
-
-/// Whether any mean may move.
-__device__ bool has_mean_step(const sigma_delta::Rates& rates, const uint4& variances) {
-  uint32_t any = 0;
-#pragma unroll
-  for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const Quad variance = quad_of(variances, i);
-    any |= Lanes::at_least(variance.even, Lanes::splat(rates.steps[0])) |
-           Lanes::at_least(variance.odd, Lanes::splat(rates.steps[0]));
-  }
-  return any != 0;
-}
-
-/// Learns a vector of pixels that do not differ and whose status is 0. Most vectors of most frames stay as
-/// they are.
-__device__ Learned learn_calm(const sigma_delta::Rates& rates, const PixelVector& v) {
-  Learned learned;
-  learned.has_mean = has_mean_step(rates, v.variance);
-  learned.has_variance = rates.up != 0 || rates.down != 0;
-  learned.has_status = false;
-#pragma unroll
-  for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const Quad value = quad_of(v.pixels, i);
-    const Quad mean = quad_of(v.mean, i);
-    const Quad variance = quad_of(v.variance, i);
-    if (learned.has_mean) {
-      set_word(learned.mean, i,
-               Quad{sigma_delta::update_calm_mean<Lanes>(rates, mean.even, variance.even, value.even),
-                    sigma_delta::update_calm_mean<Lanes>(rates, mean.odd, variance.odd, value.odd)}
-                   .word());
-    }
-    if (learned.has_variance) {
-      const auto move = [&](uint32_t value_of, uint32_t mean_of, uint32_t variance_of) {
-        return sigma_delta::move_variance<Lanes>(rates, distance<Lanes>(value_of, mean_of), variance_of);
-      };
-      set_word(
-          learned.variance, i,
-          Quad{move(value.even, mean.even, variance.even), move(value.odd, mean.odd, variance.odd)}.word());
-    }
-  }
-  return learned;
-}
-
-/// Learns a vector in selective learning. Both ways have the same result for a calm one, and a warp that
-/// needs one way does not go the other one too.
-__device__ Learned learn_selectively(const LumaJob& job, const sigma_delta::Rates& rates,
-                                     const PixelVector& v, bool is_calm) {
-  if (__all_sync(__activemask(), is_calm) != 0) {
-    return learn_calm(rates, v);
-  }
-  const auto update = [&](bool counts) {
-    return learn_vector(v, [&](const sigma_delta::Pixel<Lanes>& old, uint32_t value) {
-      return sigma_delta::update_selectively<Lanes>(job.thresholds, rates, counts, old, value);
-    });
-  };
-  return sigma_delta::counts_differing(rates, job.thresholds.ghosts) ? update(true) : update(false);
 }
 
 /// The vectors of a thread: from `first` on, each `stride` after the one before it, up to `last`.
@@ -368,7 +282,7 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
   prepare_model(model, step, &shared);
   uint32_t foreground = 0;
   uint32_t n_differ = 0;
-  bool is_calm = true;  ///< nothing differs in the vector, and nothing is counted
+  uint4 differing{};
   for (uint32_t index = share.first; index < n_vectors; index += share.stride) {
     const Place place = place_of(job, index);
     foreground = 0;
@@ -376,7 +290,8 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
       if (index != share.first) {
         v = load(job, place);
       }
-      const FoundBits found = classify<kHasChroma>(job, place, &v, &is_calm);
+      differing = find_differing(job.thresholds, v);
+      const FoundBits found = classify<kHasChroma>(job, place, differing, &v);
       foreground = found.foreground;
       n_differ += __popc(found.differs);
     }
@@ -390,9 +305,9 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
   }
 
   Learned learned;
-  const bool has_changed = has_light_changed(job, step, arrival, n_differ, &shared, [&] {
-    learned = learn_selectively(job, shared.expected.sigma_delta, v, is_calm);
-  });
+  const sigma_delta::Rates& rates = shared.expected.sigma_delta;
+  const bool has_changed = has_light_changed(job, step, arrival, n_differ, &shared,
+                                             [&] { learned = learn_selectively(job, rates, differing, v); });
   if (has_changed || !shared.expected.has_foreground()) {
     learn_without_foreground(job, step, share, &shared);
     return;
@@ -402,8 +317,7 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
       store_bits(job, place, foreground);
     } else if (in_frame > 0) {
       v = load(job, place);
-      is_calm = is_zero(v.status) && is_zero(find_differing(job.thresholds, v));
-      learned = learn_selectively(job, shared.expected.sigma_delta, v, is_calm);
+      learned = learn_selectively(job, rates, find_differing(job.thresholds, v), v);
     }
     if (in_frame > 0) {
       store(job, place, learned);

@@ -54,20 +54,16 @@ __device__ inline PixelVector load(const LumaJob& job, const Place& place) {
           load_state(planes.status, planes.pitch, place.x, place.y)};
 }
 
-/// Masks of the pixels that differ from their own means.
+// Four limits of sigma_delta::differs() in a word: a sum of bytes without a carry.
+static_assert(sigma_delta::kMaxVariance + sigma_delta::kMaxLumaThreshold <= 255);
+
+/// Masks of the pixels that differ from their own means: sigma_delta::differs(), four at a time.
 __device__ inline uint4 find_differing(const sigma_delta::Thresholds& thresholds, const PixelVector& v) {
   uint4 masks;
 #pragma unroll
   for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const Quad value = quad_of(v.pixels, i);
-    const Quad mean = quad_of(v.mean, i);
-    const Quad variance = quad_of(v.variance, i);
-    const auto differs = [&](uint32_t value_of, uint32_t mean_of, uint32_t variance_of) {
-      return sigma_delta::differs<Lanes>(thresholds, distance<Lanes>(value_of, mean_of), variance_of);
-    };
-    set_word(masks, i,
-             Quad{differs(value.even, mean.even, variance.even), differs(value.odd, mean.odd, variance.odd)}
-                 .word());
+    const uint32_t far = distance_of_bytes(word_of(v.pixels, i), word_of(v.mean, i));
+    set_word(masks, i, above_in_bytes(far, word_of(v.variance, i) + thresholds.luma * kOneInEachByte));
   }
   return masks;
 }
@@ -119,22 +115,16 @@ __device__ inline uint4 look_around(const LumaJob& job, const Place& place, cons
   return masks;
 }
 
-__device__ inline bool is_zero(const uint4& vector) {
-  return (vector.x | vector.y | vector.z | vector.w) == 0;
-}
-
 struct FoundBits {
   uint32_t differs;
   uint32_t foreground;
 };
 
+/// `differing`: find_differing().
 template <bool kHasChroma>
-__device__ FoundBits classify(const LumaJob& job, const Place& place, PixelVector* v, bool* is_calm) {
-  uint4 luma = find_differing(job.thresholds, *v);
-  *is_calm = is_zero(luma) && is_zero(v->status);
-  if (!is_zero(luma)) {
-    luma = look_around(job, place, luma, v);
-  }
+__device__ FoundBits classify(const LumaJob& job, const Place& place, const uint4& differing,
+                              PixelVector* v) {
+  const uint4 luma = is_zero(differing) ? differing : look_around(job, place, differing, v);
   const uint32_t in_frame = bits_in_frame(place.x, job.frame.width);
   if constexpr (!kHasChroma) {
     const uint32_t bits = gather_bits(luma) & in_frame;

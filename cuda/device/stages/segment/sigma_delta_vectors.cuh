@@ -16,6 +16,9 @@ using Lanes = HalfLanes;
 inline constexpr uint32_t kDiffers = 1;
 inline constexpr uint32_t kFitsShadow = 2;
 
+inline constexpr uint32_t kOneInEachByte = 0x01010101;
+inline constexpr uint32_t kHighestBits = 0x80808080;
+
 __device__ inline uint4 load_state(const uint8_t* plane, size_t pitch, uint32_t x, uint32_t y) {
   return *reinterpret_cast<const uint4*>(plane + y * pitch + x);
 }
@@ -31,6 +34,10 @@ __device__ inline uint32_t word_of(const uint4& vector, uint32_t i) {
 
 __device__ inline void set_word(uint4& vector, uint32_t i, uint32_t word) {
   (i == 0 ? vector.x : i == 1 ? vector.y : i == 2 ? vector.z : vector.w) = word;
+}
+
+__device__ inline bool is_zero(const uint4& vector) {
+  return (vector.x | vector.y | vector.z | vector.w) == 0;
 }
 
 __device__ inline Quad quad_of(const uint4& vector, uint32_t i) {

@@ -11,8 +11,6 @@
 
 namespace ccl::host {
 
-namespace {
-
 /// Where chroma is, and how large.
 struct ChromaShape {
   bool is_present = false;
@@ -23,6 +21,8 @@ struct ChromaShape {
 
   bool operator==(const ChromaShape&) const = default;
 };
+
+namespace {
 
 ChromaShape shape_of(const Chroma& chroma, uint32_t width, uint32_t height) {
   if (chroma.u == nullptr) {
@@ -395,9 +395,14 @@ class Background::Mixture final : public Model {
       add_light(light_row(frame, y), &sums);
     }
     const light::Change change = light::change(sums);
+    uint32_t n_misfits = 0;
+    for (uint32_t y = 0; y < height_; ++y) {
+      n_misfits += count_misfits(change, light_row(frame, y));
+    }
+    const bool keeps_misfits = light::keeps_objects(n_misfits, uint64_t{width_} * height_);
     for (uint32_t y = 0; y < height_; ++y) {
       const MixtureLightRow row = light_row(frame, y);
-      relearn_light(change, row);
+      relearn_light(change, keeps_misfits, row);
       pad(row);
     }
   }

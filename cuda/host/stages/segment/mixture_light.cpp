@@ -9,8 +9,8 @@ mixture::Color<WordLane> color_at(const MixtureLightRow& row, uint32_t x) {
   return {row.pixels[x], row.u[x], row.v[x]};
 }
 
-mixture::Mode<WordLane> first_mode_at(const MixtureLightRow& row, uint32_t x) {
-  return {row.state.weight[0][x], row.state.mean[0][x], row.state.variance[0][x], row.state.chroma[0][x]};
+mixture::Mode<WordLane> mode_at(const MixtureLightRow& row, uint32_t k, uint32_t x) {
+  return {row.state.weight[k][x], row.state.mean[k][x], row.state.variance[k][x], row.state.chroma[k][x]};
 }
 
 void store(const mixture::Pixel<WordLane>& pixel, const MixtureRow& state, uint32_t x) {
@@ -26,13 +26,22 @@ void store(const mixture::Pixel<WordLane>& pixel, const MixtureRow& state, uint3
 
 void add_light(const MixtureLightRow& row, light::ColorSums* sums) {
   for (uint32_t x = 0; x < row.width; ++x) {
-    mixture::add(first_mode_at(row, x), color_at(row, x), sums);
+    mixture::add(mode_at(row, 0, x), color_at(row, x), sums);
   }
 }
 
-void relearn_light(const light::Change& change, const MixtureLightRow& row) {
+uint32_t count_misfits(const light::Change& change, const MixtureLightRow& row) {
+  uint32_t n = 0;
   for (uint32_t x = 0; x < row.width; ++x) {
-    store(mixture::relearn(change, first_mode_at(row, x), color_at(row, x)), row.state, x);
+    n += mixture::fits(change, mode_at(row, 0, x), row.pixels[x]) ? 0 : 1;
+  }
+  return n;
+}
+
+void relearn_light(const light::Change& change, bool keeps_misfits, const MixtureLightRow& row) {
+  for (uint32_t x = 0; x < row.width; ++x) {
+    const mixture::KnownModes old = {mode_at(row, 0, x), mode_at(row, 1, x)};
+    store(mixture::relearn(change, keeps_misfits, old, color_at(row, x)), row.state, x);
   }
 }
 

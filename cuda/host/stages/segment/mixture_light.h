@@ -22,8 +22,12 @@ struct MixtureLightRow {
 /// Adds the pixels that count.
 void add_light(const MixtureLightRow& row, light::ColorSums* sums);
 
-/// Begins again with this frame, and with what is known of the background.
-void relearn_light(const light::Change& change, const MixtureLightRow& row);
+/// Pixels whose luma does not fit the gain.
+uint32_t count_misfits(const light::Change& change, const MixtureLightRow& row);
+
+/// Begins again with this frame, and with what is known of the background. `keeps_misfits`: see
+/// mixture::relearn().
+void relearn_light(const light::Change& change, bool keeps_misfits, const MixtureLightRow& row);
 
 /// Begins again with this frame only. `keeps_variance`: after a change of light.
 void begin_row(const MixtureLightRow& row, bool keeps_variance);
