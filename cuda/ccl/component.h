@@ -33,7 +33,10 @@ enum {
   /** Reserved. */
   CCL_COMPONENT_LOST = 1u << 4,
   /** The frame was scaled after labelling. Its geometry was scaled too and is no longer exact. */
-  CCL_COMPONENT_SCALED = 1u << 5
+  CCL_COMPONENT_SCALED = 1u << 5,
+  /** The frame was cropped after labelling, and a part of the box is outside. The box is cut off; all other
+   *  fields are those of the whole component, in pixels of the cropped frame. */
+  CCL_COMPONENT_CUT = 1u << 6
 };
 
 /** One connected component. */

@@ -23,6 +23,10 @@ Status validate(const Config& config) {
                                               " tracks; at most " + std::to_string(kMaxTracks) +
                                               " are possible"};
   }
+  if ((config.planes & ~(kLabelPlane | kIdPlane)) != 0) {
+    return {StatusCode::kInvalidArgument,
+            "planes is " + std::to_string(config.planes) + ", which has unknown bits"};
+  }
   if (config.threads > kMaxThreads) {
     return {StatusCode::kInvalidArgument, std::to_string(config.threads) + " threads; at most " +
                                               std::to_string(kMaxThreads) + " can share a frame"};
@@ -119,6 +123,34 @@ Status validate_source(const SourcePixels& source, const Config& config) {
   return {};
 }
 
+/// `name` begins the message.
+Status validate_plane(const char* name, const PlaneImage& plane, const Config& config) {
+  const bool is_aligned = reinterpret_cast<uintptr_t>(plane.values) % sizeof(uint32_t) == 0 &&
+                          plane.stride % sizeof(uint32_t) == 0;
+  if (plane.values != nullptr && is_aligned && plane.stride >= config.width * sizeof(uint32_t)) {
+    return {};
+  }
+  return {StatusCode::kInvalidArgument, std::string(name) + " has no values, or a stride of " +
+                                            std::to_string(plane.stride) + " bytes for rows of " +
+                                            std::to_string(config.width) + " values of 4 bytes"};
+}
+
+Status validate_planes(const FrameJob& job, const Config& config) {
+  if ((config.planes & kLabelPlane) != 0) {
+    CCL_RETURN_IF_ERROR(validate_plane("the plane of labels", job.label_plane, config));
+  }
+  return (config.planes & kIdPlane) != 0 ? validate_plane("the plane of ids", job.id_plane, config)
+                                         : Status();
+}
+
+/// Whether the frame uses memory of a device.
+bool is_on_device(const FrameJob& job, const Config& config) {
+  return job.input.memory == Memory::kDevice ||
+         (config.output != Output::kNone && job.output.memory == Memory::kDevice) ||
+         ((config.planes & kLabelPlane) != 0 && job.label_plane.memory == Memory::kDevice) ||
+         ((config.planes & kIdPlane) != 0 && job.id_plane.memory == Memory::kDevice);
+}
+
 }  // namespace
 
 Status validate(const FrameJob& job, const Config& config, Backend backend) {
@@ -147,9 +179,8 @@ Status validate(const FrameJob& job, const Config& config, Backend backend) {
                                               std::to_string(job.output.stride) + " bytes for rows of " +
                                               std::to_string(row)};
   }
-  const bool is_on_device = job.input.memory == Memory::kDevice ||
-                            (config.output != Output::kNone && job.output.memory == Memory::kDevice);
-  if (is_on_device && backend == Backend::kCpu) {
+  CCL_RETURN_IF_ERROR(validate_planes(job, config));
+  if (is_on_device(job, config) && backend == Backend::kCpu) {
     return {StatusCode::kInvalidArgument, "an image in the GPU's memory, which the CPU engine cannot reach"};
   }
   return {};

@@ -19,12 +19,18 @@ inline constexpr uint32_t kMaxDimension = 32768;
 /// A larger number of threads is rejected.
 inline constexpr uint32_t kMaxThreads = 256;
 
-/// Record fields that take time and can be left out.
+/// What takes time to measure and can be left out.
 enum Feature : uint32_t {
   kFeatureMoments = 1u << 0,
   kFeaturePerimeter = 1u << 1,
   kFeatureEuler = 1u << 2,
-  kAllFeatures = kFeatureMoments | kFeaturePerimeter | kFeatureEuler,
+  kAllFeatures = kFeatureMoments | kFeaturePerimeter | kFeatureEuler,  ///< all fields of the record
+  kFeatureGrey = 1u << 3,                                              ///< FrameResult::grey
+  // Made from the labels of a frame that is finished (ccl/shape.h). Engines do nothing for them.
+  kFeatureRectangle = 1u << 4,
+  kFeatureHull = 1u << 5,
+  kFeatureContour = 1u << 6,
+  kShapeFeatures = kFeatureRectangle | kFeatureHull | kFeatureContour,
 };
 
 /// Where an image lies.
@@ -49,6 +55,14 @@ enum class Output : uint8_t {
   kBackground,  ///< 4 bytes a pixel: what the background model expects; without one, the input
   kForeground,  ///< 4 bytes a pixel: the input in components that the filter keeps, else the background
                 ///< colour
+};
+
+/// Planes of 32-bit values that can be written beside the output, one value a pixel: Config::planes.
+enum Plane : uint32_t {
+  kLabelPlane = 1u << 0,  ///< the canonical label in components that the filter keeps, else 0
+  /// CclComponent::id of the pixel's component, else 0. In a frame with more components than records, 0 with
+  /// tracks; without tracks an id is the label, also of a component without a record.
+  kIdPlane = 1u << 1,
 };
 
 /// The largest label that Output::kLabels can write.
@@ -98,6 +112,7 @@ struct Config {
   /// Length of the table of tracks, at most kMaxTracks. 0: components have no identity over time. Components
   /// for which the table has no room have the id 0.
   uint32_t max_tracks = 0;
+  uint32_t planes = 0;                   ///< Plane bits: what FrameJob must have room for
   uint32_t slots = 1;                    ///< frames that may be in flight between push() and pop()
   Memory input_memory = Memory::kHost;   ///< of most input images
   Memory output_memory = Memory::kHost;  ///< of most output images
@@ -150,9 +165,18 @@ constexpr uint32_t features_of(const Filter& filter) {
          ((needs & kNeedsMoments) != 0 ? kFeatureMoments : 0u);
 }
 
-/// The features that are measured: those of the records, and those that the filter reads.
+/// The features that are fields of the record.
+constexpr uint32_t record_features(const Settings& settings) {
+  return settings.features & kAllFeatures;
+}
+
+/// The features that components are measured for: those of the records, and those that the filter reads.
 constexpr uint32_t measured_features(const Settings& settings) {
-  return settings.features | features_of(settings.filter);
+  return record_features(settings) | features_of(settings.filter);
+}
+
+constexpr bool has_grey(const Settings& settings) {
+  return (settings.features & kFeatureGrey) != 0;
 }
 
 /// kInvalidArgument, with a message that says why, if the configuration is not valid for every engine.

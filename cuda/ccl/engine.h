@@ -16,11 +16,12 @@
 ///
 /// Memory: configure() takes all memory, and later calls allocate nothing, with two exceptions. Both engines
 /// take the memory of a background model, of its image (Output::kBackground), of a plane of luma
-/// (SourcePixels), and of the sums of all components (a filter that reads more than areas; on the GPU not
-/// with `runs`) with the first frame that needs them; configure() keeps the model unless the frame's size
-/// changes. The GPU engine takes the memory for rare cases with the first frame that needs it. These cases
-/// are:
+/// (SourcePixels), of the sums of all components (a filter that reads more than areas; on the GPU not with
+/// `runs`), and of grey statistics (kFeatureGrey) with the first frame that needs them; configure() keeps
+/// the model unless the frame's size changes. The GPU engine takes the memory for rare cases with the first
+/// frame that needs it. These cases are:
 /// - an input or output image in another memory than Config names;
+/// - a plane on the host, though Config::output_memory is the device;
 /// - an output image on the device with padded rows, or at an address that 16-byte stores cannot write to;
 /// - from the host: an input that is not a plane of 8-bit luma, or larger pixels of it than before;
 /// - Settings::draw_regions, and again for FrameJob::outlines of more pixels than before;
@@ -41,6 +42,7 @@
 #include "ccl/config.h"
 #include "ccl/counts.h"
 #include "ccl/draw/outlines.h"
+#include "ccl/grey.h"
 #include "ccl/regions.h"
 #include "ccl/segment.h"
 #include "ccl/segment/luma.h"
@@ -94,6 +96,16 @@ struct OutputImage {
   uint32_t chroma_rows = 0;
 };
 
+/// Where a plane (see ccl::Plane) is written: rows of 32-bit values, `stride` bytes from one row's start to
+/// the next one's, a multiple of 4. pop() writes host memory that is not page-locked, and waits for it.
+struct PlaneImage {
+  uint32_t* values = nullptr;
+  size_t stride = 0;
+  Memory memory = Memory::kHost;
+  /// A CUstream, as OutputImage::stream.
+  void* stream = nullptr;
+};
+
 inline constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();
 
 /// One frame. The caller owns the memory of all pointers and must not change it until the frame is popped or
@@ -101,6 +113,8 @@ inline constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();
 struct FrameJob {
   InputImage input;
   OutputImage output;
+  PlaneImage label_plane = {};  ///< with kLabelPlane of Config::planes
+  PlaneImage id_plane = {};     ///< with kIdPlane
   Settings settings;
   Segmentation segmentation = {};
   std::shared_ptr<const RegionMask> regions = nullptr;  ///< of the frame's size; null: the whole frame counts
@@ -144,6 +158,9 @@ struct FrameResult {
   std::span<const CclComponent> components;
   /// With Config::max_tracks: all tracks, by ascending id. As long valid as the components.
   std::span<const CclTrack> tracks;
+  /// With kFeatureGrey: the statistics of each component, in the order of `components`; else empty. As long
+  /// valid as these.
+  std::span<const CclGrey> grey;
   StageTimes times;
 };
 
@@ -161,6 +178,9 @@ class Device {
   /// Page-locked host memory: copies between it and the GPU run at full speed and do not block the host. It
   /// may outlive this object. kOutOfMemory if there is no more.
   virtual Status allocate_host(size_t bytes, std::shared_ptr<uint8_t>* memory) = 0;
+
+  /// The GPU's memory, likewise.
+  virtual Status allocate(size_t bytes, std::shared_ptr<uint8_t>* memory) = 0;
 };
 
 class Engine {

@@ -16,6 +16,7 @@ struct Driver {
   decltype(&cuDeviceGet) device_get = nullptr;
   decltype(&cuDeviceGetName) device_name = nullptr;
   decltype(&cuDeviceGetAttribute) device_attribute = nullptr;
+  decltype(&cuDeviceTotalMem) device_memory = nullptr;
   decltype(&cuDevicePrimaryCtxRetain) primary_retain = nullptr;
   decltype(&cuDevicePrimaryCtxRelease) primary_release = nullptr;
   decltype(&cuCtxPushCurrent) push_current = nullptr;
@@ -62,6 +63,7 @@ Status Driver::load() {
   CCL_RETURN_IF_ERROR(entry_point("cuDeviceGet", &device_get));
   CCL_RETURN_IF_ERROR(entry_point("cuDeviceGetName", &device_name));
   CCL_RETURN_IF_ERROR(entry_point("cuDeviceGetAttribute", &device_attribute));
+  CCL_RETURN_IF_ERROR(entry_point("cuDeviceTotalMem", &device_memory));
   CCL_RETURN_IF_ERROR(entry_point("cuDevicePrimaryCtxRetain", &primary_retain));
   CCL_RETURN_IF_ERROR(entry_point("cuDevicePrimaryCtxRelease", &primary_release));
   CCL_RETURN_IF_ERROR(entry_point("cuCtxPushCurrent", &push_current));
@@ -115,9 +117,13 @@ Status Context::create(const DeviceOptions& options, std::shared_ptr<Context>* c
   return {};
 }
 
+Status Context::count_devices(int* count) const {
+  return driver_->check(driver_->device_count(count), "cuDeviceGetCount");
+}
+
 Status Context::find_device(int device_id) {
   int count = 0;
-  CCL_RETURN_IF_ERROR(driver_->check(driver_->device_count(&count), "cuDeviceGetCount"));
+  CCL_RETURN_IF_ERROR(count_devices(&count));
   const int requested = device_id == -1 ? 0 : device_id;
   if (requested < 0 || requested >= count) {
     const std::string available =
@@ -128,37 +134,73 @@ Status Context::find_device(int device_id) {
   return driver_->check(driver_->device_get(&device_, requested), "cuDeviceGet");
 }
 
-Status Context::describe() {
+Status Context::describe(int device, DeviceDescription* description) const {
   constexpr int kNameLength = 256;
   char name[kNameLength] = "";
-  int major = 0;
-  int minor = 0;
-  CCL_RETURN_IF_ERROR(driver_->check(driver_->device_name(name, kNameLength, device_), "cuDeviceGetName"));
+  size_t memory = 0;
+  CCL_RETURN_IF_ERROR(driver_->check(driver_->device_name(name, kNameLength, device), "cuDeviceGetName"));
   CCL_RETURN_IF_ERROR(
-      driver_->check(driver_->device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_),
+      driver_->check(driver_->device_attribute(&description->compute_major,
+                                               CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
                      "cuDeviceGetAttribute"));
   CCL_RETURN_IF_ERROR(
-      driver_->check(driver_->device_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_),
+      driver_->check(driver_->device_attribute(&description->compute_minor,
+                                               CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
                      "cuDeviceGetAttribute"));
-  description_ =
-      std::string(name) + ", compute capability " + std::to_string(major) + "." + std::to_string(minor);
+  CCL_RETURN_IF_ERROR(driver_->check(driver_->device_memory(&memory, device), "cuDeviceTotalMem"));
+  description->name = name;
+  description->memory = memory;
   return {};
 }
 
-Status Context::allocate_host(size_t bytes, std::shared_ptr<uint8_t>* memory) {
+Status Context::describe() {
+  DeviceDescription device;
+  CCL_RETURN_IF_ERROR(describe(device_, &device));
+  description_ = device.name + ", compute capability " + std::to_string(device.compute_major) + "." +
+                 std::to_string(device.compute_minor);
+  return {};
+}
+
+Status Context::list(std::vector<DeviceDescription>* devices) {
+  const std::unique_ptr<Context> driver(new Context);
+  CCL_RETURN_IF_ERROR(driver->driver_->load());
+  int count = 0;
+  CCL_RETURN_IF_ERROR(driver->count_devices(&count));
+  if (count == 0) {
+    return {StatusCode::kNoDevice, "no CUDA device was found"};
+  }
+  devices->resize(static_cast<size_t>(count));
+  for (int id = 0; id < count; ++id) {
+    CUdevice device = 0;
+    CCL_RETURN_IF_ERROR(driver->driver_->check(driver->driver_->device_get(&device, id), "cuDeviceGet"));
+    CCL_RETURN_IF_ERROR(driver->describe(device, &(*devices)[static_cast<size_t>(id)]));
+  }
+  return {};
+}
+
+template <typename Allocator>
+Status Context::allocate_with(size_t bytes, std::shared_ptr<uint8_t>* memory) {
   const CurrentContext current(*this);
   CCL_RETURN_IF_ERROR(current.status());
   void* allocated = nullptr;
-  CCL_RETURN_IF_ERROR(PinnedAllocator::acquire(&allocated, bytes));
+  CCL_RETURN_IF_ERROR(Allocator::acquire(&allocated, bytes));
   return catch_bad_alloc([&]() -> Status {
     memory->reset(static_cast<uint8_t*>(allocated), [context = shared_from_this()](uint8_t* pixels) {
       const CurrentContext owner(*context);
       if (owner.status().ok()) {  // else the memory was released with its context
-        PinnedAllocator::release(pixels);
+        Allocator::release(pixels);
       }
     });
     return {};
   });
+}
+
+Status Context::allocate_host(size_t bytes, std::shared_ptr<uint8_t>* memory) {
+  return allocate_with<PinnedAllocator>(bytes, memory);
+}
+
+Status Context::allocate(size_t bytes, std::shared_ptr<uint8_t>* memory) {
+  return allocate_with<DeviceAllocator>(bytes, memory);
 }
 
 CurrentContext::CurrentContext(const Context& context)

@@ -8,7 +8,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "ccl/devices.h"
 #include "ccl/engine.h"
 #include "ccl/status.h"
 
@@ -30,6 +32,10 @@ class Context final : public Device, public std::enable_shared_from_this<Context
   int id() const override { return device_; }
   void* context() const override { return handle_; }
   Status allocate_host(size_t bytes, std::shared_ptr<uint8_t>* memory) override;
+  Status allocate(size_t bytes, std::shared_ptr<uint8_t>* memory) override;
+
+  /// See ccl::list_devices().
+  static Status list(std::vector<DeviceDescription>* devices);
 
   /// The GPU's name and compute capability.
   const std::string& description() const { return description_; }
@@ -39,8 +45,12 @@ class Context final : public Device, public std::enable_shared_from_this<Context
 
   Context();
 
+  template <typename Allocator>
+  Status allocate_with(size_t bytes, std::shared_ptr<uint8_t>* memory);
+  Status count_devices(int* count) const;
   Status find_device(int device_id);
   Status describe();
+  Status describe(int device, DeviceDescription* description) const;
 
   std::unique_ptr<Driver> driver_;
   std::shared_ptr<void> caller_context_;  ///< the context that the caller passed, if any

@@ -227,6 +227,10 @@ bool has_device_engine() {
   return true;
 }
 
+Status list_devices(std::vector<DeviceDescription>* devices) {
+  return device::catch_bad_alloc([&] { return device::Context::list(devices); });
+}
+
 Status make_device_engine(const DeviceOptions& options, std::unique_ptr<Engine>* engine) {
   return device::catch_bad_alloc([&]() -> Status {
     std::shared_ptr<device::Context> context;

@@ -36,6 +36,11 @@ struct FrameBuffers {
   bool is_composed = false;
   /// The track stage paints, after the pipeline, from Pipeline::labels().
   bool is_tracked = false;
+  /// The pipeline leaves labels() in any case.
+  bool needs_labels = false;
+  /// Where a pipeline that can choose leaves labels(): n pixels, dense, aligned to 16 bytes. Null: in its own
+  /// memory.
+  uint32_t* label_map = nullptr;
 
   bool operator==(const FrameBuffers&) const = default;
 };
@@ -90,8 +95,12 @@ class Pipeline {
   virtual Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                          StageMarks* marks) = 0;
 
-  /// What enqueue() leaves for the track stage, of a frame with FrameBuffers::is_tracked.
+  /// What enqueue() leaves for later stages, of a frame with FrameBuffers::is_tracked or needs_labels.
   virtual FrameLabels labels(const Settings& settings, const FrameBuffers& frame) const = 0;
+
+  /// Likewise after enqueue_overflow(), of a frame with FrameBuffers::needs_labels: with the records that
+  /// were chosen.
+  virtual FrameLabels labels_of_overflow(const Settings& settings, const FrameBuffers& frame) const = 0;
 
   /// Enqueues, after enqueue() of the same frame, the writing of `root_map` and `labels` to host memory, if
   /// they are not null; see FrameJob.

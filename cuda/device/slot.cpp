@@ -48,6 +48,7 @@ Status Slot::configure(const Config& config, std::unique_ptr<Pipeline> pipeline,
   CCL_RETURN_IF_ERROR(stream_.create());
   CCL_RETURN_IF_ERROR(timeline_.create());
   CCL_RETURN_IF_ERROR(transfers_.configure(config, stream_, copies));
+  CCL_RETURN_IF_ERROR(planes_.configure(config));
   CCL_RETURN_IF_ERROR(delivery_.configure(config.max_components, stream_));
   delivery_.place(&frame_);
   if (tracker_ != nullptr) {
@@ -65,6 +66,7 @@ Status Slot::start(const FrameJob& job) {
   job_ = job;
   CCL_RETURN_IF_ERROR(transfers_.place(job_, &frame_));
   CCL_RETURN_IF_ERROR(transfers_.upload(job_, timeline_));
+  CCL_RETURN_IF_ERROR(planes_.place(job_, timeline_, stream_));
   CCL_RETURN_IF_ERROR(prepare_segment());
   if (tracker_ != nullptr) {
     track_step_ = tracker_->next_step(job_);
@@ -74,7 +76,8 @@ Status Slot::start(const FrameJob& job) {
   if (tracker_ != nullptr) {
     CCL_RETURN_IF_ERROR(tracker_->end(stream_));  // what is drawn depends on the tracker's memory too
   }
-  return transfers_.downloads_late() ? Status() : deliver_images();
+  CCL_RETURN_IF_ERROR(write_planes());
+  return downloads_late() ? Status() : deliver_images();
 }
 
 /// Decides what the segment stage does, and takes the memory for it.
@@ -91,6 +94,9 @@ Status Slot::prepare_segment() {
     frame_.input_pitch = source_.luma.pitch;
     plan_.source = source_;
   }
+  frame_.needs_labels = has_grey(job_.settings) || config_.planes != 0;
+  frame_.label_map = keeps_all_labels() ? planes_.label_map(job_) : nullptr;
+  grey_source_ = grey_source(source_.pixels, {.pixels = frame_.input, .stride = frame_.input_pitch});
   if (makes_bits(job_.settings.rule, job_.segmentation, job_.regions != nullptr)) {
     CCL_RETURN_IF_ERROR(prepare_bits());
   }
@@ -108,6 +114,12 @@ Status Slot::prepare_bits() {
   frame_.bits = bits_.foreground();
   frame_.strong_bits = bits_.strong();
   return shows_model() ? place_background() : Status();
+}
+
+/// Whether a plane of labels is what the labeler leaves. Tracks need labels until the next frame, when the
+/// plane is the caller's again.
+bool Slot::keeps_all_labels() const {
+  return tracker_ == nullptr && !job_.settings.filter.is_active(config_.width * config_.height);
 }
 
 bool Slot::shows_model() const {
@@ -165,6 +177,9 @@ Status Slot::launch(Graph* graph) {
 
 Status Slot::capture(Graph* graph, uint32_t* marks) {
   CCL_RETURN_IF_ERROR(pipeline_->prepare(settings_, frame_));
+  if (has_grey(settings_)) {
+    CCL_RETURN_IF_ERROR(grey_.prepare(config_.max_components, stream_));
+  }
   timeline_.clear_marks();
   if (plan_.rule.foreground == Foreground::kMotion || tracker_ != nullptr) {
     graph->reset();  // see Graph::set_last_argument()
@@ -174,6 +189,9 @@ Status Slot::capture(Graph* graph, uint32_t* marks) {
     CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings_, frame_, stream_.get(), &timeline_));
     if (tracker_ != nullptr) {
       CCL_RETURN_IF_ERROR(enqueue_track());
+    }
+    if (has_grey(settings_)) {
+      CCL_RETURN_IF_ERROR(enqueue_grey());
     }
     return delivery_.enqueue(pipeline_->defers_overflow(), stream_);
   }));
@@ -207,6 +225,22 @@ Status Slot::enqueue_track() {
   };
   CCL_RETURN_IF_ERROR(tracker_->enqueue(config_, frame, track_step_, stream_.get(), &timeline_));
   return track_delivery_.enqueue(tracker_->header(), stream_.get());
+}
+
+GreyJob Slot::grey_job() const {
+  return {.width = config_.width,
+          .height = config_.height,
+          .source = grey_source_,
+          .frame = pipeline_->labels(settings_, frame_),
+          .counts = frame_.counts,
+          .records = frame_.records,
+          .defers_overflow = pipeline_->defers_overflow()};
+}
+
+Status Slot::enqueue_grey() {
+  CCL_RETURN_IF_ERROR(grey_.enqueue(grey_job(), stream_.get()));
+  const bool is_painted = (timeline_.marks() >> StageMarks::kPaint & 1) != 0;
+  return timeline_.mark(is_painted ? StageMarks::kPaint : StageMarks::kMeasure, stream_.get());
 }
 
 /// Makes the output of what was painted.
@@ -261,11 +295,24 @@ Status Slot::draw_over(const FrameCounts* skipped) {
                        : Status();
 }
 
+Status Slot::write_planes() {
+  if (config_.planes == 0) {
+    return {};
+  }
+  const FrameLabels labels = pipeline_->labels(settings_, frame_);
+  if (!planes_.needs_write(job_, labels)) {
+    return {};
+  }
+  CCL_RETURN_IF_ERROR(planes_.write(job_, labels, frame_, stream_));
+  return timeline_.extend_last_stage(stream_);
+}
+
 Status Slot::deliver_images() {
   if (job_.root_map != nullptr || job_.labels != nullptr) {
     CCL_RETURN_IF_ERROR(
         pipeline_->enqueue_maps(settings_, frame_, job_.root_map, job_.labels, stream_.get()));
   }
+  CCL_RETURN_IF_ERROR(planes_.download(job_, stream_));
   return transfers_.download(job_, frame_, timeline_);
 }
 
@@ -273,6 +320,12 @@ Status Slot::deliver_images() {
 /// the host.
 Status Slot::choose_records() {
   CCL_RETURN_IF_ERROR(pipeline_->enqueue_overflow(settings_, frame_, stream_.get()));
+  if (has_grey(settings_)) {
+    GreyJob job = grey_job();
+    job.frame = pipeline_->labels_of_overflow(settings_, frame_);
+    job.defers_overflow = false;
+    CCL_RETURN_IF_ERROR(grey_.enqueue(job, stream_.get()));
+  }
   if (frame_.is_tracked) {
     CCL_RETURN_IF_ERROR(clear_ids(frame_.records, config_.max_components, stream_.get()));
   }
@@ -289,7 +342,7 @@ Status Slot::choose_records() {
 }
 
 Status Slot::finish(FrameResult* result) {
-  if (transfers_.downloads_late()) {
+  if (downloads_late()) {
     CCL_RETURN_IF_ERROR(deliver_images());
   }
   CCL_RETURN_IF_ERROR(timeline_.synchronize());
@@ -311,6 +364,9 @@ Status Slot::finish(FrameResult* result) {
   result->components = delivery_.records();
   if (tracker_ != nullptr) {
     result->tracks = track_delivery_.delivered();
+  }
+  if (has_grey(settings_)) {
+    result->grey = grey_.delivered(result->components.size());
   }
   return timeline_.read(transfers_.has_download(job_, frame_), &result->times);
 }

@@ -9,8 +9,10 @@
 #include "device/graph_cache.h"
 #include "device/memory.h"
 #include "device/pipeline.h"
+#include "device/planes.h"
 #include "device/source_frame.h"
 #include "device/stages/draw.h"
+#include "device/stages/grey.h"
 #include "device/stages/segment/luma.h"
 #include "device/stages/segment/segmenter.h"
 #include "device/stages/track/tracker.h"
@@ -48,6 +50,7 @@ class Slot {
  private:
   Status prepare_segment();
   Status prepare_bits();
+  bool keeps_all_labels() const;
   bool shows_model() const;
   Status place_background();
   Status process();
@@ -55,10 +58,14 @@ class Slot {
   Status capture(Graph* graph, uint32_t* marks);
   Status enqueue_segment();
   Status enqueue_track();
+  GreyJob grey_job() const;
+  Status enqueue_grey();
   Status complete_output();
   Status compose_output();
   Status prepare_drawing();
   Status draw_over(const FrameCounts* skipped);
+  Status write_planes();
+  bool downloads_late() const { return transfers_.downloads_late() || planes_.downloads_late(); }
   Status deliver_images();
   Status choose_records();
 
@@ -68,6 +75,7 @@ class Slot {
   FrameBuffers frame_{};                         ///< where the kernels find it
   SegmentPlan plan_;                             ///< its segment stage
   SourceFrame source_{};                         ///< its input, as the output shows it
+  SourcePixels grey_source_;                     ///< its input, as its grey statistics read it
   Foreground foreground_ = Foreground::kBinary;  ///< of the last frame
 
   Stream stream_;  ///< of the kernels
@@ -85,7 +93,9 @@ class Slot {
   DeviceOutlines outlines_;
   Timeline timeline_;
   Transfers transfers_;
+  Planes planes_;
   Delivery delivery_;
+  GreyMeasurement grey_;
   TrackDelivery track_delivery_;
   std::unique_ptr<Pipeline> pipeline_;
   GraphCache graphs_;

@@ -30,7 +30,8 @@ bool is_interleaved(const Chroma& chroma) {
   return chroma.step > 1;
 }
 
-/// Whether copies between the GPU and this host memory do not block the host.
+}  // namespace
+
 bool is_page_locked(const void* memory) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
@@ -39,8 +40,6 @@ bool is_page_locked(const void* memory) {
   }
   return attributes.type == cudaMemoryTypeHost;
 }
-
-}  // namespace
 
 Status Transfers::configure(const Config& config, const Stream& kernels, const CopyStreams* copies) {
   config_ = config;
@@ -122,7 +121,7 @@ Status Transfers::upload(const FrameJob& job, const Timeline& timeline) const {
     }
   }
   CCL_RETURN_IF_ERROR(timeline.follow(*kernels_, Timeline::kUploaded, stream));
-  return timeline.follow_output(*kernels_, job.output.stream);
+  return timeline.follow_output(*kernels_, job.output.stream, job.input.stream);
 }
 
 Status Transfers::upload_pixels(const InputImage& image, const Stream& stream) const {

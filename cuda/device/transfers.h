@@ -20,6 +20,9 @@ struct CopyStreams {
   Stream down;
 };
 
+/// Whether copies between the GPU and this host memory do not block the host.
+bool is_page_locked(const void* memory);
+
 class Transfers {
  public:
   /// Allocates memory for images that come from the host or go there according to `config`. `kernels` is the

@@ -44,10 +44,9 @@ Status HostEngine::configure(const Config& config) {
       pool_ = std::make_unique<ThreadPool>(n_threads);  // before the old one ends, so that workers stay alive
     }
     slots_ = std::vector<Slot>(config.slots);
-    // A frame never has more components than pixels.
-    const size_t n_records = std::min(size_t{config.max_components}, size_t{config.width} * config.height);
+    config_ = config;
     for (Slot& slot : slots_) {
-      slot.records = std::make_unique_for_overwrite<CclComponent[]>(n_records);
+      slot.records = std::make_unique_for_overwrite<CclComponent[]>(max_records());
       slot.tracks = std::make_unique_for_overwrite<CclTrack[]>(config.max_tracks);
     }
     palette_colors();  // built here, not while the first frame waits
@@ -65,9 +64,13 @@ Status HostEngine::configure(const Config& config) {
     return {StatusCode::kOutOfMemory,
             std::string("cannot start the engine's threads: ") + error.what() + "; fewer threads may work"};
   }
-  config_ = config;
   first_waiting_ = 0;
   return {};
+}
+
+/// A frame never has more components than pixels.
+size_t HostEngine::max_records() const {
+  return std::min(size_t{config_.max_components}, size_t{config_.width} * config_.height);
 }
 
 Status HostEngine::push(const FrameJob& job) {
@@ -82,8 +85,15 @@ Status HostEngine::push(const FrameJob& job) {
   Slot& slot = slots_[(first_waiting_ + n_waiting_) % config_.slots];
   slot.result = {};
   try {
-    run(job, {slot.records.get(), slot.tracks.get()}, &slot.result);
-  } catch (const std::bad_alloc&) {  // for the background model
+    if (has_grey(job.settings) && slot.grey == nullptr) {
+      slot.grey = std::make_unique_for_overwrite<CclGrey[]>(max_records());
+    }
+    run(job,
+        {.records = slot.records.get(),
+         .tracks = slot.tracks.get(),
+         .grey = {.records = has_grey(job.settings) ? slot.grey.get() : nullptr}},
+        &slot.result);
+  } catch (const std::bad_alloc&) {  // of what is taken with the first frame that needs it
     pipeline_.reset();
     return {StatusCode::kOutOfMemory, std::move(out_of_memory_)};
   }
@@ -120,12 +130,14 @@ void HostEngine::run(const FrameJob& job, const ResultTables& tables, FrameResul
   }
 }
 
-void HostEngine::process(FrameJob job, const ResultTables& tables, FrameResult* result) {
+void HostEngine::process(FrameJob job, ResultTables tables, FrameResult* result) {
   StageClock clock;
   if (job.input.source.pixels != nullptr) {
     job.input = luma_planes_->convert(job.input, job.settings.rule.foreground == Foreground::kMotion);
     result->times.segment = clock.lap();
   }
+  tables.grey.source =
+      grey_source(job.input.source, {.pixels = job.input.pixels, .stride = job.input.stride});
   if (!makes_bits(job.settings.rule, job.segmentation, job.regions != nullptr)) {
     pipeline_->run(job, {}, tables, result);
     return;

@@ -28,14 +28,16 @@ class HostEngine final : public Engine {
 
  private:
   void prepare_tracks(const Config& config);
+  size_t max_records() const;
   void run(const FrameJob& job, const ResultTables& tables, FrameResult* result);
-  void process(FrameJob job, const ResultTables& tables, FrameResult* result);
+  void process(FrameJob job, ResultTables tables, FrameResult* result);
 
   /// A finished frame that waits for pop().
   struct Slot {
     FrameResult result;
     std::unique_ptr<CclComponent[]> records;
     std::unique_ptr<CclTrack[]> tracks;
+    std::unique_ptr<CclGrey[]> grey;  ///< once a frame asked for it
   };
 
   Config config_;

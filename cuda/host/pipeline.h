@@ -7,6 +7,7 @@
 
 #include "ccl/component.h"
 #include "ccl/engine.h"
+#include "host/stages/grey.h"
 #include "host/stages/segment/bit_image.h"
 
 namespace ccl::host {
@@ -19,6 +20,7 @@ class ThreadPool;
 struct ResultTables {
   CclComponent* records;  ///< room for Config::max_components or for one per pixel, whichever is less
   CclTrack* tracks;       ///< room for Config::max_tracks
+  GreyJob grey;
 };
 
 /// A pipeline is made for one configuration and takes all its memory when it is made.

@@ -155,7 +155,7 @@ std::vector<Stroke> name_path(const Outline& outline, const draw::Scale& scale, 
   return text.trace(at(top.x, text.width(), width), at(top.y - text.height(), text.height(), height));
 }
 
-uint64_t next_id() {
+uint64_t next_drawing_id() {
   static std::atomic<uint64_t> count{0};
   return ++count;
 }
@@ -188,7 +188,7 @@ std::vector<Outline> outlines_of(const Regions& regions, uint32_t width, uint32_
 }
 
 OutlineLayer::OutlineLayer(const std::vector<Outline>& outlines, uint32_t width, uint32_t height)
-    : width_(width), height_(height), id_(next_id()) {
+    : width_(width), height_(height), id_(next_drawing_id()) {
   const draw::Scale scale = draw::scale_for(height);
   const Clipper clipper(width, height);
   Canvas canvas(width, height);

@@ -42,7 +42,7 @@ constexpr KernelSettings kernel_settings(const Settings& s) {
   return {.connectivity = s.connectivity,
           .rule = s.rule,
           .limits = {s.filter.min_area, s.filter.max_area},
-          .features = s.features,
+          .features = record_features(s),
           .palette = s.palette,
           .color_seed = s.color_seed,
           .background_color = s.background_color,

@@ -37,6 +37,7 @@ class RunsPipeline final : public Pipeline {
   Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                  StageMarks* marks) override;
   FrameLabels labels(const Settings& settings, const FrameBuffers& frame) const override;
+  FrameLabels labels_of_overflow(const Settings& settings, const FrameBuffers& frame) const override;
   Status enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
                       uint32_t* labels, cudaStream_t stream) override;
   bool defers_overflow() const override { return true; }
@@ -51,6 +52,11 @@ class RunsPipeline final : public Pipeline {
   Status run(const Settings& settings, const FrameBuffers& frame, const Emitter& emitter,
              const PaintRule& rule, uint8_t* pixels, cudaStream_t stream) const;
   Status allocate_map();
+  uint32_t* label_map(const FrameBuffers& frame) const {
+    return frame.label_map != nullptr ? frame.label_map : map_.data();
+  }
+  Status write_map(PaintMode mode, const Settings& settings, const FrameBuffers& frame, uint32_t* map,
+                   cudaStream_t stream) const;
   Status download_map(PaintMode mode, const Settings& settings, const FrameBuffers& frame, uint32_t* map,
                       cudaStream_t stream);
 
@@ -61,7 +67,7 @@ class RunsPipeline final : public Pipeline {
   std::unique_ptr<RecordOrder> order_;    ///< once a filter was active
   std::unique_ptr<Selection> selection_;  ///< once a table overflowed
   DeviceArray<uint32_t> index_or_mark_;   ///< likewise, per label
-  DeviceArray<uint32_t> map_;             ///< of frames with tracks, or once a map was asked for
+  DeviceArray<uint32_t> map_;             ///< of frames that need labels, or once a map was asked for
   std::unique_ptr<Pipeline> staged_;      ///< once a frame had hysteresis, or its filter top_n
 };
 
@@ -107,7 +113,8 @@ Status RunsPipeline::prepare(const Settings& settings, const FrameBuffers& frame
     CCL_RETURN_IF_ERROR(order->configure(config_.max_components, max_labels()));
     order_ = std::move(order);
   }
-  return frame.is_tracked ? allocate_map() : Status();
+  const bool needs_labels = frame.is_tracked || frame.needs_labels;
+  return needs_labels && frame.label_map == nullptr ? allocate_map() : Status();
 }
 
 Status RunsPipeline::allocate_map() {
@@ -169,10 +176,16 @@ Status RunsPipeline::enqueue(const Settings& settings, const FrameBuffers& frame
     return staged_->enqueue(settings, frame, stream, marks);
   }
   const Emission emission = has_filter(settings) ? Emission::kAppended : Emission::kByLabel;
-  const PaintMode mode =
-      frame.is_tracked ? PaintMode::kLabelMap : paint_mode_for(painted_output(config_, frame));
-  CCL_RETURN_IF_ERROR(run(settings, frame, emitter(emission, settings, frame), rule(mode, settings),
-                          frame.is_tracked ? reinterpret_cast<uint8_t*>(map_.data()) : frame.output, stream));
+  const Output painted = painted_output(config_, frame);
+  const bool needs_labels = frame.is_tracked || frame.needs_labels;
+  const bool paints_labels = needs_labels && painted == Output::kNone;
+  CCL_RETURN_IF_ERROR(run(settings, frame, emitter(emission, settings, frame),
+                          rule(paints_labels ? PaintMode::kLabelMap : paint_mode_for(painted), settings),
+                          paints_labels ? reinterpret_cast<uint8_t*>(label_map(frame)) : frame.output,
+                          stream));
+  if (needs_labels && !paints_labels) {
+    CCL_RETURN_IF_ERROR(write_map(PaintMode::kLabelMap, settings, frame, label_map(frame), stream));
+  }
   if (emission == Emission::kAppended) {
     CCL_RETURN_IF_ERROR(order_->run(frame.counts, frame.records, stream));
   }
@@ -186,7 +199,7 @@ FrameLabels RunsPipeline::labels(const Settings& settings, const FrameBuffers& f
   if (is_staged(settings, frame)) {
     return staged_->labels(settings, frame);
   }
-  FrameLabels labels{.labels = map_.data()};
+  FrameLabels labels{.labels = label_map(frame)};
   if (has_filter(settings)) {
     labels.is_kept = order_->is_kept();
     labels.kept_before = order_->kept_before();
@@ -194,11 +207,23 @@ FrameLabels RunsPipeline::labels(const Settings& settings, const FrameBuffers& f
   return labels;
 }
 
+FrameLabels RunsPipeline::labels_of_overflow(const Settings& settings, const FrameBuffers& frame) const {
+  return is_staged(settings, frame)
+             ? staged_->labels_of_overflow(settings, frame)
+             : FrameLabels{.labels = label_map(frame), .record_index = index_or_mark_.data()};
+}
+
+/// Enqueues another pass, which only writes a map.
+Status RunsPipeline::write_map(PaintMode mode, const Settings& settings, const FrameBuffers& frame,
+                               uint32_t* map, cudaStream_t stream) const {
+  return run(settings, frame, emitter(Emission::kNone, settings, frame), rule(mode, settings),
+             reinterpret_cast<uint8_t*>(map), stream);
+}
+
 Status RunsPipeline::download_map(PaintMode mode, const Settings& settings, const FrameBuffers& frame,
                                   uint32_t* map, cudaStream_t stream) {
   CCL_RETURN_IF_ERROR(allocate_map());
-  CCL_RETURN_IF_ERROR(run(settings, frame, emitter(Emission::kNone, settings, frame), rule(mode, settings),
-                          reinterpret_cast<uint8_t*>(map_.data()), stream));
+  CCL_RETURN_IF_ERROR(write_map(mode, settings, frame, map_.data(), stream));
   return check(cudaMemcpyAsync(map, map_.data(), size_t{n_pixels()} * sizeof(uint32_t),
                                cudaMemcpyDeviceToHost, stream),
                "cudaMemcpyAsync of a map");
@@ -215,7 +240,8 @@ Status RunsPipeline::enqueue_maps(const Settings& settings, const FrameBuffers& 
   return labels != nullptr ? download_map(PaintMode::kLabelMap, settings, frame, labels, stream) : Status();
 }
 
-/// Enqueues a pass for all marks, the selection among them, and a pass for the selected records.
+/// Enqueues a pass for all marks, the selection among them, and a pass for the selected records and, if they
+/// are needed, the labels: a request for the roots may have replaced them.
 Status RunsPipeline::enqueue_overflow(const Settings& settings, const FrameBuffers& frame,
                                       cudaStream_t stream) {
   if (is_staged(settings, frame)) {
@@ -233,8 +259,10 @@ Status RunsPipeline::enqueue_overflow(const Settings& settings, const FrameBuffe
   CCL_RETURN_IF_ERROR(
       run(settings, frame, emitter(Emission::kMarks, settings, frame), no_paint, nullptr, stream));
   CCL_RETURN_IF_ERROR(selection_->select(index_or_mark_.data(), frame.counts, index_or_mark_.data(), stream));
-  CCL_RETURN_IF_ERROR(
-      run(settings, frame, emitter(Emission::kSelected, settings, frame), no_paint, nullptr, stream));
+  CCL_RETURN_IF_ERROR(run(settings, frame, emitter(Emission::kSelected, settings, frame),
+                          frame.needs_labels ? rule(PaintMode::kLabelMap, settings) : no_paint,
+                          frame.needs_labels ? reinterpret_cast<uint8_t*>(label_map(frame)) : nullptr,
+                          stream));
   return settings.draw_boxes && !frame.is_tracked
              ? outline_boxes(config_, frame, /*skips_overflow=*/false, stream)
              : Status();

@@ -276,10 +276,10 @@ Status Measurement::measure_records(const Settings& settings, const MeasureInput
                                                                              sums_.data());
   CCL_RETURN_IF_ERROR(check_launch("clear_sums"));
   add_sums<<<tiles_of(frame.width, frame.height), kMeasureThreads, 0, stream>>>(
-      settings.connectivity, settings.features, input, sums_.data(), values_.data());
+      settings.connectivity, record_features(settings), input, sums_.data(), values_.data());
   CCL_RETURN_IF_ERROR(check_launch("add_sums"));
   make_records<<<blocks_for(frame.width * frame.height, kThreads), kThreads, 0, stream>>>(
-      settings.features, input, sums_.data(), values_.data(), /*are_of_all=*/false, records);
+      record_features(settings), input, sums_.data(), values_.data(), /*are_of_all=*/false, records);
   return check_launch("make_records");
 }
 
@@ -320,7 +320,7 @@ Status Measurement::make_records_of_all(const Settings& settings, const MeasureI
                                         CclComponent* records, cudaStream_t stream) {
   const AllSums& all = all_[kind_of(settings)];
   make_records<<<blocks_for(input.frame.width * input.frame.height, kThreads), kThreads, 0, stream>>>(
-      settings.features, input, all.sums.data(), all.values.data(), /*are_of_all=*/true, records);
+      record_features(settings), input, all.sums.data(), all.values.data(), /*are_of_all=*/true, records);
   return check_launch("make_records");
 }
 

@@ -35,7 +35,7 @@ class Measurement {
                               cudaStream_t stream);
 
   /// Enqueues the writing of the selected components' records to `records` in device memory; it has room
-  /// for max_components. Feature bits not set in settings.features cost nothing.
+  /// for max_components. Fields of features that are not asked for cost nothing.
   Status measure_records(const Settings& settings, const MeasureInput& input, CclComponent* records,
                          cudaStream_t stream);
 

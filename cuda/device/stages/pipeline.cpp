@@ -30,6 +30,9 @@ class StagedPipeline final : public Pipeline {
   FrameLabels labels(const Settings&, const FrameBuffers&) const override {
     return {.labels = labels_.data(), .marks = marks_.data(), .record_index = record_index_.data()};
   }
+  FrameLabels labels_of_overflow(const Settings& settings, const FrameBuffers& frame) const override {
+    return labels(settings, frame);
+  }
   Status enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
                       uint32_t* labels, cudaStream_t stream) override;
   bool defers_overflow() const override { return false; }

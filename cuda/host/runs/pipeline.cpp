@@ -21,6 +21,7 @@
 
 #include "host/pipeline.h"
 #include "host/runs/frame_needs.h"
+#include "host/runs/grey.h"
 #include "host/runs/label_sums.h"
 #include "host/runs/measure.h"
 #include "host/runs/paint.h"
@@ -31,6 +32,7 @@
 #include "host/runs/table.h"
 #include "host/stages/mark.h"
 #include "host/stages/paint.h"
+#include "host/stages/plane.h"
 #include "host/stages/select.h"
 #include "host/stages/track.h"
 #include "host/thread_pool.h"
@@ -84,6 +86,8 @@ class RunsPipeline final : public Pipeline {
   uint32_t select(FrameCounts* counts);
   void measure(const MeasureJob& job);
   void make_records(const FrameNeeds& needs, uint32_t features, CclComponent* records);
+  void measure_grey(const GreyJob& job, const FrameNeeds& needs, const StripLabeler& labeler,
+                    FrameResult* result);
   bool keeps_runs_while_measuring(const FrameNeeds& needs, const FrameCounts& counts) const {
     return tracks_ != nullptr && needs.rows() && !needs.sums && tracks_->needs_runs(counts);
   }
@@ -93,6 +97,7 @@ class RunsPipeline final : public Pipeline {
   void write_maps(const FrameJob& job);
   void write_labels(const OutputImage& image);
   void find_first_pixels();
+  void write_planes(const FrameJob& job, const FrameResult& result);
   void paint(const FrameJob& job, const FrameResult& result);
 
   Config config_;
@@ -107,7 +112,8 @@ class RunsPipeline final : public Pipeline {
   std::unique_ptr<std::byte[]> sums_;   ///< per record, then per part
   RowLabeler row_labeler_;
   PairLabeler pair_labeler_;
-  LabelSums label_sums_;                 ///< if the filter reads other sums than areas
+  LabelSums label_sums_;  ///< if the filter reads other sums than areas
+  RunGrey grey_;
   std::vector<MarkedLabels> labels_;     ///< per strip
   std::vector<MarkCounts> mark_counts_;  ///< per strip
   Selector selector_;
@@ -129,6 +135,7 @@ RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool, StreamTracks*
       row_labeler_(kernels, table_, marks_.get()),
       pair_labeler_(kernels, table_, marks_.get()),
       label_sums_(table_, merger_),
+      grey_(table_, merger_, max_records()),
       labels_(table_.strips().size()),
       mark_counts_(table_.strips().size()),
       selector_(table_.strips().size()),
@@ -148,10 +155,10 @@ void RunsPipeline::run(const FrameJob& job, const FrameBits& bits, const ResultT
   mark_labels(job.settings.filter, needs, labeler, bits.strong, &result->counts);
   const uint32_t n_records = needs.areas ? select(&result->counts) : 0;
   if (n_records > 0 && needs.sums) {
-    make_records(needs, job.settings.features, tables.records);
+    make_records(needs, record_features(job.settings), tables.records);
   } else if (n_records > 0) {
     measure({.config = config_,
-             .features = job.settings.features,
+             .features = record_features(job.settings),
              .needs = needs,
              .labeler = labeler,
              .table = table_,
@@ -165,6 +172,9 @@ void RunsPipeline::run(const FrameJob& job, const FrameBits& bits, const ResultT
   }
   result->counts.n_labels = n_labels_;
   result->components = {tables.records, n_records};
+  if (tables.grey.is_wanted()) {
+    measure_grey(tables.grey, needs, labeler, result);
+  }
   result->times.measure = clock.lap();
 
   if (tracks_ != nullptr) {
@@ -173,8 +183,11 @@ void RunsPipeline::run(const FrameJob& job, const FrameBits& bits, const ResultT
   }
 
   write_maps(job);
+  write_planes(job, *result);
   if (config_.output != Output::kNone) {
     paint(job, *result);
+  }
+  if (config_.planes != 0 || config_.output != Output::kNone) {
     result->times.paint = clock.lap();
   }
 }
@@ -301,6 +314,22 @@ void RunsPipeline::make_records(const FrameNeeds& needs, uint32_t features, CclC
   });
 }
 
+/// Makes the grey records. Measuring has overwritten what it no longer needed of the record indices.
+void RunsPipeline::measure_grey(const GreyJob& job, const FrameNeeds& needs, const StripLabeler& labeler,
+                                FrameResult* result) {
+  const auto n_records = static_cast<uint32_t>(result->components.size());
+  if (n_records > 0) {
+    grey_.allocate();
+    for_each_strip([&](const Strip& strip) {
+      selector_.assign(strip.index, record_index_.get());
+      grey_.measure(labeler, needs, strip, job.source, selector_.records(strip.index), n_records,
+                    record_index_.get());
+    });
+    grey_.make_records(record_index_.get(), result->components.data(), n_records, job.records);
+  }
+  result->grey = {job.records, n_records};
+}
+
 /// Record indices of parts are those of their roots.
 void RunsPipeline::replace_parts_of_kept_runs(uint32_t n_records) {
   if (!is_merged()) {
@@ -380,6 +409,20 @@ void RunsPipeline::find_first_pixels() {
     }
   });
   merger_.copy_to_parts(values_.get());
+}
+
+void RunsPipeline::write_planes(const FrameJob& job, const FrameResult& result) {
+  const TrackedLabels of_tracks{marks_.get(), record_index_.get(), result.components};
+  for_each_plane(config_, job, [&](Plane plane, const PlaneImage& image) {
+    values_[0] = 0;
+    for_each_strip([&](const Strip& strip) {
+      merger_.for_each_range(strip, [&](const LabelRange& range) {
+        make_plane_values(plane, tracks_ != nullptr, range, of_tracks, values_.get());
+      });
+    });
+    merger_.copy_to_parts(values_.get());
+    painter_.write_rows(values_.get(), pool_, {reinterpret_cast<uint8_t*>(image.values), image.stride});
+  });
 }
 
 void RunsPipeline::paint(const FrameJob& job, const FrameResult& result) {

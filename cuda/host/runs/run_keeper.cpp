@@ -5,22 +5,9 @@ namespace ccl::host {
 
 void keep_runs(const RunTable& table, const StripLabeler& labeler, const FrameNeeds& needs,
                const Strip& strip, const uint32_t* record_index, KeptRuns* kept) {
-  FrameNeeds rows = needs;
-  rows.moments = true;  // as if: overlaps need the runs of each row, not of a pair of rows
-  rows.shapes = false;
   RunKeeper keeper(table, strip, kept);
-  const PairLister* lister = labeler.lister();
-  table.for_each_band(strip, [&](Band band) {
-    if (lister == nullptr) {
-      keeper.keep(list_band(table, band), record_index);
-      return;
-    }
-    for (uint32_t y = band.y; y < band.y_end;) {
-      const RunList list = lister->list(rows, strip, band, y);
-      keeper.keep(list, record_index);
-      y = list.y_end;
-    }
-  });
+  for_each_row_list(table, labeler, needs, strip,
+                    [&](const RunList& list) { keeper.keep(list, record_index); });
 }
 
 void replace_parts(const Strip& strip, uint32_t n_records, const uint32_t* record_of_part, KeptRuns* kept) {

@@ -58,4 +58,26 @@ void for_each_run_list(const RunTable& table, const StripLabeler& labeler, const
   });
 }
 
+/// Calls visit(list) for the runs of all rows of a labelled strip, in order. Rows with equal pixels share a
+/// list; rows of a pair that differ have one each, whatever the frame needs. Lists have no shapes.
+template <typename Visit>
+void for_each_row_list(const RunTable& table, const StripLabeler& labeler, const FrameNeeds& needs,
+                       const Strip& strip, Visit visit) {
+  FrameNeeds rows = needs;
+  rows.moments = true;  // as if: so that pairs of rows are listed row by row
+  rows.shapes = false;
+  const PairLister* lister = labeler.lister();
+  table.for_each_band(strip, [&](Band band) {
+    if (lister == nullptr) {
+      visit(list_band(table, band));
+      return;
+    }
+    for (uint32_t y = band.y; y < band.y_end;) {
+      const RunList list = lister->list(rows, strip, band, y);
+      visit(list);
+      y = list.y_end;
+    }
+  });
+}
+
 }  // namespace ccl::host

@@ -70,9 +70,10 @@ void measure_sums(const LabeledFrame& frame, Connectivity connectivity, uint32_t
 }
 
 void measure_records(const LabeledFrame& frame, const Settings& settings, const RecordTable& table) {
-  measure_sums(frame, settings.connectivity, settings.features,
+  measure_sums(frame, settings.connectivity, record_features(settings),
                {table.record_index, table.n_records, table.sums, table.values});
-  make_records_from(frame, settings.features, table, [](uint32_t, uint32_t record) { return record; });
+  make_records_from(frame, record_features(settings), table,
+                    [](uint32_t, uint32_t record) { return record; });
 }
 
 void make_records(const LabeledFrame& frame, uint32_t features, const RecordTable& table) {

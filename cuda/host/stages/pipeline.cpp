@@ -12,6 +12,7 @@
 #include "host/stages/measure.h"
 #include "host/stages/number.h"
 #include "host/stages/paint.h"
+#include "host/stages/plane.h"
 #include "host/stages/row_chunks.h"
 #include "host/stages/select.h"
 #include "host/stages/track.h"
@@ -48,6 +49,8 @@ class StagedPipeline final : public Pipeline {
   uint32_t mark(const FrameJob& job, const LabeledFrame& frame, const BitImage* strong, FrameCounts* counts);
   MarkCounts mark_by_all_sums(const FrameJob& job, const LabeledFrame& frame);
   void track(const FrameJob& job, const LabeledFrame& frame, const ResultTables& tables, FrameResult* result);
+  void measure_grey(const LabeledFrame& frame, const GreyJob& job, FrameResult* result);
+  void write_planes(const FrameJob& job, const LabeledFrame& frame, const FrameResult& result);
   void paint_frame(const FrameJob& job, const LabeledFrame& frame, const FrameResult& result);
 
   Config config_;
@@ -67,6 +70,7 @@ class StagedPipeline final : public Pipeline {
   std::unique_ptr<uint8_t[]> values_;         ///< per record
   std::unique_ptr<Sums[]> label_sums_;        ///< per label, once a filter has read other sums than areas
   std::unique_ptr<uint8_t[]> label_values_;   ///< likewise
+  std::unique_ptr<GreySums[]> grey_sums_;     ///< per record, once a frame asked for grey statistics
   std::unique_ptr<Labeler> labeler_;
   Selector selector_{1};
 };
@@ -116,12 +120,15 @@ void StagedPipeline::run(const FrameJob& job, const FrameBits& bits, const Resul
                           .values = has_label_sums ? label_values_.get() : values_.get(),
                           .records = tables.records};
   if (has_label_sums) {
-    make_records(frame, job.settings.features, table);
+    make_records(frame, record_features(job.settings), table);
   } else {
     measure_records(frame, job.settings, table);
   }
   result->counts.n_labels = n_labels;
   result->components = {tables.records, n_records};
+  if (tables.grey.is_wanted()) {
+    measure_grey(frame, tables.grey, result);
+  }
   result->times.measure = clock.lap();
 
   if (tracks_ != nullptr) {
@@ -129,8 +136,13 @@ void StagedPipeline::run(const FrameJob& job, const FrameBits& bits, const Resul
     result->times.track = clock.lap();
   }
 
+  if (config_.planes != 0) {
+    write_planes(job, frame, *result);
+  }
   if (config_.output != Output::kNone) {
     paint_frame(job, frame, *result);
+  }
+  if (config_.planes != 0 || config_.output != Output::kNone) {
     result->times.paint = clock.lap();
   }
 }
@@ -215,6 +227,16 @@ void StagedPipeline::drop_weak_components(const BitImage& strong, const uint32_t
   }
 }
 
+void StagedPipeline::measure_grey(const LabeledFrame& frame, const GreyJob& job, FrameResult* result) {
+  if (grey_sums_ == nullptr) {
+    grey_sums_ = uninitialized<GreySums>(count_records(config_));
+  }
+  const auto n_records = static_cast<uint32_t>(result->components.size());
+  ccl::host::measure_grey(frame, job, record_index_.get(), result->components.data(), n_records,
+                          grey_sums_.get());
+  result->grey = {job.records, n_records};
+}
+
 /// Gives the components with a record their ids.
 void StagedPipeline::track(const FrameJob& job, const LabeledFrame& frame, const ResultTables& tables,
                            FrameResult* result) {
@@ -222,6 +244,23 @@ void StagedPipeline::track(const FrameJob& job, const LabeledFrame& frame, const
     write_kept_runs(frame, record_index_.get(), &tracks_->runs());
   }
   tracks_->run(job, tables.records, tables.tracks, result);
+}
+
+void StagedPipeline::write_planes(const FrameJob& job, const LabeledFrame& frame, const FrameResult& result) {
+  const LabelRange labels{.first = 1, .end = frame.n_labels + 1, .label = 1};
+  const TrackedLabels of_tracks{marks_.get(), record_index_.get(), result.components};
+  for_each_plane(config_, job, [&](Plane plane, const PlaneImage& image) {
+    paint_values_[0] = 0;
+    make_plane_values(plane, tracks_ != nullptr, labels, of_tracks, paint_values_.get());
+    pool_.parallel_for(count_row_chunks(config_.height), [&](uint32_t chunk) {
+      const uint32_t end = std::min(config_.height, (chunk + 1) * kRowsPerChunk);
+      for (uint32_t y = chunk * kRowsPerChunk; y < end; ++y) {
+        const uint32_t* row = frame.labels + size_t{y} * config_.width;
+        std::transform(row, row + config_.width, image.values + y * (image.stride / sizeof(uint32_t)),
+                       [this](uint32_t label) { return paint_values_[label]; });
+      }
+    });
+  });
 }
 
 void StagedPipeline::paint_frame(const FrameJob& job, const LabeledFrame& frame, const FrameResult& result) {

@@ -79,6 +79,7 @@ TEST(AllocationTest, FramesTakeNoMemory) {
   std::vector<uint8_t> pixels(201 * 150 * 4);
   std::vector<uint32_t> root_map(201 * 150);
   std::vector<uint32_t> labels(201 * 150);
+  std::vector<uint32_t> planes(2 * 201 * 150);
   const auto outlines = std::make_shared<const OutlineLayer>(
       std::vector<Outline>{{"zone", {{20, 30}, {150, 20}, {90, 140}}, true, kZoneColor}}, 201, 150);
   for (const AlgorithmInfo& labeler : labelers()) {
@@ -89,6 +90,7 @@ TEST(AllocationTest, FramesTakeNoMemory) {
       config.algorithm = labeler.algorithm;
       config.output = output;
       config.max_components = 100;
+      config.planes = kLabelPlane | kIdPlane;
       config.threads = 3;  // strips are merged then
       ASSERT_TRUE(engine->configure(config).ok());
       FrameJob job;
@@ -99,13 +101,21 @@ TEST(AllocationTest, FramesTakeNoMemory) {
       job.outlines = outlines;
       job.root_map = root_map.data();
       job.labels = labels.data();
-      const uint64_t before = n_allocations;
-      for (uint32_t i = 0; i < 3; ++i) {
-        FrameResult result;
-        const bool is_done = engine->push(job).ok() && engine->pop(&result).ok();
-        ASSERT_TRUE(is_done);
-      }
-      EXPECT_EQ(n_allocations - before, 0u) << labeler.nick << ", output " << name_of(output);
+      job.label_plane = {planes.data(), 201 * 4};
+      job.id_plane = {planes.data() + 201 * 150, 201 * 4};
+      const auto run = [&](uint32_t n_frames) {
+        const uint64_t before = n_allocations;
+        for (uint32_t i = 0; i < n_frames; ++i) {
+          FrameResult result;
+          const bool is_done = engine->push(job).ok() && engine->pop(&result).ok();
+          EXPECT_TRUE(is_done);
+        }
+        return n_allocations - before;
+      };
+      EXPECT_EQ(run(3), 0u) << labeler.nick << ", output " << name_of(output);
+      job.settings.features |= kFeatureGrey;
+      EXPECT_LE(run(1), 2u) << "the first frame takes the memory";
+      EXPECT_EQ(run(2), 0u) << labeler.nick << ", output " << name_of(output) << ", grey statistics";
     }
   }
 }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Structs of the C interface that begin with their size: how a program and a library of different versions
+/// understand each other.
+///
+/// A field that the caller's struct does not have gets its default. A field that the library does not have
+/// must be 0, which is what an init function of this library sets it to.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+#include "ccl/status.h"
+#include "cudaccl/cudaccl.h"
+
+namespace ccl::capi {
+
+/// A struct of more bytes was not initialised.
+inline constexpr size_t kLargestStruct = size_t{64} << 10;
+
+/// What the library knows about a struct.
+template <typename T>
+struct StructInfo;
+
+#define CCL_VERSIONED_STRUCT(Type, stem, last_field)                                                \
+  template <>                                                                                       \
+  struct StructInfo<Type> {                                                                         \
+    static constexpr const char* kName = #Type;                                                     \
+    static constexpr const char* kInit = "cudaccl_" #stem "_init";                                  \
+    /* Of version 1, which never changes; `last_field` is that version's. */                        \
+    static constexpr size_t kFirstSize = offsetof(Type, last_field) + sizeof(Type::last_field);     \
+    static_assert(sizeof(Type) == kFirstSize, "padding, in which a later field would not be seen"); \
+  };
+CCL_VERSIONED_STRUCT(CudacclAlgorithmInfo, algorithm_info, on_cuda)
+CCL_VERSIONED_STRUCT(CudacclDeviceInfo, device_info, memory)
+CCL_VERSIONED_STRUCT(CudacclEngineOptions, engine_options, context)
+CCL_VERSIONED_STRUCT(CudacclConfig, config, reserved)
+CCL_VERSIONED_STRUCT(CudacclSettings, settings, reserved)
+CCL_VERSIONED_STRUCT(CudacclRegions, regions, n_lines)
+CCL_VERSIONED_STRUCT(CudacclInput, input, stream)
+CCL_VERSIONED_STRUCT(CudacclOutput, output, stream)
+CCL_VERSIONED_STRUCT(CudacclPlane, plane, stream)
+CCL_VERSIONED_STRUCT(CudacclFrame, frame, reset_tracks)
+CCL_VERSIONED_STRUCT(CudacclResult, result, download_us)
+#undef CCL_VERSIONED_STRUCT
+
+/// The struct with the default of every field.
+template <typename T>
+T defaults();
+
+/// Sets the first `struct_size` bytes.
+template <typename T>
+void init(T* given, size_t struct_size) {
+  if (given == nullptr || struct_size < sizeof(size_t)) {
+    return;
+  }
+  const T whole = defaults<T>();
+  std::memset(static_cast<void*>(given), 0, struct_size);
+  std::memcpy(static_cast<void*>(given), &whole, std::min(struct_size, sizeof(T)));
+  given->struct_size = struct_size;
+}
+
+/// Whether the struct was initialised.
+template <typename T>
+Status check_size(const T* given) {
+  using Info = StructInfo<T>;
+  if (given == nullptr) {
+    return {StatusCode::kInvalidArgument, std::string("the ") + Info::kName + " is NULL"};
+  }
+  if (given->struct_size < Info::kFirstSize || given->struct_size > kLargestStruct) {
+    return {StatusCode::kInvalidArgument, std::string(Info::kName) + "::struct_size is " +
+                                              std::to_string(given->struct_size) + "; call " + Info::kInit +
+                                              "() first"};
+  }
+  return {};
+}
+
+/// Reads a struct of the caller into `whole`.
+template <typename T>
+Status read(const T* given, T* whole) {
+  CCL_RETURN_IF_ERROR(check_size(given));
+  *whole = defaults<T>();
+  std::memcpy(static_cast<void*>(whole), given, std::min(given->struct_size, sizeof(T)));
+  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
+  if (given->struct_size > sizeof(T) && std::any_of(bytes + sizeof(T), bytes + given->struct_size,
+                                                    [](unsigned char byte) { return byte != 0; })) {
+    return {StatusCode::kUnsupported,
+            std::string("a field of ") + StructInfo<T>::kName +
+                " is set that this version of libcudaccl does not have; update the library"};
+  }
+  return {};
+}
+
+/// Writes a struct of which check_size() was ok.
+template <typename T>
+void write(const T& whole, T* given) {
+  const size_t struct_size = given->struct_size;
+  std::memcpy(static_cast<void*>(given), &whole, std::min(struct_size, sizeof(T)));
+  given->struct_size = struct_size;
+}
+
+}  // namespace ccl::capi

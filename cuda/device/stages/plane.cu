@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// A thread writes one value. Neighbouring threads read neighbouring labels, and mostly the same label, so
+/// what they look up is in the cache.
+#include "device/stages/plane.h"
+
+#include "device/launch.cuh"
+#include "device/warp.cuh"
+
+namespace ccl::device {
+
+namespace {
+
+constexpr uint32_t kThreads = 256;
+constexpr uint32_t kBits = 32;  ///< of a word
+
+/// What pixels of a component become; `label` is not 0.
+__device__ uint32_t value_of(const PlaneJob& job, bool has_records, uint32_t label) {
+  const FrameLabels& frame = job.frame;
+  uint32_t record = label - 1;
+  if (frame.is_kept != nullptr) {
+    const uint32_t word = __ldg(frame.is_kept + label / kBits);
+    const uint32_t bit = label % kBits;
+    if ((word >> bit & 1) == 0) {
+      return 0;
+    }
+    record = __ldg(frame.kept_before + label / kBits) + __popc(word & bits_below(bit));
+  } else if (frame.marks != nullptr) {
+    if (__ldg(frame.marks + label - 1) == 0) {
+      return 0;
+    }
+    record = __ldg(frame.record_index + label - 1);
+  }
+  if (job.records == nullptr) {
+    return label;
+  }
+  return has_records ? __ldg(&job.records[record].id) : 0;
+}
+
+__global__ void __launch_bounds__(kThreads) write_values(PlaneJob job) {
+  const uint32_t x = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t y = blockIdx.y;
+  if (x >= job.width) {
+    return;
+  }
+  const bool has_records = job.counts->n_components <= job.max_components;
+  const uint32_t label = job.frame.labels[size_t{y} * job.width + x];
+  job.values[y * job.pitch + x] = label != 0 ? value_of(job, has_records, label) : 0;
+}
+
+}  // namespace
+
+Status write_plane(const PlaneJob& job, cudaStream_t stream) {
+  return launch("write_values", write_values, dim3(blocks_for(job.width, kThreads), job.height), kThreads,
+                stream, job);
+}
+
+}  // namespace ccl::device
