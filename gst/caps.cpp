@@ -7,8 +7,6 @@ namespace cudaccl {
 
 namespace {
 
-constexpr const char* kCudaMemoryFeature = "memory:CUDAMemory";
-
 // GStreamer has no CUDA memory for the last two.
 #define CUDA_RGB_FORMATS "RGBA, BGRA, ARGB, ABGR, RGBx, BGRx"
 #define RGB_FORMATS CUDA_RGB_FORMATS ", xRGB, xBGR"

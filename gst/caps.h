@@ -10,6 +10,9 @@
 
 namespace cudaccl {
 
+/// The feature of caps whose frames are in CUDA memory.
+inline constexpr const char* kCudaMemoryFeature = "memory:CUDAMemory";
+
 GstPadTemplate* sink_template();
 GstPadTemplate* src_template();
 

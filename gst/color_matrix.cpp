@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "color_matrix.h"
 
-#include <cmath>
-
 #include "caps.h"
+#include "ccl/color_matrix.h"
 
 namespace cudaccl {
 
 namespace {
 
-constexpr double kFixedOne = 65536;
-
-struct LumaWeights {
-  double red;
-  double blue;
-
-  double green() const { return 1 - red - blue; }
-};
+using ccl::LumaWeights;
 
 LumaWeights weights_of(GstVideoColorMatrix matrix) {
   LumaWeights weights{};
@@ -42,34 +34,17 @@ GstVideoColorMatrix matrix_of(GstVideoColorPrimaries primaries) {
   }
 }
 
-int32_t fixed(double value) {
-  return static_cast<int32_t>(std::lround(value * kFixedOne));
-}
-
 }  // namespace
 
 ccl::ColorMatrix color_matrix(const GstVideoInfo& info) {
   const GstVideoColorimetry& colorimetry = GST_VIDEO_INFO_COLORIMETRY(&info);
   const LumaWeights weights =
       weights_of(GST_VIDEO_INFO_IS_RGB(&info) ? matrix_of(colorimetry.primaries) : colorimetry.matrix);
-  const bool is_full = !is_limited_range(info);
-  const double chroma = is_full ? 1 : 255.0 / 224;
-  const double red_v = 2 * (1 - weights.red) * chroma;
-  const double blue_u = 2 * (1 - weights.blue) * chroma;
-  return {.black = is_full ? 0 : 16,
-          .luma = fixed(is_full ? 1 : 255.0 / 219),
-          .red_v = fixed(red_v),
-          .green_u = fixed(-blue_u * weights.blue / weights.green()),
-          .green_v = fixed(-red_v * weights.red / weights.green()),
-          .blue_u = fixed(blue_u)};
+  return ccl::color_matrix(weights, is_limited_range(info));
 }
 
 void set_luma_weights(const GstVideoInfo& info, ccl::SourcePixels* source) {
-  const LumaWeights weights = weights_of(matrix_of(GST_VIDEO_INFO_COLORIMETRY(&info).primaries));
-  source->red_weight = static_cast<uint16_t>(fixed(weights.red));
-  source->green_weight = static_cast<uint16_t>(fixed(weights.green()));
-  source->u_scale = static_cast<uint32_t>(fixed(1 / (2 * (1 - weights.blue))));
-  source->v_scale = static_cast<uint32_t>(fixed(1 / (2 * (1 - weights.red))));
+  ccl::set_luma_weights(weights_of(matrix_of(GST_VIDEO_INFO_COLORIMETRY(&info).primaries)), source);
 }
 
 }  // namespace cudaccl

@@ -8,11 +8,16 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "analytics.h"
 #include "backend.h"
+#include "ccl/shape.h"
 #include "corrupt_frames.h"
+#include "frame_settings.h"
 #include "in_flight.h"
+#include "label_map_pool.h"
 #include "negotiation.h"
 #include "properties.h"
 #include "region_images.h"
@@ -45,8 +50,11 @@ class FramePath {
   /// Counts a frame that was dropped because it was late. The frames in flight that are due at `time` leave
   /// with the next calls of pop().
   void drop_late(GstClockTime time);
-  /// A stream begins, and knows nothing about the previous one. No frame may be in flight.
-  void begin_stream();
+  /// A stream begins, and knows nothing about the previous one. No frame may be in flight. The texts are
+  /// those of FrameIdentity.
+  void begin_stream(std::string source, std::string object_type);
+  /// Discards all frames in flight, and gives memory back.
+  void end_stream();
   /// The background model learns again from the next frame that uses it. Any thread may call it.
   void reset_background() { resets_background_ = true; }
   /// All tracks end before the next frame that has `track`. Any thread may call it.
@@ -61,12 +69,17 @@ class FramePath {
   GstBuffer* acquire_output(GstBuffer* in, GstFlowReturn* flow);
   GstFlowReturn acquire_from_pool(GstBufferPool* pool, GstBuffer** out);
   ccl::FrameJob make_job(const FrameInFlight& frame);
+  GstFlowReturn add_label_map(FrameInFlight* frame, ccl::FrameJob* job);
   GstFlowReturn push_job(const ccl::FrameJob& job, bool has_tracks);
   void add_regions(const Properties& properties, ccl::FrameJob* job);
   guint choose_depth(GstBuffer* in, guint wanted);
   bool is_oldest_due() const;
   GstFlowReturn finish_oldest(GstBuffer** out);
-  void report(GstBuffer* out, const Properties& properties, const ccl::FrameResult& result);
+  ccl::Status report(GstBuffer* out, GstBuffer* label_map, const Properties& properties,
+                     const ccl::FrameResult& result, const uint32_t* labels);
+  ccl::Status attach_analytics(GstBuffer* out, const FrameIdentity& frame, const Properties& properties,
+                               const uint32_t* labels);
+  ccl::Status list_objects(const FrameInFlight& frame, const ccl::FrameResult& result);
   GstFlowReturn send_oldest();
   GstFlowReturn drop_corrupt_frame(GstBuffer* buffer);
   GstFlowReturn fail(const ccl::Status& status);
@@ -87,12 +100,19 @@ class FramePath {
   bool follows_context_ = false;               ///< the next buffer may be CUDA memory of another context
   GstBufferPool* in_pool_ = nullptr;           ///< the last input's pool, only to compare with
   guint in_pool_frames_ = 0;                   ///< how many buffers it has; 0: any number
-  std::vector<CclComponent> largest_;
+  LabelMapPool label_maps_;
+  std::vector<CclComponent> largest_;  ///< of the frame that leaves now, if anything is made from them
+  ccl::PolygonMaker polygons_{kMaxVertices};
 
+  std::string source_;          ///< FrameIdentity::source
+  std::string object_type_;     ///< FrameIdentity::object_type
+  guint64 n_frames_ = 0;        ///< frames that left, in this stream
   bool is_relearning_ = false;  ///< the last frame that left said that the background is being learned
   std::atomic<bool> resets_background_ = false;
   std::atomic<bool> resets_tracks_ = false;
   TrackEvents track_events_;
+  Analytics analytics_;
+  bool warned_of_detections_ = false;
   RegionImages region_images_;
 };
 

@@ -37,6 +37,9 @@ ccl::Settings frame_settings(const Properties& properties, const GstVideoInfo& i
   settings.filter.min_extent = filter_limit(properties.min_extent);
   settings.filter.min_circularity = filter_limit(properties.min_circularity);
   settings.filter.max_eccentricity = filter_limit(properties.max_eccentricity);
+  if (!delivers_records(properties)) {
+    settings.features &= ccl::kAllFeatures;  // what else there is goes where the records go
+  }
   settings.limited_range = is_limited_range(in);
   settings.matrix = color_matrix(in);
   if (is_limited_range(out)) {
@@ -67,6 +70,30 @@ ccl::Tracking frame_tracking(const Properties& properties) {
 bool reads_chroma(const Properties& properties, ccl::Output output) {
   return properties.settings.rule.foreground == ccl::Foreground::kMotion || output == ccl::Output::kOverlay ||
          output == ccl::Output::kForeground || output == ccl::Output::kBackground;
+}
+
+bool delivers_records(const Properties& properties) {
+  return (properties.metadata & kMetadataComponents) != 0 || properties.post_messages == Messages::kRecords;
+}
+
+bool has_grey(const Properties& properties) {
+  return ccl::has_grey(properties.settings) && delivers_records(properties);
+}
+
+bool has_polygons(const Properties& properties) {
+  return (properties.settings.features & ccl::kShapeFeatures) != 0 && delivers_records(properties);
+}
+
+bool has_objects(const Properties& properties) {
+  return (properties.metadata & (kMetadataRoi | kMetadataObjects)) != 0;
+}
+
+bool has_mask(const Properties& properties) {
+  return (properties.metadata & kMetadataSegmentation) != 0;
+}
+
+bool reads_labels(const Properties& properties) {
+  return has_polygons(properties) || has_mask(properties);
 }
 
 int64_t running_time(const GstSegment& segment, GstBuffer* buffer) {

@@ -21,6 +21,27 @@ ccl::Tracking frame_tracking(const Properties& properties);
 /// Whether the frame's chroma is read.
 bool reads_chroma(const Properties& properties, ccl::Output output);
 
+/// A frame's polygons have at most this many vertices.
+inline constexpr size_t kMaxVertices = 262144;
+
+/// Whether buffers or messages have the records.
+bool delivers_records(const Properties& properties);
+
+/// Whether the frame has grey statistics: they are delivered with the records only.
+bool has_grey(const Properties& properties);
+
+/// Whether polygons are made of the frame's components: likewise.
+bool has_polygons(const Properties& properties);
+
+/// Whether the frame's largest components are attached as regions, detections or a mask.
+bool has_objects(const Properties& properties);
+
+/// Whether a mask is made of the frame's components.
+bool has_mask(const Properties& properties);
+
+/// Whether the element reads the frame's labels.
+bool reads_labels(const Properties& properties);
+
 /// The buffer's timestamp as a running time, which goes on where a new segment begins; ccl::kNoTime if it has
 /// none.
 int64_t running_time(const GstSegment& segment, GstBuffer* buffer);

@@ -38,6 +38,7 @@
 #include "properties.h"
 #include "signals.h"
 #include "statistics.h"
+#include "upstream_metas.h"
 
 GST_DEBUG_CATEGORY(gst_cuda_ccl_debug);
 
@@ -181,9 +182,7 @@ static void gst_cuda_ccl_finalize(GObject* object) {
 
 static void gst_cuda_ccl_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   Private* priv = GST_CUDA_CCL(object)->priv;
-  if (id == cudaccl::kRegionsId) {
-    priv->properties.set_regions(g_value_get_string(value));
-  } else if (!priv->properties.set(id, value)) {
+  if (!priv->properties.set(id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
   }
 }
@@ -194,7 +193,7 @@ static void gst_cuda_ccl_get_property(GObject* object, guint id, GValue* value, 
     g_value_set_enum(value, static_cast<gint>(priv->backend.processor().backend));
   } else if (id == cudaccl::kStatsId) {
     g_value_take_boxed(value, priv->statistics.to_structure(priv->backend.processor()));
-  } else if (!cudaccl::get_property(priv->snapshot(), id, value)) {
+  } else if (!priv->properties.get(id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
   }
 }
@@ -246,12 +245,12 @@ static gboolean gst_cuda_ccl_start(GstBaseTransform* transform) {
   priv->properties.set_in_force(std::nullopt);
   priv->statistics.reset();
   priv->frame_duration.reset();
-  priv->path.begin_stream();
+  priv->path.begin_stream(priv->properties.source(), priv->properties.object_type());
   return TRUE;
 }
 
 static gboolean gst_cuda_ccl_stop(GstBaseTransform* transform) {
-  GST_CUDA_CCL(transform)->priv->path.flush();
+  GST_CUDA_CCL(transform)->priv->path.end_stream();
   return TRUE;
 }
 
@@ -482,19 +481,7 @@ static GstFlowReturn gst_cuda_ccl_transform(GstBaseTransform*, GstBuffer*, GstBu
   return GST_FLOW_NOT_SUPPORTED;
 }
 
-/// Whether the output gets the input's metadata. The geometry does not change, so what describes it stays
-/// true.
-static gboolean gst_cuda_ccl_transform_meta(GstBaseTransform* transform, GstBuffer*, GstMeta* meta,
+static gboolean gst_cuda_ccl_transform_meta(GstBaseTransform* transform, GstBuffer* out, GstMeta* meta,
                                             GstBuffer* in) {
-  const GType api = meta->info->api;
-  if (api == GST_VIDEO_CROP_META_API_TYPE) {
-    return !cudaccl::is_cropped(in, GST_CUDA_CCL(transform)->priv->negotiation.caps().in);
-  }
-  if (api == GST_PARENT_BUFFER_META_API_TYPE) {
-    return FALSE;  // keeps the input's memory alive, which the output does not use
-  }
-  if (gst_meta_api_type_has_tag(api, g_quark_from_static_string(GST_META_TAG_VIDEO_COLORSPACE_STR))) {
-    return FALSE;  // the output has other colours
-  }
-  return !cudaccl::is_component_meta(meta);
+  return cudaccl::is_passed_on(out, meta, in, GST_CUDA_CCL(transform)->priv->negotiation.caps().in);
 }

@@ -5,9 +5,11 @@
 
 namespace cudaccl {
 
-GstBuffer* InFlight::release(FrameInFlight* frame) {
+GstBuffer* InFlight::release(FrameInFlight* frame, GstBuffer** label_map) {
   frame->input.reset();
   frame->output.reset();
+  frame->label_plane.reset();
+  *label_map = std::exchange(frame->label_map, nullptr);
   GstBuffer* in = std::exchange(frame->in, nullptr);
   GstBuffer* out = std::exchange(frame->out, nullptr);
   if (in != out) {
@@ -16,8 +18,15 @@ GstBuffer* InFlight::release(FrameInFlight* frame) {
   return out;
 }
 
-GstBuffer* InFlight::remove_oldest() {
-  GstBuffer* out = release(&frames_[oldest_]);
+void InFlight::discard(FrameInFlight* frame) {
+  GstBuffer* label_map = nullptr;
+  GstBuffer* out = release(frame, &label_map);
+  gst_clear_buffer(&out);
+  gst_clear_buffer(&label_map);
+}
+
+GstBuffer* InFlight::remove_oldest(GstBuffer** label_map) {
+  GstBuffer* out = release(&frames_[oldest_], label_map);
   oldest_ = (oldest_ + 1) % frames_.size();
   --size_;
   return out;
@@ -25,8 +34,10 @@ GstBuffer* InFlight::remove_oldest() {
 
 void InFlight::clear() {
   while (size_ > 0) {
-    GstBuffer* out = remove_oldest();
+    GstBuffer* label_map = nullptr;
+    GstBuffer* out = remove_oldest(&label_map);
     gst_clear_buffer(&out);
+    gst_clear_buffer(&label_map);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "frame.h"
+#include "label_memory.h"
 #include "properties.h"
 
 namespace cudaccl {
@@ -21,6 +22,9 @@ struct FrameInFlight {
   GstBuffer* out = nullptr;     ///< owned, unless it is `in`
   std::optional<MappedFrame> input;
   std::optional<MappedFrame> output;
+  GstBuffer* label_map = nullptr;  ///< owned; null without `label-map`
+  std::optional<MappedFrame> label_plane;
+  LabelMemory labels;  ///< of the frame, if reads_labels(); kept when the frame has left
 };
 
 /// A ring of kMaxPipelineDepth + 1 frames.
@@ -38,14 +42,17 @@ class InFlight {
   void add() { ++size_; }
 
   /// Removes the oldest frame, as release() does.
-  GstBuffer* remove_oldest();
+  GstBuffer* remove_oldest(GstBuffer** label_map);
   const FrameInFlight& oldest() const { return frames_[oldest_]; }
 
   /// Removes all frames. The engine must have discarded them before.
   void clear();
 
-  /// Unmaps a frame and releases its input. The caller owns the output that is returned; may be null.
-  static GstBuffer* release(FrameInFlight* frame);
+  /// Unmaps a frame and releases its input. The caller owns the output that is returned, and *label_map; both
+  /// may be null.
+  static GstBuffer* release(FrameInFlight* frame, GstBuffer** label_map);
+  /// The same, of a frame that does not leave.
+  static void discard(FrameInFlight* frame);
 
  private:
   std::array<FrameInFlight, kMaxPipelineDepth + 1> frames_;

@@ -16,6 +16,16 @@ Properties LiveProperties::snapshot() const {
 }
 
 bool LiveProperties::set(guint id, const GValue* value) {
+  if (id == kRegionsId) {
+    set_regions(g_value_get_string(value));
+    return true;
+  }
+  if (id == kMetaNameId || id == kObjectTypeId) {
+    const gchar* set = g_value_get_string(value);
+    const std::lock_guard guard(lock_);
+    (id == kMetaNameId ? meta_name_ : object_type_) = set != nullptr ? set : "";
+    return true;
+  }
   Properties before;
   Properties after;
   bool is_known = false;
@@ -27,6 +37,14 @@ bool LiveProperties::set(guint id, const GValue* value) {
   }
   react(before, after);
   return is_known;
+}
+
+bool LiveProperties::get(guint id, GValue* value) const {
+  if (id == kMetaNameId || id == kObjectTypeId) {
+    g_value_set_string(value, text(id == kMetaNameId ? meta_name_ : object_type_).c_str());
+    return true;
+  }
+  return get_property(snapshot(), id, value);
 }
 
 void LiveProperties::set_regions(const gchar* text) {
@@ -62,6 +80,19 @@ void LiveProperties::report_refused_regions() {
 void LiveProperties::warn_of_regions(const std::string& reason) const {
   GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS,
                       ("regions cannot be used: %s. The old regions stay", reason.c_str()), (nullptr));
+}
+
+std::string LiveProperties::text(const std::string& member) const {
+  const std::lock_guard guard(lock_);
+  return member;
+}
+
+std::string LiveProperties::source() const {
+  if (std::string set = text(meta_name_); !set.empty()) {
+    return set;
+  }
+  const std::unique_ptr<gchar, decltype(&g_free)> name(gst_object_get_name(GST_OBJECT(element_)), g_free);
+  return name ? name.get() : "";
 }
 
 std::optional<Properties> LiveProperties::in_force() const {

@@ -24,11 +24,15 @@ class LiveProperties {
   Properties snapshot() const;
   /// Sets the property with this id, and renegotiates and reports what depends on it. False if there is none.
   bool set(guint id, const GValue* value);
-  /// Sets `regions`; null or an empty text is the whole frame. A text that cannot be used is refused with a
-  /// warning. In the state NULL nobody could receive that, so report_refused_regions() posts it.
-  void set_regions(const gchar* text);
+  bool get(guint id, GValue* value) const;
   /// Posts a warning that set_regions() could not post. At each start.
   void report_refused_regions();
+
+  /// FrameIdentity::source: `meta-name`, or the element's name if that is empty.
+  std::string source() const;
+
+  /// FrameIdentity::object_type.
+  std::string object_type() const { return text(object_type_); }
 
   /// The properties of the last frame or negotiation that worked, with the output that was written; none
   /// before the first one.
@@ -41,6 +45,11 @@ class LiveProperties {
                  std::initializer_list<const char*> names, const std::string& reason);
 
  private:
+  /// Null or an empty text is the whole frame. A text that cannot be used is refused with a warning. In the
+  /// state NULL nobody could receive that, so report_refused_regions() posts it.
+  void set_regions(const gchar* text);
+  /// A copy of a member below.
+  std::string text(const std::string& member) const;
   void react(const Properties& before, const Properties& after) const;
   std::string text_of(const char* name, const Properties& properties) const;
   void warn_of_regions(const std::string& reason) const;
@@ -50,6 +59,8 @@ class LiveProperties {
   Properties properties_;
   std::optional<Properties> in_force_;
   std::string refused_regions_;  ///< why; empty if nothing is to be reported
+  std::string meta_name_;
+  std::string object_type_;
 };
 
 }  // namespace cudaccl

@@ -139,6 +139,7 @@ ccl::Config Negotiation::engine_config(const Properties& properties) const {
           .layout = pixel_layout(caps_.out),
           .max_components = properties.max_components,
           .max_tracks = properties.track ? properties.max_tracks : 0,
+          .planes = static_cast<uint32_t>(properties.label_map),
           .slots = properties.pipeline_depth + 1,
           .input_memory = memory(caps_.in_is_cuda),
           .output_memory = memory(caps_.out_is_cuda),
@@ -180,7 +181,8 @@ bool Negotiation::configure_engine(Properties* properties) {
   if (!status.ok()) {
     const std::optional<Properties> in_force = live_->in_force();
     const Properties refused = *properties;
-    const auto names = {"algorithm", "max-components", "max-tracks", "track", "pipeline-depth", "threads"};
+    const auto names = {"algorithm", "max-components", "max-tracks", "track",
+                        "label-map", "pipeline-depth", "threads"};
     for (const char* name : names) {
       if (in_force) {
         restore_property(properties, name, refused, *in_force);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// In place of analytics.cpp in a build without GStreamer's analytics library.
+/// In place of analytics.cpp and relations.cpp in a build without GStreamer's analytics library.
 #include "analytics.h"
 
 namespace cudaccl {
@@ -8,6 +8,12 @@ bool has_analytics() {
   return false;
 }
 
-void attach_analytics(GstBuffer*, std::span<const CclComponent>, std::span<const CclTrack>) {}
+bool has_segmentation() {
+  return false;
+}
+
+ccl::Status Analytics::attach(GstBuffer*, const AnalyticsFrame&) {
+  return {};
+}
 
 }  // namespace cudaccl

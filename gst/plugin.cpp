@@ -2,11 +2,12 @@
 #include <gst/gst.h>
 
 #include "gstcudaccl.h"
+#include "label_map.h"
 #include "metadata.h"
 
 static gboolean plugin_init(GstPlugin* plugin) {
-  cudaccl::register_component_meta();
-  return GST_ELEMENT_REGISTER(cudaccl, plugin);
+  return cudaccl::register_component_meta(plugin) && cudaccl::register_label_map_meta(plugin) &&
+         GST_ELEMENT_REGISTER(cudaccl, plugin);
 }
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudaccl, "Connected components in live video",

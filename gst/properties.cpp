@@ -219,14 +219,16 @@ constexpr Property kProperties[] = {
      "Frames that stay in flight, so that their transfers and kernels overlap; each adds one frame of latency",
      kLive, UInt{0, kMaxPipelineDepth}, kMember<&Properties::pipeline_depth>},
 
-    {"features", "Features", "Record fields to compute in addition to area, box and centroid",
+    {"features", "Features", "What to compute in addition to area, box and centroid",
      kControllable, Flags{features_type}, kSetting<&Settings::features>},
     {"metadata", "Metadata", "Metadata that buffers carry",
      kLive, Flags{metadata_type}, kMember<&Properties::metadata>},
     {"max-objects", "Maximum objects", "Regions of interest or analytics objects per buffer, the largest first",
      kControllable, UInt{0, G_MAXUINT32}, kMember<&Properties::max_objects>},
+    {"label-map", "Label map", "Buffer beside the video with the label or the id of each pixel, 32 bits",
+     kLive, Enum{label_map_type}, kMember<&Properties::label_map>},
     {"post-messages", "Post messages", "Post an element message named cudaccl for every frame, and cudaccl-event for every event",
-     kControllable, Bool{}, kMember<&Properties::post_messages>},
+     kControllable, Enum{messages_type}, kMember<&Properties::post_messages>},
 };
 // clang-format on
 
@@ -326,6 +328,17 @@ void install_properties(GObjectClass* klass) {
           "stats", "Statistics",
           "Frames, drops, components and time per stage since the start; notified once a second",
           GST_TYPE_STRUCTURE, kReadOnly));
+  g_object_class_install_property(
+      klass, kMetaNameId,
+      g_param_spec_string(
+          "meta-name", "Meta name",
+          "Source that metadata and messages of this element name (empty: the element's name)", "", kFixed));
+  g_object_class_install_property(
+      klass, kObjectTypeId,
+      g_param_spec_string("object-type", "Object type",
+                          "Type of regions of interest and analytics objects (empty: component for regions, "
+                          "the source for analytics objects)",
+                          "", kFixed));
   g_object_class_install_property(
       klass, kRegionsId,
       g_param_spec_string(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The element's properties: one struct that each frame takes a copy of, and one table that declares them.
-/// A new property is a field here (or in ccl::Settings) with its documentation, and a row of the table in
-/// properties.cpp.
+/// A new property is a field of Properties, of one of its bases, or of ccl::Settings, with its documentation,
+/// and a row of the table in properties.cpp.
 #pragma once
 
 #include <gst/gst.h>
@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "ccl/config.h"
-#include "ccl/segment.h"
-#include "ccl/tracking.h"
+#include "foreground_properties.h"
+#include "track_properties.h"
 
 namespace cudaccl {
 
@@ -25,11 +25,22 @@ enum class BackendChoice { kAuto, kCuda, kCpu };
 enum Metadata : guint {
   kMetadataComponents = 1u << 0,
   kMetadataRoi = 1u << 1,
-  kMetadataAnalytics = 1u << 2,  ///< only where has_analytics()
+  kMetadataAnalytics = 1u << 2,     ///< only where has_analytics()
+  kMetadataSegmentation = 1u << 3,  ///< only where has_segmentation()
+  kMetadataOriented = 1u << 4,      ///< likewise; changes kMetadataAnalytics
 };
 
+/// What is in the GstAnalyticsRelationMeta of a buffer.
+inline constexpr guint kMetadataObjects = kMetadataAnalytics | kMetadataSegmentation;
+
+/// What `label-map` attaches: bits of ccl::Plane.
+enum class LabelMap : uint32_t { kNone = 0, kLabels = ccl::kLabelPlane, kIds = ccl::kIdPlane };
+
+/// What `post-messages` posts.
+enum class Messages { kNone, kCounts, kRecords };
+
 /// The values of all properties that can be set.
-struct Properties {
+struct Properties : ForegroundProperties, TrackProperties {
   /**
    * GstCudaCcl:backend:
    *
@@ -103,138 +114,6 @@ struct Properties {
    * Since: 0.1
    */
   guint pipeline_depth = 0;
-
-  /**
-   * GstCudaCcl:threshold:
-   *
-   * With `foreground=binary` a pixel is foreground if its value is at least the threshold. 0 chooses the
-   * threshold by the sink format: 1 in GRAY8 and GRAY16_LE, mid-grey in luma (126 in 16..235, 128 in 0..255,
-   * times 4 with 10 bits). Values above 255 need a sink format of more bits: others refuse them.
-   *
-   * Since: 0.1
-   */
-  guint threshold = 0;
-
-  /**
-   * GstCudaCcl:threshold-low:
-   *
-   * With `foreground=binary` and without #GstCudaCcl:invert: hysteresis. Pixels connect if their value is at
-   * least this one, and a component is kept if one of its pixels reaches #GstCudaCcl:threshold. 0: no
-   * hysteresis. With #GstCudaCcl:invert the two thresholds change roles: pixels connect below
-   * #GstCudaCcl:threshold, and a component needs a pixel below this one.
-   *
-   * Since: 0.1
-   */
-  /**
-   * GstCudaCcl:local-radius:
-   *
-   * With `foreground=local` the threshold of a pixel follows from the square of 2 × radius + 1 pixels around
-   * it.
-   *
-   * Since: 0.1
-   */
-  /**
-   * GstCudaCcl:local-offset:
-   *
-   * With `foreground=local` a pixel is foreground if its value is at least the local threshold less this
-   * offset.
-   *
-   * Since: 0.1
-   */
-  /**
-   * GstCudaCcl:background-model:
-   *
-   * With `foreground=motion`: what a pixel's background is made of. `sigma-delta` has one value with its
-   * variation, `mixture` several values with their weights.
-   *
-   * Since: 0.1
-   */
-  /**
-   * GstCudaCcl:motion-sensitivity:
-   *
-   * With `foreground=motion`: higher finds weaker contrasts, and more noise.
-   *
-   * Since: 0.1
-   */
-  /**
-   * GstCudaCcl:motion-shadows:
-   *
-   * With `foreground=motion`: cast shadows are background, where the model can distinguish them. Chroma makes
-   * this easier.
-   *
-   * Since: 0.1
-   */
-  /**
-   * GstCudaCcl:open-radius:
-   *
-   * Opens the foreground, which removes what is smaller than the structuring element of this radius: erosion,
-   * then dilation. Not with `foreground=values`.
-   *
-   * Since: 0.1
-   */
-  /**
-   * GstCudaCcl:close-radius:
-   *
-   * Closes the foreground, which fills gaps that are smaller than the structuring element of this radius:
-   * dilation, then erosion, after #GstCudaCcl:open-radius. Not with `foreground=values`.
-   *
-   * Since: 0.1
-   */
-  /**
-   * GstCudaCcl:morphology-shape:
-   *
-   * The structuring element of #GstCudaCcl:open-radius and #GstCudaCcl:close-radius.
-   *
-   * Since: 0.1
-   */
-  /**
-   * GstCudaCcl:fill-holes:
-   *
-   * Holes of at most this many pixels become foreground, after #GstCudaCcl:close-radius. Not with
-   * `foreground=values`.
-   *
-   * Since: 0.1
-   */
-  ccl::Segmentation segmentation;  // less wide_threshold and the four below: FramePath fills these in
-
-  /**
-   * GstCudaCcl:local-deviation:
-   *
-   * With `foreground=local`: 0 takes the mean of the window as the local threshold; else it is the weight k
-   * of the standard deviation in the threshold of Sauvola and Pietikäinen 2000, 0.2 to 0.5 for documents.
-   *
-   * Since: 0.1
-   */
-  gdouble local_deviation = 0;
-
-  /**
-   * GstCudaCcl:motion-learning-time:
-   *
-   * With `foreground=motion`: nanoseconds after which what stays is background. Time is that of the buffers,
-   * so dropped frames do not slow learning. Whole milliseconds count.
-   *
-   * Since: 0.1
-   */
-  guint64 motion_learning_time = 20 * GST_SECOND;
-
-  /**
-   * GstCudaCcl:motion-warm-up:
-   *
-   * With `foreground=motion`: nanoseconds of fast learning after a reset, in which nothing is foreground.
-   *
-   * Since: 0.1
-   */
-  guint64 motion_warm_up = 1 * GST_SECOND;
-
-  /**
-   * GstCudaCcl:motion-max-change:
-   *
-   * With `foreground=motion`: the part of the frame that may change at once. More is a change of light or a
-   * moved camera: the model learns again.
-   *
-   * Since: 0.1
-   */
-  gdouble motion_max_change = gdouble{ccl::Motion{}.max_change} / ccl::kOne;
 
   /**
    * GstCudaCcl:regions:
@@ -434,67 +313,22 @@ struct Properties {
   /**
    * GstCudaCcl:features:
    *
-   * Record fields to compute in addition to area, box and centroid. The fields of other features are 0.
+   * What to compute in addition to area, box and centroid. `moments`, `perimeter` and `euler` are fields of
+   * the record, and 0 without their feature. The others are tables of their own in GstCudaCclMeta: `grey` has
+   * statistics of the source's values for each record; `rectangle`, `hull` and `contour` have polygons of the
+   * #GstCudaCcl:max-objects largest components. They need #GstCudaCcl:metadata `components`.
    *
    * Since: 0.1
    */
   ccl::Settings settings;  // less what frame_settings() fills in
 
   /**
-   * GstCudaCcl:track:
-   *
-   * Gives components an identity over time: each has the id of its track, which stays the same from frame to
-   * frame. Tracks and events travel in the metadata, see docs/events.md. What the filters do not keep is not
-   * tracked.
-   *
-   * Since: 0.1
-   */
-  bool track = false;
-
-  /**
-   * GstCudaCcl:track-confirm:
-   *
-   * With #GstCudaCcl:track: frames in which a track must be seen before it is confirmed. Only confirmed
-   * tracks have events.
-   *
-   * Since: 0.1
-   */
-  ccl::Tracking tracking;  // less lost_ms, which frame_tracking() fills in
-
-  /**
-   * GstCudaCcl:track-lost:
-   *
-   * With #GstCudaCcl:track: nanoseconds after which a track that is not seen ends. Until then its place is
-   * predicted. Whole milliseconds count.
-   *
-   * Since: 0.1
-   */
-  guint64 track_lost = 1 * GST_SECOND;
-
-  /**
-   * GstCudaCcl:max-tracks:
-   *
-   * With #GstCudaCcl:track: length of the table of tracks, which is allocated in advance. Components for
-   * which it has no room have the id 0. A change ends all tracks.
-   *
-   * Since: 0.1
-   */
-  guint max_tracks = 2048;
-
-  /**
-   * GstCudaCcl:event-hold:
-   *
-   * With #GstCudaCcl:track: nanoseconds without any component after which the event `stopped` is made.
-   *
-   * Since: 0.1
-   */
-  guint64 event_hold = 2 * GST_SECOND;
-
-  /**
    * GstCudaCcl:metadata:
    *
    * Metadata that buffers carry: all records as one GstCudaCclMeta, and the largest components as regions of
-   * interest or as objects of GStreamer's analytics library (1.24 or newer).
+   * interest or as objects of GStreamer's analytics library: `analytics` (1.24 or newer) adds detections,
+   * whose boxes have the direction of the object with `oriented`, and `segmentation` a mask (both 1.26 or
+   * newer).
    *
    * Since: 0.1
    */
@@ -511,15 +345,28 @@ struct Properties {
   guint max_objects = 256;
 
   /**
+   * GstCudaCcl:label-map:
+   *
+   * Attaches a GstCudaCclLabelMap to each buffer: a buffer with a 32-bit value for each pixel, the label of
+   * its component, or the id. Components that the filters remove are 0. The map lies where the buffer of the
+   * output lies: in CUDA memory, or in system memory. See docs/metadata.md.
+   *
+   * Since: 1.0
+   */
+  LabelMap label_map = LabelMap::kNone;
+
+  /**
    * GstCudaCcl:post-messages:
    *
-   * Posts an element message named `cudaccl` for every frame, with `timestamp`, `stream-time`, `running-time`
-   * and `duration` (#guint64), and the frame's counts such as `n-components` (#guint): see docs/metadata.md.
-   * With #GstCudaCcl:track also one named `cudaccl-event` for every event: see docs/events.md.
+   * Posts an element message named `cudaccl` for every frame, with `source` and `backend` (#gchararray),
+   * `frame`, `timestamp`, `stream-time`, `running-time` and `duration` (#guint64), and the frame's counts
+   * such as `n-components` (#guint); with `records` also with all fields of GstCudaCclMeta: see
+   * docs/metadata.md. With #GstCudaCcl:track also one named `cudaccl-event` for every event: see
+   * docs/events.md.
    *
    * Since: 0.1
    */
-  bool post_messages = false;
+  Messages post_messages = Messages::kNone;
 };
 
 /// Ids of the properties that are not in the table, which the element answers. Those of the table count
@@ -548,6 +395,28 @@ enum : guint {
    * Since: 0.1
    */
   kStatsId,
+
+  /**
+   * GstCudaCcl:meta-name:
+   *
+   * Names this element in the metadata and the messages that it makes, as `source`; with the empty text that
+   * is the element's name. An element replaces metadata of the same source on a buffer, and keeps all other
+   * metadata. It is read from READY to PAUSED.
+   *
+   * Since: 0.1
+   */
+  kMetaNameId,
+
+  /**
+   * GstCudaCcl:object-type:
+   *
+   * Names what the objects of this element are, as the type of its regions of interest and analytics objects.
+   * With the empty text regions have the type `component`, and analytics objects the source, see
+   * #GstCudaCcl:meta-name. It is read from READY to PAUSED.
+   *
+   * Since: 1.0
+   */
+  kObjectTypeId,
 
   kRegionsId,  ///< Properties::regions, a text, which the table has no kind for
 };

@@ -147,24 +147,60 @@ GType palette_type() {
 }
 
 GType features_type() {
-  static constexpr GFlagsValue kValues[] = {{ccl::kFeatureMoments, "Central second moments", "moments"},
-                                            {ccl::kFeaturePerimeter, "Perimeter in pixel edges", "perimeter"},
-                                            {ccl::kFeatureEuler, "Euler number", "euler"},
-                                            {}};
+  static constexpr GFlagsValue kValues[] = {
+      {ccl::kFeatureMoments, "Central second moments", "moments"},
+      {ccl::kFeaturePerimeter, "Perimeter in pixel edges", "perimeter"},
+      {ccl::kFeatureEuler, "Euler number", "euler"},
+      {ccl::kFeatureGrey, "Statistics of the source's values", "grey"},
+      {ccl::kFeatureRectangle, "Rectangle of the smallest area", "rectangle"},
+      {ccl::kFeatureHull, "Convex hull", "hull"},
+      {ccl::kFeatureContour, "Outline and holes", "contour"},
+      {}};
   static const GType type = new_flags("GstCudaCclFeatures", kValues);
   return type;
 }
 
 GType metadata_type() {
-  // An empty row ends the flags: without the analytics library the third one does.
+  // An empty row ends the flags: those that the analytics library of the build lacks are behind it.
   static const GFlagsValue kValues[] = {
       {kMetadataComponents, "GstCudaCclMeta: all records", "components"},
       {kMetadataRoi, "GstVideoRegionOfInterestMeta for the largest components", "roi"},
       has_analytics() ? GFlagsValue{kMetadataAnalytics, "GstAnalyticsRelationMeta for the largest components",
                                     "analytics"}
                       : GFlagsValue{},
+      has_segmentation()
+          ? GFlagsValue{kMetadataSegmentation,
+                        "Mask of the largest components in the GstAnalyticsRelationMeta", "segmentation"}
+          : GFlagsValue{},
+      has_segmentation()
+          ? GFlagsValue{kMetadataOriented, "With analytics: boxes in the direction of the object", "oriented"}
+          : GFlagsValue{},
       {}};
   static const GType type = new_flags("GstCudaCclMetadata", kValues);
+  return type;
+}
+
+GType label_map_type() {
+  static constexpr GEnumValue kValues[] = {
+      {value_of(LabelMap::kNone), "No label map", "none"},
+      {value_of(LabelMap::kLabels), "The label of each pixel's component", "labels"},
+      {value_of(LabelMap::kIds), "The id of each pixel's component", "ids"},
+      {}};
+  // GstCudaCclLabelMap is the name of the metadata, which is a type, too.
+  static const GType type = new_enum("GstCudaCclLabelMapKind", kValues);
+  return type;
+}
+
+GType messages_type() {
+  // The last two are what lines and programs wrote when the property was a boolean.
+  static constexpr GEnumValue kValues[] = {
+      {value_of(Messages::kNone), "No messages", "none"},
+      {value_of(Messages::kCounts), "The counts of each frame, and events", "counts"},
+      {value_of(Messages::kRecords), "The records of each frame too", "records"},
+      {value_of(Messages::kNone), "The same as none", "false"},
+      {value_of(Messages::kCounts), "The same as counts", "true"},
+      {}};
+  static const GType type = new_enum("GstCudaCclMessages", kValues);
   return type;
 }
 

@@ -17,5 +17,7 @@ GType output_type();
 GType palette_type();
 GType features_type();
 GType metadata_type();
+GType label_map_type();
+GType messages_type();
 
 }  // namespace cudaccl

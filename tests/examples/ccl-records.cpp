@@ -1,114 +1,43 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Labels a video, an image, or raw grey frames, and writes every component of every frame as CSV:
+/// Labels a video, an image, or raw grey frames, and writes the records of every frame as CSV or as JSON
+/// lines:
 ///
 ///     ccl-records --set threshold=90 --set invert=true clip.avi > records.csv
+///     ccl-records --format json --set foreground=motion --set track=true clip.avi > records.jsonl
+///     ccl-records --launch "v4l2src ! videoconvert ! cudaccl track=true" --tracks tracks.csv
 ///     ccl-records --raw 640x480 --labels labels.u16 --set connectivity=4-way frames.gray
 #include <gst/app/gstappsink.h>
-#include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "cudaccl/gstcudaccljson.h"
 #include "cudaccl/gstcudacclmeta.h"
 #include "examples.h"
+#include "raw_frames.h"
+#include "record_tables.h"
 
 namespace {
 
+using examples::File;
+
 struct Options {
   gchar* raw = nullptr;  // WIDTHxHEIGHT
+  gchar* launch = nullptr;
   gchar* backend = nullptr;
   gchar** settings = nullptr;  // PROPERTY=VALUE
-  gchar* csv = nullptr;
+  gchar* format = nullptr;     // csv, json
+  gchar* output = nullptr;
+  gchar* tracks = nullptr;
+  gchar* events = nullptr;
   gchar* labels = nullptr;
   gchar** inputs = nullptr;
+
+  bool is_json() const { return g_strcmp0(format, "json") == 0; }
 };
-
-struct CloseFile {
-  void operator()(FILE* file) const {
-    if (file != stdout && file != stdin && std::fclose(file) != 0) {
-      examples::fail(std::string("writing failed: ") + std::strerror(errno));
-    }
-  }
-};
-using File = std::unique_ptr<FILE, CloseFile>;
-
-/// "-" is standard input or output.
-File open_file(const std::string& path, const char* mode) {
-  if (path == "-") {
-    return File(*mode == 'r' ? stdin : stdout);
-  }
-  File file(std::fopen(path.c_str(), mode));
-  if (file == nullptr) {
-    examples::fail(path + ": " + std::strerror(errno));
-  }
-  return file;
-}
-
-/* Raw frames in: dense rows in the file, GStreamer's own stride in the buffer */
-
-struct RawFrames {
-  File file;
-  GstVideoInfo info;
-};
-
-RawFrames open_raw(const char* size, const char* path) {
-  RawFrames frames{open_file(path, "rb"), {}};
-  guint width = 0, height = 0;
-  if (std::sscanf(size, "%ux%u", &width, &height) != 2 ||
-      !gst_video_info_set_format(&frames.info, GST_VIDEO_FORMAT_GRAY8, width, height)) {
-    examples::fail(std::string("--raw wants WIDTHxHEIGHT, not ") + size);
-  }
-  frames.info.fps_n = 25;
-  return frames;
-}
-
-/// The next frame; null at the end of the file.
-GstBuffer* read_frame(RawFrames* frames) {
-  const auto width = static_cast<size_t>(frames->info.width);
-  GstBuffer* buffer = gst_buffer_new_allocate(nullptr, frames->info.size, nullptr);
-  GstVideoFrame frame;
-  gst_video_frame_map(&frame, &frames->info, buffer, GST_MAP_WRITE);
-  auto* row = static_cast<guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, 0));
-  size_t got = width;
-  int y = 0;
-  for (; y < frames->info.height && got == width; ++y) {
-    got = std::fread(row, 1, width, frames->file.get());
-    row += GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0);
-  }
-  gst_video_frame_unmap(&frame);
-  if (got == width) {
-    return buffer;
-  }
-  if (y > 1 || got > 0) {
-    examples::fail("the file ends within a frame");
-  }
-  gst_buffer_unref(buffer);
-  return nullptr;
-}
-
-void push_frame(GstAppSrc* source, guint, gpointer data) {
-  if (GstBuffer* buffer = read_frame(static_cast<RawFrames*>(data))) {
-    gst_app_src_push_buffer(source, buffer);
-  } else {
-    gst_app_src_end_of_stream(source);
-  }
-}
-
-void feed(GstAppSrc* source, RawFrames* frames) {
-  GstCaps* caps = gst_video_info_to_caps(&frames->info);
-  gst_app_src_set_caps(source, caps);
-  gst_caps_unref(caps);
-  GstAppSrcCallbacks callbacks{};
-  callbacks.need_data = push_frame;
-  gst_app_src_set_callbacks(source, &callbacks, frames, nullptr);
-}
-
-/* Properties */
 
 /// Sets PROPERTY=VALUE; a name or a value that the element does not know ends the program.
 void set_property(GstElement* ccl, const std::string& setting) {
@@ -130,15 +59,60 @@ void set_property(GstElement* ccl, const std::string& setting) {
 
 /* Records and labels out */
 
-/// Nine digits bring a float back exactly.
-void write_records(FILE* csv, guint64 frame, const GstCudaCclInfo& info) {
-  for (guint i = 0; i < info.n_records; ++i) {
-    const CclComponent& c = info.records[i];
-    std::fprintf(csv, "%llu,%u,%u,%u,%u,%u,%u,%u,%.9g,%.9g,%.9g,%.9g,%.9g,%u,%d,%u,%u,%u\n",
-                 static_cast<unsigned long long>(frame), c.label, c.id, c.area, c.x, c.y, c.width, c.height,
-                 c.cx, c.cy, c.mxx, c.mxy, c.myy, c.perimeter, c.euler, c.flags, c.value, c.age);
-  }
+void append_json_line(const GstCudaCclInfo& info, GstClockTime running_time, GString* text) {
+  gst_cudaccl_info_append_json(&info, running_time, text);
+  g_string_append_c(text, '\n');
 }
+
+/// The files that records go to, each with what is appended to it for a frame.
+class Writers {
+ public:
+  explicit Writers(const Options& options) {
+    const char* output = options.output != nullptr ? options.output : "-";
+    if (options.is_json()) {
+      add(output, {nullptr, append_json_line});
+      return;
+    }
+    add(output, examples::kComponentTable);
+    if (options.tracks != nullptr) {
+      add(options.tracks, examples::kTrackTable);
+    }
+    if (options.events != nullptr) {
+      add(options.events, examples::kEventTable);
+    }
+  }
+  ~Writers() { g_string_free(text_, TRUE); }
+  Writers(const Writers&) = delete;
+  Writers& operator=(const Writers&) = delete;
+
+  /// A program that reads the output while it grows sees whole frames.
+  void write(const GstCudaCclInfo& info, GstClockTime running_time) {
+    for (const Writer& writer : writers_) {
+      g_string_truncate(text_, 0);
+      writer.table.append(info, running_time, text_);
+      std::fwrite(text_->str, 1, text_->len, writer.file.get());
+      if (std::fflush(writer.file.get()) != 0) {
+        examples::fail(std::string("writing failed: ") + std::strerror(errno));
+      }
+    }
+  }
+
+ private:
+  struct Writer {
+    File file;
+    examples::RecordTable table;
+  };
+
+  void add(const char* path, const examples::RecordTable& table) {
+    writers_.push_back({examples::open_file(path, "wb"), table});
+    if (table.columns != nullptr) {
+      std::fprintf(writers_.back().file.get(), "%s\n", table.columns);
+    }
+  }
+
+  std::vector<Writer> writers_;
+  GString* const text_ = g_string_new(nullptr);
+};
 
 void write_labels(FILE* file, GstSample* sample) {
   GstVideoInfo info;
@@ -167,40 +141,90 @@ GstSample* next_sample(const examples::Pipeline& pipeline, GstAppSink* sink) {
   }
 }
 
-void run(const examples::Pipeline& pipeline, const Options& options) {
-  const File csv = open_file(options.csv != nullptr ? options.csv : "-", "wb");
-  const File labels = options.labels != nullptr ? open_file(options.labels, "wb") : File();
-  const examples::Object<GstElement> ccl = pipeline.find("ccl");
-  const examples::Object<GstElement> sink = pipeline.find("sink");
+GstClockTime running_time_of(GstSample* sample) {
+  const GstSegment* segment = gst_sample_get_segment(sample);
+  const GstClockTime pts = GST_BUFFER_PTS(gst_sample_get_buffer(sample));
+  return segment->format == GST_FORMAT_TIME ? gst_segment_to_running_time(segment, GST_FORMAT_TIME, pts)
+                                            : GST_CLOCK_TIME_NONE;
+}
+
+/// What is printed about the stream at its end.
+struct Totals {
   guint64 frames = 0, components = 0, overflows = 0, saturated = 0;
 
-  std::fprintf(csv.get(),
-               "frame,label,id,area,x,y,width,height,cx,cy,mxx,mxy,myy,perimeter,euler,flags,value,age\n");
-  gst_element_set_state(pipeline.element(), GST_STATE_PLAYING);
-  while (GstSample* sample = next_sample(pipeline, GST_APP_SINK(sink.get()))) {
-    GstCudaCclInfo info;
-    if (!gst_buffer_get_cudaccl_info(gst_sample_get_buffer(sample), &info)) {
-      examples::fail("a frame came without records; does metadata= have 'components'?");
-    }
-    write_records(csv.get(), frames, info);
-    if (labels != nullptr) {
-      write_labels(labels.get(), sample);
-    }
-    ++frames;
+  void add(const GstCudaCclInfo& info) {
     components += info.n_components;
     overflows += info.overflow;
     saturated += info.labels_saturated;
+  }
+
+  /// `ccl` is null if the launch line is not ours.
+  void print(GstElement* ccl) const {
+    const std::string backend =
+        ccl != nullptr ? ", backend " + examples::property_text(ccl, "active-backend") : "";
+    g_printerr("%" G_GUINT64_FORMAT " frames, %" G_GUINT64_FORMAT " components%s\n", frames, components,
+               backend.c_str());
+    if (overflows > 0) {
+      g_printerr("%" G_GUINT64_FORMAT " frames had more than max-components; the largest were written\n",
+                 overflows);
+    }
+    if (saturated > 0) {
+      g_printerr("%" G_GUINT64_FORMAT " frames had labels above 65535, written as 65535\n", saturated);
+    }
+  }
+};
+
+/// Writes the records of each element that labelled the frame.
+void write_records(GstSample* sample, Writers* writers, Totals* totals) {
+  GstCudaCclInfo info;
+  gpointer state = nullptr;
+  bool has_records = false;
+  while (gst_buffer_iterate_cudaccl_info(gst_sample_get_buffer(sample), &state, &info)) {
+    writers->write(info, running_time_of(sample));
+    totals->add(info);
+    has_records = true;
+  }
+  if (!has_records) {
+    examples::fail("a frame came without records; is there a cudaccl whose metadata= has 'components'?");
+  }
+  ++totals->frames;
+}
+
+void run(const examples::Pipeline& pipeline, const Options& options) {
+  Writers writers(options);
+  const File labels = options.labels != nullptr ? examples::open_file(options.labels, "wb") : File();
+  const examples::Object<GstElement> sink = pipeline.find("ccl-records-sink");
+  Totals totals;
+
+  gst_element_set_state(pipeline.element(), GST_STATE_PLAYING);
+  while (GstSample* sample = next_sample(pipeline, GST_APP_SINK(sink.get()))) {
+    write_records(sample, &writers, &totals);
+    if (labels != nullptr) {
+      write_labels(labels.get(), sample);
+    }
     gst_sample_unref(sample);
   }
   pipeline.ended(0);  // an error that ended the stream ends the program
-  g_printerr("%" G_GUINT64_FORMAT " frames, %" G_GUINT64_FORMAT " components, backend %s\n", frames,
-             components, examples::property_text(ccl.get(), "active-backend").c_str());
-  if (overflows > 0) {
-    g_printerr("%" G_GUINT64_FORMAT " frames had more than max-components; the largest were written\n",
-               overflows);
+  totals.print(options.launch == nullptr ? pipeline.find("ccl").get() : nullptr);
+}
+
+/* The command line */
+
+/// Ends the program if options do not go together.
+void check(const Options& options) {
+  if (options.format != nullptr && !options.is_json() && g_strcmp0(options.format, "csv") != 0) {
+    examples::fail(std::string("--format is csv or json, not ") + options.format);
   }
-  if (saturated > 0) {
-    g_printerr("%" G_GUINT64_FORMAT " frames had labels above 65535, written as 65535\n", saturated);
+  if (options.is_json() && (options.tracks != nullptr || options.events != nullptr)) {
+    examples::fail("--tracks and --events are tables of CSV; JSON has tracks and events in each frame");
+  }
+  if (options.launch != nullptr && (options.raw != nullptr || options.backend != nullptr ||
+                                    options.settings != nullptr || options.labels != nullptr)) {
+    examples::fail("--launch has all settings in its line: no --raw, --backend, --set or --labels with it");
+  }
+  const bool has_one_input = options.inputs != nullptr && options.inputs[1] == nullptr;
+  if (options.launch != nullptr ? options.inputs != nullptr : !has_one_input) {
+    examples::fail("one input, please; see --help");
   }
 }
 
@@ -209,46 +233,61 @@ Options parse_options(int* argc, char*** argv) {
   const GOptionEntry entries[] = {
       {"raw", 'r', 0, G_OPTION_ARG_STRING, &options.raw, "The input is 8-bit grey frames of this size",
        "WIDTHxHEIGHT"},
+      {"launch", 'L', 0, G_OPTION_ARG_STRING, &options.launch,
+       "The input is this launch line with a cudaccl, without a sink", "LINE"},
       {"backend", 'b', 0, G_OPTION_ARG_STRING, &options.backend, "auto, cuda or cpu", "BACKEND"},
       {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &options.settings, "Set a property of cudaccl (repeatable)",
        "PROPERTY=VALUE"},
-      {"csv", 'c', 0, G_OPTION_ARG_FILENAME, &options.csv, "Where records go (default: -, standard output)",
+      {"format", 'f', 0, G_OPTION_ARG_STRING, &options.format,
+       "csv (the default): a row for each component; json: a line for each frame", "FORMAT"},
+      {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
+       "Where records go (default: -, standard output)", "FILE"},
+      {"tracks", 't', 0, G_OPTION_ARG_FILENAME, &options.tracks, "Write a table of tracks too (track=true)",
+       "FILE"},
+      {"events", 'e', 0, G_OPTION_ARG_FILENAME, &options.events, "Write a table of events too (track=true)",
        "FILE"},
       {"labels", 'l', 0, G_OPTION_ARG_FILENAME, &options.labels,
        "Write the labels too, 16-bit little-endian, frame after frame, dense rows", "FILE"},
       {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.inputs, nullptr, "INPUT"},
       {}};
-  examples::parse(argc, argv, "- writes the components of every frame as CSV", entries);
-  if (options.inputs == nullptr || options.inputs[1] != nullptr) {
-    examples::fail("one input, please; see --help");
-  }
+  examples::parse(argc, argv, "- writes the components of every frame as CSV or JSON lines", entries);
+  check(options);
   return options;
+}
+
+std::string launch_line(const Options& options) {
+  const std::string sink = " ! appsink name=ccl-records-sink sync=false max-buffers=4";
+  if (options.launch != nullptr) {
+    return options.launch + sink;
+  }
+  const std::string source = options.raw != nullptr ? "appsrc name=source format=time"
+                                                    : "filesrc name=source ! decodebin ! videoconvert";
+  const std::string output = options.labels != nullptr ? "labels" : "passthrough";
+  return source + " ! cudaccl name=ccl output=" + output + sink;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const Options options = parse_options(&argc, &argv);
-  const char* source = options.raw != nullptr ? "appsrc name=source format=time"
-                                              : "filesrc name=source ! decodebin ! videoconvert";
-  const char* output = options.labels != nullptr ? "labels" : "passthrough";
-  const examples::Pipeline pipeline(std::string(source) + " ! cudaccl name=ccl output=" + output +
-                                    " ! appsink name=sink sync=false max-buffers=4");
-
-  const examples::Object<GstElement> input = pipeline.find("source");
-  RawFrames frames;
+  std::unique_ptr<examples::RawFrames> frames;
   if (options.raw != nullptr) {
-    frames = open_raw(options.raw, options.inputs[0]);
-    feed(GST_APP_SRC(input.get()), &frames);
-  } else {
-    g_object_set(input.get(), "location", options.inputs[0], nullptr);
+    frames = std::make_unique<examples::RawFrames>(options.raw, options.inputs[0]);
   }
-  const examples::Object<GstElement> ccl = pipeline.find("ccl");
-  if (options.backend != nullptr) {
-    set_property(ccl.get(), std::string("backend=") + options.backend);
+  const examples::Pipeline pipeline(launch_line(options));
+  if (frames != nullptr) {
+    frames->feed(GST_APP_SRC(pipeline.find("source").get()));
+  } else if (options.launch == nullptr) {
+    g_object_set(pipeline.find("source").get(), "location", options.inputs[0], nullptr);
   }
-  for (gchar** setting = options.settings; setting != nullptr && *setting != nullptr; ++setting) {
-    set_property(ccl.get(), *setting);
+  if (options.launch == nullptr) {
+    const examples::Object<GstElement> ccl = pipeline.find("ccl");
+    if (options.backend != nullptr) {
+      set_property(ccl.get(), std::string("backend=") + options.backend);
+    }
+    for (gchar** setting = options.settings; setting != nullptr && *setting != nullptr; ++setting) {
+      set_property(ccl.get(), *setting);
+    }
   }
   run(pipeline, options);
   return 0;

@@ -77,10 +77,10 @@ class Pipeline {
     return Object<GstElement>(gst_bin_get_by_name(GST_BIN(element()), name));
   }
 
-  /// Waits up to `timeout` for the end; an error on the bus ends the program.
+  /// Waits up to `timeout` for the end. Prints warnings; an error on the bus ends the program.
   bool ended(GstClockTime timeout) const {
-    constexpr auto kTypes =
-        static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT);
+    constexpr auto kTypes = static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR |
+                                                        GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
     while (GstMessage* message = gst_bus_timed_pop_filtered(bus_.get(), timeout, kTypes)) {
       const GstMessageType type = GST_MESSAGE_TYPE(message);
       if (gst_is_missing_plugin_message(message)) {
@@ -90,8 +90,13 @@ class Pipeline {
       if (type == GST_MESSAGE_ERROR) {
         GError* error = nullptr;
         gst_message_parse_error(message, &error, nullptr);
-        gchar* source = gst_object_get_name(GST_MESSAGE_SRC(message));
-        fail(std::string(source) + ": " + error->message);
+        fail(std::string(GST_MESSAGE_SRC_NAME(message)) + ": " + error->message);
+      }
+      if (type == GST_MESSAGE_WARNING) {
+        GError* warning = nullptr;
+        gst_message_parse_warning(message, &warning, nullptr);
+        g_printerr("warning: %s: %s\n", GST_MESSAGE_SRC_NAME(message), warning->message);
+        g_error_free(warning);
       }
       gst_message_unref(message);
       if (type == GST_MESSAGE_EOS) {

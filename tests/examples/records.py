@@ -28,9 +28,10 @@ COMPONENT = numpy.dtype([
 
 
 def records(buffer):
-    """The component records that cudaccl left on a buffer."""
-    structure = buffer.get_custom_meta("GstCudaCclMeta").get_structure()
-    return numpy.frombuffer(structure.get_value("components").get_data() or b"", COMPONENT)
+    """The component records that cudaccl left on a buffer; none if it has left nothing."""
+    meta = buffer.get_custom_meta("GstCudaCclMeta")
+    data = meta.get_structure().get_value("components").get_data() if meta else b""
+    return numpy.frombuffer(data, COMPONENT, count=len(data) // COMPONENT.itemsize)  # padding follows the records
 
 
 def labelled_frames(clip, settings):

@@ -91,7 +91,7 @@ TEST_P(ForeignMetas, ParentBufferStaysWithItsMemory) {
             std::string(GetParam()) == "passthrough" ? 1u : 0u);
 }
 
-TEST_P(ForeignMetas, RecordsOfAnotherElementAreReplaced) {
+TEST_P(ForeignMetas, RecordsOfAnotherElementStay) {
   Harness upstream("output=passthrough threshold=255");
   ASSERT_TRUE(upstream.send_caps("NV12", 40, 30));
   const Image image = noise(40, 30, 2);
@@ -99,9 +99,13 @@ TEST_P(ForeignMetas, RecordsOfAnotherElementAreReplaced) {
   const Expected expected = label(image, {.threshold = 126});
   ASSERT_NE(components_of(between.get()).n_components, expected.records.size());
   const Ref<GstBuffer> out = h.process(std::move(between));
-  EXPECT_EQ(count_component_metas(out.get()), 1);
+  EXPECT_EQ(count_component_metas(out.get()), 2);
   const GstCudaCclInfo info = components_of(out.get());
   expect_records(info.records, info.n_records, expected.records);
+  GstCudaCclInfo before{};
+  ASSERT_TRUE(gst_buffer_get_cudaccl_info_by_source(out.get(), GST_OBJECT_NAME(upstream.element()), &before));
+  const Expected earlier = label(image, {.threshold = 255});
+  expect_records(before.records, before.n_records, earlier.records);
 }
 
 INSTANTIATE_TEST_SUITE_P(Outputs, ForeignMetas,

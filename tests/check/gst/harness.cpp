@@ -322,6 +322,15 @@ void Pipeline::end() {
   g_signal_emit_by_name(element("in").get(), "end-of-stream", &flow);
 }
 
+std::string Pipeline::errors() const {
+  const Ref<GstBus> bus(gst_element_get_bus(pipeline_.get()));
+  std::string text;
+  while (const Ref<GstMessage> error{gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR)}) {
+    text += text_of(error.get()) + "\n";
+  }
+  return text;
+}
+
 LogCapture::LogCapture() : previous_(g_log_set_default_handler(collect, this)) {}
 
 LogCapture::~LogCapture() {

@@ -114,6 +114,8 @@ class Pipeline {
   /// Waits for the next sample; null at the end of the stream or after an error.
   Ref<GstSample> pull(const char* sink = "out");
   void end();
+  /// The error messages that wait on the bus, which loses them.
+  std::string errors() const;
 
  private:
   Ref<GstElement> pipeline_;

@@ -2,6 +2,7 @@
 /// What the element reports apart from buffers: messages, `stats`, `active-backend`.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <set>
 
 #include "harness.h"
@@ -57,8 +58,11 @@ TEST(Messages, OnePerFrameWithTimesAndCounts) {
     const GstStructure* structure = gst_message_get_structure(message.get());
     EXPECT_STREQ(gst_structure_get_name(structure), "cudaccl");
     EXPECT_EQ(fields_of(structure),
-              (std::set<std::string>{"timestamp", "stream-time", "running-time", "duration", "n-components",
-                                     "overflow", "level", "relearning"}));
+              (std::set<std::string>{"source", "frame", "backend", "timestamp", "stream-time", "running-time",
+                                     "duration", "n-components", "overflow", "level", "relearning"}));
+    EXPECT_STREQ(gst_structure_get_string(structure, "source"), GST_OBJECT_NAME(h.element()));
+    EXPECT_STREQ(gst_structure_get_string(structure, "backend"), active_backend(h.element()).c_str());
+    EXPECT_EQ(field(structure, "frame"), i);
     EXPECT_EQ(field(structure, "timestamp"), (11 + i) * GST_SECOND);
     EXPECT_EQ(field(structure, "stream-time"), (4 + i) * GST_SECOND);
     EXPECT_EQ(field(structure, "running-time"), (6 + i) * GST_SECOND);
@@ -71,6 +75,44 @@ TEST(Messages, OnePerFrameWithTimesAndCounts) {
     EXPECT_EQ(overflow, i == 1);
     EXPECT_EQ(h.message(GST_MESSAGE_ELEMENT), nullptr) << "one message per frame";
   }
+}
+
+/// A message has the same fields as the frame's metadata, so the same functions read it.
+TEST(Messages, HaveTheRecordsIfWanted) {
+  Harness h("output=mask post-messages=records track=true track-confirm=1");
+  ASSERT_TRUE(h.send_caps("GRAY8", 9, 3));
+  for (const Image& image : {blank(9, 3), picture({"#.#.#....", ".........", "....#...."})}) {
+    const Ref<GstBuffer> out = h.process(image);
+    const Ref<GstMessage> message = h.message(GST_MESSAGE_ELEMENT);
+    ASSERT_NE(message, nullptr);
+    GstCudaCclInfo posted, attached;
+    ASSERT_TRUE(gst_structure_get_cudaccl_info(gst_message_get_structure(message.get()), &posted));
+    ASSERT_TRUE(gst_buffer_get_cudaccl_info(out.get(), &attached));
+    EXPECT_STREQ(posted.source, attached.source);
+    EXPECT_EQ(posted.frame, attached.frame);
+    EXPECT_EQ(posted.width, 9u);
+    EXPECT_EQ(posted.n_components, attached.n_components);
+    ASSERT_EQ(posted.n_records, attached.n_records);
+    ASSERT_EQ(posted.n_tracks, attached.n_tracks);
+    ASSERT_EQ(posted.n_events, attached.n_events);
+    EXPECT_EQ(posted.n_records, image.pixels[0] != 0 ? 4u : 0u);
+    EXPECT_EQ(std::memcmp(posted.records, attached.records, posted.n_records * sizeof(CclComponent)), 0);
+    EXPECT_EQ(std::memcmp(posted.tracks, attached.tracks, posted.n_tracks * sizeof(CclTrack)), 0);
+    EXPECT_EQ(std::memcmp(posted.events, attached.events, posted.n_events * sizeof(CclEvent)), 0);
+    for (guint i = 0; i < posted.n_events; ++i) {
+      EXPECT_STREQ(gst_structure_get_name(gst_message_get_structure(h.message(GST_MESSAGE_ELEMENT).get())),
+                   "cudaccl-event");
+    }
+  }
+}
+
+/// When the property was a boolean, programs wrote these.
+TEST(Messages, ABooleanStillSetsThem) {
+  Harness h("output=mask");
+  g_object_set(h.element(), "post-messages", TRUE, nullptr);
+  EXPECT_EQ(text_of_property(h.element(), "post-messages"), "counts");
+  h.set("post-messages", "false");
+  EXPECT_EQ(text_of_property(h.element(), "post-messages"), "none");
 }
 
 TEST(Messages, AreOffByDefaultAndCanBeSwitchedLive) {

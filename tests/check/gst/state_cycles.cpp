@@ -14,16 +14,27 @@ using cudaccl::test::Pipeline;
 
 namespace {
 
+/// Regions and records, and masks with detections where the build has them.
+std::string all_metadata() {
+  const cudaccl::test::Ref<GstElement> element = cudaccl::test::make_element();
+  GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), "metadata");
+  const bool has_masks =
+      g_flags_get_value_by_nick(G_PARAM_SPEC_FLAGS(spec)->flags_class, "segmentation") != nullptr;
+  return std::string("components+roi") + (has_masks ? "+analytics+segmentation" : "");
+}
+
 /// One pipeline from start to stop: frames, several outputs, other caps, a corrupt frame. Only every second
 /// cycle waits for the end of the stream; the others stop in the middle.
 bool run_cycle(int cycle) {
   using namespace cudaccl::test;
   Pipeline p("appsrc name=in format=time caps=\"" + caps_text("GRAY8", 40, 30) +
-             "\" ! cudaccl name=ccl metadata=components+roi post-messages=true backend=" + backend() +
+             "\" ! cudaccl name=ccl metadata=" + all_metadata() + " post-messages=true backend=" + backend() +
              " ! queue ! appsink name=out sync=false");
   const char* outputs[] = {"colorized", "labels", "mask", "passthrough", "overlay"};
+  const char* maps[] = {"labels", "ids", "none"};
   for (int i = 0; i < 3; ++i) {
     gst_util_set_object_arg(G_OBJECT(p.element("ccl").get()), "output", outputs[(cycle + i) % 5]);
+    gst_util_set_object_arg(G_OBJECT(p.element("ccl").get()), "label-map", maps[(cycle + i) % 3]);
     if (p.push(make_frame(noise(40, 30, cycle + i), "GRAY8")) != GST_FLOW_OK || !p.pull()) {
       return false;
     }

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What elements do to the metadata of cudaccl: each frame that they put out is labelled again by SciPy.
+
+    test_meta_matrix.py            compares with meta_matrix.toml and with docs/metadata.md
+    test_meta_matrix.py --table    prints the table for docs/metadata.md
+"""
+
+import sys
+import tomllib
+from pathlib import Path
+
+try:
+    import pytest
+    from meta_frames import CUT, N_FRAMES, Gst, GstAnalytics
+    from meta_frames import elements_of, labeler, make_pipeline, measure, output_frames, through
+except (ImportError, ValueError) as missing:
+    print(f"skipped: {missing}; install python3-pytest, python3-gi, python3-gst-1.0, python3-scipy and the"
+          " introspection data of GStreamer's plugins")
+    sys.exit(77)
+
+from meta_verdicts import Wrong, check_records, verdict_of_boxes, verdict_of_records, worst
+
+HERE = Path(__file__).resolve().parent
+DOCUMENT = HERE.parents[1] / "docs" / "metadata.md"
+TABLE = tomllib.loads((HERE / "meta_matrix.toml").read_text(encoding="utf-8"))
+KINDS = {"records": "records, tracks, events", "regions": "regions of interest", "objects": "detection objects"}
+
+Gst.init(None)
+
+
+def column():
+    """The index of the newest version in the table that is not newer than GStreamer here."""
+    running = Gst.version()[:2]
+    known = [i for i, text in enumerate(TABLE["versions"]) if tuple(map(int, text.split("."))) <= running]
+    assert known, "GStreamer is older than 1.22"
+    return known[-1]
+
+
+def frame_before(before, pts):
+    """The labelled frame that an output frame shows."""
+    return [frame for frame in before if frame.pts <= pts][-1]
+
+
+def verdicts_of(line):
+    """The worst verdict of all frames, by kind, and what is wrong with the records."""
+    before, after = through(line)
+    assert after, "no frame came out"
+    seen, reason = {kind: [] for kind in KINDS}, ""
+    for frame in after:
+        try:
+            seen["records"].append(verdict_of_records(frame_before(before, frame.pts).meta, frame))
+        except Wrong as wrong:
+            seen["records"].append("wrong")
+            reason = str(wrong)
+        seen["regions"].append(verdict_of_boxes(frame.regions, frame))
+        seen["objects"].append(verdict_of_boxes(frame.objects, frame))
+    return {kind: worst(v) if v[0] else "" for kind, v in seen.items()}, reason
+
+
+def expected_verdicts(row, kind, index):
+    """One for each line."""
+    entry = row[kind][index]
+    return [entry] * len(row["lines"]) if isinstance(entry, str) else entry
+
+
+def lines():
+    return [pytest.param(row, line, id=line) for row in TABLE["row"] for line in row["lines"]]
+
+
+@pytest.mark.parametrize("row, line", lines())
+def test_element(row, line):
+    missing = [name for name in elements_of(line) if Gst.ElementFactory.find(name) is None]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+    found, reason = verdicts_of(line)
+    for kind, verdict in found.items():
+        expected = expected_verdicts(row, kind, column())[row["lines"].index(line)]
+        assert verdict == expected or "" in (verdict, expected), (kind, verdict, expected, reason)
+
+
+def test_records_are_never_wrong():
+    for row in TABLE["row"]:
+        for index in range(len(TABLE["versions"])):
+            verdicts = set(expected_verdicts(row, "records", index))
+            assert verdicts <= {"exact", "scaled", "dropped", ""}, row["name"]
+
+
+def cropped(*parts):
+    """What comes out of a pipeline in which the second cudaccl reads a part of its input's picture. The records are
+    those of the first one."""
+    frames = output_frames(make_pipeline(" ! ".join(parts)), lambda: range(1, 20))
+    assert len(frames) == N_FRAMES
+    for frame in frames:
+        assert frame.meta.others["source"] == "first"
+        check_records(frame.meta, measure(frame.pixels), (0, 0, frame.meta.width, frame.meta.height))
+        assert verdict_of_boxes(frame.regions, frame) == "exact"
+        if GstAnalytics is not None:
+            expected = "exact" if Gst.version()[:2] >= (1, 28) else "dropped"
+            assert verdict_of_boxes(frame.objects, frame) == expected
+    return frames
+
+
+CROP = "videocrop left=20 top=8 right=8 bottom=8"
+FIRST = labeler("passthrough", ["components", "roi", "analytics"]) + " features=moments+perimeter+euler name=first"
+SECOND = labeler("mask", ["components"])
+
+
+def test_crop_of_the_input():
+    """videocrop leaves the crop to cudaccl, which reads a part of the picture that upstream described."""
+    assert all(any(frame.meta.records["flags"] & CUT) for frame in cropped(FIRST, CROP, SECOND))
+
+
+def test_crop_of_the_input_that_passes():
+    """The first cudaccl passes the whole picture on, with the rectangle; the second one applies it."""
+    assert not any(any(frame.meta.records["flags"] & CUT) for frame in cropped(CROP, FIRST, SECOND))
+
+
+def cell(row, kind):
+    """The verdicts of all versions: one, and from which version on there is another."""
+    text, last = "", ""
+    for index, version in enumerate(TABLE["versions"]):
+        verdict = " or ".join(dict.fromkeys(expected_verdicts(row, kind, index))).replace("wrong", "**wrong**")
+        if verdict not in ("", last):
+            text, last = f"{text}; from {version}: {verdict}" if text else verdict, verdict
+    return text
+
+
+def markdown():
+    rows = [["element", *KINDS.values()]]
+    rows += [[row["name"], *(cell(row, kind) for kind in KINDS)] for row in TABLE["row"]]
+    lines = [f"| {' | '.join(cells)} |" for cells in rows]
+    return "\n".join([lines[0], "|---" * len(rows[0]) + "|", *lines[1:]]) + "\n"
+
+
+def test_document_has_the_table():
+    assert markdown() in DOCUMENT.read_text(encoding="utf-8"), "test_meta_matrix.py --table prints the table"
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--table"]:
+        print(markdown(), end="")
+        sys.exit()
+    sys.exit(pytest.main([__file__, "-q", "-rs"]))
