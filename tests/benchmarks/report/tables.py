@@ -14,7 +14,8 @@ wrong), and from pipeline-bench's CSV `pipelines` (frames a second beside appsin
 foreground-bench's CSV: `foreground` (F1 by category beside OpenCV's background models) and `foreground-speed`; from that
 of `ccl-bench segment`: `segment-times` (each rule for the foreground on a GPU); from track-bench's: `track` (IDF1 and
 switches beside other trackers) and `track-colors` (how often an object's colour changes);
-of `ccl-bench track`: `track-times` (frames with tracks on a GPU). From the CSV of `ccl-bench paper`:
+of `ccl-bench track`: `track-times` (frames with tracks on a GPU); from python-bench's: `python` (the Python package
+beside other libraries). From the CSV of `ccl-bench paper`:
 `claims` (which of the paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one
 line: the largest image that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`.
 Paths start at the repository's root. Plots have a mark, too, and have to name the commit of their CSV (plot.py,
@@ -37,6 +38,7 @@ from pathlib import Path
 from foreground_tables import foreground, foreground_speed, segment_times
 from markdown_table import caption, link_to, markdown
 from papers import PaperResults, digits, matrix_rows
+from python_tables import python
 from results import FLOOR, Results, algorithm_name, by_algorithm, mean, size_name, worst
 from track_tables import track, track_colors, track_times
 
@@ -376,6 +378,7 @@ def matrix(path, document):
 
 RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed, "segment-times": segment_times,
                  "track": track, "track-colors": track_colors, "track-times": track_times,
+                 "python": python,
                  "pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams, "decode": decode,
                  "labelers": labelers, "clip": clips, "outputs": outputs,
                  "label-stages": label_stages, "published-code": published_code, "stages": stages,

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Connected components of images: labels, measurements and tracks, on the GPU or the CPU.
+
+    import cudaccl
+
+    labels, records = cudaccl.label(image)               # one image
+    engine = cudaccl.Engine((1080, 1920))                # many of one size: no memory is taken for each
+    table = engine(image).table(["label", "centroid"])   # scikit-image's columns
+
+`cudaccl.gst` reads what the GStreamer element finds.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from cudaccl._types import (
+    COMPONENT,
+    EVENT,
+    EVENT_TYPES,
+    GREY,
+    NO_COMPONENT,
+    NO_PLACE,
+    POLYGON,
+    POLYGON_KINDS,
+    TRACK,
+    VERTEX,
+    ComponentFlag,
+    DeviceError,
+    TrackFlag,
+)
+
+if TYPE_CHECKING:
+    from cudaccl._device_array import DeviceArray
+    from cudaccl._engine import Engine
+    from cudaccl._label import clear_engines, label
+    from cudaccl._library import Algorithm, algorithms, device_count, has_cuda
+    from cudaccl._result import Result
+    from cudaccl._settings import Settings
+    from cudaccl._stream import Foreground, Tracker
+
+    __version__: str
+
+__all__ = [
+    "COMPONENT", "EVENT", "EVENT_TYPES", "GREY", "NO_COMPONENT", "NO_PLACE", "POLYGON", "POLYGON_KINDS", "TRACK",
+    "VERTEX", "Algorithm", "ComponentFlag", "DeviceArray", "DeviceError", "Engine", "Foreground", "Result", "Settings",
+    "TrackFlag", "Tracker", "algorithms", "clear_engines", "device_count", "has_cuda", "label",
+]
+
+# Imported at their first use: cudaccl.gst needs none of them, and no library.
+_MODULES = {
+    "Algorithm": "_library", "DeviceArray": "_device_array", "Engine": "_engine", "Foreground": "_stream",
+    "Result": "_result", "Settings": "_settings", "Tracker": "_stream", "algorithms": "_library",
+    "clear_engines": "_label", "device_count": "_library", "has_cuda": "_library", "label": "_label",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        value = importlib.import_module("cudaccl._library").version()
+    elif name in _MODULES:
+        value = getattr(importlib.import_module(f"cudaccl.{_MODULES[name]}"), name)
+    else:
+        raise AttributeError(f"module 'cudaccl' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`python -m cudaccl`: the command."""
+
+import sys
+
+from cudaccl.cli import main
+
+sys.exit(main())

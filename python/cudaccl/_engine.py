@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Engines for many images of one size."""
+
+from __future__ import annotations
+
+import collections
+import operator
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from cudaccl import _core, _regions, _settings
+from cudaccl._arrays import Array, channels_of, check_image, check_rows, describe, row_stride
+from cudaccl._device_array import DeviceArray
+from cudaccl._result import Result
+from cudaccl._types import COMPONENT, EVENT, TRACK, DeviceError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_FORMATS = {"gray": 0, "rgb": 2, "bgr": 3, "rgba": 4, "bgra": 5}  # CUDACCL_FORMAT_*
+_GRAY16 = 1
+_FULL_RANGE = 1
+_LABELS, _IDS = 1, 2  # CUDACCL_PLANE_*
+_NOTHING = (0, 0)
+
+
+class _Planes:
+    """The arrays that a frame's results are written into."""
+
+    __slots__ = ("labels", "ids", "image", "places", "on_device")
+
+    def __init__(self, labels: Any, ids: Any, image: Any, places: list[tuple[int, int]], on_device: bool) -> None:
+        self.labels = labels
+        self.ids = ids
+        self.image = image
+        self.places = places  #: address and stride of the three
+        self.on_device = on_device
+
+
+class Engine:
+    """Labels many images of one shape. After its first frame it takes no more memory.
+
+        engine = cudaccl.Engine((1080, 1920))
+        for image in images:
+            labels, records = engine(image)
+
+    shape: (height, width) of the images, or (images, height, width) for batches.
+    format: "gray": bool, uint8 or uint16, one value a pixel; "rgb", "bgr", "rgba", "bgra": uint8, with a last axis of 3
+        or 4 channels, of which the luma is labelled.
+    backend: "auto" (a GPU if there is one), "cpu" or "cuda". device: index of the GPU.
+    labels: whether the image of labels is made.
+    output: what is painted into `Result.image`: None, "colorized", "overlay", "mask", "background" or "foreground", the
+        latter four as with the element's `output`. order: of its channels: "RGBA", "BGRA", "ARGB" or "ABGR".
+    algorithm: one of `cudaccl.algorithms()`.
+    max_components: length of the table of records. With more components the largest have records (`overflow`).
+    slots: images that may be in flight between push() and pop().
+    threads: of the CPU; 0: by size.
+    regions: polygons that foreground must be in, or must not be in: a dictionary, a path or a text of docs/regions.md.
+    settings: see `cudaccl.Settings`.
+
+    An image lies on the host or on a GPU: NumPy arrays, and arrays that speak DLPack or the CUDA array interface, such
+    as CuPy's and PyTorch's. It is read without a copy, after all work on its library's current stream. Its rows may
+    have any distance, but pixels of a row lie side by side. Results lie where the image lies: in NumPy arrays, or in
+    `DeviceArray`. With a GPU, images that lie on it are fastest if the first one does.
+
+    **Results are valid until the next call**: the engine writes the next ones into the same memory. Copy what must
+    live longer, or give arrays of your own as `out`.
+
+    One thread at a time may use an engine; a second one gets RuntimeError. The GIL is released while it works.
+
+    Raises TypeError for a keyword that does not exist and a value of a wrong type, ValueError for a wrong value and
+    an algorithm that the backend does not have, `DeviceError` if there is no GPU for backend="cuda", MemoryError.
+    """
+
+    def __init__(
+        self,
+        shape: Sequence[int],
+        *,
+        format: str = "gray",
+        backend: str = "auto",
+        device: int | None = None,
+        labels: bool = True,
+        output: str | None = None,
+        order: str = "RGBA",
+        algorithm: str = "auto",
+        max_components: int = 16384,
+        slots: int = 1,
+        threads: int = 0,
+        regions: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+        **settings: Unpack[_settings.Settings],
+    ) -> None:
+        self._setup(
+            shape, format, backend, device, labels, False, output, regions, dict(settings),
+            {"order": _settings.number_of("order", order, _settings.ORDERS), "algorithm": algorithm,
+             "max_components": max_components, "slots": slots, "threads": threads},
+        )
+
+    def _setup(
+        self, shape: Sequence[int], pixel_format: str, backend: str, device: int | None, labels: bool, ids: bool,
+        output: str | None, regions: Any, settings: dict[str, Any], config: dict[str, Any],
+    ) -> None:
+        shape = tuple(operator.index(size) for size in shape)
+        if len(shape) not in (2, 3) or min(shape) < 1:
+            raise ValueError(f"shape is {shape}; it is (height, width) or (images, height, width), all at least 1")
+        self._shape = shape
+        self._channels = channels_of(pixel_format)
+        self._format = _FORMATS[pixel_format]
+        self._core = _core.Engine(
+            _settings.number_of("backend", backend, _settings.BACKENDS),
+            -1 if device is None else operator.index(device),
+        )
+        self._on_gpu = self._core.device_id >= 0
+        self._output = _settings.number_of("output", output or "none", _settings.OUTPUTS)
+        self._bytes = (0, 4, 4, 2, 1, 4, 4)[self._output]
+        self._planes = (_LABELS if labels else 0) | (_IDS if ids else 0)
+        self._config = config | {
+            "height": shape[-2], "width": shape[-1], "output": self._output, "planes": self._planes,
+        }
+        self._core.configure(self._config)
+        self._has_tracks = config.get("max_tracks", 0) > 0
+        if regions is not None:
+            self._core.set_regions(_regions.prepared(regions))
+        self._measured = 7
+        self._connectivity = 8
+        self._kind = ""
+        self._row_bytes = 0
+        self._has_run = False
+        self._known: tuple[dict[str, Any], Array] | None = None  # the last image's memory on a GPU, which was checked
+        self._resets = (False, False)  # of the background, of the tracks, with the next image
+        self._free: collections.deque[_Planes] = collections.deque()
+        self._in_flight: collections.deque[tuple[_Planes, Any]] = collections.deque()
+        self.set(**settings)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the images, channels not counted."""
+        return self._shape
+
+    @property
+    def backend(self) -> str:
+        """"cpu" or "cuda"."""
+        return "cuda" if self._on_gpu else "cpu"
+
+    @property
+    def device(self) -> int | None:
+        """Index of the GPU; None on the CPU."""
+        return self._core.device_id if self._on_gpu else None
+
+    @property
+    def description(self) -> str:
+        """The processor in use, for people to read."""
+        return self._core.description
+
+    def __repr__(self) -> str:
+        return f"<cudaccl.{type(self).__name__} of {self._shape} on {self.description}>"
+
+    def set(self, **settings: Unpack[_settings.Settings]) -> None:
+        """Changes settings for the images that follow. Errors in combinations of them occur with the next image."""
+        self._set_numbers(_settings.numbers(dict(settings)))
+
+    def _set_numbers(self, numbers: dict[str, Any]) -> None:
+        self._core.set(numbers)
+        self._measured = numbers.get("features", self._measured)
+        self._connectivity = numbers.get("connectivity", self._connectivity)
+
+    def __call__(self, image: Any, *, time: int | None = None, out: Any = None) -> Result:
+        """Labels an image, or a batch.
+
+        image: array of the engine's shape. It must not change during the call.
+        time: when the image was taken, in nanoseconds on any clock, for foreground="motion" and tracks. None: 1/30 s
+            after the one before. A batch has consecutive images, so it has no time.
+        out: array for the labels: int32 or uint32, of the engine's shape, rows as in an image, in the memory in which
+            the image is.
+
+        Returns a `Result`, valid until the next call.
+
+        Raises TypeError for an array of a wrong type, ValueError for one of a wrong shape or order, or on a wrong
+        device, and RuntimeError if images are in flight.
+        """
+        if self._in_flight:
+            raise RuntimeError("images are in flight: pop() them first, or flush()")
+        if len(self._shape) == 3:
+            if time is not None:
+                raise ValueError("a batch has no time: give its images one by one to an engine of (height, width)")
+            return self._run_batch(self._described(image), out)
+        self._push(self._described(image), image, time, out)
+        return self.pop()
+
+    def push(self, image: Any, *, time: int | None = None, out: Any = None) -> None:
+        """Starts an image, and returns before it is done on a GPU; parameters and errors as of the call.
+
+        The image must not change before its pop(). ValueError if `slots` images are in flight already. Not for batches.
+        """
+        if len(self._shape) == 3:
+            raise ValueError("a batch is labelled by calling the engine")
+        self._push(self._described(image), image, time, out)
+
+    def pop(self) -> Result:
+        """Waits for the oldest image in flight. IndexError if there is none."""
+        if not self._in_flight:
+            raise IndexError("no image is in flight")
+        try:
+            found = self._core.pop()
+        except (DeviceError, MemoryError):
+            self._in_flight.clear()  # these discard all frames
+            raise
+        planes, _ = self._in_flight.popleft()
+        self._free.append(planes)
+        result = Result(self._measured, self._connectivity)
+        result.labels = planes.labels
+        result.image = planes.image
+        (result.n_labels, result.n_components, result.overflow, result.level, result.relearning, result._times,
+         records, tracks, events) = found
+        result.records = numpy.frombuffer(records, COMPONENT)
+        if self._has_tracks:
+            result.ids = planes.ids
+            result.tracks = numpy.frombuffer(tracks, TRACK)
+            result.events = numpy.frombuffer(events, EVENT)
+        return result
+
+    def flush(self) -> None:
+        """Discards all images in flight."""
+        self._core.flush()
+        while self._in_flight:
+            self._free.append(self._in_flight.popleft()[0])
+
+    def _described(self, image: Any) -> Array:
+        interface = getattr(image, "__cuda_array_interface__", None)
+        if self._known is not None and interface == self._known[0]:
+            return self._known[1]
+        array = describe(image)
+        self._prepare(array)
+        # An interface of version 3 says all: memory, form and stream. Nothing here keeps the memory alive.
+        is_complete = interface is not None and interface.get("version", 0) >= 3
+        self._known = (interface, array._replace(keep=None)) if is_complete else None
+        return array
+
+    def _prepare(self, array: Array) -> None:
+        """Checks the image, and adapts to its type and place."""
+        check_image(array, self._shape, self._channels)
+        self._check_device(array, "image")
+        if array.kind != self._kind:
+            self._set_kind(array.kind)
+        if not self._has_run:
+            self._has_run = True
+            if array.on_device:  # before any result exists: this moves the engine's memory
+                self._core.configure(self._config | {"input_memory": 1, "output_memory": 1})
+
+    def _check_device(self, array: Array, name: str) -> None:
+        if not array.on_device:
+            return
+        if not self._on_gpu:
+            raise ValueError(f"the {name} is on a GPU, and the engine on the CPU: copy it, or take backend='cuda'")
+        if array.device_id not in (-1, self._core.device_id):
+            raise ValueError(f"the {name} is on GPU {array.device_id}, and the engine on GPU {self._core.device_id}")
+
+    def _set_kind(self, kind: str) -> None:
+        is_wide = kind == "u2"
+        self._core.set_format(_GRAY16 if is_wide else self._format, 16, 0, _FULL_RANGE)
+        self._row_bytes = self._shape[-1] * self._channels * (2 if is_wide else 1)
+        self._kind = kind
+
+    def _push(self, array: Array, keep: Any, time: int | None, out: Any) -> None:
+        planes = self._take_planes(array.on_device) if out is None else self._planes_of(out, array)
+        labels, ids, painted = planes.places
+        stride = row_stride(array, 0, self._row_bytes)
+        self._core.push(
+            (array.address, stride), array.on_device, array.stream, labels, ids, painted, planes.on_device,
+            _core.NO_TIME if time is None else operator.index(time), *self._resets,
+        )
+        self._resets = (False, False)
+        self._in_flight.append((planes, (keep, array.keep)))
+
+    def _take_planes(self, on_device: bool) -> _Planes:
+        for _ in range(len(self._free)):
+            planes = self._free.popleft()
+            if planes.on_device == on_device:
+                return planes
+            self._free.append(planes)
+        return self._make_planes(self._shape, on_device)
+
+    def _array(self, shape: tuple[int, ...], dtype: Any, on_device: bool) -> Any:
+        if on_device:
+            return DeviceArray(self._core, shape, dtype)
+        if self._on_gpu:  # page-locked
+            size = int(numpy.prod(shape)) * numpy.dtype(dtype).itemsize
+            return numpy.frombuffer(memoryview(_core.Memory(self._core, False, size)), dtype).reshape(shape)
+        return numpy.empty(shape, dtype)
+
+    def _make_planes(self, shape: tuple[int, ...], on_device: bool) -> _Planes:
+        width = shape[-1]
+        labels = self._array(shape, numpy.int32, on_device) if self._planes & _LABELS else None
+        ids = self._array(shape, numpy.int32, on_device) if self._planes & _IDS else None
+        image = None
+        if self._bytes > 0:
+            image = self._array((*shape, self._bytes) if self._bytes > 1 else shape, numpy.uint8, on_device)
+        places = [
+            (_address(array), stride) if array is not None else _NOTHING
+            for array, stride in ((labels, 4 * width), (ids, 4 * width), (image, self._bytes * width))
+        ]
+        return _Planes(labels, ids, image, places, on_device)
+
+    def _planes_of(self, out: Any, image: Array) -> _Planes:
+        """The caller's array for labels; what is painted has memory of the engine."""
+        if not self._planes & _LABELS:
+            raise ValueError("out is for labels, which this engine does not make (labels=False)")
+        address, strides = _check_out(out, self._shape, image.on_device)
+        planes = self._make_planes(self._shape, image.on_device)
+        planes.labels = out
+        planes.places[0] = (address, strides[-2] if self._shape[-2] > 1 else 4 * self._shape[-1])
+        return planes
+
+    def _run_batch(self, array: Array, out: Any) -> Result:
+        planes = self._take_planes(array.on_device) if out is None else self._planes_of(out, array)
+        sizes = [stride * self._shape[-2] for _, stride in planes.places]
+        if out is not None and self._shape[0] > 1:
+            sizes[0] = _check_out(out, self._shape, array.on_device)[1][0]
+        found: list[tuple[Any, ...]] = []
+        slots = self._config["slots"]
+        stride = row_stride(array, 1, self._row_bytes)
+        try:
+            for number in range(self._shape[0] + slots):
+                if number >= slots and len(found) < self._shape[0]:
+                    found.append(self._pop_of_batch())
+                if number < self._shape[0]:
+                    labels, ids, painted = (
+                        (address + number * size, stride_) if address else _NOTHING
+                        for (address, stride_), size in zip(planes.places, sizes)
+                    )
+                    self._core.push(
+                        (array.address + number * array.strides[0], stride), array.on_device, array.stream,
+                        labels, ids, painted, planes.on_device, _core.NO_TIME, False, False,
+                    )
+        except Exception:
+            self._core.flush()
+            raise
+        if out is None:
+            self._free.append(planes)
+        result = Result(self._measured, self._connectivity)
+        result.labels = planes.labels
+        result.image = planes.image
+        (result.n_labels, result.n_components, result.overflow, result.level, result.relearning, result._times,
+         result.records) = map(list, zip(*found))
+        return result
+
+    def _pop_of_batch(self) -> tuple[Any, ...]:
+        *numbers, records, _, _ = self._core.pop()
+        return *numbers, numpy.frombuffer(records, COMPONENT).copy()
+
+
+def _address(array: Any) -> int:
+    return array.address if isinstance(array, DeviceArray) else array.__array_interface__["data"][0]
+
+
+def _check_out(out: Any, shape: tuple[int, ...], on_device: bool) -> tuple[int, tuple[int, ...]]:
+    """Address and strides of an array for labels. TypeError or ValueError if it does not serve."""
+    array = describe(out)
+    if array.kind not in ("int32", "uint32", "<i4", "<u4", "i4", "u4"):
+        raise TypeError(f"out must be int32 or uint32, not {array.kind}")
+    if array.on_device != on_device:
+        raise ValueError("out must be where the image is: both on the host, or both on the GPU")
+    if array.shape != shape:
+        raise ValueError(f"out must have the shape {shape}, not {array.shape}")
+    if isinstance(out, numpy.ndarray):
+        if not out.flags.writeable:
+            raise ValueError("out is read-only")
+        array = array._replace(address=out.__array_interface__["data"][0])
+    check_rows(array._replace(kind="i4"), 1, "array out")
+    return array.address, array.strides

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A pipeline that labels the frames of a source, for `cudaccl.gst.frames()`."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import re
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy
+
+_LOG = logging.getLogger("cudaccl.gst")
+
+_PULL_NS = 100_000_000  # the bus is looked at this often, and the keyboard
+_QUEUED = 2  # frames that wait for the loop
+
+# Format: channels and type of its pixels.
+_FORMATS = {
+    "GRAY8": (1, "u1"), "GRAY16_LE": (1, "<u2"), "RGB": (3, "u1"), "BGR": (3, "u1"),
+    "RGBA": (4, "u1"), "BGRA": (4, "u1"), "ARGB": (4, "u1"), "ABGR": (4, "u1"),
+}
+_FORMAT_OF_OUTPUT = {"labels": "GRAY16_LE", "mask": "GRAY8"}
+
+
+class PipelineError(RuntimeError):
+    """GStreamer's text of an error, with the name of the element."""
+
+
+@functools.cache
+def gstreamer() -> SimpleNamespace:
+    """GStreamer's bindings, initialised. ImportError says what to install."""
+    try:
+        import gi
+
+        gi.require_version("Gst", "1.0")
+        gi.require_version("GstApp", "1.0")
+        gi.require_version("GstVideo", "1.0")
+        from gi.repository import GLib, Gst, GstApp, GstVideo
+    except (ImportError, ValueError) as missing:
+        raise ImportError(
+            f"cudaccl.gst needs GStreamer's Python packages ({missing}). On Debian and Ubuntu install python3-gi,"
+            " python3-gst-1.0 and gir1.2-gst-plugins-base-1.0, and make the virtual environment with"
+            " --system-site-packages."
+        ) from missing
+    Gst.init(None)
+    return SimpleNamespace(GLib=GLib, Gst=Gst, GstApp=GstApp, GstVideo=GstVideo)
+
+
+class Pipeline:
+    """SOURCE ! cudaccl ! appsink. The constructor makes it, run() runs it once."""
+
+    def __init__(
+        self,
+        source: str | os.PathLike[str],
+        image_format: str | None,
+        drop: bool | None,
+        properties: dict[str, Any],
+    ) -> None:
+        properties = {"output": "passthrough"} | properties
+        if image_format == "auto":
+            image_format = _FORMAT_OF_OUTPUT.get(properties["output"], "RGB")
+        if image_format is not None and image_format not in _FORMATS:
+            raise ValueError(f"image_format is {image_format!r}; possible are auto, {', '.join(_FORMATS)} and None")
+        self._image_format = image_format
+        self._drop = drop
+        self._gst = gstreamer()
+        element = _element(self._gst.Gst, properties)
+        convert = f" ! videoconvert ! video/x-raw,format={image_format}" if image_format is not None else ""
+        line = f"{_launch_line(self._gst.Gst, source)} ! videoconvert ! {element}{convert} ! appsink name=cudaccl-sink"
+        try:
+            self._pipeline = self._gst.Gst.parse_launch(line)
+        except self._gst.GLib.Error as error:
+            raise PipelineError(error.message) from None
+        self._sink = self._pipeline.get_by_name("cudaccl-sink")
+        self._sink.set_property("sync", False)
+        self._sink.set_property("max-buffers", _QUEUED)
+
+    def run(self) -> Iterator[tuple[int | None, numpy.ndarray | None, Any]]:
+        """(running time in nanoseconds, image, Gst.Buffer) of each frame."""
+        gst = self._gst.Gst
+        try:
+            if self._pipeline.set_state(gst.State.PLAYING) == gst.StateChangeReturn.FAILURE:
+                raise self._pop_error() or PipelineError("the pipeline does not start, and gives no reason")
+            for number, sample in enumerate(self._samples()):
+                if number == 0 and (self._is_live() if self._drop is None else self._drop):
+                    self._sink.set_property("max-buffers", 1)
+                    self._sink.set_property("drop", True)
+                buffer = sample.get_buffer()
+                time = sample.get_segment().to_running_time(gst.Format.TIME, buffer.pts)
+                yield time if time != gst.CLOCK_TIME_NONE else None, self._image(sample), buffer
+        finally:
+            self._pipeline.set_state(gst.State.NULL)
+
+    def _is_live(self) -> bool:
+        query = self._gst.Gst.Query.new_latency()
+        # Not of the pipeline: a sink that does not wait for the clock answers that it is not live.
+        return self._sink.get_static_pad("sink").peer_query(query) and query.parse_latency()[0]
+
+    def _samples(self) -> Iterator[Any]:
+        """Until the end of the stream. Frames that were ready before an error come before its exception."""
+        error = None
+        left = _QUEUED
+        while True:
+            # In this order: frames that come between the two are pulled next time.
+            error = error or self._pop_error()
+            sample = self._sink.try_pull_sample(_PULL_NS)
+            if error is not None:
+                if sample is None or left == 0:
+                    raise error
+                left -= 1
+            if sample is not None:
+                yield sample
+            elif self._sink.is_eos():
+                error = self._pop_error()
+                if error is not None:
+                    raise error
+                return
+
+    def _pop_error(self) -> PipelineError | None:
+        """The first error on the bus. Warnings are logged, all other messages discarded."""
+        kinds = self._gst.Gst.MessageType
+        bus = self._pipeline.get_bus()
+        while message := bus.pop_filtered(kinds.ERROR | kinds.WARNING):
+            if message.type == kinds.ERROR:
+                error, details = message.parse_error()
+                where = f" ({details})" if details else ""
+                return PipelineError(f"{message.src.get_name()}: {error.message}{where}")
+            warning, details = message.parse_warning()
+            _LOG.warning("%s: %s (%s)", message.src.get_name(), warning.message, details)
+        return None
+
+    def _image(self, sample: Any) -> numpy.ndarray | None:
+        if self._image_format is None:
+            return None
+        channels, kind = _FORMATS[self._image_format]
+        video = self._gst.GstVideo
+        buffer = sample.get_buffer()
+        layout = video.VideoInfo.new_from_caps(sample.get_caps())
+        placed = video.buffer_get_video_meta(buffer) or layout  # rows may be padded
+        size = numpy.dtype(kind).itemsize
+        ok, memory = buffer.map(self._gst.Gst.MapFlags.READ)
+        if not ok:
+            raise PipelineError("the pixels of a buffer cannot be read")
+        try:
+            view: numpy.ndarray = numpy.ndarray(
+                (layout.height, layout.width, channels),
+                kind,
+                buffer=memory.data,
+                offset=placed.offset[0],
+                strides=(placed.stride[0], channels * size, size),
+            )
+            return view.copy() if channels > 1 else view[:, :, 0].copy()
+        finally:
+            buffer.unmap(memory)
+
+
+def _quoted(text: str) -> str:
+    """As a value in a launch line."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _element(gst: Any, properties: dict[str, Any]) -> str:
+    """The element in a launch line."""
+    element = gst.ElementFactory.make("cudaccl")
+    if element is None:
+        raise PipelineError(
+            "GStreamer has no element cudaccl: install the plugin (gstreamer1.0-cudaccl), or set GST_PLUGIN_PATH to the"
+            " folder of libgstcudaccl.so"
+        )
+    words = ["cudaccl"]
+    for key, value in properties.items():
+        name = key.replace("_", "-")
+        if element.find_property(name) is None:
+            raise TypeError(f"the element cudaccl has no property {name}")
+        words.append(f"{name}={_quoted(_text(value))}")
+    return " ".join(words)
+
+
+def _text(value: Any) -> str:
+    """Of a property's value, as GStreamer reads it."""
+    if isinstance(value, (bool, numpy.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return "+".join(_text(part) for part in value)
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def _launch_line(gst: Any, source: str | os.PathLike[str]) -> str:
+    """The begin of the launch line, whose frames are not converted yet."""
+    text = os.fspath(source)
+    if not isinstance(text, str):
+        raise TypeError(f"a source is text or a path, not {type(source).__name__}")
+    is_path = isinstance(source, os.PathLike)
+    if not is_path and gst.uri_is_valid(text):
+        return f"uridecodebin uri={_quoted(text)}"
+    if re.fullmatch(r"/dev/video\d+", text):
+        return f"v4l2src device={_quoted(text)} ! decodebin"
+    if os.path.isfile(text):
+        return f"uridecodebin uri={_quoted(gst.filename_to_uri(os.path.abspath(text)))}"
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
+    if not is_path and ("!" in text or (first and gst.ElementFactory.find(first) is not None)):
+        return text
+    raise FileNotFoundError(f"{text!r} is no URI, no camera, no file and no launch line")

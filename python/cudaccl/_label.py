@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""One image at a time."""
+
+from __future__ import annotations
+
+import collections
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from cudaccl import _settings
+from cudaccl._arrays import Array, describe
+from cudaccl._engine import Engine
+from cudaccl._result import Result
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_KEPT = 4  # engines that each thread keeps
+_FEW = 16384  # records for which there is room at first
+
+_thread = threading.local()
+
+
+def label(
+    image: Any,
+    connectivity: int = 8,
+    *,
+    background: int | bool = 0,
+    labels: bool = True,
+    backend: str | None = None,
+    device: int | None = None,
+    algorithm: str = "auto",
+    threads: int = 0,
+    max_components: int | None = None,
+    **settings: Unpack[_settings.LabelSettings],
+) -> Result:
+    """Labels the connected components of an image, and measures them.
+
+        labels, records = cudaccl.label(image)
+        cudaccl.label(image).table(["label", "area", "centroid"])
+
+    image: array of bool, uint8 or uint16, (height, width); or (images, height, width), a batch of independent images.
+        NumPy's, or one that speaks DLPack or the CUDA array interface: see `Engine`.
+    connectivity: 4 or 8 neighbours; scikit-image's 1 and 2 mean the same.
+    background: pixels of this value are background, all others foreground. With foreground="values" each other value
+        is a segment of its own, as in `skimage.measure.label`; uint8 only. Not together with `threshold`, `invert`, or
+        another `foreground`. A value other than the least and the largest makes a copy of the image.
+    labels: whether the image of labels is made; without it the call takes less time.
+    backend: "cpu" or "cuda"; None: where the image lies. device: index of the GPU, of an image on the host.
+    algorithm, threads: as of `Engine`.
+    max_components: records at most, the largest components then; None: all have one.
+    settings: see `cudaccl.Settings`.
+
+    Returns a `Result`, which unpacks as `labels, records`: int32 labels of the image's shape, where the image lies, and
+    a structured array of `COMPONENT`. Labels are 1 to n in the raster order of the components' first pixels, as
+    scikit-image's. Components that a filter removes are 0 in `labels`, and their numbers are left out.
+
+    The result is yours. The engine is kept for the next image of this shape: four of them in each thread, until
+    `cudaccl.clear_engines()`.
+
+    Raises TypeError and ValueError as `Engine` does; ValueError if background is not a value of the image's type.
+    """
+    array = describe(image)
+    is_values = settings.get("foreground") == "values"
+    value = int(background)
+    flip = 0
+    if value != 0:
+        image, flip, more = _without_background(image, array.kind, value, is_values, settings)
+        settings.update(more)
+        array = describe(image)
+    if backend is None:
+        backend = "cuda" if array.on_device else "cpu" if device is None else "cuda"
+    if array.on_device and device is None and array.device_id >= 0:
+        device = array.device_id
+    numbers = _settings.numbers({**settings, "connectivity": connectivity})
+    room = _FEW if max_components is None else max_components
+    place = (array.shape, array.kind, array.on_device, backend, device)
+    key = (*place, algorithm, threads, labels, tuple(numbers.items()))
+    result = _engine(key, room)._run(array, image)
+    while max_components is None and _has_overflow(result):
+        room = 1 << (_largest_count(result) - 1).bit_length()
+        result = _engine(key, room)._run(array, image)
+    return _owned(result, flip)
+
+
+def clear_engines() -> None:
+    """Frees the engines, and their memory, that `label()` keeps for this thread."""
+    _engines().clear()
+
+
+class _OneImageEngine(Engine):
+    """Its results have arrays of their own: page-locked memory would take longer to get than it saves."""
+
+    def _run(self, array: Array, image: Any) -> Result:
+        self._prepare(array)
+        self._free.clear()
+        if len(self._shape) == 3:
+            return self._run_batch(array, None)
+        self._push(array, image, None, None)
+        result = self.pop()
+        result.records = result.records.copy()
+        return result
+
+    def _array(self, shape: tuple[int, ...], dtype: Any, on_device: bool) -> Any:
+        return super()._array(shape, dtype, True) if on_device else numpy.empty(shape, dtype)
+
+
+def _engines() -> collections.OrderedDict[Any, _OneImageEngine]:
+    try:
+        engines: collections.OrderedDict[Any, _OneImageEngine] = _thread.engines
+    except AttributeError:
+        engines = _thread.engines = collections.OrderedDict()
+    return engines
+
+
+def _engine(key: tuple[Any, ...], room: int) -> _OneImageEngine:
+    engines = _engines()
+    if (key, room) in engines:
+        engines.move_to_end((key, room))
+        return engines[key, room]
+    shape, _, _, backend, device, algorithm, threads, labels, numbers = key
+    if len(shape) not in (2, 3):
+        raise ValueError(f"an image is (height, width), and a batch (images, height, width); this is {shape}")
+    if min(shape) < 1:
+        raise ValueError(f"the image is empty: its shape is {shape}")
+    engine = _OneImageEngine(
+        shape, backend=backend, device=device, labels=labels, algorithm=algorithm, threads=threads,
+        max_components=room, slots=4 if len(shape) == 3 and backend == "cuda" else 1,
+    )
+    engine._set_numbers(dict(numbers))
+    while len(engines) >= _KEPT:
+        engines.popitem(last=False)
+    engines[key, room] = engine
+    return engine
+
+
+def _without_background(
+    image: Any, kind: str, value: int, is_values: bool, settings: Mapping[str, Any]
+) -> tuple[Any, int, Any]:
+    """(image, what its values were combined with, more settings) with the same foreground, and 0 as background."""
+    largest = {"b1": 1, "u1": 255, "u2": 65535}.get(kind)
+    if largest is not None and not 0 <= value <= largest:
+        raise ValueError(f"background is {value}; an image of {kind} has values from 0 to {largest}")
+    for name in ("threshold", "invert"):
+        if name in settings:
+            raise ValueError(f"{name} and background exclude each other")
+    foreground = settings.get("foreground", "binary")
+    if foreground not in ("binary", "values"):
+        raise ValueError(f"background means nothing with foreground={foreground!r}")
+    if largest is None:
+        return image, 0, {}
+    if is_values:
+        return image ^ image.dtype.type(value), value, {}
+    if value == largest:
+        return image, 0, {"threshold": largest, "invert": True}
+    return image != value, 0, {}
+
+
+def _has_overflow(result: Result) -> bool:
+    return any(result.overflow) if isinstance(result.overflow, list) else result.overflow
+
+
+def _largest_count(result: Result) -> int:
+    return max(result.n_components) if isinstance(result.n_components, list) else result.n_components
+
+
+def _owned(result: Result, flip: int) -> Result:
+    if flip:
+        for records in result.records if isinstance(result.records, list) else [result.records]:
+            records["value"] ^= flip
+    return result

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The command `cudaccl`."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+from cudaccl.cli import errors, fleet, label, publish, run
+from cudaccl.publish.address import AddressError
+from cudaccl.publish.errors import MissingPackage, SinkError
+
+# Each has add(subparsers), which sets the default `command` to a function of the arguments that returns a status.
+COMMANDS = (label, run, publish, fleet)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """All options of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="cudaccl", formatter_class=argparse.RawDescriptionHelpFormatter, epilog=errors.HELP,
+        description="Finds the connected components of images and videos, and follows them.")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.add(subparsers)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command line and returns the exit status. Wrong options end in SystemExit(2), as argparse does."""
+    options = make_parser().parse_args(arguments)
+    logging.basicConfig(format="cudaccl: %(message)s", stream=sys.stderr)
+    try:
+        return options.command(options)
+    except (errors.UsageError, AddressError, MissingPackage) as error:
+        return fail(error, errors.USAGE)
+    except SinkError as error:
+        return fail(error, errors.OUTPUT_FAILED)
+    except BrokenPipeError:  # of standard output: its reader has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return errors.OUTPUT_FAILED
+    except KeyboardInterrupt:
+        return fail("interrupted", errors.INTERRUPTED)
+    except ImportError as missing:  # GStreamer's bindings
+        return fail(missing, errors.USAGE)
+
+
+def fail(error: object, status: int) -> int:
+    """Says it, and returns the status."""
+    print(f"cudaccl: error: {error}", file=sys.stderr)
+    return status

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`cudaccl fleet`: archives and live sources on many machines."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+from contextlib import ExitStack
+from typing import Any
+
+from cudaccl.cli import errors
+from cudaccl.cli.stopping import stop_on_signals
+from cudaccl.fleet.config import Config, ConfigError, load
+from cudaccl.publish.errors import need
+
+_STEP_S = 0.25
+_MOST_URGENT = (errors.USAGE, errors.OUTPUT_FAILED, errors.SOURCE_FAILED)
+
+_HELP = """\
+Labels the archives and the live sources of a YAML file on the machines of a Ray cluster, or on this machine if there is
+none. docs/fleet.md describes the file."""
+
+_EXAMPLES = """\
+examples:
+  cudaccl fleet check fleet.yaml
+  cudaccl fleet run fleet.yaml
+  cudaccl fleet run --address head:6379 fleet.yaml
+
+A run that was interrupted goes on where it was, when it is started again.
+
+"""
+
+
+def add(subparsers: argparse._SubParsersAction) -> None:
+    """Adds the command."""
+    parser = subparsers.add_parser(
+        "fleet", help="archives and live sources, on many machines", description=_HELP,
+        epilog=_EXAMPLES + errors.HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    for name, function, text in (("run", run, "does it"), ("check", check, "reads the file, and shows what it says")):
+        action = actions.add_parser(name, help=text)
+        action.add_argument("file", metavar="FILE", help="what to do, in YAML")
+        action.add_argument(
+            "--address", metavar="HOST:PORT",
+            help="of the Ray cluster, in place of the file's; local: this machine alone")
+        action.set_defaults(command=function)
+
+
+def say(text: str) -> None:
+    """To the operator."""
+    print(f"cudaccl: {text}", file=sys.stderr, flush=True)
+
+
+def _load(options: argparse.Namespace) -> Config:
+    try:
+        return load(options.file, options.address)
+    except ConfigError as error:
+        raise errors.UsageError(str(error)) from None
+
+
+def check(options: argparse.Namespace) -> int:
+    """Returns the exit status."""
+    config = _load(options)
+    print(f"cluster: {config.address or 'this machine'}")
+    if config.archives is not None:
+        print(f"archives: {len(config.archives.files)} files, as {config.archives.form} in {config.archives.output}")
+        if config.archives.to:
+            print(f"  and to {', '.join(config.archives.to)}")
+        for archive in config.archives.files:
+            print(f"  {archive.name}: {archive.path}")
+    if config.live is not None:
+        print(f"live: {len(config.live.sources)} sources, to {', '.join(config.live.to)}")
+        for source in config.live.sources:
+            print(f"  {source.name}: {source.source}")
+    return errors.OK
+
+
+def run(options: argparse.Namespace) -> int:
+    """Returns the exit status."""
+    from cudaccl.fleet import cluster
+
+    config = _load(options)
+    if config.archives is not None and config.archives.form == "parquet":
+        need("pyarrow.parquet", "parquet")  # now, not when all is labelled
+    try:
+        if _is_complete(config):
+            with stop_on_signals() as stopping:
+                return _send_all(config, stopping)
+        with ExitStack() as stack:
+            ray = stack.enter_context(cluster.connected(config.address))
+            stopping = stack.enter_context(stop_on_signals())  # now: Ray has set handlers of its own
+            slots = cluster.Slots(ray, config, say)
+            for place in slots.places:
+                kind = f"{len(place.node.gpus)} GPUs" if place.num_gpus else "the CPU"
+                say(f"node {place.node.names[0]}: {place.slots} streams at once, on {kind}")
+            return _run_all(ray, slots, config, stopping)
+    except ConfigError as error:
+        raise errors.UsageError(str(error)) from None
+
+
+def _jobs(config: Config) -> list[Any]:
+    from cudaccl.fleet.work import Job
+
+    return [Job(archive, config.archives) for archive in config.archives.files] if config.archives else []
+
+
+def _is_complete(config: Config) -> bool:
+    """Whether an earlier run has labelled everything; then no cluster is needed."""
+    from cudaccl.fleet import work
+
+    if config.live is not None:
+        return False
+    manifests = {job.archive.name: work.complete(job) for job in _jobs(config)}
+    if None in manifests.values():
+        return False
+    for name, manifest in manifests.items():
+        say(f"{name}: is complete, {manifest['frames']} frames")
+    return True
+
+
+def _sender(config: Config) -> Any:
+    """None: the archives have no broker."""
+    if config.archives is None or not config.archives.to:
+        return None
+    from cudaccl.fleet.sender import Sender
+
+    return Sender(config.archives, say)
+
+
+def _send_all(config: Config, stopping: threading.Event) -> int:
+    """What an earlier run has not sent."""
+    sender = _sender(config)
+    if sender is None:
+        return errors.OK
+    for job in _jobs(config):
+        sender.send(job)
+    return _finish(sender, stopping)
+
+
+def _finish(sender: Any, stopping: threading.Event) -> int:
+    lost = sender.finish(stopping.is_set)
+    if lost:
+        say(f"error: {lost} frames are lost, because a broker does not take them")
+    return errors.OUTPUT_FAILED if lost or sender.error else errors.OK
+
+
+def _run_all(ray: Any, slots: Any, config: Config, stopping: threading.Event) -> int:
+    """Live sources take their places first."""
+    from cudaccl.fleet.archive import ArchiveRun
+    from cudaccl.fleet.live import LiveRun
+
+    sender = _sender(config)
+    with ExitStack() as stack:
+        live = LiveRun(ray, slots, config.live, say) if config.live is not None else None
+        if live is not None and config.live.metrics is not None:
+            from cudaccl.fleet.figures import serve
+
+            host, port = config.live.metrics
+            stack.callback(serve(live, port, host))
+        more_live = live is not None and live.step()
+        archives = ArchiveRun(ray, slots, _jobs(config), say, sender.send if sender is not None else lambda job: None)
+        more_archives = True
+        while more_live or more_archives:
+            more_archives = more_archives and archives.step()
+            more_live = live is not None and live.step()
+            if stopping.wait(_STEP_S if more_live and not more_archives else 0):
+                break
+        archives.cancel()
+        if live is not None:
+            live.stop()
+        sent = _finish(sender, stopping) if sender is not None else errors.OK
+    return _status(archives, live, more_archives, sent)
+
+
+def _status(archives: Any, live: Any, interrupted: bool, sent: int) -> int:
+    if interrupted:
+        say("interrupted; the next run goes on")
+        return errors.INTERRUPTED
+    sources = live.sources if live is not None else []
+    found = {sent} | {state.status for state in archives.states}
+    found |= {errors.OUTPUT_FAILED for one in sources if one.all_lost}
+    found |= {errors.SOURCE_FAILED for one in sources if one.error}
+    return next((status for status in _MOST_URGENT if status in found), errors.OK)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A thread that labels one source and gives its reports to sinks; it opens a camera again that goes away."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import datetime, timezone
+from typing import Any
+
+from cudaccl.cli.sources import Source, Stream, is_tracked
+from cudaccl.publish.metrics import Metrics
+from cudaccl.publish.report import Report
+from cudaccl.publish.sink import Sink
+
+_STEP_S = 0.1
+_FIRST_PAUSE_S = 0.5
+_LONGEST_PAUSE_S = 30.0
+
+
+def one_line(text: object) -> str:
+    """GStreamer's errors may have more."""
+    return " ".join(str(text).split())
+
+
+class Follower:
+    """Begins with `start()`; `tick()` must be called about once a second.
+
+    say: is called with a text for the operator.
+    stall: a source without a frame for so many seconds has failed.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        properties: dict[str, str],
+        sinks: Sequence[Sink],
+        say: Callable[[str], None],
+        stall: float,
+        metrics: Metrics | None,
+    ) -> None:
+        self.name = source.name
+        self.error: Exception | None = None  #: why it has ended; None: the source was complete, or it was stopped
+        self._source = source
+        self._properties = properties
+        self._sinks = sinks
+        self._say = say
+        self._stall = stall
+        self._metrics = metrics
+        self._is_tracked = is_tracked(properties)
+        self._content = source.content(properties)
+        self._stream: Stream | None = None
+        self._run_name = ""
+        self._size: tuple[int, int] | None = None
+        self._failing: set[str] = set()  # sinks that lose frames
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name=f"cudaccl-{source.name}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Returns when the thread has ended."""
+        self._stopping.set()
+        while self.running:
+            stream = self._stream
+            if stream is not None:
+                stream.stop()  # again: the pipeline may just have been started
+            self._thread.join(_STEP_S)
+
+    @property
+    def running(self) -> bool:
+        return self._thread.is_alive()
+
+    def tick(self) -> None:
+        """Looks after the source: figures, and whether it is silent."""
+        stream = self._stream
+        if stream is None:
+            return
+        if stream.stopped:
+            stream.stop()  # again: the pipeline may just have been started
+            return
+        if self._metrics is not None:
+            self._metrics.observe_stats(self.name, stream.stats())
+        stream.stop_if_silent(self._stall)
+
+    def _follow(self) -> None:
+        from cudaccl.gst import PipelineError
+
+        pause = _FIRST_PAUSE_S
+        while not self._stopping.is_set():
+            began = time.monotonic()
+            try:
+                self._stream = Stream(self._source, self._properties)
+            except Exception as error:  # it cannot be opened in this way, now or later
+                self.error = error
+                return
+            try:
+                self._label(self._stream)
+            except PipelineError as error:
+                self.error = None if self._stopping.is_set() else error
+            except Exception as error:  # of a sink: the main thread reports it
+                self.error = error
+                return
+            if self._stopping.is_set() or not self._opens_again(self._stream):
+                return
+            if time.monotonic() - began > _LONGEST_PAUSE_S:
+                pause = _FIRST_PAUSE_S
+            reason = one_line(self.error) if self.error else "it has ended"
+            self.error = None
+            self._say(f"{self.name}: {reason}; it will be opened again in {pause:g} seconds")
+            self._stopping.wait(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
+
+    def _opens_again(self, stream: Stream) -> bool:
+        """Cameras do. Files and launch lines have an end, but a launch line that was silent may have a camera."""
+        if self._content is not None:
+            return False
+        return not self._source.is_launch_line or stream.stalled
+
+    def _label(self, stream: Stream) -> None:
+        """Until the source ends."""
+        self._begin()
+        if self._metrics is not None:
+            self._metrics.source_started(self.name)
+        try:
+            with closing(stream):
+                self._put_all(stream)
+                if stream.stopped and self._content is not None:
+                    return  # the next process goes on with it
+            for sink in self._sinks:
+                sink.end(self.name)
+        finally:
+            if self._metrics is not None:
+                self._metrics.source_stopped(self.name)
+
+    def _begin(self) -> None:
+        """Goes on with what an earlier process did not complete, or begins a new run."""
+        run = None
+        if self._content is not None:
+            found = (sink.interrupted(self.name, self._content) for sink in self._sinks)
+            run = next(filter(None, found), None)
+        self._run_name = run or datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
+        first = max([sink.begin(self.name, self._run_name, self._content) for sink in self._sinks])
+        if first:
+            self._say(f"{self.name}: goes on with frame {first}; {self._run_name} was interrupted")
+
+    def _put_all(self, stream: Stream) -> None:
+        is_live = False
+        for count, frame in enumerate(stream):
+            if count == 0:
+                is_live = self._content is None and stream.is_live
+            if self._metrics is not None and count % 256 == 0:
+                self._metrics.observe_stats(self.name, stream.stats())
+            self._note_size(frame.info)
+            number = count if frame.info.frame is None else frame.info.frame
+            report = Report.of_frame(frame, self.name, self._run_name, number, self._is_tracked)
+            if self._metrics is not None:
+                self._metrics.observe(report, stream.latency(frame.time) if is_live else None)
+            for sink in self._sinks:
+                self._put(sink, report)
+
+    def _note_size(self, info: Any) -> None:
+        size = info.width, info.height
+        if self._size not in (None, size):
+            self._say(f"{self.name}: frames have {size[0]}x{size[1]} pixels now")
+        self._size = size
+
+    def _put(self, sink: Sink, report: Report) -> None:
+        """Says when frames begin to be lost, and when that ends."""
+        if sink.put(report):
+            if sink.name in self._failing:
+                self._failing.remove(sink.name)
+                self._say(f"{sink.name}: frames of {self.name} are kept again, from frame {report.frame}")
+        elif sink.name not in self._failing and not self._stopping.is_set():
+            self._failing.add(sink.name)
+            reason = sink.error or "the spool has reached its limit"
+            self._say(f"{sink.name}: frames of {self.name} are lost, from frame {report.frame}: {reason}")

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`cudaccl label`: labels, records and pictures of images."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy
+
+from cudaccl.cli import errors, outputs
+from cudaccl.publish.errors import SinkError, need
+from cudaccl.publish.report import Report
+
+_HELP = """\
+Labels the connected components of images. Of a colour image the luma is labelled. Records are written as CSV (the
+default: on standard output), JSON lines or Parquet; labels and pictures as an image file for each image, or for each
+page of a TIFF file."""
+
+_EXAMPLES = """\
+examples:
+  cudaccl label mask.png
+  cudaccl label --labels png --picture --out found/ -s foreground=otsu -s invert=true scan1.tif scan2.tif
+  cudaccl label --csv cells.csv -s threshold=90 -s min_area=20 -s connectivity=4 cells.png
+
+"""
+
+_MAX_PNG = 65535
+_FIRST_ROOM = 16384  # records
+
+
+def add(subparsers: argparse._SubParsersAction) -> None:
+    """Adds the command."""
+    parser = subparsers.add_parser(
+        "label", help="labels, records and pictures of images", description=_HELP, epilog=_EXAMPLES + errors.HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("images", nargs="+", metavar="IMAGE", type=Path, help="PNG, TIFF, JPEG and others of Pillow")
+    outputs.add(parser)
+    parser.add_argument(
+        "--labels", choices=("png", "tiff"),
+        help="write NAME-labels.png, of 16 bits, or NAME-labels.tiff, of 32 bits; 0 is background")
+    parser.add_argument("--picture", action="store_true", help="write NAME-picture.png: each component has a colour")
+    parser.add_argument(
+        "--out", type=Path, default=Path("."), metavar="FOLDER", help="for labels and pictures (default: here)")
+    parser.add_argument("--backend", choices=("auto", "cpu", "cuda"), default="auto", help="(default: %(default)s)")
+    parser.add_argument(
+        "-s", "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
+        help="a setting of cudaccl.Engine, such as foreground=otsu; may be repeated")
+    parser.set_defaults(command=label)
+
+
+def label(options: argparse.Namespace) -> int:
+    """Returns the exit status."""
+    pillow = need("PIL.Image", "cli")
+    settings = parse_settings(options.settings)
+    if options.labels or options.picture:
+        try:
+            options.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SinkError(f"{options.out} cannot be made: {error.strerror}") from error
+    failed = False
+    with ExitStack() as stack:
+        sinks = outputs.open_sinks(options, default="csv")
+        for sink in sinks:
+            stack.enter_context(closing(sink))
+        for path in options.images:
+            try:
+                for name, pixels in _read(pillow, path):
+                    result = _label(pixels, settings, options)
+                    outputs.put(sinks, _report(name, pixels, result))
+                    _write_images(pillow, options, name, result)
+            except (OSError, pillow.DecompressionBombError) as error:
+                print(f"cudaccl: error: {path}: {_text_of(error)}", file=sys.stderr)
+                failed = True
+    outputs.check(sinks)
+    return errors.SOURCE_FAILED if failed else errors.OK
+
+
+def parse_settings(texts: list[str]) -> dict[str, Any]:
+    """Of NAME=VALUE, with values as Python has them. Raises UsageError."""
+    settings: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise errors.UsageError(f"--set {text}: a setting is NAME=VALUE")
+        settings[name.replace("-", "_")] = _value(value)
+    return settings
+
+
+def _value(text: str) -> bool | int | float | str:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _text_of(error: BaseException) -> str:
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _read(pillow: ModuleType, path: Path) -> Iterator[tuple[str, numpy.ndarray]]:
+    """Name and pixels of each page. Raises OSError."""
+    with pillow.open(path) as image:
+        pages = getattr(image, "n_frames", 1)
+        for page in range(pages):
+            image.seek(page)
+            yield (path.stem if pages == 1 else f"{path.stem}-{page + 1}"), _pixels(image)
+
+
+def _pixels(image: Any) -> numpy.ndarray:
+    """(height, width) of bool, uint8 or uint16, or (height, width, 3) of uint8."""
+    if image.mode in ("1", "L"):
+        return numpy.asarray(image)
+    if image.mode.startswith("I"):
+        pixels = numpy.asarray(image)
+        if pixels.min() < 0 or pixels.max() > 65535:
+            raise OSError("its values have more than 16 bits")
+        return pixels.astype(numpy.uint16)
+    if image.mode == "F":
+        raise OSError("its values are real numbers; 8 or 16 bits are needed")
+    return numpy.asarray(image.convert("RGB"))
+
+
+def _label(pixels: numpy.ndarray, settings: dict[str, Any], options: argparse.Namespace) -> Any:
+    """A `cudaccl.Result` with a record of each component."""
+    import cudaccl
+
+    room = _FIRST_ROOM
+    while True:
+        try:
+            engine = cudaccl.Engine(
+                pixels.shape[:2], format="rgb" if pixels.ndim == 3 else "gray", backend=options.backend,
+                labels=options.labels is not None, output="colorized" if options.picture else None,
+                max_components=room, **settings)
+            result = engine(pixels)
+        except (TypeError, ValueError) as error:
+            raise errors.UsageError(f"--set: {error}") from error
+        except cudaccl.DeviceError as error:
+            raise errors.UsageError(f"--backend {options.backend}: {error}") from error
+        if not result.overflow:
+            return result
+        room = 1 << (result.n_components - 1).bit_length()
+
+
+def _report(name: str, pixels: numpy.ndarray, result: Any) -> Report:
+    height, width = pixels.shape[:2]
+    return Report(
+        name, "", 0, None, width, height, result.n_components, False, False, result.level, result.records)
+
+
+def _write_images(pillow: ModuleType, options: argparse.Namespace, name: str, result: Any) -> None:
+    if options.picture:
+        _save(pillow.fromarray(result.image[:, :, :3]), options.out / f"{name}-picture.png")
+    if options.labels == "png":
+        if result.n_labels > _MAX_PNG:
+            raise OSError(f"{result.n_labels} labels do not fit into 16 bits; take --labels tiff")
+        _save(pillow.fromarray(result.labels.astype(numpy.uint16)), options.out / f"{name}-labels.png")
+    elif options.labels == "tiff":
+        _save(pillow.fromarray(result.labels), options.out / f"{name}-labels.tiff")
+
+
+def _save(image: Any, path: Path) -> None:
+    try:
+        image.save(path)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise SinkError(f"{path} cannot be written: {_text_of(error)}") from error

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`cudaccl publish`: records of live sources, to brokers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import threading
+import time
+from contextlib import ExitStack
+from datetime import datetime, timezone
+from pathlib import Path
+
+from cudaccl.cli import errors
+from cudaccl.cli.follower import Follower, one_line
+from cudaccl.cli.sources import add_stall, parse_properties, parse_sources, seconds
+from cudaccl.cli.stopping import stop_on_signals
+from cudaccl.publish.address import HELP as ADDRESSES
+from cudaccl.publish.address import Spooling, open_sink
+from cudaccl.publish.errors import SinkError
+from cudaccl.publish.metrics import Metrics
+from cudaccl.publish.sink import Sink
+from cudaccl.publish.spool import Account
+
+_STEP_S = 0.1
+_REASONS = {
+    "full": "at the limit of the spool", "disk": "because of the disk", "refused": "not taken by the broker"}
+
+_HELP = """\
+Labels sources until it is stopped (Ctrl-C or SIGTERM), and sends a message about each frame to brokers and files. A
+SOURCE is a URI, a camera such as /dev/video0, the begin of a GStreamer launch line, or a file. A camera that goes away
+is opened again. A file ends; if this program is killed before, the next one goes on where it was. Without a SOURCE,
+messages that wait in the spool are sent."""
+
+_SINKS = f"""\
+sinks:
+{ADDRESSES}
+
+Messages for a broker that is away wait in the spool, in order. At its limit, frames of cameras are lost and counted,
+and files wait.
+
+examples:
+  cudaccl publish --to mqtt://localhost -s foreground=motion -s track=true door=rtsp://cam1/live
+  cudaccl publish --to 'kafka://one,two/records' --to jsonl:all.jsonl --metrics 9464 /dev/video0
+  cudaccl publish --to 'mqtts://me@broker/site/{{source}}?password-file=secret' clip.mp4
+  cudaccl publish --to mqtt://localhost --drain 60
+
+"""
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def add(subparsers: argparse._SubParsersAction) -> None:
+    """Adds the command."""
+    parser = subparsers.add_parser(
+        "publish", help="records of live sources, to brokers", description=_HELP, epilog=_SINKS + errors.HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sources", nargs="*", metavar="[NAME=]SOURCE", help="what to read")
+    parser.add_argument("--to", action="append", required=True, metavar="SINK", help="may be repeated; see below")
+    parser.add_argument(
+        "-s", "--set", action="append", default=[], metavar="PROPERTY=VALUE", dest="properties",
+        help="a property of the element cudaccl; may be repeated. gst-inspect-1.0 cudaccl lists all")
+    parser.add_argument(
+        "--spool", type=Path, default=_default_spool(), metavar="FOLDER",
+        help="where messages wait for brokers (default: %(default)s)")
+    parser.add_argument(
+        "--spool-size", type=_bytes, default="1G", metavar="BYTES",
+        help="limit for each broker; K, M, G and T are powers of 1024 (default: %(default)s)")
+    parser.add_argument(
+        "--metrics", type=_endpoint, metavar="[HOST:]PORT", help="figures for Prometheus, at http://HOST:PORT/metrics")
+    parser.add_argument(
+        "--drain", type=seconds, default=10.0, metavar="SECONDS",
+        help="how long to wait at the end until brokers have all messages (default: %(default)g)")
+    add_stall(parser, 10.0)
+    parser.set_defaults(command=publish)
+
+
+def _default_spool() -> Path:
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local/state") / "cudaccl/spool"
+
+
+def _bytes(text: str) -> int:
+    match = re.fullmatch(r"(\d+)([KMGT]?)(?:i?B)?", text)
+    if match is None or int(match[1]) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size, such as 500M")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def _endpoint(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+        raise argparse.ArgumentTypeError(f"{text!r} is no [HOST:]PORT")
+    return host.strip("[]") or "0.0.0.0", int(port)
+
+
+def say(text: str) -> None:
+    """To the operator."""
+    print(f"cudaccl: {text}", file=sys.stderr, flush=True)
+
+
+def publish(options: argparse.Namespace) -> int:
+    """Returns the exit status."""
+    sources = parse_sources(options.sources)
+    properties = parse_properties(options.properties)
+    started = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+    sinks: list[Sink] = []
+    with ExitStack() as stack:
+        for address in options.to:
+            sinks.append(open_sink(address, Spooling(options.spool, options.spool_size), started, say))
+            stack.callback(sinks[-1].close)
+        metrics = Metrics(sinks) if options.metrics else None
+        if metrics is not None:
+            host, port = options.metrics
+            stack.callback(metrics.serve(port, host))
+        followers = [Follower(source, properties, sinks, say, options.stall, metrics) for source in sources]
+        stopping = stack.enter_context(stop_on_signals())
+        _follow(followers, sinks, stopping)
+        _drain(sinks, options.drain)
+    lost = [_print_account(sink) for sink in sinks]
+    return _status(followers, any(lost))
+
+
+def _follow(followers: list[Follower], sinks: list[Sink], stopping: threading.Event) -> None:
+    """Until all sources have ended, or the process shall stop."""
+    for follower in followers:
+        follower.start()
+    reported: set[str] = set()
+    ticks = 0
+    while not stopping.wait(_STEP_S) and any(follower.running for follower in followers):
+        ticks += 1
+        for follower in followers:
+            if not follower.running and follower.error is not None and follower.name not in reported:
+                if isinstance(follower.error, BrokenPipeError):
+                    stopping.set()
+                else:
+                    say(f"error: {follower.name}: {one_line(follower.error)}")
+                reported.add(follower.name)
+            elif follower.running and ticks % round(1 / _STEP_S) == 0:
+                follower.tick()
+    for sink in sinks:
+        sink.release()
+    for follower in followers:
+        follower.stop()
+        if follower.error is not None and follower.name not in reported:
+            say(f"error: {follower.name}: {one_line(follower.error)}")
+
+
+def _drain(sinks: list[Sink], timeout: float) -> None:
+    """Waits for brokers; a signal ends that, too."""
+    deadline = time.monotonic() + timeout
+    for sink in sinks:
+        while not sink.drain(_STEP_S) and time.monotonic() < deadline:
+            pass
+
+
+def _print_account(sink: Sink) -> bool:
+    """Of this process. Whether frames were lost."""
+    lost = 0
+    for source, now in sorted(sink.accounts().items()):
+        old = sink.before.get(source, Account())
+        text = f"{now.sent - old.sent} frames sent, {now.spooled} wait, {now.lost - old.lost} lost"
+        reasons = {"full": now.full - old.full, "disk": now.disk - old.disk, "refused": now.refused - old.refused}
+        parts = [f"{count} {_REASONS[reason]}" for reason, count in reasons.items() if count]
+        lost += now.lost - old.lost
+        say(f"{sink.name}: {source}: {text}{' (' + ', '.join(parts) + ')' if parts else ''}")
+    return lost > 0
+
+
+def _status(followers: list[Follower], lost: bool) -> int:
+    wrong = [follower.error for follower in followers if follower.error is not None]
+    for error in wrong:
+        if isinstance(error, BrokenPipeError):
+            raise error
+    if any(isinstance(error, (errors.UsageError, ImportError)) for error in wrong):
+        return errors.USAGE
+    if lost or any(isinstance(error, SinkError) for error in wrong):
+        return errors.OUTPUT_FAILED
+    return errors.SOURCE_FAILED if wrong else errors.OK

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`cudaccl run`: records, tracks and events of videos, into files."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import ExitStack, closing
+
+from cudaccl._types import EVENT_TYPES
+from cudaccl.cli import errors, outputs
+from cudaccl.cli.progress import Progress
+from cudaccl.cli.sources import (
+    Source, Stream, Watchdog, add_stall, is_tracked, parse_properties, parse_sources)
+from cudaccl.publish.report import Report
+from cudaccl.publish.sink import Sink
+
+_HELP = """\
+Labels every frame of videos, one after the other, as fast as possible. Records are written as JSON lines (the default:
+on standard output), CSV or tables in Parquet. A SOURCE is a file, a URI, a camera such as /dev/video0, or the begin of
+a GStreamer launch line; NAME=SOURCE gives it the name that is the key `source` of its records."""
+
+_EXAMPLES = """\
+examples:
+  cudaccl run clip.mp4 > clip.jsonl
+  cudaccl run --jsonl street.jsonl -s foreground=motion -s min-area=150 -s track=true street.mp4
+  cudaccl run --parquet day/ -s threshold=128 door=cam1.mkv yard=cam2.mkv
+  cudaccl run -s threshold=200 'videotestsrc num-buffers=100 pattern=ball'
+
+"""
+
+
+def add(subparsers: argparse._SubParsersAction) -> None:
+    """Adds the command."""
+    parser = subparsers.add_parser(
+        "run", help="records, tracks and events of videos, into files", description=_HELP,
+        epilog=_EXAMPLES + errors.HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sources", nargs="+", metavar="[NAME=]SOURCE", help="what to read")
+    outputs.add(parser)
+    parser.add_argument(
+        "-s", "--set", action="append", default=[], metavar="PROPERTY=VALUE", dest="properties",
+        help="a property of the element cudaccl; may be repeated. gst-inspect-1.0 cudaccl lists all")
+    parser.add_argument(
+        "--progress", action=argparse.BooleanOptionalAction, default=None,
+        help="show a progress bar; without this option only on a terminal")
+    add_stall(parser, 30.0)
+    parser.set_defaults(command=run)
+
+
+@dataclasses.dataclass
+class _Counts:
+    """Of one source."""
+
+    frames: int = 0
+    components: int = 0
+    events: Counter[str] = dataclasses.field(default_factory=Counter)
+    sizes: set[tuple[int, int]] = dataclasses.field(default_factory=set)
+
+    def add(self, report: Report) -> None:
+        self.frames += 1
+        self.components += report.n_components
+        self.sizes.add((report.width, report.height))
+        for event in [] if report.events is None else report.events.tolist():
+            self.events[EVENT_TYPES[event[0]]] += 1
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{width}x{height}" for width, height in sorted(self.sizes)) or "no size"
+        events = "".join(f", {count} {kind}" for kind, count in self.events.items())
+        return f"{self.frames} frames ({sizes}), {self.components} components{events}"
+
+
+def run(options: argparse.Namespace) -> int:
+    """Returns the exit status."""
+    sources = parse_sources(options.sources)
+    properties = parse_properties(options.properties)
+    failed = False
+    with ExitStack() as stack:
+        sinks = outputs.open_sinks(options, default="jsonl")
+        for sink in sinks:
+            stack.enter_context(closing(sink))
+        for source in sources:
+            failed = not _label(source, properties, sinks, options) or failed
+    outputs.check(sinks)
+    return errors.SOURCE_FAILED if failed else errors.OK
+
+
+def _label(
+    source: Source, properties: dict[str, str], sinks: Iterable[Sink], options: argparse.Namespace
+) -> bool:
+    """False, and a message, if the source cannot be read to its end."""
+    from cudaccl.gst import PipelineError
+
+    counts = _Counts()
+    try:
+        with Progress(source.name, options.progress) as progress:
+            stream = Stream(source, properties)
+            with closing(stream), Watchdog(stream, options.stall):
+                for frame in stream:
+                    if counts.frames == 0:
+                        progress.expect(stream.expected_frames())
+                    number = counts.frames if frame.info.frame is None else frame.info.frame
+                    report = Report.of_frame(frame, source.name, "", number, is_tracked(properties))
+                    outputs.put(sinks, report)
+                    counts.add(report)
+                    progress.step()
+            progress.complete()
+    except (FileNotFoundError, PipelineError) as error:
+        after = f" (after {counts.frames} frames)" if counts.frames else ""
+        print(f"cudaccl: error: {source.name}: {error}{after}", file=sys.stderr)
+        return False
+    print(f"{source.name}: {counts}", file=sys.stderr)
+    return True

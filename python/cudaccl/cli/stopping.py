@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""How commands that run for long are stopped."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def stop_on_signals() -> Iterator[threading.Event]:
+    """Set by the first Ctrl-C or SIGTERM. The second one ends the process at once."""
+    stopping = threading.Event()
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        stopping.set()
+        signal.signal(number, signal.default_int_handler)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopping
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

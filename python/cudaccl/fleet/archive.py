@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Brings archives through a cluster: index, segments, result, each as a task that can be done again."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from cudaccl.cli import errors
+from cudaccl.fleet import join, work
+from cudaccl.fleet.cluster import Slots
+from cudaccl.fleet.pieces import Span
+from cudaccl.fleet.video_index import VideoIndex
+from cudaccl.fleet.work import Job
+from cudaccl.publish.errors import MissingPackage, SinkError
+
+_LOOK_S = 1.0
+_FIRST_PAUSE_S = 0.5
+_LONGEST_PAUSE_S = 30.0
+
+
+@dataclasses.dataclass(eq=False)
+class _Task:
+    """Something to do for an archive."""
+
+    state: _State
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    deaths: int = 0  #: of its workers
+    not_before: float = 0.0
+    place: Any = None
+
+
+@dataclasses.dataclass(eq=False)
+class _State:
+    """How far an archive is."""
+
+    job: Job
+    index: VideoIndex | None = None
+    reference: Any = None  #: of the index in the cluster
+    obstacle: str = ""
+    open: int = 0  #: tasks that are not done
+    spans: int = 0
+    manifest: dict[str, Any] | None = None
+    error: str = ""
+    status: int = errors.OK  #: of the command
+
+
+class ArchiveRun:
+    """Call `step()` until it returns False.
+
+    say: is called with a text for the operator. completed: with each archive whose result is there.
+    """
+
+    def __init__(
+        self, ray: Any, slots: Slots, jobs: list[Job], say: Callable[[str], None],
+        completed: Callable[[Job], None] = lambda job: None,
+    ) -> None:
+        self._ray = ray
+        self._slots = slots
+        self._say = say
+        self._completed = completed
+        self.states = [_State(job) for job in jobs]
+        self.deaths = 0  #: of workers
+        self._todo: deque[_Task] = deque()
+        self._running: dict[Any, _Task] = {}
+        for state in self.states:
+            self._begin(state)
+
+    def _begin(self, state: _State) -> None:
+        name = state.job.archive.name
+        try:
+            state.manifest = work.complete(state.job)
+        except OSError as error:
+            self._fail(state, error)
+            return
+        if state.manifest is not None:
+            self._say(f"{name}: is complete, {state.manifest['frames']} frames")
+            self._completed(state.job)
+        else:
+            self._add(state, work.survey, state.job)
+
+    def _add(self, state: _State, function: Callable[..., Any], *arguments: Any, first: bool = False) -> None:
+        state.open += 1
+        task = _Task(state, function, arguments)
+        if first:
+            self._todo.appendleft(task)
+        else:
+            self._todo.append(task)
+
+    def step(self) -> bool:
+        """Waits for a task. False: there is nothing left to do. Raises ConfigError if the cluster has no room now."""
+        self._start_tasks()
+        if not self._running:
+            if self._todo:
+                time.sleep(_LOOK_S / 4)
+            return bool(self._todo)
+        done, _ = self._ray.wait(list(self._running), timeout=_LOOK_S)
+        for reference in done:
+            self._finish(self._running.pop(reference), reference)
+        return bool(self._running or self._todo)
+
+    def cancel(self) -> None:
+        """What runs is stopped; files stay, so that the next run goes on."""
+        for reference in self._running:
+            self._ray.cancel(reference, force=True)
+
+    def _start_tasks(self) -> None:
+        now = time.monotonic()
+        for task in list(self._todo):
+            if task.not_before > now:
+                continue
+            if task.function is work.label or not self._slots.on_gpu:
+                task.place = self._slots.take(is_archive=True)
+                if task.place is None:
+                    continue
+                options = self._slots.options(task.place, is_archive=True)
+            else:  # needs no decoder: Ray finds a CPU
+                task.place, options = None, {"num_cpus": 1}
+            self._todo.remove(task)
+            remote = self._ray.remote(max_retries=0, **options)(task.function)
+            self._running[remote.remote(*task.arguments)] = task
+
+    def _finish(self, task: _Task, reference: Any) -> None:
+        state = task.state
+        if task.place is not None:
+            self._slots.free(task.place, is_archive=True)
+        exceptions = self._ray.exceptions
+        try:
+            result = self._ray.get(reference)
+        except exceptions.RayTaskError as error:
+            state.open -= 1
+            self._fail(state, error.cause or error)
+            return
+        except exceptions.RayError as error:
+            self._retry(task, error)
+            return
+        state.open -= 1
+        if not state.error:
+            self._go_on(state, task.function, result)
+
+    def _retry(self, task: _Task, error: Exception) -> None:
+        """The worker or its node has died."""
+        self.deaths += 1
+        task.deaths += 1
+        name = task.state.job.archive.name
+        reason = type(error).__name__
+        if task.deaths >= task.state.job.settings.tries:
+            task.state.open -= 1
+            self._fail(task.state, f"its worker died {task.deaths} times ({reason}: {' '.join(str(error).split())})")
+            return
+        pause = min(_FIRST_PAUSE_S * 2 ** (task.deaths - 1), _LONGEST_PAUSE_S)
+        self._say(f"{name}: a worker died ({reason}); it is tried again in {pause:g} seconds")
+        task.not_before = time.monotonic() + pause
+        self._todo.append(task)
+        self._slots.look_again()
+
+    def _fail(self, state: _State, error: object) -> None:
+        if not state.error:
+            state.error = " ".join(str(error).split()) or type(error).__name__
+            state.status = _status(error)
+            self._say(f"error: {state.job.archive.name}: {state.error}")
+        for task in [task for task in self._todo if task.state is state]:
+            self._todo.remove(task)
+
+    def _go_on(self, state: _State, function: Callable[..., Any], result: Any) -> None:
+        job = state.job
+        if function is work.survey:
+            state.index = result
+            state.reference = self._ray.put(result)
+            state.obstacle = join.obstacle(job.archive, job.settings, result)
+            spans = [work.WHOLE] if state.obstacle else join.first_spans(job.archive, job.settings, result)
+            self._label(state, spans)
+        elif function is work.label:
+            if result.uneven and not state.obstacle:
+                state.obstacle = result.uneven
+                for task in [task for task in self._todo if task.state is state]:
+                    self._todo.remove(task)
+                    state.open -= 1
+                self._label(state, [work.WHOLE])
+            elif state.open == 0:
+                self._add(state, work.put_together, job, state.reference, state.obstacle, first=True)
+        elif isinstance(result, list):
+            self._label(state, result, first=True)
+        else:
+            state.manifest = result
+            given_up = sum(not cut["equal"] for cut in result["cuts"])
+            text = f"{len(result['segments'])} segments" + (f", {given_up} cuts given up" if given_up else "")
+            why = f" (not cut: {result['uncut']})" if result["uncut"] else ""
+            self._say(f"{job.archive.name}: {result['frames']} frames in {text}{why}")
+            self._completed(job)
+
+    def _label(self, state: _State, spans: list[Span], first: bool = False) -> None:
+        state.spans += len(spans)
+        for span in spans:
+            self._add(state, work.label, state.job, state.reference, span, first=first)
+
+
+def _status(error: object) -> int:
+    if isinstance(error, (errors.UsageError, MissingPackage)):
+        return errors.USAGE
+    is_disk = isinstance(error, OSError) and not isinstance(error, FileNotFoundError)
+    return errors.OUTPUT_FAILED if is_disk or isinstance(error, SinkError) else errors.SOURCE_FAILED

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What fleet.yaml says. docs/fleet.md describes its keys."""
+
+from __future__ import annotations
+
+import dataclasses
+import glob
+import os
+import re
+from fractions import Fraction
+from pathlib import Path
+
+from cudaccl.fleet.yaml_tree import ConfigError, Mapping, Value, read
+
+__all__ = ["Archive", "Archives", "Config", "ConfigError", "Live", "LiveSource", "NodeSettings", "load"]
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_OWN = ("name", "meta-name", "output", "metadata")
+_BROKERS = ("mqtt", "mqtts", "kafka")
+_NS = 10**9
+
+Properties = dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Archive:
+    """A video file with a name."""
+
+    name: str
+    path: str  #: absolute; must be the same on all nodes
+    properties: Properties
+
+    @property
+    def tracks(self) -> bool:
+        return self.properties.get("track", "false").lower() in ("true", "yes", "1")
+
+    @property
+    def moves(self) -> bool:
+        """There is a model of the background."""
+        return self.properties.get("foreground") == "motion"
+
+    @property
+    def event_hold(self) -> int:
+        """Nanoseconds."""
+        return int(self.properties.get("event-hold", 2 * _NS))
+
+
+@dataclasses.dataclass(frozen=True)
+class Archives:
+    """Times are in nanoseconds."""
+
+    files: tuple[Archive, ...]
+    output: str  #: absolute
+    form: str  #: "jsonl" or "parquet"
+    segment: int
+    overlap: int
+    longest_overlap: int
+    rule: str  #: "exact" or "settled"
+    tries: int  #: so often may the worker of a segment die
+    stall: float  #: seconds
+    to: tuple[str, ...] = ()  #: brokers that get each frame, too
+    spool: str = "spool"  #: absolute
+    spool_size: int = 1 << 30
+
+
+@dataclasses.dataclass(frozen=True)
+class LiveSource:
+    name: str
+    source: str
+    properties: Properties
+
+
+@dataclasses.dataclass(frozen=True)
+class Live:
+    sources: tuple[LiveSource, ...]
+    to: tuple[str, ...]
+    spool: str
+    spool_size: int
+    metrics: tuple[str, int] | None
+    stall: float  #: seconds
+    report: float  #: seconds between two tables in the log
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeSettings:
+    """What replaces the rule of placement on a node; None: the rule holds."""
+
+    slots: int | None = None  #: of the node
+    slots_per_gpu: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    address: str | None  #: of a Ray cluster; None: this machine
+    nodes: dict[str, NodeSettings]  #: by host name or IP address
+    stream_memory: int  #: bytes of a GPU for one stream
+    streams_per_decoder: int
+    archives: Archives | None
+    live: Live | None
+
+    @property
+    def backends(self) -> set[str]:
+        every = [*(self.archives.files if self.archives else ()), *(self.live.sources if self.live else ())]
+        return {one.properties.get("backend", "auto") for one in every}
+
+
+def load(path: str | os.PathLike[str], address: str | None = None) -> Config:
+    """address: takes the place of the one in the file.
+
+    Relative paths begin at the folder of the file. Raises ConfigError, and MissingPackage without PyYAML.
+    """
+    file = Path(path)
+    folder = file.absolute().parent
+    root = read(file)
+    top = root.mapping()
+    properties = _properties(top.take("properties"), {})
+    cluster = top.take("cluster")
+    found, nodes = _cluster(cluster) if cluster is not None else (None, {})
+    resources = top.take("resources")
+    memory, per_decoder = _resources(resources) if resources is not None else (_DEFAULT_MEMORY, _DEFAULT_STREAMS)
+    archives = top.take("archives")
+    live = top.take("live")
+    config = Config(
+        address or found or os.environ.get("RAY_ADDRESS") or None, nodes, memory, per_decoder,
+        _archives(archives, properties, folder) if archives is not None else None,
+        _live(live, properties, folder) if live is not None else None)
+    top.finish()
+    if config.archives is None and config.live is None:
+        raise root.error("there is nothing to do: archives or live is needed")
+    return config if config.address != "local" else dataclasses.replace(config, address=None)
+
+
+# Measured on an H200: docs/fleet.md.
+_DEFAULT_MEMORY = 1 << 30
+_DEFAULT_STREAMS = 8
+
+
+def _positive(text: str) -> int:
+    if not re.fullmatch(r"[0-9]+", text) or int(text) == 0:
+        raise ValueError(f"{text!r} is no positive whole number")
+    return int(text)
+
+
+def _seconds(text: str) -> Fraction:
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
+        raise ValueError(f"{text!r} is no number of seconds")
+    return Fraction(text)
+
+
+def _nanoseconds(text: str) -> int:
+    return int(_seconds(text) * _NS)
+
+
+def _bytes(text: str) -> int:
+    match = re.fullmatch(r"([0-9]+)([KMGT]?)(?:i?B)?", text)
+    if match is None or int(match[1]) == 0:
+        raise ValueError(f"{text!r} is no size, such as 500M")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def _endpoint(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not re.fullmatch("[0-9]+", port) or not 0 < int(port) < 65536:
+        raise ValueError(f"{text!r} is no [HOST:]PORT")
+    return host.strip("[]") or "0.0.0.0", int(port)
+
+
+def _name(text: str) -> str:
+    if not _NAME.fullmatch(text) or text.startswith("."):
+        raise ValueError(f"{text!r} is no name: letters, digits, _, . and - are possible")
+    return text
+
+
+def _one_of(*values: str):
+    def check(text: str) -> str:
+        if text not in values:
+            raise ValueError(f"{text!r} is not possible here; possible are {', '.join(values)}")
+        return text
+
+    return check
+
+
+def _properties(value: Value | None, common: Properties) -> Properties:
+    """common: hold where `value` does not say otherwise."""
+    found = dict(common)
+    for name, item in value.mapping().items() if value is not None else ():
+        name = name.replace("_", "-")
+        if name in _OWN:
+            raise item.error(f"{name}: this program sets {name} itself")
+        found[name] = item.text()
+        if name == "backend":
+            item.parse(_one_of("auto", "cpu", "cuda"))
+    return found
+
+
+def _cluster(value: Value) -> tuple[str | None, dict[str, NodeSettings]]:
+    cluster = value.mapping()
+    address = cluster.parse("address", str, None)
+    nodes = {}
+    taken = cluster.take("nodes")
+    for name, item in taken.mapping().items() if taken is not None else ():
+        node = item.mapping()
+        nodes[name] = NodeSettings(
+            node.parse("slots", _positive, None), node.parse("slots-per-gpu", _positive, None))
+        node.finish()
+    cluster.finish()
+    return address, nodes
+
+
+def _resources(value: Value) -> tuple[int, int]:
+    resources = value.mapping()
+    found = (resources.parse("stream-memory", _bytes, _DEFAULT_MEMORY),
+             resources.parse("streams-per-decoder", _positive, _DEFAULT_STREAMS))
+    resources.finish()
+    return found
+
+
+def _archives(value: Value, properties: Properties, folder: Path) -> Archives:
+    archives = value.mapping()
+    properties = _properties(archives.take("properties"), properties)
+    files: dict[str, Archive] = {}
+    for item in archives.require("files").list():
+        for archive in _files(item, properties, folder):
+            if archive.name in files:
+                raise item.error(
+                    f"two files have the name {archive.name}: {files[archive.name].path} and {archive.path};"
+                    " give them names")
+            files[archive.name] = archive
+    overlap = archives.parse("overlap", _nanoseconds, 10 * _NS)
+    longest = archives.take("longest-overlap")
+    to = archives.take("to")
+    found = Archives(
+        tuple(files.values()), str(folder / archives.require("output").text()),
+        archives.parse("form", _one_of("jsonl", "parquet"), "jsonl"),
+        archives.parse("segment", _nanoseconds, 60 * _NS), overlap,
+        longest.parse(_nanoseconds) if longest is not None else 4 * overlap,
+        archives.parse("rule", _one_of("exact", "settled"), "exact"), archives.parse("tries", _positive, 5),
+        float(archives.parse("stall", _seconds, Fraction(60))),
+        tuple(map(_broker, to.list())) if to is not None else (),
+        str(folder / archives.parse("spool", str, "spool")), archives.parse("spool-size", _bytes, 1 << 30))
+    archives.finish()
+    if found.longest_overlap < overlap:
+        raise longest.error("longest-overlap is less than overlap")
+    return found
+
+
+def _files(item: Value, properties: Properties, folder: Path) -> list[Archive]:
+    """A path or a pattern, or a mapping with a name."""
+    if not item.is_text:
+        mapping = item.mapping()
+        path = mapping.require("path")
+        full = str(folder / path.text())
+        if not os.path.isfile(full):
+            raise path.error(f"there is no file {full}")
+        name = mapping.parse("name", _name, None) or _name_of(path, full)
+        archive = Archive(name, full, _properties(mapping.take("properties"), properties))
+        mapping.finish()
+        return [archive]
+    pattern = str(folder / item.text())
+    found = sorted(path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path))
+    if not found and os.path.isfile(pattern):
+        found = [pattern]
+    if not found:
+        raise item.error(f"there is no file {pattern}")
+    return [Archive(_name_of(item, path), path, properties) for path in found]
+
+
+def _name_of(item: Value, path: str) -> str:
+    name = "-".join(_NAME.findall(Path(path).stem)).strip("-.")
+    if not name:
+        raise item.error(f"{path} needs a name")
+    return name
+
+
+def _live(value: Value, properties: Properties, folder: Path) -> Live:
+    live = value.mapping()
+    properties = _properties(live.take("properties"), properties)
+    sources: dict[str, LiveSource] = {}
+    for item in live.require("sources").list():
+        source = _live_source(item.mapping(), properties)
+        if source.name in sources:
+            raise item.error(f"two sources have the name {source.name}")
+        sources[source.name] = source
+    to = tuple(_address(address, folder, len(sources)) for address in live.require("to").list())
+    if not to:
+        raise value.error("to names no sink")
+    found = Live(
+        tuple(sources.values()), to,
+        str(folder / live.parse("spool", str, "spool")), live.parse("spool-size", _bytes, 1 << 30),
+        live.parse("metrics", _endpoint, None), float(live.parse("stall", _seconds, Fraction(10))),
+        float(live.parse("report", _seconds, Fraction(60))))
+    live.finish()
+    return found
+
+
+def _live_source(item: Mapping, properties: Properties) -> LiveSource:
+    source = LiveSource(
+        item.require("name").parse(_name), item.require("source").text(),
+        _properties(item.take("properties"), properties))
+    item.finish()
+    return source
+
+
+def _broker(value: Value) -> str:
+    text = value.text()
+    if text.partition(":")[0] not in _BROKERS:
+        raise value.error(f"{text} is no broker; possible are {', '.join(_BROKERS)}")
+    return text
+
+
+def _address(value: Value, folder: Path, sources: int) -> str:
+    """Only the kind is checked: the rest is known when the sink is opened. Paths begin at the folder of the file."""
+    text = value.text()
+    kind, _, rest = text.partition(":")
+    if kind not in ("jsonl", "parquet", *_BROKERS):
+        raise value.error(f"{text} is no sink; possible are mqtt, mqtts, kafka, jsonl and parquet")
+    if kind == "jsonl" and sources > 1 and "{source}" not in rest:
+        raise value.error(f"{text}: each source needs a file of its own: put {{source}} into the name")
+    return f"{kind}:{folder / rest}" if kind in ("jsonl", "parquet") else text

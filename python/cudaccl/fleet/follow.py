@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The actor of a live source: it labels the source on a node until `stop()`."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import threading
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from cudaccl.cli.errors import UsageError
+from cudaccl.cli.follower import Follower, one_line
+from cudaccl.cli.sources import Source
+from cudaccl.fleet.config import Live, LiveSource
+from cudaccl.publish.address import AddressError, Spooling, open_sink
+from cudaccl.publish.errors import MissingPackage
+from cudaccl.publish.metrics import Metrics
+from cudaccl.publish.spool import Account
+
+_TICK_S = 1.0
+_OWN_METRICS = "cudaccl_"
+
+
+@dataclasses.dataclass(frozen=True)
+class Health:
+    """Of a source."""
+
+    pid: int
+    frames: int  #: that the first sink has taken since the actor began
+    waiting: int  #: of them in the spool
+    lost: int
+    texts: tuple[str, ...]  #: for the operator, since the last call
+    ended: bool
+    error: str  #: why it has ended; "": it was complete
+    final: bool  #: another try does not help
+    figures: tuple[Any, ...]  #: of prometheus_client
+
+
+class FollowActor:
+    """Errors of the constructor are those of `open_sink()`."""
+
+    def __init__(self, source: LiveSource, live: Live) -> None:
+        started = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
+        self._texts: list[str] = []
+        spooling = Spooling(Path(live.spool, source.name), live.spool_size)
+        self._sinks = [
+            open_sink(_of_source(address, source.name), spooling, f"{source.name}-{started}", self._texts.append)
+            for address in live.to]
+        self._metrics = Metrics(self._sinks) if live.metrics is not None else None
+        self._follower = Follower(
+            Source(source.name, source.source), source.properties, self._sinks, self._texts.append, live.stall,
+            self._metrics)
+        self._stopping = threading.Event()
+        self._ticker = threading.Thread(target=self._tick, daemon=True)
+        self._follower.start()
+        self._ticker.start()
+
+    def _tick(self) -> None:
+        while not self._stopping.wait(_TICK_S):
+            if self._follower.running:
+                self._follower.tick()
+
+    def health(self) -> Health:
+        ended = not self._follower.running
+        error = self._follower.error if ended else None
+        account = self._account()
+        texts = tuple(self._texts)
+        del self._texts[:len(texts)]
+        figures = () if self._metrics is None else tuple(
+            family for family in self._metrics.registry.collect() if family.name.startswith(_OWN_METRICS))
+        return Health(
+            os.getpid(), account.sent + account.spooled, account.spooled, account.lost, texts, ended,
+            one_line(error) if error is not None else "",
+            isinstance(error, (UsageError, ImportError, FileNotFoundError)), figures)
+
+    def _account(self) -> Account:
+        """Of this actor: what the spool has of others is left out."""
+        sink = self._sinks[0]
+        now = sink.accounts().get(self._follower.name, Account())
+        before = sink.before.get(self._follower.name, Account())
+        return Account(**{field.name: getattr(now, field.name) - (
+            getattr(before, field.name) if field.name != "spooled" else 0) for field in dataclasses.fields(Account)})
+
+    def stop(self, drain: float) -> Health:
+        """drain: seconds to wait for brokers."""
+        for sink in self._sinks:
+            sink.release()
+        self._follower.stop()
+        self._stopping.set()
+        self._ticker.join()
+        for sink in self._sinks:
+            sink.drain(drain)
+            sink.close()
+        return self.health()
+
+
+def _of_source(address: str, name: str) -> str:
+    """Brokers have their own rule for {source} in a topic."""
+    is_file = address.startswith(("jsonl:", "parquet:"))
+    return address.replace("{source}", name) if is_file else address
+
+
+FINAL_ERRORS = (AddressError, MissingPackage, UsageError)

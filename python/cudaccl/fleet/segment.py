@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Labels one span of a video file as one process would that labels the whole file."""
+
+from __future__ import annotations
+
+import zlib
+from contextlib import closing
+from typing import Any
+
+import numpy
+
+from cudaccl._gst_pipeline import PipelineError, gstreamer
+from cudaccl.cli.sources import Source, Stream, Watchdog
+from cudaccl.fleet.config import Archive
+from cudaccl.fleet.pieces import Piece, PieceMaker, Span
+from cudaccl.fleet.video_index import VideoIndex, parse_line
+from cudaccl.publish.report import Report
+
+_COMPARED = 3
+
+
+class Uneven(Exception):
+    """The frames that the decoder gives are not those of the index, so the file cannot be cut."""
+
+
+def label_whole(archive: Archive, stall: float) -> Piece:
+    """As `cudaccl run`. Raises PipelineError, FileNotFoundError, UsageError."""
+    stream = Stream(Source(archive.name, archive.path), archive.properties)
+    maker = PieceMaker()
+    with closing(stream), Watchdog(stream, stall):
+        for count, frame in enumerate(stream):
+            number = count if frame.info.frame is None else frame.info.frame
+            maker.add(Report.of_frame(frame, archive.name, "", number, archive.tracks))
+    return maker.piece()
+
+
+def label_span(archive: Archive, index: VideoIndex, span: Span, stall: float) -> Piece:
+    """Frame numbers and times are those of the whole file. Raises as label_whole(), and Uneven."""
+    if span.end is None:
+        return label_whole(archive, stall)
+    line = parse_line(archive.path, index.caps) + " ! identity name=cudaccl-cut ! decodebin"
+    stream = Stream(Source(archive.name, line), archive.properties)
+    pipeline = stream._pipeline
+    pipeline.get_by_name("cudaccl-parse").connect("deep-element-added", _repeat_headers)
+    first_time = int(index.times[span.start])
+    _drop_before(pipeline.get_by_name("cudaccl-cut").get_static_pad("sink"), stream._gst, first_time)
+    digests = _Digests(stream, compared_frames(span), index)
+    number = span.start
+    maker = PieceMaker()
+    with closing(stream), Watchdog(stream, stall):
+        for frame in stream:
+            if frame.time is not None and frame.time < first_time:
+                continue  # shown before the key frame, but coded after it
+            if number == len(index.times):
+                raise Uneven(f"the decoder gives more than {number} frames")
+            if frame.time != index.times[number]:
+                raise Uneven(f"frame {number} should be at {index.times[number]} ns, the decoder gives {frame.time}")
+            if number == span.end:
+                break
+            maker.add(Report.of_frame(frame, archive.name, "", number, archive.tracks), digests.of.get(frame.time, 0))
+            number += 1
+    if number != span.end:
+        raise Uneven(f"the decoder does not give frame {number}")
+    return maker.piece()
+
+
+def compared_frames(span: Span) -> list[int]:
+    """Numbers of the frames before a cut whose pictures are compared: a decoder need not give the same ones when it
+    begins at another key frame."""
+    return [number for cut in (span.first, span.end) for number in range(max(span.start, cut - _COMPARED), cut)]
+
+
+class _Digests:
+    """Of the first plane of pictures, taken as they enter the element: `of` has them by running time."""
+
+    def __init__(self, stream: Stream, frames: list[int], index: VideoIndex) -> None:
+        self.of: dict[int, int] = {}
+        self._gst = stream._gst
+        self._wanted = {int(index.times[number]) for number in frames}
+        stream._element.get_static_pad("sink").add_probe(self._gst.PadProbeType.BUFFER, self._look)
+
+    def _look(self, pad: Any, info: Any) -> Any:
+        buffer = info.get_buffer()
+        event = pad.get_sticky_event(self._gst.EventType.SEGMENT, 0)
+        time = event.parse_segment().to_running_time(self._gst.Format.TIME, buffer.pts)
+        if time in self._wanted:
+            self.of[time] = self._digest(pad, buffer)
+        return self._gst.PadProbeReturn.OK
+
+    def _digest(self, pad: Any, buffer: Any) -> int:
+        video = gstreamer().GstVideo
+        layout = video.VideoInfo.new_from_caps(pad.get_current_caps())
+        placed = video.buffer_get_video_meta(buffer) or layout  # rows may be padded
+        width = layout.width * max(1, layout.finfo.pixel_stride[0])
+        mapped, memory = buffer.map(self._gst.MapFlags.READ)
+        if not mapped:
+            raise PipelineError("the pixels of a buffer cannot be read")
+        try:
+            rows = numpy.ndarray(
+                (layout.height, width), "u1", memory.data, placed.offset[0], (placed.stride[0], 1))
+            return zlib.crc32(numpy.ascontiguousarray(rows)) or 1
+        finally:
+            buffer.unmap(memory)
+
+
+def _repeat_headers(_bin: Any, _parent: Any, element: Any) -> None:
+    """A decoder that begins in the middle needs the parameter sets there."""
+    if element.find_property("config-interval") is not None:
+        element.set_property("config-interval", -1)
+
+
+def _drop_before(pad: Any, gst: Any, time: int) -> None:
+    """Coded frames before the key frame at this running time, which are read and parsed, do not reach the decoder.
+
+    Seeking would be faster, but then running time begins again at 0.
+    """
+    def drop(pad: Any, info: Any) -> Any:
+        buffer = info.get_buffer()
+        event = pad.get_sticky_event(gst.EventType.SEGMENT, 0)
+        running = event.parse_segment().to_running_time(gst.Format.TIME, buffer.pts)
+        if running == time and not buffer.has_flags(gst.BufferFlags.DELTA_UNIT):
+            return gst.PadProbeReturn.REMOVE
+        return gst.PadProbeReturn.DROP
+
+    pad.add_probe(gst.PadProbeType.BUFFER, drop)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the workers of an archive do. Files are the only state, so any of it can be done again."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from cudaccl.fleet import join
+from cudaccl.fleet.config import Archive, Archives
+from cudaccl.fleet.pieces import Piece, Span, load, publish_file, save, sync_folder
+from cudaccl.fleet.segment import Uneven, label_span, label_whole
+from cudaccl.fleet.video_index import VideoIndex, make_index
+from cudaccl.publish.errors import SinkError
+from cudaccl.publish.json_lines import JsonLinesSink
+from cudaccl.publish.parquet import TABLES, ParquetSink
+from cudaccl.publish.sink import Sink
+
+WHOLE = Span(0, 0, None)
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """An archive and where its files are."""
+
+    archive: Archive
+    settings: Archives
+
+    def content(self) -> str:
+        """Names the file and all that decides its result. Raises OSError."""
+        status = os.stat(self.archive.path)
+        text = json.dumps([
+            os.path.realpath(self.archive.path), status.st_size, status.st_mtime_ns,
+            sorted(self.archive.properties.items()), self.settings.form, self.settings.segment, self.settings.overlap,
+            self.settings.longest_overlap, self.settings.rule, *self.settings.to])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def folder(self) -> Path:
+        """Of its pieces."""
+        return Path(self.settings.output, ".pieces", self.archive.name)
+
+    @property
+    def manifest(self) -> Path:
+        return Path(self.settings.output, "manifest", f"{self.archive.name}.json")
+
+    @property
+    def result(self) -> Path:
+        suffix = ".jsonl" if self.settings.form == "jsonl" else ""
+        return Path(self.settings.output, self.archive.name + suffix)
+
+    @property
+    def messages(self) -> Path:
+        """JSON lines for brokers: there as long as a spool does not have all of them."""
+        return Path(self.settings.output, ".messages", f"{self.archive.name}.jsonl")
+
+    @property
+    def run(self) -> str:
+        """In the key of each message. The same file and settings have the same one in each run."""
+        return self.content()[:16]
+
+    def piece(self, content: str, span: Span) -> Path:
+        return self.folder / f"{content[:16]}-{span.text}.npz"
+
+
+@dataclasses.dataclass(frozen=True)
+class Done:
+    """A span that is on the disk; uneven: why the file must not be cut."""
+
+    frames: int
+    uneven: str = ""
+
+
+def complete(job: Job) -> dict[str, Any] | None:
+    """The manifest of an earlier run with the same result; None: it has to be done. Raises OSError."""
+    try:
+        manifest = json.loads(job.manifest.read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+    if manifest["content"] != job.content() or not job.result.exists():
+        return None
+    return manifest if all(_size(job, name) == size for name, size in manifest["files"].items()) else None
+
+
+def _size(job: Job, name: str) -> int:
+    try:
+        return os.path.getsize(Path(job.settings.output, name))
+    except OSError:
+        return -1
+
+
+def survey(job: Job) -> VideoIndex:
+    """Prepares the folders, and reads the file without decoding. Raises PipelineError, OSError."""
+    for folder in (job.folder, job.manifest.parent, *([job.messages.parent] if job.settings.to else [])):
+        folder.mkdir(parents=True, exist_ok=True)
+    content = job.content()
+    for path in job.folder.iterdir():  # of a file that was changed, or of a worker that was killed
+        if not path.name.startswith(content[:16]):
+            path.unlink(missing_ok=True)
+    return make_index(job.archive.path, job.settings.stall)
+
+
+def label(job: Job, index: VideoIndex, span: Span) -> Done:
+    """Labels a span unless its piece is there. Raises PipelineError, UsageError, OSError."""
+    path = job.piece(job.content(), span)
+    if path.exists():
+        return Done(0)
+    try:
+        whole = span.end is None
+        piece = label_whole(job.archive, job.settings.stall) if whole else label_span(
+            job.archive, index, span, job.settings.stall)
+    except Uneven as reason:
+        return Done(0, str(reason))
+    save(piece, path)
+    return Done(len(piece.frames))
+
+
+def put_together(job: Job, index: VideoIndex, obstacle: str) -> list[Span] | dict[str, Any]:
+    """The spans that must be labelled first; none: the result is written, and its manifest is returned.
+
+    obstacle: why the file is not cut; "": it is. Raises SinkError, OSError.
+    """
+    content = job.content()
+
+    @functools.lru_cache(2)
+    def piece(span: Span) -> Piece | None:
+        path = job.piece(content, span)
+        return load(path) if path.exists() else None
+
+    if obstacle:
+        decision = join.Decision([WHOLE], [], [], [WHOLE] if piece(WHOLE) is None else [])
+    else:
+        decision = join.decide(job.archive, job.settings, index, piece)
+    if decision.missing:
+        return decision.missing
+    if job.settings.to:
+        temporary = job.folder / "messages"
+        temporary.unlink(missing_ok=True)
+        _put_all(JsonLinesSink(temporary), job, decision, piece, content[:16])
+        publish_file(temporary, job.messages)
+    frames = _write(job, decision, piece)
+    manifest = {
+        "content": content, "source": job.archive.path, "frames": frames, "uncut": obstacle,
+        "segments": [span.text for span in decision.spans], "cuts": [dataclasses.asdict(cut) for cut in decision.cuts],
+        "files": {str(path.relative_to(job.settings.output)): path.stat().st_size for path in _files(job)},
+    }
+    temporary = job.manifest.with_suffix(".part")
+    temporary.write_text(json.dumps(manifest, indent=1) + "\n")
+    publish_file(temporary, job.manifest)
+    shutil.rmtree(job.folder)
+    return manifest
+
+
+def _files(job: Job) -> list[Path]:
+    if job.settings.form == "jsonl":
+        return [job.result]
+    return [job.result / table / "part.parquet" for table in TABLES]
+
+
+def _write(job: Job, decision: join.Decision, piece: Any) -> int:
+    """The files of `cudaccl run`. They appear whole, or not at all."""
+    temporary = job.folder / "result"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.unlink(missing_ok=True)
+    if job.settings.form == "jsonl":
+        frames = _put_all(JsonLinesSink(temporary), job, decision, piece)
+        publish_file(temporary, job.result)
+        return frames
+    frames = _put_all(ParquetSink(temporary), job, decision, piece)
+    for table in TABLES:
+        path = temporary / table / "part.parquet"
+        publish_file(path, path)
+    if job.result.exists():
+        shutil.rmtree(job.result)
+    os.replace(temporary, job.result)
+    sync_folder(job.result.parent)
+    return frames
+
+
+def _put_all(sink: Sink, job: Job, decision: join.Decision, piece: Any, run: str = "") -> int:
+    frames = 0
+    try:
+        for part in join.renumber(decision, piece):
+            for report in part.reports(job.archive.name, job.archive.tracks, run):
+                if not sink.put(report):
+                    raise SinkError(f"{sink.error}; it ends before frame {report.frame} of {report.source}")
+                frames += 1
+    finally:
+        sink.close()
+    if sink.error is not None:
+        raise SinkError(sink.error)
+    return frames

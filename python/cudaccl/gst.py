@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the GStreamer element `cudaccl` finds, in Python.
+
+    import cudaccl.gst
+
+    for time, image, records in cudaccl.gst.frames("clip.mp4", foreground="motion", min_area=150):
+        print(time, len(records))
+
+`records()`, `tracks()`, `events()`, `grey()`, `polygons()`, `info()` and `label_map()` read the metadata of any
+Gst.Buffer, in a pipeline of your own.
+
+GStreamer's own Python packages are needed, which no package index has. On Debian and Ubuntu they are python3-gi,
+python3-gst-1.0 and gir1.2-gst-plugins-base-1.0; a virtual environment sees them if it was made with
+`python3 -m venv --system-site-packages`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+
+from cudaccl import _gst_meta, _gst_pipeline
+from cudaccl._gst_pipeline import PipelineError
+from cudaccl._types import COMPONENT, EVENT, GREY, POLYGON, TRACK, VERTEX
+
+__all__ = [
+    "Frame", "Info", "PipelineError", "Polygons", "events", "frames", "grey", "info", "label_map", "polygons",
+    "records", "tracks",
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class Info:
+    """The fields of a buffer's metadata beside the records. docs/metadata.md describes them."""
+
+    layout_version: int
+    width: int  #: of the frame that coordinates refer to, in pixels
+    height: int
+    n_components: int  #: that the filters keep; there may be fewer records, see `overflow`
+    overflow: bool  #: there are more components than `max-components`: only the largest have a record
+    relearning: bool  #: the background is being learned, so there are no components
+    level: int  #: with `foreground=otsu`: the threshold of this frame; else 0
+    labels_saturated: bool  #: with `output=labels`: labels above 65535 are written as 65535
+    source: str | None  #: which element it is; None before layout version 3
+    frame: int | None  #: number of the frame in the stream, from 0; None before layout version 3
+    zones: tuple[str, ...]  #: names, by index
+    lines: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Polygons:
+    """The polygons of a frame, those of the largest components first. docs/features.md describes them."""
+
+    table: numpy.ndarray  #: of POLYGON
+    vertices: numpy.ndarray  #: of VERTEX
+    truncated: bool  #: some components have no polygons, because they have too many vertices
+
+    def __iter__(self) -> Iterator[tuple[numpy.void, numpy.ndarray]]:
+        """Each record of `table` with its vertices, of VERTEX."""
+        for polygon in self.table:
+            yield polygon, self.vertices[polygon["first"]:polygon["first"] + polygon["n_vertices"]]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Frame:
+    """A frame of `frames()`. It unpacks as `time, image, records`. All arrays are its own and may be changed."""
+
+    time: int | None  #: running time in nanoseconds; None if the buffer has no time stamp
+    image: numpy.ndarray | None  #: (height, width) or (height, width, channels); None with `image_format=None`
+    records: numpy.ndarray  #: of COMPONENT, ascending labels
+    tracks: numpy.ndarray  #: of TRACK, ascending ids; empty without `track=True`
+    events: numpy.ndarray  #: of EVENT; empty without `track=True`
+    info: Info | None  #: None if the element attached no metadata
+    label_map: numpy.ndarray | None  #: as of `label_map()`; None without `label_map="labels"` or `"ids"`
+    grey: numpy.ndarray | None  #: as of `grey()`; None without `features="grey"`
+    polygons: Polygons | None  #: None without `features="rectangle"`, `"hull"` or `"contour"`
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.time, self.image, self.records))
+
+
+def records(buffer: Any, source: str | None = None) -> numpy.ndarray:
+    """The component records of a Gst.Buffer.
+
+    source: the element's `meta-name`, or its name, if several elements labelled the buffer; None: the last one that
+        did.
+
+    Returns an array of dtype `COMPONENT` by ascending label. It is a copy, and yours. It is empty if the frame has no
+    component, and also if the buffer has no metadata (of this source): `info()` distinguishes the two.
+
+    Raises TypeError if `buffer` is no Gst.Buffer.
+    """
+    return _array(_find(buffer, source), "components", COMPONENT)
+
+
+def tracks(buffer: Any, source: str | None = None) -> numpy.ndarray:
+    """The track records of a Gst.Buffer: an array of dtype `TRACK` by ascending id; else as `records()`.
+
+    It is empty without the element's property `track=true`.
+    """
+    return _array(_find(buffer, source), "tracks", TRACK)
+
+
+def events(buffer: Any, source: str | None = None) -> numpy.ndarray:
+    """The events of a Gst.Buffer: an array of dtype `EVENT`, in the order of docs/events.md; else as `records()`.
+
+    `cudaccl.EVENT_TYPES` has the names of the types, and the `Info` of the buffer those of zones and lines.
+    """
+    return _array(_find(buffer, source), "events", EVENT)
+
+
+def grey(buffer: Any, source: str | None = None) -> numpy.ndarray | None:
+    """The grey statistics of a Gst.Buffer: an array of dtype `GREY`, one for each of `records()`.
+
+    source, errors: as of `records()`. None if the buffer has none (of this source): the element measures them with
+    `features=grey`.
+    """
+    return _grey(_find(buffer, source))
+
+
+def polygons(buffer: Any, source: str | None = None) -> Polygons | None:
+    """The polygons of a Gst.Buffer. Their arrays are copies, and yours.
+
+    source, errors: as of `records()`. None if the buffer has none (of this source): the element makes them with
+    `features=rectangle`, `hull` or `contour`.
+    """
+    return _polygons(_find(buffer, source))
+
+
+def info(buffer: Any, source: str | None = None) -> Info | None:
+    """The other fields of a Gst.Buffer's metadata. None if it has none (of this source)."""
+    fields = _find(buffer, source)
+    return _info(fields) if fields is not None else None
+
+
+def label_map(buffer: Any, source: str | None = None) -> numpy.ndarray | None:
+    """The label map of a Gst.Buffer: the label of each pixel, or the id, and 0 where there is no component.
+
+    source: as of `records()`.
+
+    Returns an int32 array of (height, width). It is a copy, and yours, on the host also if the map lies in CUDA memory.
+    None if the buffer has no map (of this source): the element attaches one with `label-map=labels` or `label-map=ids`.
+
+    Raises TypeError if `buffer` is no Gst.Buffer.
+    """
+    return _label_map(_find(buffer, source, _gst_meta.LABEL_MAP_NAME))
+
+
+def frames(
+    source: str | os.PathLike[str],
+    *,
+    image_format: str | None = "auto",
+    drop: bool | None = None,
+    **properties: Any,
+) -> Iterator[Frame]:
+    """Labels the frames of a video, and iterates over `(time, image, records)` of each; see `Frame` for more.
+
+    source: what to read, tried in this order:
+        - a URI, such as "rtsp://camera/stream" or "https://example.org/clip.mp4";
+        - a camera, such as "/dev/video0";
+        - a file: a video or an image;
+        - the begin of a launch line, such as "videotestsrc num-buffers=10 ! video/x-raw,width=640,height=480".
+    image_format: the pixels of `image`. "RGB", "BGR", "RGBA", "BGRA", "ARGB", "ABGR" and "GRAY8" are uint8,
+        "GRAY16_LE" is uint16. "auto" is GRAY16_LE for `output="labels"`, GRAY8 for `output="mask"`, else RGB. None:
+        there is no image, which saves time.
+    drop: frames that come while the loop still works on an earlier one are dropped. None: only those of live sources.
+    properties: of the element, with _ for -: `foreground="motion"`, `min_area=150`. Values are numbers, booleans and
+        strings as in a launch line; several flags are a list. `output` is "passthrough" unless it is set here: then
+        `image` is the frame that was labelled.
+
+    The pipeline starts with the first step of the loop, and ends with the loop, also if it is left early; `close()` of
+    the iterator ends it too.
+
+    Raises FileNotFoundError if `source` is none of the above, ValueError for a wrong `image_format`, TypeError for a
+    property that the element does not have, ImportError if GStreamer's Python packages are missing, and
+    `PipelineError` with GStreamer's text for everything that GStreamer refuses, at once or while the loop runs.
+    """
+    pipeline = _gst_pipeline.Pipeline(source, image_format, drop, properties)
+    return _labelled(pipeline)
+
+
+def _labelled(pipeline: _gst_pipeline.Pipeline) -> Iterator[Frame]:
+    for time, image, buffer in pipeline.run():
+        fields = _gst_meta.find(hash(buffer), None)
+        yield Frame(
+            time,
+            image,
+            _array(fields, "components", COMPONENT),
+            _array(fields, "tracks", TRACK),
+            _array(fields, "events", EVENT),
+            _info(fields) if fields is not None else None,
+            _label_map(_gst_meta.find(hash(buffer), None, _gst_meta.LABEL_MAP_NAME)),
+            _grey(fields),
+            _polygons(fields),
+        )
+
+
+def _find(buffer: Any, source: str | None, name: bytes = _gst_meta.NAME) -> _gst_meta.Fields | None:
+    gst = _gst_pipeline.gstreamer().Gst
+    if not isinstance(buffer, gst.Buffer):
+        raise TypeError(f"a Gst.Buffer is needed, not {type(buffer).__name__}")
+    return _gst_meta.find(hash(buffer), source, name)  # PyGObject: the hash of a boxed value is its address
+
+
+def _array(fields: _gst_meta.Fields | None, name: str, dtype: numpy.dtype) -> numpy.ndarray:
+    data = bytearray(fields.data(name)) if fields is not None else bytearray()
+    # The bytes may end with padding that is less than a record.
+    return numpy.frombuffer(data, dtype, count=len(data) // dtype.itemsize)
+
+
+def _grey(fields: _gst_meta.Fields | None) -> numpy.ndarray | None:
+    return _array(fields, "grey", GREY) if fields is not None and fields.has("grey") else None
+
+
+def _polygons(fields: _gst_meta.Fields | None) -> Polygons | None:
+    if fields is None or not fields.has("polygons"):
+        return None
+    return Polygons(
+        _array(fields, "polygons", POLYGON), _array(fields, "vertices", VERTEX), fields.boolean("polygons-truncated"))
+
+
+def _label_map(fields: _gst_meta.Fields | None) -> numpy.ndarray | None:
+    if fields is None:
+        return None
+    width, height, stride = (fields.uint(name) or 0 for name in ("width", "height", "stride"))
+    if width == 0 or height == 0 or stride < 4 * width or stride % 4 != 0:
+        return None
+    return fields.pixels("labels", width, height, stride)
+
+
+def _info(fields: _gst_meta.Fields) -> Info:
+    return Info(
+        layout_version=fields.uint("layout-version") or 0,
+        width=fields.uint("width") or 0,
+        height=fields.uint("height") or 0,
+        n_components=fields.uint("n-components") or 0,
+        overflow=fields.boolean("overflow"),
+        relearning=fields.boolean("relearning"),
+        level=fields.uint("level") or 0,
+        labels_saturated=fields.boolean("labels-saturated"),
+        source=fields.string("source"),
+        frame=fields.uint64("frame"),
+        zones=fields.strings("zones"),
+        lines=fields.strings("lines"),
+    )

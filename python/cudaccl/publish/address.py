@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Sinks by their address, as the command line has it."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from cudaccl.publish.errors import SinkError
+from cudaccl.publish.json_lines import JsonLinesSink
+from cudaccl.publish.kafka import KafkaSettings, KafkaTransport
+from cudaccl.publish.mqtt import MqttSettings, MqttTransport
+from cudaccl.publish.parquet import ParquetSink
+from cudaccl.publish.sink import BrokerSink, Sink
+from cudaccl.publish.spool import DEFAULT_LIMIT
+
+HELP = """\
+  -                              JSON lines on standard output
+  jsonl:FILE                     JSON lines; what the file has is kept
+  parquet:FOLDER[?minutes=60]    tables in Parquet, new files after so many minutes
+  mqtt://[USER@]HOST[:PORT]/TOPIC, mqtts://…
+        TOPIC may have {source}; it is cudaccl/{source} if it is missing.
+        ?password-file=FILE&ca=FILE&cert=FILE&key=FILE&client-id=ID&keepalive=SECONDS
+  kafka://[USER@]HOST[:PORT][,HOST…]/TOPIC
+        ?password-file=FILE, and any option of librdkafka, such as security.protocol=SASL_SSL"""
+
+_MQTT_OPTIONS = {"password-file", "ca", "cert", "key", "client-id", "keepalive"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Spooling:
+    """Where messages for brokers wait, and how many. See `Spool`."""
+
+    folder: Path
+    limit: int = DEFAULT_LIMIT
+
+
+class AddressError(ValueError):
+    """An address that is wrong. The text says where."""
+
+
+def open_sink(
+    address: str,
+    spooling: Spooling,
+    file_name: str = "part",
+    say: Callable[[str], None] = lambda text: None,
+) -> Sink:
+    """The sink of an address; HELP lists the forms.
+
+    file_name: of files in Parquet. say: as of `BrokerSink`.
+
+    Raises AddressError, SinkError if the sink cannot be opened, MissingPackage.
+    """
+    if address == "-":
+        return JsonLinesSink("-")
+    scheme, _, rest = address.partition(":")
+    if scheme == "jsonl" and rest:
+        return JsonLinesSink(rest, append=True)
+    if scheme == "parquet" and rest:
+        folder, _, query = rest.partition("?")
+        minutes = _options(query, address, {"minutes"}).get("minutes")
+        return ParquetSink(folder, file_name, _number(minutes, address) if minutes is not None else None)
+    makers = {"mqtt": _mqtt, "mqtts": _mqtt, "kafka": _kafka}
+    if scheme not in makers or not rest.startswith("//"):
+        raise AddressError(f"{address!r} is no sink. Possible are:\n{HELP}")
+    try:
+        name, transport = makers[scheme](address, urlsplit(address))
+    except AddressError:
+        raise
+    except ValueError as error:
+        raise AddressError(f"{address}: {error}") from error
+    return BrokerSink(name, transport, spooling.folder / f"{_slug(name)}.db", spooling.limit, say)
+
+
+def _slug(name: str) -> str:
+    """A name for a file, which no other sink has."""
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-")[:80] + "-" + digest
+
+
+def _options(query: str, address: str, known: set[str] | None) -> dict[str, str]:
+    """known: None allows names with a dot, too."""
+    try:
+        options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
+    except ValueError:
+        raise AddressError(f"{address}: the options after ? must be NAME=VALUE&NAME=VALUE") from None
+    for name in options:
+        if known is not None and name not in known:
+            raise AddressError(f"{address}: there is no option {name!r}; possible are {', '.join(sorted(known))}")
+    return options
+
+
+def _number(text: str, address: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1e6:
+        raise AddressError(f"{address}: {text!r} is no number above 0")
+    return number
+
+
+def _credentials(url: SplitResult, address: str, options: dict[str, str]) -> tuple[str | None, str | None]:
+    """User and password."""
+    user, _, host = url.netloc.rpartition("@")
+    if ":" in user:
+        raise AddressError(
+            f"{url.scheme}://…@{host}: everybody on this machine can read a password in a command line; write it into"
+            " a file, and add ?password-file=FILE")
+    path = options.pop("password-file", None)
+    if path is None:
+        return unquote(user) or None, None
+    if not user:
+        raise AddressError(f"{address}: there is a password, but no user")
+    try:
+        return unquote(user), Path(path).read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SinkError(f"the password file {path} cannot be read: {error}") from error
+
+
+def _mqtt(address: str, url: SplitResult) -> tuple[str, MqttTransport]:
+    options = _options(url.query, address, _MQTT_OPTIONS)
+    user, password = _credentials(url, address, options)
+    if not url.hostname:
+        raise AddressError(f"{address}: the host is missing")
+    tls = url.scheme == "mqtts"
+    if not tls and options.keys() & {"ca", "cert", "key"}:
+        raise AddressError(f"{address}: certificates need mqtts://")
+    topic = unquote(url.path.removeprefix("/")) or "cudaccl/{source}"
+    port = url.port or (8883 if tls else 1883)
+    settings = MqttSettings(
+        url.hostname, port, topic, user, password, tls, options.get("ca"), options.get("cert"), options.get("key"),
+        options.get("client-id", ""), round(_number(options.get("keepalive", "30"), address)))
+    return f"{url.scheme}://{url.hostname}:{port}/{topic}", MqttTransport(settings)
+
+
+def _kafka(address: str, url: SplitResult) -> tuple[str, KafkaTransport]:
+    options = _options(url.query, address, None)
+    user, password = _credentials(url, address, options)
+    for name in options:
+        if "." not in name:
+            raise AddressError(f"{address}: there is no option {name!r}; possible are password-file and librdkafka's")
+    hosts = url.netloc.rpartition("@")[2]
+    if not hosts:
+        raise AddressError(f"{address}: the host is missing")
+    servers = ",".join(host if ":" in host else f"{host}:9092" for host in hosts.split(","))
+    topic = unquote(url.path.removeprefix("/")) or "cudaccl"
+    return f"kafka://{servers}/{topic}", KafkaTransport(KafkaSettings(servers, topic, user, password, options))

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The module cudaccl._core. _core.pyi describes it for the code in Python, which is its only user.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine.h"
+
+namespace cudaccl_python {
+
+namespace {
+
+/// An array of another library, by DLPack. It keeps the memory alive.
+class Imported {
+ public:
+  explicit Imported(nb::ndarray<nb::ro> array) : array_(std::move(array)) {}
+
+  uintptr_t address() const { return reinterpret_cast<uintptr_t>(array_.data()); }
+  nb::tuple shape() const {
+    nb::list sizes;
+    for (size_t axis = 0; axis < array_.ndim(); ++axis) {
+      sizes.append(array_.shape(axis));
+    }
+    return nb::tuple(sizes);
+  }
+  nb::tuple strides() const {
+    nb::list bytes;
+    for (size_t axis = 0; axis < array_.ndim(); ++axis) {
+      bytes.append(array_.stride(axis) * static_cast<int64_t>(array_.itemsize()));
+    }
+    return nb::tuple(bytes);
+  }
+  /// As NumPy's: b1, u1, u2 and so on.
+  std::string kind() const {
+    const nb::dlpack::dtype type = array_.dtype();
+    const char letter = type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Bool)   ? 'b'
+                        : type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::UInt) ? 'u'
+                        : type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Int)  ? 'i'
+                                                                                          : 'f';
+    return letter + std::to_string(array_.itemsize());
+  }
+  int device_type() const { return array_.device_type(); }
+  int device_id() const { return array_.device_id(); }
+
+ private:
+  nb::ndarray<nb::ro> array_;
+};
+
+int get_block_buffer(PyObject* self, Py_buffer* view, int flags) {
+  const Block& block = *nb::inst_ptr<Block>(self);
+  // The protocol allows no null address, not even of no bytes.
+  static const char kNothing = 0;
+  void* data = const_cast<void*>(block.bytes > 0 ? block.data : &kNothing);
+  return PyBuffer_FillInfo(view, self, data, static_cast<Py_ssize_t>(block.bytes), /*readonly=*/1, flags);
+}
+
+PyType_Slot block_slots[] = {
+    {Py_bf_getbuffer, reinterpret_cast<void*>(get_block_buffer)},
+    {0, nullptr},
+};
+
+int get_memory_buffer(PyObject* self, Py_buffer* view, int flags) {
+  const Memory& memory = *nb::inst_ptr<Memory>(self);
+  if (memory.on_device()) {
+    view->obj = nullptr;
+    PyErr_SetString(PyExc_BufferError, "the memory is on a GPU");
+    return -1;
+  }
+  return PyBuffer_FillInfo(view, self, memory.data(), static_cast<Py_ssize_t>(memory.bytes()), /*readonly=*/0,
+                           flags);
+}
+
+PyType_Slot memory_slots[] = {
+    {Py_bf_getbuffer, reinterpret_cast<void*>(get_memory_buffer)},
+    {0, nullptr},
+};
+
+/// A capsule of DLPack for an array in GPU memory: `kind` is i4 or u1.
+nb::object export_array(nb::handle_t<Memory> self, const nb::tuple& shape, const std::string& kind,
+                        int device_id) {
+  std::vector<size_t> sizes;
+  for (const nb::handle size : shape) {
+    sizes.push_back(nb::cast<size_t>(size));
+  }
+  const nb::dlpack::dtype type = kind == "i4" ? nb::dtype<int32_t>() : nb::dtype<uint8_t>();
+  return nb::cast(nb::ndarray<>(nb::cast<Memory&>(self).data(), sizes.size(), sizes.data(), self,
+                                /*strides=*/nullptr, type, nb::device::cuda::value, device_id));
+}
+
+nb::list algorithms() {
+  nb::list found;
+  for (size_t index = 0; index < cudaccl_algorithm_count(); ++index) {
+    CudacclAlgorithmInfo info;
+    cudaccl_algorithm_info_init(&info, sizeof info);
+    if (const CudacclStatus status = cudaccl_algorithm_info(index, &info); status != CUDACCL_OK) {
+      raise_status(status, cudaccl_last_error(nullptr));
+    }
+    found.append(nb::make_tuple(info.name, info.source, info.on_cpu != 0, info.on_cuda != 0));
+  }
+  return found;
+}
+
+int device_count() {
+  int32_t count = 0;
+  if (const CudacclStatus status = cudaccl_device_count(&count); status != CUDACCL_OK) {
+    raise_status(status, cudaccl_last_error(nullptr));
+  }
+  return count;
+}
+
+/// An address and a stride. The caller's work with earlier results is on the image's stream, too.
+using Place = std::pair<uintptr_t, size_t>;
+
+void push(Engine& engine, Place image, bool on_device, uintptr_t stream, Place labels, Place ids,
+          Place output, bool results_on_device, int64_t time, bool resets_background, bool resets_tracks) {
+  const auto result = [&](Place place) {
+    return Image{
+        .address = place.first, .stride = place.second, .on_device = results_on_device, .stream = stream};
+  };
+  engine.push({.address = image.first, .stride = image.second, .on_device = on_device, .stream = stream},
+              result(labels), result(ids), result(output),
+              {.time = time, .resets_background = resets_background, .resets_tracks = resets_tracks});
+}
+
+nb::tuple pop(nb::handle_t<Engine> self) {
+  return nb::cast<Engine&>(self).pop(self);
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+  nb::class_<Block>(module, "Block", nb::type_slots(block_slots));
+  nb::class_<Imported>(module, "Imported")
+      .def(nb::init<nb::ndarray<nb::ro>>())
+      .def_prop_ro("address", &Imported::address)
+      .def_prop_ro("shape", &Imported::shape)
+      .def_prop_ro("strides", &Imported::strides)
+      .def_prop_ro("kind", &Imported::kind)
+      .def_prop_ro("device_type", &Imported::device_type)
+      .def_prop_ro("device_id", &Imported::device_id);
+  nb::class_<Engine>(module, "Engine")
+      .def(nb::init<uint32_t, int32_t>())
+      .def_prop_ro("backend", &Engine::backend)
+      .def_prop_ro("device_id", &Engine::device_id)
+      .def_prop_ro("description", &Engine::description)
+      .def("configure", &Engine::configure)
+      .def("set", &Engine::set)
+      .def("set_format", &Engine::set_format)
+      .def("set_regions", &Engine::set_regions)
+      .def("push", &push)
+      .def("pop", &pop)
+      .def("flush", &Engine::flush);
+  nb::class_<Memory>(module, "Memory", nb::type_slots(memory_slots))
+      .def(nb::init<Engine&, bool, size_t>())
+      .def_prop_ro("address", &Memory::address)
+      .def("export", &export_array);
+  module.def("algorithms", &algorithms);
+  module.def("device_count", &device_count);
+  module.def("has_cuda", [] { return cudaccl_has_cuda() != 0; });
+  module.def("version", &cudaccl_version);
+  module.attr("NO_TIME") = CUDACCL_NO_TIME;
+}
+
+}  // namespace cudaccl_python

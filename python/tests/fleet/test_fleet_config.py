@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""fleet.yaml, and where streams are placed."""
+
+import pytest
+
+pytest.importorskip("yaml", reason="PyYAML is missing")
+
+from cudaccl.cli import main  # noqa: E402
+from cudaccl.fleet import ConfigError, load  # noqa: E402
+from cudaccl.fleet.placement import Gpu, Node, place  # noqa: E402
+
+GOOD = """\
+cluster:
+  address: head:6379
+  nodes:
+    gpu1: {slots-per-gpu: 3}
+properties: {threshold: 128}
+archives:
+  output: out
+  form: parquet
+  files:
+    - "*.mkv"
+    - {name: door, path: other.mp4, properties: {min_area: 9}}
+  segment: 2.5
+  to: ["mqtt://broker/{source}"]
+live:
+  sources:
+    - {name: gate, source: "rtsp://cam/live", properties: {track: true}}
+  to: ["jsonl:live.jsonl"]
+  metrics: 127.0.0.1:9464
+"""
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    for name in ("a.mkv", "b.mkv", "other.mp4"):
+        (tmp_path / name).write_bytes(b"")
+
+    def to_file(text):
+        path = tmp_path / "fleet.yaml"
+        path.write_text(text)
+        return path
+
+    return to_file
+
+
+def test_all_keys(write, tmp_path):
+    config = load(write(GOOD))
+    assert config.address == "head:6379" and config.nodes["gpu1"].slots_per_gpu == 3
+    assert [one.name for one in config.archives.files] == ["a", "b", "door"]
+    assert config.archives.files[2].properties == {"threshold": "128", "min-area": "9"}
+    assert config.archives.files[0].path == str(tmp_path / "a.mkv")
+    assert (config.archives.segment, config.archives.overlap, config.archives.longest_overlap) == (
+        2_500_000_000, 10**10, 4 * 10**10)
+    assert (config.archives.to, config.archives.spool) == (("mqtt://broker/{source}",), str(tmp_path / "spool"))
+    assert config.live.sources[0].properties == {"threshold": "128", "track": "true"}
+    assert config.live.metrics == ("127.0.0.1", 9464)
+
+
+@pytest.mark.parametrize("old,new,line,reason", [
+    ("  form: parquet", "  from: parquet", 8, "the key from is not known; possible are properties, files, overlap"),
+    ("form: parquet", "form: csv", 8, "'csv' is not possible here; possible are jsonl, parquet"),
+    ("segment: 2.5", "segment: 0x2", 12, "'0x2' is no number of seconds"),
+    ("segment: 2.5", "segment: 2.5\n  overlap: 5\n  longest-overlap: 4", 14, "longest-overlap is less than overlap"),
+    ("segment: 2.5", "segment: 2.5\n  segment: 3", 13, "the key segment is there twice"),
+    ("  output: out\n", "", 7, "the key output is missing"),
+    ('"*.mkv"', '"*.avi"', 10, "there is no file"),
+    ("path: other.mp4", "path: none.mp4", 11, "there is no file"),
+    ("name: door", "name: a", 11, "two files have the name a"),
+    ("name: door", "name: ../door", 11, "is no name"),
+    ("min_area: 9", "output: mask", 11, "this program sets output itself"),
+    ("min_area: 9", "backend: gpu", 11, "'gpu' is not possible here; possible are auto, cpu, cuda"),
+    ("slots-per-gpu: 3", "slots-per-gpu: 0", 4, "'0' is no positive whole number"),
+    ("jsonl:live.jsonl", "ftp://x", 17, "ftp://x is no sink"),
+    ("mqtt://broker/{source}", "jsonl:x", 13, "jsonl:x is no broker; possible are mqtt, mqtts, kafka"),
+    ("127.0.0.1:9464", "high", 18, "'high' is no [HOST:]PORT"),
+    ("name: gate, ", "", 16, "the key name is missing"),
+    ('  to: ["jsonl', '  to: ]["jsonl', 17, "expected the node content, but found ']'"),
+    ("cluster:", "cluster: 5\nother:", 1, "a mapping is needed here"),
+    ("  files:", "  files: 5\n  more:", 9, "a list is needed here"),
+])
+def test_wrong_files_name_the_line(write, capfd, old, new, line, reason):
+    assert old in GOOD
+    path = write(GOOD.replace(old, new, 1))
+    assert main(["fleet", "check", str(path)]) == 2
+    error = capfd.readouterr().err
+    assert error.startswith(f"cudaccl: error: {path}:{line}: ") and reason in error
+
+
+@pytest.mark.parametrize("text,reason", [
+    ("", ":1: the file is empty"), ("properties: {}\n", ":1: there is nothing to do"), ("a: \x07\n", "fleet.yaml")])
+def test_empty_files(write, text, reason):
+    with pytest.raises(ConfigError, match=reason):
+        load(write(text))
+
+
+def test_no_file(tmp_path, capfd):
+    assert main(["fleet", "run", str(tmp_path / "no.yaml")]) == 2
+    assert "no.yaml: No such file" in capfd.readouterr().err
+
+
+def test_address(write, monkeypatch):
+    path = write(GOOD.replace("  address: head:6379\n", ""))
+    assert load(path).address is None
+    monkeypatch.setenv("RAY_ADDRESS", "other:6379")
+    assert load(path).address == "other:6379"
+    assert load(path, "local").address is None
+    assert load(write(GOOD), "third:1").address == "third:1"
+
+
+def test_check_shows_what_there_is(write, capfd):
+    assert main(["fleet", "check", str(write(GOOD))]) == 0
+    text = capfd.readouterr().out
+    assert "cluster: head:6379" in text and "archives: 3 files" in text and "gate: rtsp://cam/live" in text
+
+
+GIB = 1 << 30
+LARGE = Gpu(100 * GIB, 7)
+SMALL = Gpu(3 * GIB, 7)
+
+
+def node(name, cpus=8, *gpus):
+    return Node(f"id-{name}", (name, f"10.0.0.{len(name)}"), cpus, gpus)
+
+
+def config(write, extra="", backend="auto"):
+    text = GOOD.replace("  nodes:\n    gpu1: {slots-per-gpu: 3}\n", "").replace(
+        "threshold: 128", f"threshold: 128, backend: {backend}")
+    return load(write(text + extra))
+
+
+def test_memory_and_decoders_decide(write):
+    places = place(config(write), [node("large", 8, LARGE, LARGE), node("small", 8, SMALL), node("cpu")])
+    assert [(one.node.names[0], one.slots) for one in places] == [("large", 2 * 7 * 8), ("small", 3)]
+    assert places[0].num_gpus == 1 / 56 and places[1].num_gpus == 1 / 3
+    assert [one.archive_slots for one in places] == [8, 3]
+
+
+def test_slots_are_taken_and_freed(write, monkeypatch):
+    """A segment of an archive takes a whole decoder."""
+    from cudaccl.fleet import cluster
+
+    monkeypatch.setattr(cluster, "living_nodes", lambda ray: [node("large", 8, LARGE)])
+    monkeypatch.setattr(cluster, "on_node", lambda ray, node_id: node_id)
+    slots = cluster.Slots(None, config(write), print)
+    places = [slots.take(is_archive=True) for _ in range(6)]
+    assert [slots.take(is_archive=False) is None for _ in range(9)] == [False] * 8 + [True]
+    assert slots.take(is_archive=True) is None
+    slots.free(places[0], is_archive=True)
+    assert slots.take(is_archive=True) is not None
+    assert slots.options(places[0], is_archive=True) == {
+        "num_cpus": 0, "num_gpus": 0.1428, "scheduling_strategy": "id-large"}
+
+
+def test_nodes_that_go_and_come_back(write, monkeypatch):
+    from cudaccl.fleet import cluster
+
+    there = [node("gpu", 8, LARGE)]
+    said = []
+    monkeypatch.setattr(cluster, "living_nodes", lambda ray: there)
+    monkeypatch.setattr(cluster, "_LOOK_AGAIN_S", 0)
+    slots = cluster.Slots(None, config(write, backend="cuda"), said.append)
+    there.clear()
+    slots.look_again()
+    assert slots.take(is_archive=False) is None
+    assert said == ["backend: cuda needs a GPU, and no node of the cluster has one; this waits for nodes"]
+    there.append(node("gpu", 8, LARGE))
+    assert slots.take(is_archive=False) is not None
+
+
+def test_resources_and_nodes_of_the_file_come_first(write):
+    extra = "resources: {stream-memory: 2G, streams-per-decoder: 1}\n"
+    assert place(config(write, extra), [node("large", 8, LARGE)])[0].slots == 7
+    assert place(config(write, extra), [node("small", 8, SMALL)])[0].slots == 1
+    with_node = load(write(GOOD))
+    assert place(with_node, [node("gpu1", 8, LARGE, LARGE)])[0].slots == 6
+
+
+def test_without_a_gpu(write):
+    places = place(config(write), [node("one", 4)])
+    assert (places[0].slots, places[0].num_cpus, places[0].num_gpus) == (4, 1, 0)
+    with pytest.raises(ConfigError, match="no node of the cluster has one"):
+        place(config(write, backend="cuda"), [node("one", 4)])
+    assert place(config(write, backend="cpu"), [node("one", 4), node("gpu", 6, LARGE)])[1].slots == 6
+
+
+def test_no_room(write):
+    with pytest.raises(ConfigError, match="no node has room for a stream: 1024 MiB"):
+        place(config(write), [node("full", 8, Gpu(GIB // 2, 1))])
+    with pytest.raises(ConfigError, match="the cluster has no node gpu1; its nodes are 10.0.0.3, one"):
+        place(load(write(GOOD)), [node("one")])

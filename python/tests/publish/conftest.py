@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Fixtures of the tests of publishing."""
+
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from made import MockKafka, Mosquitto  # noqa: E402  (the path comes first)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 1 MiB, of which a file `filler` takes most."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", folder], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"a small disk needs root: {done.stderr.strip()}")
+    (folder / "filler").write_bytes(bytes(700 << 10))
+    yield folder
+    # Lazily: a test that failed may have left a file open.
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.fixture
+def mosquitto(tmp_path):
+    broker = Mosquitto(tmp_path)
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture
+def kafka():
+    cluster = MockKafka()
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def importable():
+    """Programs that tests start find made.py."""
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
+
+
+@pytest.fixture
+def cudaccl_command(capfd, monkeypatch):
+    """Runs the command in this process, which takes less time than a new one."""
+    from cudaccl.cli import main
+
+    def run(*arguments, cwd=None):
+        if cwd is not None:
+            monkeypatch.chdir(cwd)
+        try:
+            status = main(list(map(str, arguments)))
+        except SystemExit as end:  # of argparse
+            status = end.code
+        return types.SimpleNamespace(returncode=status, **dict(zip(("stdout", "stderr"), capfd.readouterr())))
+
+    return run

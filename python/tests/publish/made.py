@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Reports and brokers for the tests of publishing."""
+
+import dataclasses
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy
+import pytest
+
+from cudaccl import (
+    COMPONENT, EVENT, EVENT_TYPES, GREY, NO_COMPONENT, NO_PLACE, POLYGON, TRACK, VERTEX, ComponentFlag, TrackFlag)
+from cudaccl.publish import Report
+
+
+def report(frame=0, source="a", run="r", n=2, tracked=True):
+    """With records that differ from frame to frame."""
+    components = numpy.zeros(n, COMPONENT)
+    components["label"] = numpy.arange(1, n + 1)
+    components["id"] = components["label"] + 100
+    components["area"] = 7 + frame
+    components["x"], components["y"], components["width"], components["height"] = 1, 2, 3, 4
+    components["cx"], components["cy"] = 0.1, 1 / 3
+    components["mxx"], components["mxy"], components["myy"] = 1.5, -0.25, 1e-7
+    components["perimeter"], components["euler"], components["value"], components["age"] = 14, -1, 255, frame
+    components["flags"] = ComponentFlag.TOUCHES_BORDER | ComponentFlag.CUT
+    tracks = numpy.zeros(2, TRACK)
+    tracks["id"] = 101, 102
+    tracks["flags"] = TrackFlag.CONFIRMED, TrackFlag.PREDICTED | TrackFlag.NEWBORN
+    tracks["component"] = 0, NO_COMPONENT
+    tracks["first_time"], tracks["last_time"] = -5, 40
+    tracks["vx"], tracks["vy"], tracks["width"] = 2.5, -3, 65535
+    tracks["zones"] = 0b11, 0
+    events = numpy.zeros(3, EVENT)
+    events["type"] = [EVENT_TYPES.index(name) for name in ("born", "entered", "crossed-left")]
+    events["where"] = NO_PLACE, 1, 0
+    events["id"], events["time"], events["x"] = 101, 40, 0.5
+    return Report(
+        source, run, frame, 40 * frame, 320, 240, n, False, False, 0, components, tracks if tracked else None,
+        events if tracked else None, ("door", "Gäßchen"), ("gate",))
+
+
+def report_with_shapes(**options):
+    """The same with grey statistics, and polygons of the component with the label 2."""
+    made = report(**options)
+    grey = numpy.zeros(len(made.components), GREY)
+    grey["label"], grey["sum"], grey["min"], grey["max"] = made.components["label"], 1 << 40, 1, 65535
+    grey["mean"], grey["variance"], grey["cx"], grey["cy"] = 1 / 3, 0.1, 2.5, 3
+    polygons = numpy.array([(2, 7, 2, 1, 3), (2, 7, 4, 4, 4)], POLYGON)
+    vertices = numpy.array([(9, 9), (0, 0), (2, 0), (0, 2), (1, 1), (1, 2), (2, 2), (2, 0.1)], VERTEX)
+    return dataclasses.replace(made, grey=grey, polygons=polygons, vertices=vertices, polygons_truncated=True)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def until(condition, seconds=10):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)
+
+
+def write_clip(path, frames):
+    """An AVI file of a ball."""
+    line = f"videotestsrc pattern=ball num-buffers={frames} ! video/x-raw,width=160,height=120 ! jpegenc ! avimux"
+    subprocess.run(["gst-launch-1.0", "-q", *line.split(), "!", "filesink", f"location={path}"], check=True)
+    return path
+
+
+def program(name, package):
+    """Its path; daemons are not on every PATH."""
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
+    if found is None:
+        pytest.skip(f"{name} is missing: install the package {package}")
+    return found
+
+
+def make_password(folder, user, password):
+    """A password file for mosquitto."""
+    path = Path(folder) / "passwords"
+    path.touch(mode=0o600)
+    subprocess.run([program("mosquitto_passwd", "mosquitto"), "-b", path, user, password], check=True)
+    return path
+
+
+def make_certificate(folder, name):
+    """NAME.pem and NAME.key, for localhost."""
+    subprocess.run(
+        [program("openssl", "openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", f"{name}.key",
+         "-out", f"{name}.pem", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "2"],
+        check=True, capture_output=True, cwd=folder)
+
+
+class Mosquitto:
+    """The broker of the package mosquitto, on a port of its own."""
+
+    def __init__(self, folder, *lines, port=None):
+        self.port = port or free_port()
+        self._config = Path(folder) / "mosquitto.conf"
+        self._config.write_text("\n".join([
+            "per_listener_settings false", "user root", "persistence true", f"persistence_location {folder}/",
+            "max_queued_messages 0", f"listener {self.port} 127.0.0.1",
+            *(lines or ["allow_anonymous true"])]) + "\n")
+        self._command = [program("mosquitto", "mosquitto"), "-c", self._config]
+        self._log = Path(folder) / "mosquitto.log"
+        self._process = None
+        self.start()
+
+    def start(self):
+        with open(self._log, "a") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
+        until(self._answers)
+
+    def _answers(self):
+        assert self._process.poll() is None, self._log.read_text()
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+            return True
+        except OSError:
+            return False
+
+    def stop(self):
+        """It keeps the messages of subscribers that are away."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(10)
+            self._process = None
+
+
+class Subscriber:
+    """Keeps its session, so that messages wait for it in the broker."""
+
+    def __init__(self, port, topic="#", **options):
+        from paho.mqtt.client import CallbackAPIVersion, Client, MQTTv5
+        from paho.mqtt.properties import PacketTypes, Properties
+
+        self.messages = []
+        self._client = Client(CallbackAPIVersion.VERSION2, "the-subscriber", protocol=MQTTv5)
+        self._client.on_message = lambda _client, _data, message: self.messages.append(message)
+        subscribed = []
+        self._client.on_connect = lambda client, *_: client.subscribe(topic, qos=1)
+        self._client.on_subscribe = lambda *_: subscribed.append(True)
+        self._client.reconnect_delay_set(1, 1)
+        if "user" in options:
+            self._client.username_pw_set(options["user"], options["password"])
+        if "ca" in options:
+            self._client.tls_set(options["ca"])
+        lasting = Properties(PacketTypes.CONNECT)
+        lasting.SessionExpiryInterval = 3600
+        host = "localhost" if "ca" in options else "127.0.0.1"
+        self._client.connect(host, port, clean_start=False, properties=lasting)
+        self._client.loop_start()
+        until(lambda: subscribed)
+
+    def stop(self):
+        self._client.disconnect()
+        self._client.loop_stop()
+
+
+class MockKafka:
+    """librdkafka's own mock cluster in another process: kafka_mock.py."""
+
+    def __init__(self):
+        pytest.importorskip("confluent_kafka", reason="confluent-kafka is missing")
+        self._process = subprocess.Popen(
+            [sys.executable, Path(__file__).with_name("kafka_mock.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True)
+        self.servers = self._process.stdout.readline().strip()
+
+    def say(self, command):
+        self._process.stdin.write(command + "\n")
+        self._process.stdin.flush()
+        assert self._process.stdout.readline() == "done\n"
+
+    def stop(self):
+        self._process.stdin.close()
+        self._process.wait(10)
+
+    def read(self, topic):
+        return read_kafka(self.servers, topic)
+
+
+def read_kafka(servers, topic):
+    """(partition, key, headers, value) of all messages of a topic."""
+    from confluent_kafka import Consumer, TopicPartition
+
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "reader", "enable.auto.commit": False})
+    partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+    consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
+    count = sum(consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)[1]
+                for partition in partitions)
+    found = []
+    while len(found) < count:
+        message = consumer.poll(10)
+        assert message is not None and message.error() is None, message and message.error()
+        found.append((message.partition(), message.key(), message.headers(), message.value()))
+    consumer.close()
+    return found
+
+
+def kill_after(command, lines, pause=0.0):
+    """Runs a program that prints lines as it goes on, and kills it so many lines and seconds later."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    for _ in range(lines):
+        assert process.stdout.readline(), "it ended too early to be killed"
+    time.sleep(pause)
+    process.kill()
+    process.communicate()

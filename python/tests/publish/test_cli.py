@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The command `cudaccl`: run and publish."""
+
+import json
+import os
+import pty
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import termios
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+gi = pytest.importorskip("gi", reason="python3-gi is missing")
+gi.require_version("Gst", "1.0")
+from gi.repository import Gst  # noqa: E402
+
+from cudaccl.cli import make_parser  # noqa: E402
+from cudaccl.publish import Account, Spool  # noqa: E402
+from made import Mosquitto, Subscriber, free_port, make_password, until, write_clip  # noqa: E402
+
+Gst.init(None)
+if Gst.ElementFactory.find("cudaccl") is None:
+    pytest.skip("GStreamer has no element cudaccl", allow_module_level=True)
+
+SCHEMA = Path(__file__).resolve().parents[3] / "docs/records.schema.json"
+BALL = "videotestsrc pattern=ball num-buffers={} ! video/x-raw,width=160,height=120"
+LIVE = "videotestsrc is-live=true pattern=ball ! video/x-raw,width=160,height=120,framerate=100/1"
+CUDACCL = [sys.executable, "-m", "cudaccl"]
+FRAMES = 60
+
+
+def command(*arguments, **options):
+    return subprocess.run([*CUDACCL, *map(str, arguments)], capture_output=True, text=True, timeout=60, **options)
+
+
+def start(*arguments):
+    return subprocess.Popen([*CUDACCL, *map(str, arguments)], stderr=subprocess.PIPE, text=True)
+
+
+def lines_of(path):
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory):
+    return write_clip(tmp_path_factory.mktemp("clip") / "ball.avi", FRAMES)
+
+
+@pytest.mark.parametrize("name", ["label", "run", "publish"])
+def test_help_has_examples_that_can_be_read(cudaccl_command, name):
+    done = cudaccl_command(name, "--help")
+    assert done.returncode == 0 and "exit status:" in done.stdout
+    examples = re.findall(r"^  (cudaccl .*)$", done.stdout, re.MULTILINE)
+    assert len(examples) >= 3
+    for example in examples:
+        words = shlex.split(example)
+        assert words[1] == name
+        make_parser().parse_args(words[1:words.index(">") if ">" in words else None])
+
+
+def test_run_writes_every_frame_in_each_form(clip, tmp_path):
+    done = command("run", "--jsonl", tmp_path / "a.jsonl", "--csv", "-", "--parquet", tmp_path / "p", "-s",
+                   "threshold=200", "-s", "track=true", f"here={clip}")
+    assert done.returncode == 0, done.stderr
+    assert re.search(rf"here: {FRAMES} frames \(160x120\), {FRAMES} components, 1 started, 1 born", done.stderr)
+    found = lines_of(tmp_path / "a.jsonl")
+    assert [one["frame"] for one in found] == list(range(FRAMES))
+    assert {one["source"] for one in found} == {"here"}
+    assert [one["pts"] for one in found] == sorted(one["pts"] for one in found)
+    jsonschema = pytest.importorskip("jsonschema", reason="python3-jsonschema is missing")
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    for one in found:
+        validator.validate(one)
+    table = [line.split(",") for line in done.stdout.splitlines()]
+    area = table[0].index("area")
+    assert [line[area] for line in table[1:]] == [str(one["components"][0]["area"]) for one in found]
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
+    assert parquet.read_table(tmp_path / "p/components")["area"].to_pylist() == [
+        one["components"][0]["area"] for one in found]
+    assert parquet.read_table(tmp_path / "p/frames").num_rows == FRAMES
+
+
+def test_run_is_repeatable(clip):
+    first, second = (command("run", "-s", "threshold=200", clip) for _ in range(2))
+    assert first.stdout == second.stdout and first.stdout.count("\n") == FRAMES
+
+
+@pytest.mark.parametrize("arguments,status,text", [
+    (["no-such-file.avi"], 1, "is no URI, no camera, no file and no launch line"),
+    (["file:///no/such.avi"], 1, "such.avi"),
+    (["-s", "no-such=1", "videotestsrc num-buffers=1"], 2, "has no property no-such"),
+    (["-s", "foreground=magic", "videotestsrc num-buffers=1"], 1, "foreground"),
+    (["-s", "threshold", "videotestsrc num-buffers=1"], 2, "NAME=VALUE"),
+    (["-s", "output=mask", "videotestsrc num-buffers=1"], 2, "sets output itself"),
+    (["videotestsrc num-buffers=1", "videotestsrc num-buffers=2"], 2, "two sources have the name videotestsrc"),
+    (["!"], 2, "needs a name"),
+    (["--jsonl", "/dev/full", "a=videotestsrc num-buffers=1"], 3, "No space left on device; it ends before frame 0"),
+    (["--csv", "/dev/full", "a=videotestsrc num-buffers=1"], 3, "No space left on device"),
+    (["--jsonl", "/no/such/a.jsonl", "a=videotestsrc num-buffers=1"], 3, "No such file or directory"),
+    (["--wrong"], 2, "unrecognized arguments|required"),
+])
+def test_run_refuses(cudaccl_command, arguments, status, text):
+    done = cudaccl_command("run", *arguments)
+    assert done.returncode == status, done.stderr
+    assert re.search(text, done.stderr) and "Traceback" not in done.stderr
+
+
+def test_run_with_a_full_disk(small_disk):
+    """In a process with GStreamer, whose libunwind makes exceptions in other libraries fatal."""
+    pytest.importorskip("pyarrow", reason="pyarrow is missing")
+    done = command("run", "--parquet", small_disk / "p", "-s", "threshold=128", "-s", "connectivity=4-way",
+                   "videotestsrc pattern=snow num-buffers=60 ! video/x-raw,width=320,height=240")
+    assert done.returncode == 3, done.stderr
+    assert "No space left on device" in done.stderr
+    assert not [path for path in (small_disk / "p").rglob("*") if path.is_file()]
+
+
+def test_run_goes_on_behind_a_source_that_fails(clip, tmp_path):
+    broken = tmp_path / "broken.avi"
+    broken.write_bytes(clip.read_bytes()[:40] + bytes(1000))
+    done = command("run", "--stall", "5", "-s", "threshold=200", broken, clip)
+    assert done.returncode == 1 and "error: broken:" in done.stderr
+    assert done.stdout.count("\n") == FRAMES
+
+
+def test_frames_change_their_size(tmp_path):
+    for number, size in enumerate([(64, 48), (80, 60)]):
+        subprocess.run(
+            ["gst-launch-1.0", "-q", "videotestsrc", "num-buffers=1", "!",
+             f"video/x-raw,width={size[0]},height={size[1]}", "!", "pngenc", "!", "filesink",
+             f"location={tmp_path}/{number}.png"], check=True)
+    line = f"images=multifilesrc location={tmp_path}/%d.png caps=image/png,framerate=1/1 ! pngdec"
+    done = command("run", line)
+    assert done.returncode == 0 and "2 frames (64x48, 80x60)" in done.stderr, done.stderr
+    assert [(one["width"], one["height"]) for one in map(json.loads, done.stdout.splitlines())] == [(64, 48), (80, 60)]
+    done = command("publish", "--to", f"jsonl:{tmp_path}/a.jsonl", line)
+    assert done.returncode == 0 and "frames have 80x60 pixels now" in done.stderr, done.stderr
+
+
+def test_run_can_be_interrupted(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
+    process = start("run", "--parquet", tmp_path / "p", "--jsonl", tmp_path / "a.jsonl", LIVE)
+    until(lambda: (tmp_path / "a.jsonl").is_file() and len(lines_of(tmp_path / "a.jsonl")) > 5)
+    process.send_signal(signal.SIGINT)
+    assert "interrupted" in process.communicate(timeout=10)[1] and process.returncode == 130
+    assert parquet.read_table(tmp_path / "p/frames").num_rows == len(lines_of(tmp_path / "a.jsonl")) > 5
+
+
+@pytest.mark.parametrize("arguments", [["run", BALL.format(100000)], ["publish", "--to", "-", LIVE]])
+def test_reader_that_has_enough(arguments):
+    line = shlex.join([*CUDACCL, *arguments])
+    done = subprocess.run(["bash", "-c", f"{line} | head -n 1"], capture_output=True, text=True, timeout=20)
+    assert json.loads(done.stdout)["frame"] == 0 and "Traceback" not in done.stderr
+
+
+def test_progress_on_a_terminal(clip):
+    pytest.importorskip("tqdm", reason="tqdm is missing")
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 120))
+    subprocess.run([*CUDACCL, "run", clip], stdout=subprocess.DEVNULL, stderr=theirs, timeout=20, check=True)
+    shown = os.read(ours, 65536).decode()
+    assert re.search(rf"ball: 100%.*{FRAMES}/{FRAMES} \[\d+:\d+<\d+:\d+, .*frames/s\]", shown), shown
+    assert "%" not in command("run", clip).stderr
+
+
+def test_publish_a_file(clip, mosquitto, tmp_path):
+    subscriber = Subscriber(mosquitto.port)
+    arguments = ["publish", "--spool", tmp_path / "spool", "--to", f"mqtt://127.0.0.1:{mosquitto.port}/{{source}}/x",
+                 "--to", f"jsonl:{tmp_path}/a.jsonl", "-s", "threshold=200", clip]
+    for _ in range(2):  # a file that was complete is published again
+        done = command(*arguments)
+        assert done.returncode == 0, done.stderr
+        assert f"{{source}}/x: ball: {FRAMES} frames sent, 0 wait, 0 lost" in done.stderr
+    until(lambda: len(subscriber.messages) == 2 * FRAMES)
+    subscriber.stop()
+    found = [json.loads(message.payload) for message in subscriber.messages]
+    assert found == lines_of(tmp_path / "a.jsonl")
+    assert [one["frame"] for one in found] == 2 * list(range(FRAMES))
+    assert len({one["run"] for one in found}) == 2
+    assert {message.topic for message in subscriber.messages} == {"ball/x"}
+
+
+def test_publish_goes_on_with_a_file_after_kill(mosquitto, tmp_path):
+    frames = 3000
+    clip = write_clip(tmp_path / "long.avi", frames)
+    subscriber = Subscriber(mosquitto.port)
+    arguments = ["publish", "--spool", tmp_path, "--to", f"mqtt://127.0.0.1:{mosquitto.port}", "-s", "threshold=200",
+                 clip]
+    process = start(*arguments)
+    until(lambda: len(subscriber.messages) > 100)
+    process.kill()
+    process.wait()
+    before = len(subscriber.messages)
+    assert before < frames, "it was too fast to be killed"
+    done = command(*arguments)
+    assert done.returncode == 0 and "long: goes on with frame" in done.stderr
+    until(lambda: subscriber.messages[-1].payload.find(b'"frame":2999,') > 0)
+    subscriber.stop()
+    keys = [dict(message.properties.UserProperty)["key"] for message in subscriber.messages]
+    run = keys[0].split("/")[1]
+    assert list(dict.fromkeys(keys)) == [f"long/{run}/{frame}" for frame in range(frames)]
+
+
+def test_a_file_waits_for_a_broker_and_goes_on_after_a_signal(clip, tmp_path):
+    port = free_port()
+    arguments = ["publish", "--spool", tmp_path, "--spool-size", "5K", "--drain", "0", "--to",
+                 f"mqtt://127.0.0.1:{port}", "-s", "threshold=200", clip]
+    process = start(*arguments)
+    until(lambda: any(tmp_path.glob("*.db")))
+    time.sleep(1)
+    process.send_signal(signal.SIGTERM)
+    error = process.communicate(timeout=10)[1]
+    waiting = int(re.search(r"ball: 0 frames sent, (\d+) wait, 0 lost", error)[1])
+    assert process.returncode == 0 and 5 < waiting < FRAMES
+    broker = Mosquitto(tmp_path, port=port)
+    try:
+        subscriber = Subscriber(port)
+        arguments[6] = "10"
+        done = command(*arguments)
+        assert f"ball: goes on with frame {waiting}" in done.stderr, done.stderr
+        assert f"ball: {FRAMES} frames sent, 0 wait, 0 lost" in done.stderr
+        until(lambda: len(subscriber.messages) == FRAMES)
+        subscriber.stop()
+    finally:
+        broker.stop()
+    assert [json.loads(message.payload)["frame"] for message in subscriber.messages] == list(range(FRAMES))
+
+
+def spool_of(folder):
+    return Spool(next(Path(folder).glob("*.db")))
+
+
+def test_publish_waits_for_a_broker_and_a_later_process_sends(tmp_path):
+    port = free_port()
+    to = ["publish", "--spool", tmp_path, "--to", f"mqtt://127.0.0.1:{port}", "--drain", "0.5"]
+    done = command(*to, BALL.format(20))
+    assert done.returncode == 0
+    assert "Connection refused; messages wait in" in done.stderr
+    assert "videotestsrc: 0 frames sent, 20 wait, 0 lost" in done.stderr
+    broker = Mosquitto(tmp_path, port=port)
+    try:
+        subscriber = Subscriber(port)
+        done = command(*to[:-1], "10")
+        assert done.returncode == 0 and "videotestsrc: 20 frames sent, 0 wait, 0 lost" in done.stderr
+        until(lambda: len(subscriber.messages) == 20)
+        subscriber.stop()
+    finally:
+        broker.stop()
+
+
+def test_publish_counts_what_is_lost(cudaccl_command, tmp_path):
+    done = cudaccl_command("publish", "--spool", tmp_path, "--spool-size", "2K", "--drain", "0", "--to",
+                   f"mqtt://127.0.0.1:{free_port()}", "-s", "threshold=200", BALL.format(50))
+    assert done.returncode == 3
+    assert "are lost, from frame 5: the spool has reached its limit" in done.stderr
+    assert "0 frames sent, 5 wait, 45 lost (45 at the limit of the spool)" in done.stderr
+    spool = spool_of(tmp_path)
+    assert spool.accounts()["videotestsrc"] == Account(spooled=5, full=45)
+    spool.close()
+
+
+def test_publish_with_a_full_disk(cudaccl_command, small_disk):
+    done = cudaccl_command("publish", "--spool", small_disk, "--drain", "0", "--to", f"mqtt://127.0.0.1:{free_port()}",
+                   "videotestsrc pattern=snow num-buffers=8 ! video/x-raw,width=160,height=120")
+    assert done.returncode == 3 and "Traceback" not in done.stderr
+    assert re.search("are lost, from frame .*(full|disk I/O error)", done.stderr)
+    account = re.search(r"0 frames sent, (\d+) wait, (\d+) lost \(\d+ because of the disk\)", done.stderr)
+    assert int(account[1]) + int(account[2]) == 8
+
+
+@pytest.mark.parametrize("arguments,status,text", [
+    (["--to", "mqtt://me:secret@host", "x"], 2, "password in a command line"),
+    (["--to", "gopher://host", "x"], 2, "is no sink"),
+    (["x"], 2, "required: --to"),
+    (["--to", "-", "--metrics", "high", "x"], 2, "is no \\[HOST:\\]PORT"),
+    (["--to", "-", "--spool-size", "0", "x"], 2, "is no size"),
+    (["--to", "-", "--drain", "-1", "x"], 2, "no number of seconds"),
+    (["--to", "-", "no-such-file"], 1, "error: no-such-file: .* no launch line"),
+    (["--to", "-", "-s", "no-such=1", "a=videotestsrc num-buffers=1"], 2, "has no property"),
+    (["--to", "jsonl:/no/such/a.jsonl", "a=videotestsrc num-buffers=1"], 3, "No such file"),
+    (["--to", "jsonl:/dev/full", "a=videotestsrc num-buffers=3"], 3, "3 lost \\(3 because of the disk\\)"),
+])
+def test_publish_refuses(cudaccl_command, arguments, status, text, tmp_path):
+    done = cudaccl_command("publish", "--spool", tmp_path, *arguments)
+    assert done.returncode == status, done.stderr
+    assert re.search(text, done.stderr) and "Traceback" not in done.stderr
+
+
+def test_wrong_password(cudaccl_command, tmp_path):
+    (tmp_path / "password").write_text("wrong\n")
+    passwords = make_password(tmp_path, "me", "secret")
+    broker = Mosquitto(tmp_path, "allow_anonymous false", f"password_file {passwords}")
+    try:
+        to = f"mqtt://me@127.0.0.1:{broker.port}?password-file={tmp_path}/password"
+        done = cudaccl_command("publish", "--spool", tmp_path, "--to", to, "a=videotestsrc num-buffers=1")
+        assert done.returncode == 3 and "refuses the connection" in done.stderr and "wrong" not in done.stderr
+    finally:
+        broker.stop()
+
+
+def test_live_source_has_metrics_and_ends_by_a_signal(tmp_path):
+    port = free_port()
+    process = start("publish", "--to", f"jsonl:{tmp_path}/a.jsonl", "--metrics", f"127.0.0.1:{port}", "-s",
+                    "threshold=200", "-s", "track=true", f"live={LIVE}")
+
+    def figures():
+        try:
+            return urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
+        except OSError:
+            return ""
+
+    until(lambda: re.search(r'cudaccl_frames_total{source="live"} [1-9]\d', figures()))
+    text = figures()
+    process.send_signal(signal.SIGTERM)
+    error = process.communicate(timeout=10)[1]
+    assert process.returncode == 0, error
+    count = len(lines_of(tmp_path / "a.jsonl"))
+    assert f"live: {count} frames sent, 0 wait, 0 lost" in error
+    for line in ('cudaccl_source_up{source="live"} 1.0', 'cudaccl_tracks{source="live"} 1.0',
+                 'cudaccl_events_total{source="live",type="born"} 1.0'):
+        assert line in text
+    assert re.search(r'cudaccl_latency_seconds_count{source="live"} \d\d', text)
+    below = re.search(r'cudaccl_latency_seconds_bucket{le="10.0",source="live"} (\d+)', text)[1]
+    assert int(below) >= 10
+
+
+CAMERA = """
+import sys, gi
+gi.require_version("Gst", "1.0")
+gi.require_version("GstRtspServer", "1.0")
+from gi.repository import GLib, Gst, GstRtspServer
+Gst.init(None)
+server = GstRtspServer.RTSPServer(service=sys.argv[1], address="127.0.0.1")
+factory = GstRtspServer.RTSPMediaFactory(shared=True)
+factory.set_launch("( videotestsrc is-live=true pattern=ball"
+                   " ! video/x-raw,format=I420,width=160,height=120,framerate=30/1 ! jpegenc ! rtpjpegpay name=pay0 )")
+server.get_mount_points().add_factory("/live", factory)
+server.attach(None)
+print("ready", flush=True)
+GLib.MainLoop().run()
+"""
+
+
+def start_camera(port):
+    process = subprocess.Popen([sys.executable, "-c", CAMERA, str(port)], stdout=subprocess.PIPE, text=True)
+    if process.stdout.readline() != "ready\n":
+        pytest.skip("no RTSP server: install gir1.2-gst-rtsp-server-1.0")
+    return process
+
+
+def test_camera_that_goes_away_is_opened_again(tmp_path):
+    port = free_port()
+    path = tmp_path / "a.jsonl"
+    camera = start_camera(port)
+    process = start("publish", "--to", f"jsonl:{path}", "--stall", "2", f"cam=rtsp://127.0.0.1:{port}/live")
+    try:
+        until(lambda: path.is_file() and len(lines_of(path)) > 3, 20)
+        camera.kill()
+        camera.wait()
+        before = len(lines_of(path))
+        time.sleep(0.5)
+        camera = start_camera(port)
+        until(lambda: len({one["run"] for one in lines_of(path)}) > 1, 30)
+    finally:
+        camera.kill()
+        process.send_signal(signal.SIGTERM)
+        error = process.communicate(timeout=20)[1]
+    assert process.returncode == 0, error
+    assert "cam: " in error and "it will be opened again in 0.5 seconds" in error
+    assert len(lines_of(path)) > before
+
+
+def test_silent_source_is_opened_again(tmp_path):
+    process = start("publish", "--to", f"jsonl:{tmp_path}/a.jsonl", "--stall", "0.3",
+                    "quiet=videotestsrc is-live=true ! valve drop=true")
+    lines = [process.stderr.readline() for _ in range(2)]
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=10)
+    assert process.returncode == 0
+    for line, pause in zip(lines, ("0.5", "1")):
+        assert line == f"cudaccl: quiet: no frame came for a long time; it will be opened again in {pause} seconds\n"
+
+
+def test_silent_source_fails_in_run():
+    done = command("run", "--stall", "0.3", "quiet=videotestsrc is-live=true ! valve drop=true")
+    assert done.returncode == 1 and "error: quiet: no frame came for a long time" in done.stderr

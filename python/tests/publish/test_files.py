@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Reports as JSON, JSON lines and Parquet."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy
+import pytest
+
+from cudaccl.publish import Account, JsonLinesSink, ParquetSink, SinkError
+from made import report, report_with_shapes
+
+SCHEMA = Path(__file__).resolve().parents[3] / "docs/records.schema.json"
+
+
+def test_json_has_the_schema():
+    jsonschema = pytest.importorskip("jsonschema", reason="python3-jsonschema is missing")
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    for made in (report(), report(tracked=False), report(n=0), replace(report(), pts=None), report_with_shapes()):
+        validator.validate(json.loads(made.json))
+    for wrong in ({"frame": -1}, {"polygons": []}, {"polygons": [{"label": 1}], "polygons_truncated": False}):
+        with pytest.raises(jsonschema.ValidationError):
+            validator.validate(report().as_dict() | wrong)
+
+
+def test_json_has_every_field():
+    found = json.loads(report(frame=3).json)
+    assert {name: value for name, value in found.items() if name not in ("components", "tracks", "events")} == {
+        "schema": "cudaccl-1", "source": "a", "run": "r", "frame": 3, "pts": 120, "width": 320, "height": 240,
+        "n_components": 2, "overflow": False, "relearning": False, "level": 0}
+    assert found["components"][1] == {
+        "label": 2, "id": 102, "age": 3, "area": 10, "box": [1, 2, 3, 4], "centroid": [0.1, 0.33333334],
+        "moments": [1.5, -0.25, 1e-07], "perimeter": 14, "euler": -1, "value": 255, "flags": ["touches_border", "cut"]}
+    assert found["tracks"] == [
+        {"id": 101, "age": 0, "component": 0, "first_time": -5, "last_time": 40, "box": [0, 0, 65535, 0],
+         "centroid": [0, 0], "velocity": [2.5, -3], "parent": 0, "zones": ["door", "Gäßchen"],
+         "flags": ["confirmed"]},
+        {"id": 102, "age": 0, "component": None, "first_time": -5, "last_time": 40, "box": [0, 0, 65535, 0],
+         "centroid": [0, 0], "velocity": [2.5, -3], "parent": 0, "zones": [], "flags": ["predicted", "newborn"]}]
+    assert [(event["type"], event["zone"], event["line"]) for event in found["events"]] == [
+        ("born", None, None), ("entered", "Gäßchen", None), ("crossed-left", None, "gate")]
+
+
+def test_json_has_grey_statistics_and_polygons():
+    found = json.loads(report_with_shapes().json)
+    assert [component["grey"] for component in found["components"]] == [
+        {"sum": 1 << 40, "min": 1, "max": 65535, "mean": 0.33333334, "variance": 0.1, "centroid": [2.5, 3]}] * 2
+    assert found["polygons_truncated"] is True
+    assert found["polygons"] == [  # their ids are those of the components
+        {"label": 2, "id": 102, "kind": "hull", "vertices": [[0, 0], [2, 0], [0, 2]]},
+        {"label": 2, "id": 102, "kind": "hole", "vertices": [[1, 1], [1, 2], [2, 2], [2, 0.1]]}]
+    plain = json.loads(report().json)
+    assert not {"polygons", "polygons_truncated"} & plain.keys() and "grey" not in plain["components"][0]
+
+
+def test_reals_read_back_as_the_same_bits():
+    values = numpy.random.default_rng(1).integers(1, 0x7f7fffff, 5000, "u4").view("f4")
+    made = replace(report(n=5000), components=report(n=5000).components)
+    made.components["cx"] = values
+    found = json.loads(made.json)["components"]
+    assert numpy.array_equal(numpy.array([one["centroid"][0] for one in found], "f4"), values)
+
+
+def test_other_arrays_are_refused():
+    with pytest.raises(TypeError, match="label"):
+        replace(report(), components=numpy.zeros(3)).json
+
+
+def test_lines_are_appended_and_an_incomplete_one_stays_alone(tmp_path):
+    path = tmp_path / "a.jsonl"
+    for frame in range(2):
+        sink = JsonLinesSink(path, append=True)
+        assert sink.put(report(frame))
+        sink.close()
+    path.write_bytes(path.read_bytes() + b'{"torn')
+    sink = JsonLinesSink(path, append=True)
+    sink.put(report(2))
+    sink.close()
+    lines = path.read_text().splitlines()
+    assert [json.loads(line)["frame"] for line in lines if line != '{"torn'] == [0, 1, 2]
+    JsonLinesSink(path).close()
+    assert path.read_bytes() == b""
+
+
+def test_file_that_cannot_be_opened(tmp_path):
+    with pytest.raises(SinkError, match="No such file"):
+        JsonLinesSink(tmp_path / "none/a.jsonl")
+    (tmp_path / "file").touch()
+    with pytest.raises(SinkError, match="Not a directory"):
+        ParquetSink(tmp_path / "file")
+
+
+def test_full_disk_is_counted_and_goes_on(tmp_path, small_disk):
+    sink = JsonLinesSink(small_disk / "a.jsonl")
+    kept = [frame for frame in range(400) if sink.put(report(frame, n=10))]
+    assert "No space left" in sink.error
+    assert sink.accounts()["a"] == Account(sent=len(kept), disk=400 - len(kept))
+    written = (small_disk / "a.jsonl").read_bytes()
+    assert written == b"".join(report(frame, n=10).json + b"\n" for frame in kept)  # no part of a line
+    os.unlink(small_disk / "filler")
+    assert sink.put(report(400)) and sink.error is None
+    sink.close()
+    lines = (small_disk / "a.jsonl").read_text().splitlines()
+    assert [json.loads(line)["frame"] for line in lines] == [*kept, 400]
+
+
+def test_standard_output():
+    code = ("from cudaccl.publish import JsonLinesSink; from made import report; s = JsonLinesSink('-');"
+            "s.put(report(0)); s.put(report(1)); s.close()")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=Path(__file__).parent)
+    assert done.stdout == report(0).json + b"\n" + report(1).json + b"\n"
+
+
+def test_parquet_has_what_json_has(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
+    sink = ParquetSink(tmp_path)
+    reports = [report(0), report(1, source="b", tracked=False), report(2, n=0), replace(report(3), pts=None)]
+    for one in reports:
+        assert sink.put(one)
+    assert sink.accounts()["a"] == Account(spooled=3)
+    assert not list(tmp_path.rglob("*.parquet"))
+    sink.close()
+    assert sink.accounts() == {"a": Account(sent=3), "b": Account(sent=1)}
+    tables = {name: parquet.read_table(tmp_path / name / "part.parquet")
+              for name in ("frames", "components", "tracks", "events")}
+    dicts = [one.as_dict() for one in reports]
+    assert tables["frames"].to_pylist() == [
+        {name: one[name] for name in tables["frames"].column_names} for one in dicts]
+    for name in ("components", "tracks", "events"):
+        found = tables[name].to_pylist()
+        wanted = [flat(row) | {key: one[key] for key in ("source", "run", "frame", "pts")}
+                  for one in dicts for row in one.get(name, [])]
+        assert len(found) == len(wanted) > 0
+        for row, want in zip(found, wanted):
+            row["flags"] = [flag for flag, value in row.items() if value is True]
+            assert {key: row[key] for key in want if key != "flags"} == pytest.approx(
+                {key: value for key, value in want.items() if key != "flags"})
+            assert row["flags"] == want.get("flags", [])
+
+
+def flat(row):
+    parts = {"box": ("box_x", "box_y", "box_width", "box_height"), "centroid": ("centroid_x", "centroid_y"),
+             "moments": ("moments_xx", "moments_xy", "moments_yy"), "velocity": ("velocity_x", "velocity_y"),
+             "position": ("position_x", "position_y")}
+    result = {}
+    for key, value in row.items():
+        result |= dict(zip(parts[key], value)) if key in parts else {key: value}
+    return result
+
+
+def test_parquet_has_units_and_bounded_row_groups(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
+    sink = ParquetSink(tmp_path, "long")
+    for frame in range(30):
+        sink.put(report(frame, n=10_000, tracked=False))
+        assert len(sink._reports) < 8  # in memory
+    sink.close()
+    file = parquet.ParquetFile(tmp_path / "components/long.parquet")
+    assert file.metadata.num_rows == 300_000
+    groups = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+    assert len(groups) >= 4 and max(groups) <= 1 << 16
+    schema = file.schema_arrow
+    assert schema.metadata[b"schema"] == b"cudaccl-1"
+    assert schema.field("moments_xx").metadata == {b"unit": "px²".encode()}
+    assert schema.field("pts").metadata == {b"unit": b"ns"}
+    assert str(schema.field("box_x").type) == "uint32"
+
+
+def test_parquet_begins_new_files(tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is missing")
+    sink = ParquetSink(tmp_path, "live", minutes=1e-9)
+    for frame in range(3):
+        sink.put(report(frame))
+    assert sorted(path.name for path in (tmp_path / "frames").iterdir()) == [
+        "live-1.parquet", "live-2.parquet", "live-3.parquet.part", "live.parquet"]
+    sink.close()
+
+
+def test_parquet_on_a_full_disk_is_counted(small_disk):
+    pytest.importorskip("pyarrow", reason="pyarrow is missing")
+    sink = ParquetSink(small_disk / "out")
+    noise = numpy.random.default_rng(1)
+    for frame in range(8):
+        made = report(frame, n=20_000)
+        made.components["area"] = noise.integers(0, 1 << 32, 20_000, "u4")
+        sink.put(made)
+    sink.close()
+    assert "No space left" in sink.error
+    assert sink.accounts() == {"a": Account(disk=8)}
+    assert not [path for path in (small_disk / "out").rglob("*") if path.is_file()]

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The command `cudaccl label`, against SciPy."""
+
+import csv
+import functools
+import json
+import re
+
+import numpy
+import pytest
+
+image_module = pytest.importorskip("PIL.Image", reason="pillow is missing")
+ndimage = pytest.importorskip("scipy.ndimage", reason="scipy is missing")
+
+EIGHT = numpy.ones((3, 3), int)
+
+
+@pytest.fixture
+def label(cudaccl_command):
+    return functools.partial(cudaccl_command, "label")
+
+
+@pytest.fixture
+def count_of(label):
+    """Components of an image."""
+
+    def count(*arguments):
+        done = label(*arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.count("\n") - 1
+
+    return count
+
+
+def noise(shape, density=0.3, seed=1):
+    return numpy.random.default_rng(seed).random(shape) < density
+
+
+def save(path, pixels):
+    image_module.fromarray(pixels).save(path)
+    return path
+
+
+def test_filters_remove_from_labels(label, tmp_path):
+    bits = noise((120, 161))
+    path = save(tmp_path / "noise.png", bits)
+    done = label("--labels", "tiff", "--out", tmp_path, "-s", "min_area=6", path)
+    assert done.returncode == 0, done.stderr
+    wanted, _ = ndimage.label(bits, EIGHT)
+    areas = numpy.bincount(wanted.ravel())
+    areas[0] = 0
+    found = numpy.asarray(image_module.open(tmp_path / "noise-labels.tiff"))
+    assert numpy.array_equal(found, numpy.where(areas[wanted] >= 6, wanted, 0)) and 0 < (found != 0).sum() < bits.sum()
+
+
+@pytest.mark.parametrize("suffix", ["png", "tiff"])
+def test_labels_picture_and_records_are_scipys(label, tmp_path, suffix):
+    bits = noise((120, 161))
+    path = save(tmp_path / "noise.png", bits.astype(numpy.uint8) * 200)
+    done = label("--labels", suffix, "--picture", "--out", tmp_path / "out", "--jsonl", tmp_path / "a.jsonl",
+                 "--csv", "-", path)
+    assert done.returncode == 0, done.stderr
+    wanted, count = ndimage.label(bits, EIGHT)
+    found = numpy.asarray(image_module.open(tmp_path / f"out/noise-labels.{suffix}"))
+    assert numpy.array_equal(found, wanted) and count > 255
+    picture = numpy.asarray(image_module.open(tmp_path / "out/noise-picture.png"))
+    assert picture.shape == (120, 161, 3) and not picture[~bits].any()
+    colors = picture.reshape(-1, 3)[numpy.unique(wanted, return_index=True)[1]]
+    assert numpy.array_equal(picture, colors[wanted])  # one colour each
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    areas = numpy.bincount(wanted.ravel())[1:]
+    assert [int(row["area"]) for row in rows] == areas.tolist()
+    centers = ndimage.center_of_mass(bits, wanted, range(1, count + 1))
+    assert numpy.allclose([(float(row["centroid_y"]), float(row["centroid_x"])) for row in rows], centers, atol=1e-4)
+    report = json.loads((tmp_path / "a.jsonl").read_text())
+    assert (report["source"], report["frame"], report["pts"], report["width"], report["n_components"]) == (
+        "noise", 0, None, 161, count)
+    assert [one["area"] for one in report["components"]] == areas.tolist()
+
+
+def test_settings(label, tmp_path):
+    bits = noise((50, 70))
+    path = save(tmp_path / "noise.png", bits.astype(numpy.uint8) * 200)
+    done = label("-s", "connectivity=4", "-s", "min-area=4", "-s", "threshold=200", path)
+    wanted = numpy.bincount(ndimage.label(bits)[0].ravel())[1:]
+    assert [int(row["area"]) for row in csv.DictReader(done.stdout.splitlines())] == wanted[wanted >= 4].tolist()
+
+
+def test_more_components_than_room(label, count_of, tmp_path):
+    dots = numpy.zeros((530, 530), numpy.uint8)
+    dots[::2, ::2] = 255
+    path = save(tmp_path / "dots.png", dots)
+    assert count_of("--labels", "tiff", "--out", tmp_path, path) == 70_225
+    assert numpy.asarray(image_module.open(tmp_path / "dots-labels.tiff")).max() == 70_225
+    done = label("--labels", "png", "--out", tmp_path, path)
+    assert done.returncode == 1 and "70225 labels do not fit into 16 bits; take --labels tiff" in done.stderr
+    assert not (tmp_path / "dots-labels.png").exists()
+
+
+def test_kinds_of_images(label, count_of, tmp_path):
+    bits = noise((40, 60))
+    wanted = ndimage.label(bits, EIGHT)[1]
+    assert count_of(save(tmp_path / "bits.png", bits)) == wanted
+    wide = save(tmp_path / "wide.png", bits.astype(numpy.uint16) * 40000)
+    assert count_of("-s", "threshold=40000", wide) == wanted and count_of("-s", "threshold=40001", wide) == 0
+    color = save(tmp_path / "color.png", numpy.stack([bits * 255, bits * 200, bits * 255], 2).astype(numpy.uint8))
+    assert count_of("-s", "threshold=128", color) == wanted
+    image_module.open(color).convert("P").save(tmp_path / "palette.png")
+    assert count_of("-s", "threshold=128", tmp_path / "palette.png") == wanted
+    pages = [image_module.fromarray(noise((20, 20), seed=seed)) for seed in (1, 2)]
+    pages[0].save(tmp_path / "pages.tiff", save_all=True, append_images=pages[1:])
+    done = label(tmp_path / "pages.tiff")
+    assert set(re.findall("^pages-[12]", done.stdout, re.MULTILINE)) == {"pages-1", "pages-2"}
+
+
+@pytest.mark.parametrize("arguments,status,text", [
+    (["none.png"], 1, "none.png: No such file"),
+    (["text.png"], 1, "text.png: cannot identify image file"),
+    (["real.tiff"], 1, "8 or 16 bits are needed"),
+    (["-s", "no_such=1", "good.png"], 2, "unknown keyword no_such"),
+    (["-s", "threshold=x", "good.png"], 2, "threshold must be an integer"),
+    (["-s", "threshold", "good.png"], 2, "a setting is NAME=VALUE"),
+    (["--labels", "bmp", "good.png"], 2, "invalid choice"),
+    (["--csv", "/dev/full", "good.png"], 3, "No space left"),
+    (["--labels", "png", "--out", "text.png/x", "good.png"], 3, "cannot be made: Not a directory"),
+    ([], 2, "required: IMAGE"),
+])
+def test_refuses(arguments, status, text, label, tmp_path):
+    (tmp_path / "text.png").write_text("text")
+    save(tmp_path / "real.tiff", numpy.zeros((4, 4), numpy.float32))
+    save(tmp_path / "good.png", noise((4, 4)))
+    done = label(*arguments, cwd=tmp_path)
+    assert done.returncode == status, done.stderr
+    assert text in done.stderr and "Traceback" not in done.stderr
+
+
+def test_goes_on_behind_an_image_that_fails(label, tmp_path):
+    good = save(tmp_path / "good.png", noise((9, 9)))
+    done = label(tmp_path / "none.png", good)
+    assert done.returncode == 1 and "\ngood,0,," in done.stdout
+
+
+def test_picture_on_a_full_disk(label, small_disk, tmp_path):
+    path = save(tmp_path / "noise.png", noise((900, 900)))
+    done = label("--picture", "--labels", "tiff", "--out", small_disk, "--csv", tmp_path / "a.csv", path)
+    assert done.returncode == 3 and "noise-" in done.stderr and "No space left" in done.stderr
+    assert [file.name for file in small_disk.iterdir() if file.suffix == ".tiff"] == []

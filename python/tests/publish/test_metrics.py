@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Figures for Prometheus, over HTTP."""
+
+import sys
+import types
+import urllib.request
+
+import pytest
+
+pytest.importorskip("prometheus_client", reason="prometheus-client is missing")
+
+from prometheus_client.parser import text_string_to_metric_families  # noqa: E402
+
+from cudaccl.publish import Metrics, SinkError  # noqa: E402
+from cudaccl.publish.spool import Account  # noqa: E402
+from made import free_port, report  # noqa: E402
+
+
+class BrokerSinkOfTest:
+    name = "mqtt://host"
+    connected = True
+
+    class spool:
+        size = staticmethod(lambda: 77)
+
+    def accounts(self):
+        return {"a": Account(sent=5, spooled=2, full=3, disk=0, refused=1)}
+
+
+def scrape(port):
+    """{(name, labels): value}"""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+        text = answer.read().decode()
+    return {(sample.name, *sorted(sample.labels.items())): sample.value
+            for family in text_string_to_metric_families(text) for sample in family.samples}
+
+
+@pytest.fixture
+def served():
+    metrics = Metrics([BrokerSinkOfTest()])
+    port = free_port()
+    stop = metrics.serve(port, "127.0.0.1")
+    yield metrics, port
+    stop()
+
+
+def test_figures(served):
+    metrics, port = served
+    metrics.source_started("a")
+    metrics.source_started("b")
+    metrics.observe(report(0), latency=0.03125)
+    metrics.observe(report(1), latency=0.25)
+    metrics.observe(report(0, "b", tracked=False))
+    metrics.source_stopped("b")
+    found = scrape(port)
+    a, b = ("source", "a"), ("source", "b")
+    assert {key: found[key] for key in found if key[0].startswith("cudaccl_") and "created" not in key[0]
+            and "bucket" not in key[0] and "device" not in key[0]} == {
+        ("cudaccl_frames_total", a): 2, ("cudaccl_frames_total", b): 1,
+        ("cudaccl_components_total", a): 4, ("cudaccl_components_total", b): 2,
+        ("cudaccl_overflow_frames_total", a): 0, ("cudaccl_overflow_frames_total", b): 0,
+        ("cudaccl_events_total", a, ("type", "born")): 2, ("cudaccl_events_total", a, ("type", "entered")): 2,
+        ("cudaccl_events_total", a, ("type", "crossed-left")): 2,
+        ("cudaccl_tracks", a): 1,
+        ("cudaccl_latency_seconds_count", a): 2, ("cudaccl_latency_seconds_sum", a): 0.28125,
+        ("cudaccl_source_up", a): 1, ("cudaccl_source_up", b): 0,
+        ("cudaccl_source_starts_total", a): 1, ("cudaccl_source_starts_total", b): 1,
+        **{("cudaccl_sink_frames_total", ("outcome", outcome), ("sink", "mqtt://host"), a): count
+           for outcome, count in (("sent", 5), ("full", 3), ("disk", 0), ("refused", 1))},
+        ("cudaccl_sink_spooled_frames", ("sink", "mqtt://host"), a): 2,
+        ("cudaccl_sink_spooled_bytes", ("sink", "mqtt://host")): 77,
+        ("cudaccl_sink_up", ("sink", "mqtt://host")): 1,
+    }
+    assert found["cudaccl_latency_seconds_bucket", ("le", "0.05"), a] == 1
+    assert found["process_resident_memory_bytes",] > 1e6
+
+
+def test_stats_of_the_element_grow_over_restarts(served):
+    metrics, port = served
+    stats = {"frames": 10, "late": 2, "corrupt": 1, "dropped": 3, "label-us-mean": 500.0, "upload-us-mean": 0.0}
+    metrics.source_started("a")
+    metrics.observe_stats("a", stats)
+    metrics.observe_stats("a", stats | {"frames": 20, "late": 3, "dropped": 4})
+    metrics.source_started("a")  # counts of the element begin again
+    metrics.observe_stats("a", stats)
+    found = scrape(port)
+    a = ("source", "a")
+    assert found["cudaccl_late_frames_total", a] == 5
+    assert found["cudaccl_corrupt_frames_total", a] == 2
+    assert found["cudaccl_dropped_frames_total", a] == 7
+    assert found["cudaccl_device_seconds_total", a, ("stage", "label")] == pytest.approx(0.015)
+
+
+def test_memory_of_gpus(served, monkeypatch):
+    """With a library that answers as NVIDIA's does."""
+    _, port = served
+    library = types.SimpleNamespace(
+        nvmlInit=lambda: None, nvmlShutdown=lambda: None, nvmlDeviceGetCount=lambda: 2,
+        nvmlDeviceGetHandleByIndex=lambda index: index,
+        nvmlDeviceGetMemoryInfo=lambda handle: types.SimpleNamespace(used=1000 + handle))
+    monkeypatch.setitem(sys.modules, "pynvml", library)
+    found = scrape(port)
+    assert [found["cudaccl_device_memory_bytes", ("device", index)] for index in "01"] == [1000, 1001]
+
+
+def test_port_that_is_in_use(served):
+    _, port = served
+    with pytest.raises(SinkError, match="Address already in use"):
+        Metrics().serve(port, "127.0.0.1")

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every line and table of docs/publishing.md, and the log of a session."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+import pytest
+
+for module in ("gi", "PIL.Image", "paho.mqtt.client", "confluent_kafka", "pyarrow", "prometheus_client"):
+    pytest.importorskip(module, reason=f"{module} is missing")
+
+from cudaccl.cli import errors, make_parser  # noqa: E402
+from cudaccl.publish import Metrics, Spool  # noqa: E402
+from made import Mosquitto, free_port, make_certificate, make_password, report, write_clip  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[3]
+DOCUMENT = (ROOT / "docs" / "publishing.md").read_text()
+LINES = [line for block in re.findall(r"^```sh\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
+         for line in block.splitlines()]
+CAMERA = "'videotestsrc is-live=true num-buffers=5 pattern=ball ! video/x-raw,width=64,height=48'"
+
+
+def chapter(title):
+    return DOCUMENT.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def first_cells(text):
+    return re.findall(r"^\| `?([^`|]+?)`? \|", text, re.MULTILINE)[1:]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """With the files that the lines name."""
+    from PIL import Image
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    for name in ("mask.png", "scan.png"):
+        Image.fromarray((numpy.random.default_rng(1).random((60, 80)) < 0.3).astype("u1") * 250).save(name)
+    write_clip("clip.avi", 20)
+    return tmp_path
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_line(line, folder, request):
+    if "mqtt" in line:
+        broker = Mosquitto(folder)
+        request.addfinalizer(broker.stop)
+        line = line.replace("mqtt://localhost", f"mqtt://127.0.0.1:{broker.port}")
+    if "mqtts" in line:
+        make_certificate(folder, "ca")
+        (folder / "password").write_text("secret\n")
+        broker = Mosquitto(folder, "allow_anonymous false", f"password_file {make_password(folder, 'me', 'secret')}",
+                           f"certfile {folder}/ca.pem", f"keyfile {folder}/ca.key")
+        request.addfinalizer(broker.stop)
+        line = line.replace("me@broker", f"me@localhost:{broker.port}")
+    if "kafka" in line:
+        line = line.replace("kafka://localhost", f"kafka://{request.getfixturevalue('kafka').servers}")
+    line = re.sub(r"(\w+=)?rtsp://camera/live", lambda found: CAMERA.replace("'", f"'{found[1] or 'camera='}", 1), line)
+    line = line.replace("127.0.0.1:9464", f"127.0.0.1:{free_port()}")
+    line = line.replace("cudaccl ", f"{sys.executable} -m cudaccl ", 1)
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    if " publish " in line and "--drain" not in line:
+        count = 5 if "is-live" in line else 20
+        assert len(re.findall(rf"{count} frames sent, 0 wait, 0 lost", done.stderr)) == line.count("--to")
+
+
+def test_snippet(folder, mosquitto):
+    code = re.search(r"^```python\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)[1]
+    code = code.replace("mqtt://localhost", f"mqtt://127.0.0.1:{mosquitto.port}")
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    spool = Spool(next(Path("spool").glob("*.db")))
+    assert spool.accounts()["door"].sent == 20
+    spool.close()
+
+
+def test_tables():
+    metrics = Metrics()
+    metrics.source_started("a")
+    metrics.observe(report(), 0.1)
+    metrics.observe_stats("a", {})
+    served = {family.name for family in metrics.registry.collect() if family.name.startswith("cudaccl_")}
+    documented = {re.sub("_total$", "", name) for name in first_cells(chapter("Figures for Prometheus"))}
+    assert documented == served | {"cudaccl_device_memory_bytes"}  # without a GPU it is not served
+    assert [int(status) for status in first_cells(chapter("Exit status"))] == sorted(
+        value for name, value in vars(errors).items() if isinstance(value, int))
+    extras = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text().split("optional-dependencies]")[1], re.M)
+    assert [f"cudaccl[{extra}]" for extra in ("cli", "parquet", "mqtt", "kafka", "metrics", "all")] == first_cells(
+        DOCUMENT.split("## Images")[0])
+    assert extras[:6] == ["cli", "parquet", "mqtt", "kafka", "metrics", "all"]
+
+
+def test_options_that_are_named_exist():
+    actions = make_parser()._subparsers._group_actions[0].choices
+    options = {option for parser in actions.values() for option in parser._option_string_actions}
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", DOCUMENT))
+    assert named and named <= options
+
+
+def test_log_of_the_session():
+    clip = Path("/usr/share/doc/opencv-doc/examples/data/vtest.avi")
+    if not clip.is_file() and not (ROOT / "build/clip/vtest.avi").is_file():
+        pytest.skip("the clip vtest.avi is missing: install opencv-doc, or run scripts/demo")
+    command = shutil.which("cudaccl", path=str(Path(sys.executable).parent))
+    if command is None:
+        pytest.skip("the command cudaccl is not installed beside this Python")
+    done = subprocess.run(["env", f"CUDACCL={command}", ROOT / "scripts/session-log", "--check"], capture_output=True,
+                          text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr

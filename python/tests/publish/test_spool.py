@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The spool: order, limit, full disks, restarts."""
+
+import os
+import sqlite3
+import threading
+import time
+
+import pytest
+
+from cudaccl.publish import Account, BrokerSink, SinkError, Spool
+from made import report, until
+
+CONTENT = "clip.avi 1234"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "spool.db"
+
+
+def fill(spool, frames, source="a", size=100):
+    return [spool.put(source, frame, bytes([frame % 256]) * size) for frame in frames]
+
+
+def test_messages_wait_in_order_over_a_restart(path):
+    spool = Spool(path)
+    spool.begin("a", "r1")
+    spool.begin("b", "r1")
+    for frame in range(3):
+        fill(spool, [frame])
+        fill(spool, [frame], "b")
+    spool.settle([message.number for message in spool.fetch(0, 2)])
+    spool.close()
+    spool = Spool(path)
+    assert [message.key for message in spool.fetch(0, 9)] == ["a/r1/1", "b/r1/1", "a/r1/2", "b/r1/2"]
+    assert spool.accounts() == {"a": Account(sent=1, spooled=2), "b": Account(sent=1, spooled=2)}
+    assert spool.size() == 400
+    assert [message.key for message in spool.fetch(spool.fetch(0, 9)[1].number, 1)] == ["a/r1/2"]
+    spool.close()
+
+
+def test_what_does_not_fit_is_lost_and_counted(path):
+    spool = Spool(path, limit=1000)
+    spool.begin("a", "r")
+    assert fill(spool, range(15)) == [True] * 10 + [False] * 5
+    spool.close()
+    spool = Spool(path, limit=1000)
+    assert spool.accounts()["a"] == Account(spooled=10, full=5)
+    spool.settle([spool.fetch(0, 1)[0].number])
+    assert spool.begin("a", "r") == 15
+    assert fill(spool, [15, 16]) == [True, False]
+    assert spool.accounts()["a"] == Account(sent=1, spooled=10, full=6)
+    assert spool.accounts()["a"].frames == 17
+    spool.close()
+
+
+def test_a_source_that_can_wait_loses_nothing(path):
+    spool = Spool(path, limit=1000)
+    spool.begin("a", "r", CONTENT)
+    thread = threading.Thread(target=fill, args=(spool, range(50)))
+    thread.start()
+    time.sleep(0.1)
+    assert thread.is_alive() and spool.count() == 10
+    seen = []
+    while len(seen) < 50:
+        messages = spool.fetch(0, 3)
+        seen += [message.frame for message in messages]
+        spool.settle([message.number for message in messages])
+    thread.join(5)
+    assert seen == list(range(50))
+    assert spool.accounts()["a"] == Account(sent=50)
+    # What can never fit is not waited for.
+    assert not spool.put("a", 50, bytes(1001))
+    assert spool.accounts()["a"] == Account(sent=50, full=1)
+    spool.close()
+
+
+def test_waiting_ends_with_the_process_and_nothing_is_counted(path):
+    spool = Spool(path, limit=1000)
+    spool.begin("a", "r", CONTENT)
+    results = []
+    thread = threading.Thread(target=lambda: results.extend(fill(spool, range(11))))
+    thread.start()
+    while spool.count() < 10:
+        time.sleep(0.01)
+    spool.stop_waiting()
+    thread.join(5)
+    assert results == [True] * 10 + [False]
+    spool.close()
+    spool = Spool(path)
+    assert spool.accounts()["a"] == Account(spooled=10)
+    assert spool.begin("a", spool.interrupted("a", CONTENT), CONTENT) == 10
+    spool.close()
+
+
+def test_an_interrupted_stream_goes_on_and_a_complete_one_does_not(path):
+    spool = Spool(path)
+    assert spool.interrupted("a", CONTENT) is None
+    assert spool.begin("a", "r1", CONTENT) == 0
+    fill(spool, range(5))
+    spool.close()
+    spool = Spool(path)
+    assert spool.interrupted("a", "another clip") is None
+    assert spool.interrupted("a", CONTENT) == "r1"
+    assert spool.begin("a", "r1", CONTENT) == 5
+    assert fill(spool, range(8)) == [True] * 8
+    assert [message.frame for message in spool.fetch(0, 99)] == list(range(8))
+    spool.end("a")
+    assert spool.interrupted("a", CONTENT) is None
+    assert spool.begin("a", "r2", CONTENT) == 0
+    assert spool.accounts()["a"] == Account(spooled=8)
+    spool.close()
+
+
+def test_streams_without_messages_are_forgotten(path):
+    spool = Spool(path)
+    for run in range(20):
+        spool.begin("a", f"r{run}")
+        fill(spool, range(2))
+        spool.settle([message.number for message in spool.fetch(0, 9)])
+    spool.close()
+    count = sqlite3.connect(path).execute("SELECT count(*) FROM streams").fetchone()[0]
+    assert count == 1
+
+
+def test_numbers_are_not_used_again(path):
+    spool = Spool(path)
+    spool.begin("a", "r")
+    fill(spool, [0])
+    number = spool.fetch(0, 1)[0].number
+    spool.settle([number])
+    spool.close()
+    spool = Spool(path)
+    spool.begin("a", "r2")
+    fill(spool, [0])
+    assert spool.fetch(number, 1)[0].number > number
+    spool.close()
+
+
+def test_a_full_disk_is_counted_and_goes_on(small_disk):
+    spool = Spool(small_disk / "spool.db")
+    spool.begin("a", "r")
+    kept = [frame for frame, ok in enumerate(fill(spool, range(100), size=10_000)) if ok]
+    assert 0 < len(kept) < 100
+    assert "full" in spool.disk_error
+    assert spool.accounts()["a"] == Account(spooled=len(kept), disk=100 - len(kept))
+    os.unlink(small_disk / "filler")
+    assert fill(spool, [100]) == [True] and spool.disk_error is None
+    assert [message.frame for message in spool.fetch(0, 999)] == [*kept, 100]
+    spool.close()
+    spool = Spool(small_disk / "spool.db")
+    assert spool.accounts()["a"] == Account(spooled=len(kept) + 1, disk=100 - len(kept))
+    spool.close()
+
+
+def test_acknowledgements_on_a_full_disk_are_not_forgotten(small_disk):
+    spool = Spool(small_disk / "spool.db")
+    spool.begin("a", "r")
+    fill(spool, range(5), size=10_000)
+    with open(small_disk / "more", "wb", buffering=0) as more:
+        try:
+            while more.write(bytes(4096)) == 4096:
+                pass
+        except OSError:
+            pass
+    for message in spool.fetch(0, 9):  # until the log of the database cannot grow
+        spool.settle([message.number])
+    assert spool._settled, "the disk never was full"
+    assert spool.fetch(0, 9) == []
+    assert spool.accounts()["a"].frames == 5
+    os.unlink(small_disk / "filler")
+    spool.settle([])
+    assert spool.accounts()["a"] == Account(sent=5)
+    assert spool.size() == 0 and not spool._settled
+    spool.close()
+
+
+def test_files_that_cannot_be_used(path, tmp_path):
+    spool = Spool(path)
+    with pytest.raises(SinkError, match="in use by another process"):
+        Spool(path)
+    spool.close()
+    (tmp_path / "text.db").write_text("This is no database, but a text of some length." * 9)
+    with pytest.raises(SinkError, match="not a database"):
+        Spool(tmp_path / "text.db")
+    with pytest.raises(SinkError, match="cannot be made: File exists: .*text.db"):
+        Spool(tmp_path / "text.db" / "spool.db")
+    sqlite3.connect(path).execute("PRAGMA user_version=9")
+    with pytest.raises(SinkError, match="version 9"):
+        Spool(path)
+
+
+class Moody:
+    """A transport without a broker: it takes a message only after it has failed in each way."""
+
+    window = 4
+    trouble = ""
+
+    def __init__(self):
+        self.sent = []
+        self.moods = [RuntimeError("a mistake"), sqlite3.OperationalError("disk I/O error")]
+        self.waiting = []
+
+    def connect(self):
+        self.waiting.clear()
+
+    def send(self, message):
+        self.sent.append(message.frame)
+        self.waiting.append(message.number)
+
+    def poll(self, timeout):
+        if self.waiting and self.moods:
+            raise self.moods.pop(0)
+        time.sleep(0.01)
+        acknowledged, self.waiting = self.waiting[1::-1], self.waiting[2:]  # not in their order
+        return acknowledged, {}
+
+    def wake(self):
+        pass
+
+    def close(self):
+        pass
+
+
+def test_forwarding_goes_on_after_any_error(path):
+    said = []
+    transport = Moody()
+    sink = BrokerSink("moody", transport, path, say=said.append)
+    sink.begin("a", "r")
+    for frame in range(6):
+        sink.put(report(frame))
+    until(lambda: sink.spool.count() == 0)
+    sink.close()
+    assert sink.accounts()["a"] == Account(sent=6)
+    assert ["RuntimeError: a mistake" in said[0], "disk I/O error" in said[1], said[2:]] == [
+        True, True, ["moody: connected again"]]
+    last = len(transport.sent) - 1 - transport.sent[::-1].index(0)
+    assert transport.sent[last:] == list(range(6)) and transport.sent.count(0) == 3

@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Engine, Tracker and Foreground: images of one size, one after the other."""
+
+import gc
+import sys
+import threading
+import time
+import tracemalloc
+
+import numpy
+import pytest
+from scipy import ndimage
+from skimage import filters, measure
+
+import cudaccl
+
+RANDOM = numpy.random.default_rng(21)
+IMAGES = [RANDOM.random((70, 90)) < density for density in (0.2, 0.5, 0.05, 0.8)]
+
+
+def ball(x, shape=(120, 160)):
+    rows, columns = numpy.indices(shape)
+    return ((columns - x) ** 2 + (rows - 60) ** 2 < 100).astype(numpy.uint8) * numpy.uint8(200)
+
+
+def test_each_image():
+    engine = cudaccl.Engine((70, 90), connectivity=4)
+    assert engine.shape == (70, 90) and engine.backend in ("cpu", "cuda") and engine.description
+    for image in IMAGES * 3:
+        labels, records = engine(image)
+        numpy.testing.assert_array_equal(labels, measure.label(image, connectivity=1))
+        numpy.testing.assert_array_equal(records["area"], numpy.bincount(labels.ravel())[1:])
+
+
+def test_memory_is_that_of_the_engine():
+    """The same memory for each frame, and no more of it."""
+    engine = cudaccl.Engine((70, 90))
+    first = engine(IMAGES[0])
+    addresses = (first.labels.ctypes.data, first.records.ctypes.data)
+    tracemalloc.start()
+    try:
+        for image in IMAGES:
+            engine(image)
+        before = tracemalloc.get_traced_memory()[0]
+        for image in IMAGES * 25:
+            result = engine(image)
+        assert tracemalloc.get_traced_memory()[0] - before < 5000  # not one image of labels
+    finally:
+        tracemalloc.stop()
+    assert (result.labels.ctypes.data, result.records.ctypes.data) == addresses
+    assert not result.records.flags.writeable
+
+
+def test_results_keep_the_engine_alive():
+    engine = cudaccl.Engine((70, 90))
+    result = engine(IMAGES[0])
+    areas = result.records["area"].copy()
+    del engine
+    gc.collect()
+    numpy.testing.assert_array_equal(result.records["area"], areas)
+
+
+def test_out():
+    engine = cudaccl.Engine((70, 90))
+    expected = measure.label(IMAGES[0])
+    for dtype in (numpy.int32, numpy.uint32):
+        labels = numpy.zeros((70, 90), dtype)
+        assert engine(IMAGES[0], out=labels).labels is labels
+        numpy.testing.assert_array_equal(labels, expected)
+    assert engine(IMAGES[0]).labels is not labels
+
+
+def test_out_with_padding():
+    engine = cudaccl.Engine((70, 90))
+    expected = measure.label(IMAGES[0])
+    large = numpy.full((72, 100), -1, numpy.int32)
+    result = engine(IMAGES[0], out=large[1:71, 5:95])
+    numpy.testing.assert_array_equal(large[1:71, 5:95], expected)
+    assert (large[0] == -1).all() and (large[:, :5] == -1).all() and (large[:, 95:] == -1).all()
+    assert result.labels.base is large
+
+
+@pytest.mark.parametrize("out, error, text", [
+    (numpy.zeros((70, 90), numpy.int64), TypeError, "int64"),
+    (numpy.zeros((90, 70), numpy.int32), ValueError, "shape"),
+    (numpy.zeros((90, 70), numpy.int32).T, ValueError, "ascontiguousarray"),
+    (numpy.broadcast_to(numpy.int32(0), (70, 90)), ValueError, "read-only"),
+    ("labels", TypeError, "str"),
+])
+def test_bad_out(out, error, text):
+    with pytest.raises(error, match=text):
+        cudaccl.Engine((70, 90))(IMAGES[0], out=out)
+
+
+def test_batch_into_out():
+    engine = cudaccl.Engine((3, 70, 90))
+    large = numpy.full((3, 75, 90), -1, numpy.int32)
+    result = engine(numpy.stack(IMAGES[:3]), out=large[:, :70])
+    for image, labels in zip(IMAGES, large):
+        numpy.testing.assert_array_equal(labels[:70], measure.label(image))
+        assert (labels[70:] == -1).all()
+    assert [len(records) for records in result.records] == result.n_components
+
+
+def test_no_labels():
+    engine = cudaccl.Engine((70, 90), labels=False)
+    labels, records = engine(IMAGES[0])
+    assert labels is None and len(records) == measure.label(IMAGES[0]).max()
+    with pytest.raises(ValueError, match="labels=False"):
+        engine(IMAGES[0], out=numpy.zeros((70, 90), numpy.int32))
+
+
+def test_images_in_flight():
+    engine = cudaccl.Engine((70, 90), slots=3)
+    for image in IMAGES[:3]:
+        engine.push(image)
+    with pytest.raises(ValueError, match="slots"):
+        engine.push(IMAGES[0])
+    with pytest.raises(RuntimeError, match="in flight"):
+        engine(IMAGES[0])
+    for image in IMAGES[:3]:
+        numpy.testing.assert_array_equal(engine.pop().labels, measure.label(image))
+    with pytest.raises(IndexError):
+        engine.pop()
+    engine.push(IMAGES[0])
+    engine.flush()
+    numpy.testing.assert_array_equal(engine(IMAGES[1]).labels, measure.label(IMAGES[1]))
+
+
+def test_set_changes_later_images():
+    engine = cudaccl.Engine((70, 90))
+    engine.set(connectivity=4, features=())
+    result = engine(IMAGES[1])
+    numpy.testing.assert_array_equal(result.labels, measure.label(IMAGES[1], connectivity=1))
+    assert not result.records["perimeter"].any() and "orientation" not in result.table()
+
+
+def test_times_of_stages():
+    engine = cudaccl.Engine((70, 90), algorithm="sauf", backend="cpu")
+    begin = time.perf_counter()
+    times = engine(IMAGES[1]).times
+    whole_us = (time.perf_counter() - begin) * 1e6
+    assert list(times) == ["upload", "segment", "label", "number", "measure", "track", "paint", "download"]
+    assert times["label"] > 0 and times["measure"] > 0 and sum(times.values()) < whole_us
+    assert [set(found) for found in cudaccl.label(numpy.stack(IMAGES[:2])).times] == [set(times)] * 2
+
+
+def test_types_may_change():
+    engine = cudaccl.Engine((70, 90))
+    for dtype in (bool, numpy.uint16, numpy.uint8, numpy.uint16):
+        image = IMAGES[1].astype(dtype) * numpy.dtype(dtype).type(1)
+        numpy.testing.assert_array_equal(engine(image).labels, measure.label(IMAGES[1]))
+
+
+@pytest.mark.parametrize("pixel_format, channels", [("rgb", 3), ("bgr", 3), ("rgba", 4), ("bgra", 4)])
+def test_colours(pixel_format, channels):
+    image = numpy.zeros((70, 90, channels), numpy.uint8)
+    image[IMAGES[0]] = 255
+    engine = cudaccl.Engine((70, 90), format=pixel_format, threshold=128)
+    numpy.testing.assert_array_equal(engine(image).labels, measure.label(IMAGES[0]))
+    with pytest.raises(ValueError, match="shape"):
+        engine(IMAGES[0].astype(numpy.uint8))
+
+
+def test_painted_images():
+    engine = cudaccl.Engine((70, 90), output="colorized", background_color=0xff102030)
+    image = engine(IMAGES[0]).image
+    assert image.shape == (70, 90, 4) and image.dtype == numpy.uint8
+    assert (image[~IMAGES[0]] == (0x10, 0x20, 0x30, 0xff)).all()
+    mask = cudaccl.Engine((70, 90), output="mask", labels=False)(IMAGES[0]).image
+    numpy.testing.assert_array_equal(mask, IMAGES[0] * numpy.uint8(255))
+
+
+def test_regions():
+    box = [[0.0, 0.0], [0.5, 0.0], [0.5, 1.0], [0.0, 1.0]]
+    engine = cudaccl.Engine((70, 90), regions={"version": 1, "include": [{"polygon": box}]})
+    inside = IMAGES[0].copy()
+    inside[:, 45:] = False
+    numpy.testing.assert_array_equal(engine(IMAGES[0]).labels, measure.label(inside))
+
+
+@pytest.mark.parametrize("regions, error, text", [
+    ({"version": 2}, ValueError, "version"),
+    ({"zone": []}, ValueError, "zone"),
+    ({"units": "miles"}, ValueError, "miles"),
+    ({"include": [{}]}, ValueError, r"include\[0\]: polygon is missing"),
+    ({"include": [{"polygon": [[0, 0], [1, 1]]}]}, ValueError, "3"),
+    ({"include": [{"polygon": [[0, 0], [1, 1], [1, "a"]]}]}, ValueError, r"include\[0\].polygon\[2\]"),
+    ({"include": [{"polygon": [[0, 0], [1, 1], [1, 2e6]]}]}, ValueError, "1000000"),
+    ({"zones": [{"name": "a", "polygon": [[0, 0], [1, 1], [1, 0]], "anchor": "top"}]}, ValueError, "top"),
+    ({"zones": [{"name": "a", "polygon": [[0, 0], [1, 1], [1, 0]], "dwell": 0}]}, ValueError, "dwell"),
+    ({"zones": [{"name": "a", "polygon": [[0, 0], [1, 1], [1, 0]], "crowd": 1.5}]}, ValueError, "crowd"),
+    ({"lines": [{"name": "a", "from": [0, 0], "to": [0, 0]}]}, ValueError, "line"),
+    ({"include": [5]}, TypeError, r"include\[0\]"),
+    ("{\n\"version\": 1,\n}", ValueError, "line 3"),
+    ("no/such/file.json", FileNotFoundError, "no/such/file.json"),
+    (5, TypeError, "int"),
+])
+def test_bad_regions(regions, error, text):
+    with pytest.raises(error, match=text):
+        cudaccl.Engine((70, 90), regions=regions)
+
+
+def test_regions_file_with_comments(tmp_path):
+    path = tmp_path / "regions.json"
+    path.write_text('{/* a */ "version": 1, // b\n "comment": "/* kept // */", "exclude": '
+                    '[{"polygon": [[0,0],[1,0],[1,1],[0,1]]}]}', encoding="utf-8")
+    assert cudaccl.Engine((70, 90), regions=path)(IMAGES[0]).n_labels == 0
+
+
+@pytest.mark.parametrize("arguments, error, text", [
+    ({"shape": (70,)}, ValueError, "shape"),
+    ({"shape": (0, 90)}, ValueError, "shape"),
+    ({"shape": (70, 40000)}, ValueError, "32768"),
+    ({"shape": (70.5, 90)}, TypeError, "float"),
+    ({"format": "cmyk"}, ValueError, "cmyk"),
+    ({"output": "paint"}, ValueError, "paint"),
+    ({"order": "RGB"}, ValueError, "RGB"),
+    ({"slots": 0}, ValueError, "slots"),
+    ({"threads": 1000}, ValueError, "threads"),
+    ({"threads": "all"}, TypeError, "threads"),
+    ({"no_such": 1}, TypeError, "no_such"),
+])
+def test_bad_arguments(arguments, error, text):
+    with pytest.raises(error, match=text):
+        cudaccl.Engine(**{"shape": (70, 90), "backend": "cpu"} | arguments)
+
+
+def test_wrong_image():
+    engine = cudaccl.Engine((70, 90))
+    with pytest.raises(ValueError, match="shape"):
+        engine(IMAGES[0][1:])
+    with pytest.raises(ValueError, match="time"):
+        cudaccl.Engine((2, 70, 90))(numpy.stack(IMAGES[:2]), time=0)
+    with pytest.raises(TypeError, match="float"):
+        engine(IMAGES[0], time=0.5)
+    numpy.testing.assert_array_equal(engine(IMAGES[0]).labels, measure.label(IMAGES[0]))
+
+
+@pytest.mark.skipif(cudaccl.device_count() > 0, reason="there is a GPU")
+def test_no_gpu():
+    with pytest.raises((cudaccl.DeviceError, ValueError), match="CUDA|driver|GPU"):
+        cudaccl.Engine((70, 90), backend="cuda")
+
+
+class OnDevice:
+    """Says that it is on a GPU."""
+
+    def __init__(self, **fields):
+        self.__cuda_array_interface__ = {
+            "shape": (70, 90), "typestr": "|u1", "data": (4096, False), "version": 3, "stream": None,
+        } | fields
+
+
+@pytest.mark.parametrize("fields, error, text", [
+    ({}, ValueError, "on a GPU"), ({"mask": 5}, TypeError, "mask"), ({"typestr": "<f4"}, TypeError, "f4"),
+    ({"shape": (90, 70)}, ValueError, "shape"), ({"strides": (1, 70)}, ValueError, "ascontiguousarray"),
+])
+def test_image_on_a_gpu_needs_one(fields, error, text):
+    """An engine on the CPU refuses an image on a GPU, without looking at its address."""
+    with pytest.raises(error, match=text):
+        cudaccl.Engine((70, 90), backend="cpu")(OnDevice(**fields))
+
+
+def test_gil_is_released():
+    """Another thread goes on while an engine works."""
+    engine = cudaccl.Engine((4000, 4000), threads=1)
+    image = RANDOM.random((4000, 4000)) < 0.5
+    is_done = threading.Event()
+    moments = []
+
+    def watch():
+        while not is_done.is_set():
+            moments.append(time.perf_counter())
+            time.sleep(0.0005)
+
+    watcher = threading.Thread(target=watch)
+    engine(image)
+    watcher.start()
+    begin = time.perf_counter()
+    engine(image)
+    end = time.perf_counter()
+    is_done.set()
+    watcher.join()
+    assert sum(begin < moment < end for moment in moments) >= 3
+
+
+def test_two_threads_are_refused():
+    engine = cudaccl.Engine((4000, 4000), threads=1, slots=8)
+    image = RANDOM.random((4000, 4000)) < 0.5
+    refused = []
+
+    def work():
+        try:
+            for _ in range(3):
+                engine(image)
+        except RuntimeError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert refused and "thread" in refused[0] or "in flight" in refused[0]
+
+
+def test_tracker():
+    gate = {"version": 1, "units": "pixels", "lines": [{"name": "gate", "from": [80, 0], "to": [80, 120]}],
+            "zones": [{"name": "left", "polygon": [[0, 0], [60, 0], [60, 120], [0, 120]], "anchor": "centroid"}]}
+    tracker = cudaccl.Tracker((120, 160), regions=gate, threshold=100)
+    assert tracker.zones == ("left",) and tracker.lines == ("gate",)
+    events = []
+    for number in range(12):
+        result = tracker(ball(40 + 6 * number), time=number * 40_000_000)
+        assert list(result.records["id"]) == [1] and list(result.tracks["id"]) == [1]
+        assert result.labels is None and result.tracks["last_time"][0] == number * 40_000_000
+        events += [(cudaccl.EVENT_TYPES[event["type"]], int(event["where"])) for event in result.events]
+    nowhere = cudaccl.NO_PLACE
+    assert events == [
+        ("started", nowhere), ("born", nowhere), ("entered", 0), ("left", 0), ("crossed-left", 0)]
+    numpy.testing.assert_allclose(result.tracks["vx"], 150, rtol=0.05)  # 6 px in 40 ms
+    tracker.reset()
+    assert list(tracker(ball(40), time=500_000_000).records["id"]) == [2]
+
+
+def test_ids_of_a_tracker():
+    tracker = cudaccl.Tracker((120, 160), threshold=100, labels=True, ids=True, min_area=30)
+    for number, other in enumerate([False, True, True]):
+        image = ball(60 + 6 * number)
+        image[:2, :10] = 255 * other  # appears later, comes first in raster order, and is too small to be kept
+        image[100:110, 5:15] = 255 * other
+        result = tracker(image, time=number * 40_000_000)
+        assert result.ids.dtype == numpy.int32 and result.ids.shape == (120, 160)
+        assert len(result.records) == 1 + other
+        ids = numpy.zeros(result.n_labels + 1, numpy.int32)
+        ids[result.records["label"]] = result.records["id"]
+        numpy.testing.assert_array_equal(result.ids, ids[result.labels])
+        for record in result.records:
+            assert numpy.count_nonzero(result.ids == record["id"]) == record["area"]
+        assert not result.ids[:2].any()
+    assert tracker(image, time=10**9).ids is result.ids  # the engine's memory
+    assert cudaccl.Tracker((120, 160))(image).ids is None
+
+
+@pytest.mark.parametrize("arguments, text", [
+    ({"shape": (3, 120, 160)}, "shape"), ({"max_tracks": 0}, "max_tracks"), ({"max_tracks": 20000}, "tracks"),
+])
+def test_bad_tracker(arguments, text):
+    with pytest.raises(ValueError, match=text):
+        cudaccl.Tracker(**{"shape": (120, 160)} | arguments)
+
+
+def test_otsu_and_local_foreground():
+    image = numpy.clip(RANDOM.normal(90, 10, (120, 160)) + ball(50) / 2.0, 0, 255).astype(numpy.uint8)
+    otsu = cudaccl.Foreground((120, 160), "otsu")
+    mask = otsu(image)
+    assert mask.dtype == bool and mask.shape == (120, 160)
+    assert abs(otsu.level - 1 - filters.threshold_otsu(image)) <= 1
+    numpy.testing.assert_array_equal(mask, image >= otsu.level)
+    opened = cudaccl.Foreground((120, 160), "binary", threshold=100, open_radius=1)
+    expected = ndimage.binary_opening(image >= 100, numpy.ones((3, 3)))
+    numpy.testing.assert_array_equal(opened(image)[2:-2, 2:-2], expected[2:-2, 2:-2])
+
+
+def test_motion_foreground():
+    motion = cudaccl.Foreground((120, 160), "motion", motion_warm_up_ms=400)
+    still = numpy.full((120, 160), 60, numpy.uint8)
+    for number in range(15):
+        motion(still, time=number * 40_000_000)
+    assert not motion.is_learning
+    mask = motion(still + ball(70), time=600_000_000)
+    numpy.testing.assert_array_equal(mask, ball(70) > 0)
+    motion.reset()
+    assert not motion(still + ball(70), time=640_000_000).any() and motion.is_learning
+    model = cudaccl.Foreground((120, 160), "motion", output="background", motion_warm_up_ms=400)
+    for number in range(15):
+        picture = model(still, time=number * 40_000_000)
+    assert picture.shape == (120, 160, 4) and abs(int(picture[5, 5, 0]) - 60) <= 2
+
+
+def test_algorithms():
+    found = {algorithm.name: algorithm for algorithm in cudaccl.algorithms()}
+    assert found["auto"].on_cpu and found["sauf"].on_cpu and not found["union-find"].on_cpu
+    for name, algorithm in found.items():
+        if algorithm.on_cpu:
+            engine = cudaccl.Engine((70, 90), algorithm=name, backend="cpu")
+            numpy.testing.assert_array_equal(engine(IMAGES[1]).labels, measure.label(IMAGES[1]))
+
+
+@pytest.mark.parametrize("dtype", [numpy.int32, numpy.uint8])
+def test_description_of_device_memory(dtype, monkeypatch):
+    """What DLPack and the CUDA array interface say about an array of this package. No GPU: nothing reads the memory."""
+    from cudaccl import _core
+
+    class Engine:
+        device_id = 5
+
+    engine = _core.Engine(1, -1)
+    memory = _core.Memory
+    monkeypatch.setattr(_core, "Memory", lambda _, on_device, size: memory(engine, not on_device, size))
+    array = cudaccl.DeviceArray(Engine(), (2, 3), dtype)
+    size = array.dtype.itemsize
+    assert (array.ndim, array.nbytes, array.__dlpack_device__()) == (2, 6 * size, (2, 5))
+    interface = array.__cuda_array_interface__
+    assert interface["data"] == (array.address, False) and interface["typestr"] == numpy.dtype(dtype).str
+    for _ in range(2):  # it may have several readers
+        imported = _core.Imported(array.__dlpack__(stream=1, max_version=(1, 0)))
+        assert (imported.address, imported.shape, imported.strides) == (array.address, (2, 3), (3 * size, size))
+        assert (imported.kind, imported.device_type, imported.device_id) == (array.dtype.str[1:], 2, 5)
+    with pytest.raises(BufferError, match="not copied"):
+        array.__dlpack__(copy=True)
+    assert "dltensor" in repr(array.__dlpack__())
+    references = sys.getrefcount(array._memory)
+    del imported
+    gc.collect()
+    left = sys.getrefcount(array._memory)  # not in the assertion, whose values pytest keeps
+    assert left == references - 1  # a reader keeps the memory alive, and frees it

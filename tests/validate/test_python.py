@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The Python package, as `pip install .` gives it: installed in a virtual environment, then tested by python/tests.
+
+    test_python.py [PYTEST-OPTION...]
+
+The environment is BUILD/python-venv (BUILD is the variable CUDACCL_BUILD), and is used again. Versions are pinned, in
+pyproject.toml and in python/tests/requirements.txt; CUDACCL_TEST_FLEET=1 adds Ray, 80 MB, so that the tests of runs on
+several machines are not skipped. The distribution's packages are visible in it, for GStreamer's bindings. The package
+is built without CUDA; with CUDACCL_PYTHON_SETUP="-Dcuda-archs=90", for example, with it. It is compiled without
+optimisation, and many files at once, which is faster: other tests run the optimised library.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("CUDACCL_BUILD", ROOT / "build")).resolve()
+VENV = BUILD / "python-venv"
+PYTHON = VENV / "bin" / "python"
+SKIPPED = 77
+FAST = ["-Doptimization=0", "--unity=on", "-Dunity_size=100"]
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(SKIPPED)
+
+
+def run(*command, **options):
+    environment = os.environ | {"PATH": f"{VENV / 'bin'}:{os.environ['PATH']}", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    return subprocess.run(list(map(str, command)), env=environment, text=True, **options)
+
+
+def make_environment():
+    """With what the build and the tests need. Without a package index the test is skipped."""
+    if not PYTHON.exists():
+        done = run(sys.executable, "-m", "venv", "--system-site-packages", VENV, capture_output=True)
+        if done.returncode != 0:
+            skip(f"no virtual environment ({done.stdout.strip()}); install python3-venv")
+    needs = re.search(r"^requires = \[(.*)\]$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    wanted = re.findall(r'"([^"]+)"', needs.group(1)) + ["-r", ROOT / "python" / "tests" / "requirements.txt"]
+    if os.environ.get("CUDACCL_TEST_FLEET"):
+        wanted.append(re.search(r'"(ray[^"]*)"', (ROOT / "pyproject.toml").read_text()).group(1))
+    # Most of what is installed is never imported, so it is compiled when it is.
+    done = run(PYTHON, "-m", "pip", "install", "--quiet", "--no-compile", *wanted, capture_output=True)
+    if done.returncode != 0:
+        if re.search(r"NameResolution|Failed to establish|No matching distribution|timed out", done.stderr):
+            skip(f"the package index does not answer: {done.stderr.strip().splitlines()[-1]}")
+        sys.exit(done.stderr)
+
+
+def install():
+    setup = shlex.split(os.environ.get("CUDACCL_PYTHON_SETUP", "-Dcuda=disabled"))
+    options = [f"build-dir={BUILD / 'python-build'}"]
+    options += [f"setup-args={option}" for option in [*FAST, *setup]]
+    done = run(
+        PYTHON, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--force-reinstall",
+        *(f"--config-settings={option}" for option in options), ROOT, capture_output=True,
+    )
+    if done.returncode != 0:
+        sys.exit(done.stdout + done.stderr)
+
+
+def main():
+    if not (Path(sysconfig.get_path("include")) / "Python.h").exists():
+        skip("Python.h is missing; install python3-dev")
+    make_environment()
+    install()
+    tests = [ROOT / "python" / "tests", *sys.argv[1:]]
+    sys.exit(run(PYTHON, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", *tests, cwd=BUILD).returncode)
+
+
+main()
