@@ -74,10 +74,10 @@ def test_plugin_links_neither_driver_nor_cuda_runtime(installed):
 
 @pytest.mark.parametrize("compiler,suffix", [("cc -std=c11", ".c"), ("c++ -std=c++17", ".cpp")])
 def test_header_serves_c_and_cpp(installed, tmp_path, compiler, suffix):
-    pc_folder = find(installed, "cudaccl.pc").parent
+    pc_folder = find(installed, "gstreamer-cudaccl-1.0.pc").parent
     environment = dict(os.environ, PKG_CONFIG_PATH=str(pc_folder))
-    flags = run("pkg-config --cflags --libs cudaccl", env=environment)
-    prefix = run("pkg-config --variable=prefix cudaccl", env=environment).strip()
+    flags = run("pkg-config --cflags --libs gstreamer-cudaccl-1.0", env=environment)
+    prefix = run("pkg-config --variable=prefix gstreamer-cudaccl-1.0", env=environment).strip()
     flags = flags.replace(prefix + "/include/cudaccl", f"{installed}{prefix}/include/cudaccl")
     source = tmp_path / ("program" + suffix)
     source.write_text(PROGRAM)

@@ -50,7 +50,7 @@ def label(image, folder, *settings):
     (folder / "frame.gray").write_bytes(image.tobytes())
     program = os.environ.get("CCL_RECORDS", "ccl-records")
     backend = os.environ.get("CUDACCL_TEST_BACKEND", "cpu")
-    command = [program, "--raw", f"{width}x{height}", "--backend", backend, "--csv", folder / "records.csv"]
+    command = [program, "--raw", f"{width}x{height}", "--backend", backend, "--output", folder / "records.csv"]
     command += ["--labels", folder / "labels.u16", "--set", "max-components=65535"]
     for setting in settings:
         command += ["--set", setting]
@@ -58,7 +58,10 @@ def label(image, folder, *settings):
     assert done.returncode == 0, done.stderr
     labels = numpy.fromfile(folder / "labels.u16", dtype="<u2").reshape(height, width)
     with open(folder / "records.csv", newline="") as file:
-        records = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+        records = [
+            {key: float(value) for key, value in row.items() if key not in ("source", "pts")}
+            for row in csv.DictReader(file)
+        ]
     return labels, records
 
 
@@ -83,10 +86,14 @@ def check(labels, records, expected, segments, connectivity):
         top, left, bottom, right = region.bbox
         assert record["label"] == record["id"] == region.label
         assert record["area"] == region.area
-        assert (record["x"], record["y"], record["width"], record["height"]) == (left, top, right - left, bottom - top)
+        assert tuple(record[f"box_{side}"] for side in ("x", "y", "width", "height")) == (
+            left, top, right - left, bottom - top)
         row, column = region.centroid
         moments = region.moments_central / region.area
-        reals = {"cx": column, "cy": row, "mxx": moments[0, 2], "mxy": moments[1, 1], "myy": moments[2, 0]}
+        reals = {
+            "centroid_x": column, "centroid_y": row,
+            "moments_xx": moments[0, 2], "moments_xy": moments[1, 1], "moments_yy": moments[2, 0],
+        }
         for name, real in reals.items():
             assert record[name] == pytest.approx(real, rel=1e-5, abs=1e-4), (name, region.label)
         assert record["perimeter"] == edges[region.label]
