@@ -206,9 +206,17 @@ def read_kafka(servers, topic):
     return found
 
 
+def feeder(*arguments):
+    """The command of feeder.py."""
+    return [sys.executable, Path(__file__).with_name("feeder.py"), *map(str, arguments)]
+
+
 def kill_after(command, lines, pause=0.0):
-    """Runs a program that prints lines as it goes on, and kills it so many lines and seconds later."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    """Runs a program that prints a line and waits for one before it goes on. Allows so many, and kills it `pause`
+    seconds later: behind as many lines, and not behind one more."""
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process.stdin.write("\n" * lines)
+    process.stdin.flush()
     for _ in range(lines):
         assert process.stdout.readline(), "it ended too early to be killed"
     time.sleep(pause)

@@ -7,7 +7,6 @@ no authentication, no TLS, no disk and no replicas: these are not.
 """
 
 import subprocess
-import sys
 
 import pytest
 
@@ -15,7 +14,7 @@ pytest.importorskip("confluent_kafka", reason="confluent-kafka is missing")
 
 from cudaccl.publish import (  # noqa: E402
     Account, BrokerSink, KafkaSettings, KafkaTransport, SinkError, Spool)
-from made import free_port, kill_after, report, until  # noqa: E402
+from made import feeder, free_port, kill_after, report, until  # noqa: E402
 
 
 def open_sink(folder, servers, say=lambda text: None, **settings):
@@ -72,29 +71,11 @@ def test_nobody_is_there(tmp_path, monkeypatch):
     spool.close()
 
 
-FEEDER = """
-import sys, time
-from pathlib import Path
-from cudaccl.publish import *
-from made import report
-sink = BrokerSink("kafka", KafkaTransport(KafkaSettings(sys.argv[2], sys.argv[3])), Path(sys.argv[1]) / "spool.db")
-run = sink.interrupted("a", "content") or "r"
-for frame in range(sink.begin("a", run, "content"), 1000):
-    sink.put(report(frame))
-    if frame % 50 == 0:
-        print(frame, flush=True)
-    time.sleep(0.0005)
-sink.end("a")
-assert sink.drain(30)
-sink.close()
-"""
-
-
 def test_nothing_is_lost_if_the_publisher_is_killed(kafka, tmp_path):
-    command = [sys.executable, "-c", FEEDER, tmp_path, kafka.servers, "cudaccl"]
+    command = feeder(tmp_path, 1000, "kafka", kafka.servers, "cudaccl")
     for life in (3, 5, 4):  # in lines of 50 frames; a publisher that has ended its source must not be killed
         kill_after(command, life, pause=0.001 * life)
-    assert subprocess.run(command, timeout=60, stdout=subprocess.DEVNULL).returncode == 0
+    subprocess.run(command, timeout=60, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
     spool = Spool(tmp_path / "spool.db")
     assert spool.accounts() == {"a": Account(sent=1000)}
     spool.close()

@@ -7,7 +7,6 @@ again, such as `docker restart --time 0 kafka`; without it the broker runs on.
 
 import os
 import subprocess
-import sys
 import time
 import uuid
 
@@ -16,8 +15,8 @@ import pytest
 pytest.importorskip("confluent_kafka", reason="confluent-kafka is missing")
 
 from cudaccl.publish import Account, Spool  # noqa: E402
-from made import kill_after, read_kafka, report, until  # noqa: E402
-from test_kafka import FEEDER, open_sink  # noqa: E402
+from made import feeder, kill_after, read_kafka, report, until  # noqa: E402
+from test_kafka import open_sink  # noqa: E402
 
 SERVERS = os.environ.get("CUDACCL_TEST_KAFKA")
 RESTART = os.environ.get("CUDACCL_TEST_KAFKA_RESTART")
@@ -83,11 +82,11 @@ def test_messages_arrive_in_order_of_each_source(topic, tmp_path):
 
 def test_nothing_is_lost_if_both_are_killed(topic, tmp_path):
     """The publisher by SIGKILL, the broker by the command; at last a broker restarts while the publisher works."""
-    command = [sys.executable, "-c", FEEDER, tmp_path, SERVERS, topic]
+    command = feeder(tmp_path, FRAMES, "kafka", SERVERS, topic)
     for life in (3, 5, 4):  # in lines of 50 frames; a publisher that has ended its source must not be killed
         kill_after(command, life, pause=0.001 * life)
         restart()
-    last = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    last = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert last.stdout.readline(), "the publisher has ended too early"
     restart()
     last.communicate(timeout=120)
