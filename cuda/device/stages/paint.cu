@@ -5,6 +5,7 @@
 #include "ccl/colors.h"
 #include "device/check.h"
 #include "device/stages/paint.h"
+#include "device/stages/pixel_of.h"
 #include "device/warp.cuh"
 
 namespace ccl::device {
@@ -16,25 +17,6 @@ constexpr uint32_t kBoxBlocks = 256;
 
 /// In the table of an overlay: the component is not kept. Palette colours are opaque, so none of them is 0.
 constexpr uint32_t kNotPainted = 0;
-
-template <Output kOutput>
-struct PixelOf;
-template <>
-struct PixelOf<Output::kColorized> {
-  using Type = uint32_t;
-};
-template <>
-struct PixelOf<Output::kOverlay> {
-  using Type = uint32_t;
-};
-template <>
-struct PixelOf<Output::kLabels> {
-  using Type = uint16_t;
-};
-template <>
-struct PixelOf<Output::kMask> {
-  using Type = uint8_t;
-};
 
 /// The value of pixels that belong to no kept component.
 template <Output kOutput>

@@ -7,6 +7,7 @@
 
 #include "ccl/colors.h"
 #include "device/launch.cuh"
+#include "device/stages/pixel_of.h"
 
 namespace ccl::device {
 
@@ -14,19 +15,6 @@ namespace {
 
 constexpr uint32_t kThreads = 256;
 constexpr uint32_t kGroup = 8;
-
-template <Output kOutput>
-struct PixelOf {
-  using Type = uint32_t;
-};
-template <>
-struct PixelOf<Output::kLabels> {
-  using Type = uint16_t;
-};
-template <>
-struct PixelOf<Output::kMask> {
-  using Type = uint8_t;
-};
 
 /// The pixels of a group; the last one of a frame may have fewer. Not from the first-level cache, because the
 /// kernel that wrote them is not the one that this kernel waits for.
