@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 
@@ -108,6 +109,20 @@ Status Device::open(std::unique_ptr<Device>* device) {
   auto made = std::make_unique<CudaDevice>();
   CCL_RETURN_IF_ERROR(made->open());
   *device = std::move(made);
+  return {};
+}
+
+Status open_device_csv(int argc, char** argv, std::unique_ptr<Device>* device, CsvWriter* csv) {
+  if (argc != 3) {
+    return {StatusCode::kInvalidArgument, std::string("usage: ccl-bench ") + argv[1] + " FILE.csv"};
+  }
+  CCL_RETURN_IF_ERROR(Device::open(device));
+  const char* commit = std::getenv("COMMIT");
+  Facts facts = machine_facts(commit != nullptr ? commit : "", argc, argv);
+  const Facts more = (*device)->facts();
+  facts.insert(facts.end(), more.begin(), more.end());
+  CCL_RETURN_IF_ERROR(csv->open(argv[2]));
+  csv->write_header(facts);
   return {};
 }
 

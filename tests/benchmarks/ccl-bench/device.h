@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "csv.h"
 #include "images.h"
 #include "machine.h"
 #include "measurement.h"
@@ -43,5 +44,9 @@ class Device {
   virtual Status time_peers(const test::Image& image, Connectivity connectivity,
                             const Repetitions& repetitions, std::vector<Row>* rows) = 0;
 };
+
+/// For `ccl-bench COMMAND FILE.csv`: opens the GPU and the file, and writes where the figures come from. The
+/// environment variable COMMIT replaces what the build found.
+Status open_device_csv(int argc, char** argv, std::unique_ptr<Device>* device, CsvWriter* csv);
 
 }  // namespace ccl::bench

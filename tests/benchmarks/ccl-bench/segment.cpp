@@ -3,7 +3,6 @@
 #include "segment.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,6 @@
 #include "device/stages/segment/segmenter.h"
 #include "device_timer.h"
 #include "images.h"
-#include "machine.h"
 #include "options.h"
 
 namespace ccl::bench {
@@ -207,18 +205,9 @@ Status write_rows(const Size& size, const test::Image& image, CsvWriter* csv) {
 }  // namespace
 
 Status run_segment(int argc, char** argv) {
-  if (argc != 3) {
-    return {StatusCode::kInvalidArgument, "usage: ccl-bench segment FILE.csv"};
-  }
   std::unique_ptr<Device> device;
-  CCL_RETURN_IF_ERROR(Device::open(&device));
-  const char* commit = std::getenv("COMMIT");
-  Facts facts = machine_facts(commit != nullptr ? commit : "", argc, argv);
-  const Facts more = device->facts();
-  facts.insert(facts.end(), more.begin(), more.end());
   CsvWriter csv;
-  CCL_RETURN_IF_ERROR(csv.open(argv[2]));
-  csv.write_header(facts);
+  CCL_RETURN_IF_ERROR(open_device_csv(argc, argv, &device, &csv));
   for (const Size& size : {Size{1280, 720}, Size{1920, 1080}, Size{3840, 2160}}) {
     for (const test::Image& image :
          {test::blobs(size.width, size.height, 1), test::noise(size.width, size.height, 1, 50, 1)}) {

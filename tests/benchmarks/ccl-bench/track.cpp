@@ -3,7 +3,6 @@
 #include "track.h"
 
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,7 +16,6 @@
 #include "device/stages/track/tracker.h"
 #include "device_timer.h"
 #include "images.h"
-#include "machine.h"
 #include "options.h"
 
 namespace ccl::bench {
@@ -217,18 +215,9 @@ Status write_rows(const Size& size, bool has_noise, CsvWriter* csv) {
 }  // namespace
 
 Status run_track(int argc, char** argv) {
-  if (argc != 3) {
-    return {StatusCode::kInvalidArgument, "usage: ccl-bench track FILE.csv"};
-  }
   std::unique_ptr<Device> device;
-  CCL_RETURN_IF_ERROR(Device::open(&device));
-  const char* commit = std::getenv("COMMIT");
-  Facts facts = machine_facts(commit != nullptr ? commit : "", argc, argv);
-  const Facts more = device->facts();
-  facts.insert(facts.end(), more.begin(), more.end());
   CsvWriter csv;
-  CCL_RETURN_IF_ERROR(csv.open(argv[2]));
-  csv.write_header(facts);
+  CCL_RETURN_IF_ERROR(open_device_csv(argc, argv, &device, &csv));
   for (const Size& size : {Size{1280, 720}, Size{1920, 1080}, Size{3840, 2160}}) {
     for (const bool has_noise : {false, true}) {
       CCL_RETURN_IF_ERROR(write_rows(size, has_noise, &csv));
