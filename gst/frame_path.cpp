@@ -5,14 +5,9 @@
 #include <new>
 #include <utility>
 
-#include "analytics.h"
 #include "caps.h"
 #include "frame_settings.h"
 #include "gstcudaccl.h"
-#include "label_map.h"
-#include "messages.h"
-#include "metadata.h"
-#include "upstream_metas.h"
 
 namespace cudaccl {
 
@@ -23,7 +18,7 @@ FramePath::FramePath(GstBaseTransform* element, Backend* backend, Negotiation* n
       negotiation_(negotiation),
       statistics_(statistics),
       corrupt_frames_(GST_ELEMENT(element)),
-      track_events_(statistics) {
+      reporter_(element, statistics) {
   gst_pad_add_probe(GST_BASE_TRANSFORM_SRC_PAD(element), GST_PAD_PROBE_TYPE_BUFFER, mark_gap, this, nullptr);
 }
 
@@ -34,25 +29,20 @@ void FramePath::start() {
   in_pool_ = nullptr;
   in_pool_frames_ = 0;
   newest_ = GST_CLOCK_TIME_NONE;
-  is_relearning_ = false;
+  reporter_.start();
   corrupt_frames_.reset();
 }
 
 void FramePath::begin_stream(std::string source, std::string object_type) {
-  source_ = std::move(source);
-  object_type_ = std::move(object_type);
-  analytics_.clear();
-  warned_of_detections_ = false;
-  n_frames_ = 0;
+  reporter_.begin_stream(std::move(source), std::move(object_type));
   reset_background();
   reset_tracks();
-  track_events_.begin_stream();
 }
 
 void FramePath::end_stream() {
   flush();
   label_maps_.clear();
-  analytics_.clear();
+  reporter_.end_stream();
 }
 
 GstFlowReturn FramePath::push(GstBuffer* in, Properties properties, GstClockTime frame_duration) {
@@ -313,122 +303,21 @@ GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
     return fail(status);
   }
   const Properties properties = in_flight_.oldest().properties;
-  const ccl::Status made =
-      track_events_.make(properties, negotiation_->caps().in, result, in_flight_.oldest().time);
-  if (!made.ok()) {
-    return fail(made);
-  }
-  if (const ccl::Status status = list_objects(in_flight_.oldest(), result); !status.ok()) {
-    return fail(status);
-  }
-  const uint32_t* labels = in_flight_.oldest().labels.get();  // stay where they are until the next push()
+  const LeavingFrame frame{.properties = properties,
+                           .info = negotiation_->caps().in,
+                           .time = in_flight_.oldest().time,
+                           .result = result,
+                           .backend = ccl::backend_name(backend_->engine()->backend()),
+                           .labels = in_flight_.oldest().labels.get()};  // stay until the next push()
   GstBuffer* label_map = nullptr;
   *out = in_flight_.remove_oldest(&label_map);
   leaves_after_gap_ = GST_BUFFER_IS_DISCONT(*out);
-  if (const ccl::Status status = report(*out, label_map, properties, result, labels); !status.ok()) {
+  if (const ccl::Status status = reporter_.report(frame, *out, label_map); !status.ok()) {
     gst_clear_buffer(out);
     return fail(status);
   }
   statistics_->count_frame(result);
   return GST_FLOW_OK;
-}
-
-/// Lists the largest components and makes their polygons, as far as the frame was asked for anything of them.
-ccl::Status FramePath::list_objects(const FrameInFlight& frame, const ccl::FrameResult& result) {
-  if (!has_polygons(frame.properties) && !has_objects(frame.properties)) {
-    return {};
-  }
-  try {
-    find_largest(result, frame.properties.max_objects, &largest_);
-    if (!has_polygons(frame.properties)) {
-      return {};
-    }
-    const ccl::Settings& settings = frame.properties.settings;
-    polygons_.make(
-        {.image = {frame.labels.get(), static_cast<size_t>(GST_VIDEO_INFO_WIDTH(&negotiation_->caps().in))},
-         .connectivity = settings.connectivity,
-         .features = settings.features,
-         .components = largest_});
-  } catch (const std::bad_alloc&) {
-    return {ccl::StatusCode::kOutOfMemory,
-            "not enough memory for objects and their polygons; a lower max-objects needs less"};
-  }
-  return {};
-}
-
-/// Attaches metadata and posts messages. Takes the label map, which may be null.
-ccl::Status FramePath::report(GstBuffer* out, GstBuffer* label_map, const Properties& properties,
-                              const ccl::FrameResult& result, const uint32_t* labels) {
-  const FrameIdentity frame{.source = source_.c_str(),
-                            .number = n_frames_++,
-                            .object_type = object_type_.c_str(),
-                            .backend = ccl::backend_name(backend_->engine()->backend())};
-  const std::optional<TrackedFrame> tracked =
-      properties.track ? std::optional(track_events_.frame()) : std::nullopt;
-  const ShapeTables shapes{.has_grey = has_grey(properties),
-                           .polygons = has_polygons(properties) ? &polygons_ : nullptr};
-  const GstCudaCclInfo info = frame_info(frame, result, tracked, shapes, negotiation_->caps().in);
-  if (properties.metadata & kMetadataComponents) {
-    attach_components(out, info);
-  }
-  if (label_map != nullptr) {
-    attach_label_map(out, frame, negotiation_->caps().in, properties.label_map, label_map);
-  }
-  if (has_objects(properties)) {
-    move_to_whole_picture(out, negotiation_->caps().in, &largest_);
-  }
-  if (properties.metadata & kMetadataRoi) {
-    attach_regions_of_interest(out, frame, largest_);
-  }
-  CCL_RETURN_IF_ERROR(attach_analytics(out, frame, properties, labels));
-  const MessageSource messages{.element = element_, .buffer = out, .frame = frame};
-  if (properties.post_messages != Messages::kNone) {
-    post_frame_message(messages, result, properties.post_messages == Messages::kRecords ? &info : nullptr);
-    if (tracked) {
-      post_event_messages(messages, *tracked);
-    }
-  }
-  const bool is_relearning = result.counts.relearning != 0;
-  if (is_relearning && !std::exchange(is_relearning_, is_relearning)) {
-    post_relearning_message(messages);
-  }
-  is_relearning_ = is_relearning;
-  return {};
-}
-
-/// What report() attaches for GStreamer's analytics library. Tracks count from their first frame on, whether
-/// anything is attached or not.
-ccl::Status FramePath::attach_analytics(GstBuffer* out, const FrameIdentity& frame,
-                                        const Properties& properties, const uint32_t* labels) {
-  const std::span<const CclTrack> tracks =
-      properties.track ? track_events_.frame().tracks : std::span<const CclTrack>();
-  analytics_.count(tracks);
-  if (!has_mask(properties)) {
-    analytics_.clear_masks();
-  }
-  if ((properties.metadata & kMetadataObjects) == 0) {
-    return {};
-  }
-  const bool has_detections = (properties.metadata & kMetadataAnalytics) != 0;
-  if (has_detections && largest_.size() > kMaxDetections && !std::exchange(warned_of_detections_, true)) {
-    GST_ELEMENT_WARNING(element_, RESOURCE, NO_SPACE_LEFT,
-                        ("Only the %u largest of %u objects are in the analytics metadata",
-                         static_cast<guint>(kMaxDetections), static_cast<guint>(largest_.size())),
-                        ("max-objects is %u", properties.max_objects));
-  }
-  const GstVideoInfo& info = negotiation_->caps().in;
-  const GstVideoCropMeta* crop = is_cropped(out, info) ? gst_buffer_get_video_crop_meta(out) : nullptr;
-  return analytics_.attach(out, {.identity = frame,
-                                 .objects = largest_,
-                                 .max_objects = properties.max_objects,
-                                 .tracks = tracks,
-                                 .has_detections = has_detections,
-                                 .has_rotation = (properties.metadata & kMetadataOriented) != 0,
-                                 .labels = {.labels = has_mask(properties) ? labels : nullptr,
-                                            .width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&info)),
-                                            .height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&info))},
-                                 .mask_x = crop != nullptr ? static_cast<gint>(crop->x) : 0,
-                                 .mask_y = crop != nullptr ? static_cast<gint>(crop->y) : 0});
 }
 
 GstFlowReturn FramePath::send_oldest() {

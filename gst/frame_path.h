@@ -6,14 +6,10 @@
 #include <gst/video/video.h>
 
 #include <atomic>
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "analytics.h"
 #include "backend.h"
-#include "ccl/shape.h"
 #include "corrupt_frames.h"
 #include "frame_settings.h"
 #include "in_flight.h"
@@ -21,8 +17,8 @@
 #include "negotiation.h"
 #include "properties.h"
 #include "region_images.h"
+#include "reporter.h"
 #include "statistics.h"
-#include "track_events.h"
 
 namespace cudaccl {
 
@@ -75,11 +71,6 @@ class FramePath {
   guint choose_depth(GstBuffer* in, guint wanted);
   bool is_oldest_due() const;
   GstFlowReturn finish_oldest(GstBuffer** out);
-  ccl::Status report(GstBuffer* out, GstBuffer* label_map, const Properties& properties,
-                     const ccl::FrameResult& result, const uint32_t* labels);
-  ccl::Status attach_analytics(GstBuffer* out, const FrameIdentity& frame, const Properties& properties,
-                               const uint32_t* labels);
-  ccl::Status list_objects(const FrameInFlight& frame, const ccl::FrameResult& result);
   GstFlowReturn send_oldest();
   GstFlowReturn drop_corrupt_frame(GstBuffer* buffer);
   GstFlowReturn fail(const ccl::Status& status);
@@ -101,19 +92,10 @@ class FramePath {
   GstBufferPool* in_pool_ = nullptr;           ///< the last input's pool, only to compare with
   guint in_pool_frames_ = 0;                   ///< how many buffers it has; 0: any number
   LabelMapPool label_maps_;
-  std::vector<CclComponent> largest_;  ///< of the frame that leaves now, if anything is made from them
-  ccl::PolygonMaker polygons_{kMaxVertices};
-
-  std::string source_;          ///< FrameIdentity::source
-  std::string object_type_;     ///< FrameIdentity::object_type
-  guint64 n_frames_ = 0;        ///< frames that left, in this stream
-  bool is_relearning_ = false;  ///< the last frame that left said that the background is being learned
   std::atomic<bool> resets_background_ = false;
   std::atomic<bool> resets_tracks_ = false;
-  TrackEvents track_events_;
-  Analytics analytics_;
-  bool warned_of_detections_ = false;
   RegionImages region_images_;
+  Reporter reporter_;
 };
 
 }  // namespace cudaccl
