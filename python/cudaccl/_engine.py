@@ -30,14 +30,18 @@ _NOTHING = (0, 0)
 class _Planes:
     """The arrays that a frame's results are written into."""
 
-    __slots__ = ("labels", "ids", "image", "places", "on_device")
+    __slots__ = ("labels", "ids", "image", "places", "on_device", "own")
 
-    def __init__(self, labels: Any, ids: Any, image: Any, places: list[tuple[int, int]], on_device: bool) -> None:
+    def __init__(
+        self, labels: Any, ids: Any, image: Any, places: list[tuple[int, int]], on_device: bool,
+        own: _Planes | None = None,
+    ) -> None:
         self.labels = labels
         self.ids = ids
         self.image = image
         self.places = places  #: address and stride of the three
         self.on_device = on_device
+        self.own = own or self  #: what the engine uses again: no array of the caller
 
 
 class Engine:
@@ -208,7 +212,7 @@ class Engine:
             self._in_flight.clear()  # these discard all frames
             raise
         planes, _ = self._in_flight.popleft()
-        self._free.append(planes)
+        self._free.append(planes.own)
         result = Result(self._measured, self._connectivity)
         result.labels = planes.labels
         result.image = planes.image
@@ -225,7 +229,7 @@ class Engine:
         """Discards all images in flight."""
         self._core.flush()
         while self._in_flight:
-            self._free.append(self._in_flight.popleft()[0])
+            self._free.append(self._in_flight.popleft()[0].own)
 
     def _described(self, image: Any) -> Array:
         interface = getattr(image, "__cuda_array_interface__", None)
@@ -267,10 +271,14 @@ class Engine:
         planes = self._take_planes(array.on_device) if out is None else self._planes_of(out, array)
         labels, ids, painted = planes.places
         stride = row_stride(array, 0, self._row_bytes)
-        self._core.push(
-            (array.address, stride), array.on_device, array.stream, labels, ids, painted, planes.on_device,
-            _core.NO_TIME if time is None else operator.index(time), *self._resets,
-        )
+        try:
+            self._core.push(
+                (array.address, stride), array.on_device, array.stream, labels, ids, painted, planes.on_device,
+                _core.NO_TIME if time is None else operator.index(time), *self._resets,
+            )
+        except Exception:
+            self._free.append(planes.own)
+            raise
         self._resets = (False, False)
         self._in_flight.append((planes, (keep, array.keep)))
 
@@ -304,14 +312,13 @@ class Engine:
         return _Planes(labels, ids, image, places, on_device)
 
     def _planes_of(self, out: Any, image: Array) -> _Planes:
-        """The caller's array for labels; what is painted has memory of the engine."""
+        """The caller's array for labels; all else has memory of the engine."""
         if not self._planes & _LABELS:
             raise ValueError("out is for labels, which this engine does not make (labels=False)")
         address, strides = _check_out(out, self._shape, image.on_device)
-        planes = self._make_planes(self._shape, image.on_device)
-        planes.labels = out
-        planes.places[0] = (address, strides[-2] if self._shape[-2] > 1 else 4 * self._shape[-1])
-        return planes
+        own = self._take_planes(image.on_device)
+        place = (address, strides[-2] if self._shape[-2] > 1 else 4 * self._shape[-1])
+        return _Planes(out, own.ids, own.image, [place, *own.places[1:]], image.on_device, own)
 
     def _run_batch(self, array: Array, out: Any) -> Result:
         planes = self._take_planes(array.on_device) if out is None else self._planes_of(out, array)
@@ -337,8 +344,8 @@ class Engine:
         except Exception:
             self._core.flush()
             raise
-        if out is None:
-            self._free.append(planes)
+        finally:
+            self._free.append(planes.own)
         result = Result(self._measured, self._connectivity)
         result.labels = planes.labels
         result.image = planes.image

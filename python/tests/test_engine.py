@@ -70,6 +70,28 @@ def test_out():
     assert engine(IMAGES[0]).labels is not labels
 
 
+def test_out_is_the_callers():
+    """Later calls do not write into it, and calls with it take no memory."""
+    engine = cudaccl.Engine((70, 90), output="colorized", slots=2)
+    first = engine(IMAGES[0])
+    out = [numpy.zeros((70, 90), numpy.int32) for _ in range(4)]
+    painted = {engine(IMAGES[1], out=out[0]).image.ctypes.data}
+    for number in (1, 2):
+        engine.push(IMAGES[1], out=out[number])
+    painted |= {engine.pop().image.ctypes.data for _ in range(2)}
+    engine.push(IMAGES[1], out=out[3])
+    engine.flush()
+    with pytest.raises(TypeError):
+        engine(IMAGES[1], time="now", out=out[3])
+    expected = measure.label(IMAGES[1])
+    for _ in range(4):
+        last = engine(IMAGES[2])
+        assert not any(last.labels is one for one in out)
+    assert all(numpy.array_equal(one, expected) for one in out[:3])
+    assert len(painted) <= 2 and len(engine._free) == 2
+    assert first.labels.ctypes.data in {engine(IMAGES[2]).labels.ctypes.data for _ in range(2)}
+
+
 def test_out_with_padding():
     engine = cudaccl.Engine((70, 90))
     expected = measure.label(IMAGES[0])
@@ -99,6 +121,9 @@ def test_batch_into_out():
     for image, labels in zip(IMAGES, large):
         numpy.testing.assert_array_equal(labels[:70], measure.label(image))
         assert (labels[70:] == -1).all()
+    before = large.copy()
+    engine(numpy.stack(IMAGES[1:]))
+    numpy.testing.assert_array_equal(large, before)
     assert [len(records) for records in result.records] == result.n_components
 
 
