@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from cudaccl.publish import BrokerSink, KafkaSettings, KafkaTransport, MqttSettings, MqttTransport
-from made import report
+from made import PATIENCE, report
 
 TRANSPORTS = {
     "mqtt": lambda port: MqttTransport(MqttSettings("127.0.0.1", int(port))),
@@ -23,5 +23,5 @@ for frame in range(sink.begin("a", run, "content"), int(frames)):
         print(frame, flush=True)
         sys.stdin.readline()
 sink.end("a")
-assert sink.drain(30)
+assert sink.drain(PATIENCE)
 sink.close()

@@ -4,6 +4,7 @@
 import dataclasses
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -55,17 +56,42 @@ def report_with_shapes(**options):
     return dataclasses.replace(made, grey=grey, polygons=polygons, vertices=vertices, polygons_truncated=True)
 
 
+_RESERVED = []
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One that no other process gets while this one lives: it is bound, but nobody listens. A server of a test can take
+    it, because all of them set SO_REUSEADDR."""
+    probe = socket.socket()
+    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    probe.bind(("127.0.0.1", 0))
+    _RESERVED.append(probe)
+    return probe.getsockname()[1]
 
 
-def until(condition, seconds=10):
+# Generous: the machine may do something else at the same time.
+PATIENCE = 60  # seconds
+
+
+def until(condition, seconds=PATIENCE):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.01)
+
+
+def count_spooled(path):
+    """Messages in the spool of another process; 0 if it has not made the file yet."""
+    try:
+        database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    except sqlite3.OperationalError:
+        return 0
+    try:
+        return database.execute("SELECT count(*) FROM messages").fetchone()[0]
+    except sqlite3.OperationalError:  # no table yet, or it is busy
+        return 0
+    finally:
+        database.close()
 
 
 def write_clip(path, frames):
@@ -131,7 +157,7 @@ class Mosquitto:
         """It keeps the messages of subscribers that are away."""
         if self._process is not None:
             self._process.terminate()
-            self._process.wait(10)
+            self._process.wait(PATIENCE)
             self._process = None
 
 
@@ -182,7 +208,7 @@ class MockKafka:
 
     def stop(self):
         self._process.stdin.close()
-        self._process.wait(10)
+        self._process.wait(PATIENCE)
 
     def read(self, topic):
         return read_kafka(self.servers, topic)
@@ -193,13 +219,13 @@ def read_kafka(servers, topic):
     from confluent_kafka import Consumer, TopicPartition
 
     consumer = Consumer({"bootstrap.servers": servers, "group.id": "reader", "enable.auto.commit": False})
-    partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+    partitions = consumer.list_topics(topic, timeout=PATIENCE).topics[topic].partitions
     consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
-    count = sum(consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)[1]
+    count = sum(consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=PATIENCE)[1]
                 for partition in partitions)
     found = []
     while len(found) < count:
-        message = consumer.poll(10)
+        message = consumer.poll(PATIENCE)
         assert message is not None and message.error() is None, message and message.error()
         found.append((message.partition(), message.key(), message.headers(), message.value()))
     consumer.close()
@@ -211,14 +237,15 @@ def feeder(*arguments):
     return [sys.executable, Path(__file__).with_name("feeder.py"), *map(str, arguments)]
 
 
-def kill_after(command, lines, pause=0.0):
+def kill_after(command, lines, pause=0.0, condition=lambda: True):
     """Runs a program that prints a line and waits for one before it goes on. Allows so many, and kills it `pause`
-    seconds later: behind as many lines, and not behind one more."""
+    seconds after the condition holds: behind as many lines, and not behind one more."""
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     process.stdin.write("\n" * lines)
     process.stdin.flush()
     for _ in range(lines):
         assert process.stdout.readline(), "it ended too early to be killed"
+    until(condition)
     time.sleep(pause)
     process.kill()
     process.communicate()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Messages to librdkafka's mock cluster, over TCP.
 
-There is no Kafka broker among Debian's packages or on PyPI; test_kafka_broker.py takes one that runs. The mock speaks Kafka's protocol (metadata, idempotent
-produce, fetch), so requests, acknowledgements, order, a broker that is away and refusals of topics are tested. It has
-no authentication, no TLS, no disk and no replicas: these are not.
+There is no Kafka broker among Debian's packages or on PyPI; test_kafka_broker.py takes one that runs. The mock speaks
+Kafka's protocol (metadata, idempotent produce, fetch), so requests, acknowledgements, order, a broker that is away and
+refusals of topics are tested. It has no authentication, no TLS, no disk and no replicas: these are not.
 """
 
 import subprocess
@@ -14,7 +14,7 @@ pytest.importorskip("confluent_kafka", reason="confluent-kafka is missing")
 
 from cudaccl.publish import (  # noqa: E402
     Account, BrokerSink, KafkaSettings, KafkaTransport, SinkError, Spool)
-from made import feeder, free_port, kill_after, report, until  # noqa: E402
+from made import PATIENCE, feeder, free_port, kill_after, report, until  # noqa: E402
 
 
 def open_sink(folder, servers, say=lambda text: None, **settings):
@@ -28,7 +28,7 @@ def test_messages_arrive_in_order_of_each_source(kafka, tmp_path):
     for frame in range(100):
         for source in ("a", "b", "c"):
             sink.put(report(frame, source))
-    assert sink.drain(10)
+    assert sink.drain(PATIENCE)
     sink.close()
     found = kafka.read("cudaccl")
     for source in ("a", "b", "c"):
@@ -51,7 +51,7 @@ def test_broker_that_is_away(kafka, tmp_path):
     assert "messages wait in" in said[0]
     assert sink.accounts()["a"] == Account(sent=1, spooled=49)
     kafka.say("up")
-    until(lambda: sink.spool.count() == 0, 30)
+    until(lambda: sink.spool.count() == 0)
     sink.close()
     assert said[-1] == "kafka: connected again"
     keys = [headers[0][1] for _, _, headers, _ in kafka.read("cudaccl")]
@@ -75,7 +75,7 @@ def test_nothing_is_lost_if_the_publisher_is_killed(kafka, tmp_path):
     command = feeder(tmp_path, 1000, "kafka", kafka.servers, "cudaccl")
     for life in (3, 5, 4):  # in lines of 50 frames; a publisher that has ended its source must not be killed
         kill_after(command, life, pause=0.001 * life)
-    subprocess.run(command, timeout=60, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(command, timeout=2 * PATIENCE, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
     spool = Spool(tmp_path / "spool.db")
     assert spool.accounts() == {"a": Account(sent=1000)}
     spool.close()

@@ -4,7 +4,6 @@
 import random
 import socket
 import subprocess
-import time
 
 import pytest
 
@@ -12,7 +11,7 @@ pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is missing")
 
 from cudaccl.publish import Account, BrokerSink, MqttSettings, MqttTransport, Refused, Spool  # noqa: E402
 from made import (  # noqa: E402
-    Mosquitto, Subscriber, feeder, free_port, kill_after, make_certificate, make_password, report, until)
+    PATIENCE, Mosquitto, Subscriber, feeder, free_port, kill_after, make_certificate, make_password, report, until)
 
 
 def open_sink(folder, port, say=lambda text: None, limit=1 << 30, **settings):
@@ -32,7 +31,7 @@ def test_messages_arrive_in_order(mosquitto, tmp_path):
     for frame in range(300):
         for source in ("a", "b"):
             assert sink.put(report(frame, source))
-    assert sink.drain(10)
+    assert sink.drain(PATIENCE)
     sink.close()
     until(lambda: len(subscriber.messages) >= 600)
     subscriber.stop()
@@ -80,8 +79,8 @@ def test_nothing_is_lost_if_both_are_killed_at_random_times(mosquitto, tmp_path)
         if chance.random() < 0.5:
             mosquitto.stop()
             mosquitto.start()
-    subprocess.run(command, timeout=60, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
-    until(lambda: subscriber.messages and key(subscriber.messages[-1]) == f"a/r/{count - 1}", 20)
+    subprocess.run(command, timeout=2 * PATIENCE, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+    until(lambda: subscriber.messages and key(subscriber.messages[-1]) == f"a/r/{count - 1}")
     subscriber.stop()
     keys = list(map(key, subscriber.messages))
     assert list(dict.fromkeys(keys)) == [f"a/r/{i}" for i in range(count)]  # the first time that each comes
@@ -152,7 +151,7 @@ def test_tls(tmp_path):
         sink.begin("a", "r")
         for frame in range(200):
             sink.put(report(frame))
-        assert sink.drain(10)
+        assert sink.drain(PATIENCE)
         sink.close()
         until(lambda: len(subscriber.messages) == 200)
         subscriber.stop()
@@ -167,9 +166,8 @@ def test_host_that_does_not_answer(tmp_path, monkeypatch):
     monkeypatch.setattr("cudaccl.publish.mqtt._CONNECT_S", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         said = []
-        began = time.monotonic()
         sink = open_sink(tmp_path, silent.getsockname()[1], said.append)
-        assert "does not answer" in said[0] and time.monotonic() - began < 3
+        assert "does not answer" in said[0]
         sink.close()
 
 

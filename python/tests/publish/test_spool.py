@@ -9,7 +9,7 @@ import time
 import pytest
 
 from cudaccl.publish import Account, BrokerSink, SinkError, Spool
-from made import report, until
+from made import PATIENCE, report, until
 
 CONTENT = "clip.avi 1234"
 
@@ -60,14 +60,14 @@ def test_a_source_that_can_wait_loses_nothing(path):
     spool.begin("a", "r", CONTENT)
     thread = threading.Thread(target=fill, args=(spool, range(50)))
     thread.start()
-    time.sleep(0.1)
-    assert thread.is_alive() and spool.count() == 10
+    until(lambda: spool.count() == 10)
+    assert thread.is_alive()  # it waits: 40 frames are left
     seen = []
     while len(seen) < 50:
         messages = spool.fetch(0, 3)
         seen += [message.frame for message in messages]
         spool.settle([message.number for message in messages])
-    thread.join(5)
+    thread.join(PATIENCE)
     assert seen == list(range(50))
     assert spool.accounts()["a"] == Account(sent=50)
     # What can never fit is not waited for.
@@ -82,10 +82,9 @@ def test_waiting_ends_with_the_process_and_nothing_is_counted(path):
     results = []
     thread = threading.Thread(target=lambda: results.extend(fill(spool, range(11))))
     thread.start()
-    while spool.count() < 10:
-        time.sleep(0.01)
+    until(lambda: spool.count() == 10)
     spool.stop_waiting()
-    thread.join(5)
+    thread.join(PATIENCE)
     assert results == [True] * 10 + [False]
     spool.close()
     spool = Spool(path)
