@@ -299,26 +299,34 @@ def test_gil_is_released():
             moments.append(time.perf_counter())
             time.sleep(0.0005)
 
+    def moments_of_a_call():
+        begin = time.perf_counter()
+        engine(image)
+        end = time.perf_counter()
+        return sum(begin < moment < end for moment in moments)
+
     watcher = threading.Thread(target=watch)
     engine(image)
     watcher.start()
-    begin = time.perf_counter()
-    engine(image)
-    end = time.perf_counter()
+    # On a busy machine the watcher may sleep through some calls.
+    seen = any(moments_of_a_call() >= 3 for _ in range(100))
     is_done.set()
     watcher.join()
-    assert sum(begin < moment < end for moment in moments) >= 3
+    assert seen
 
 
 def test_two_threads_are_refused():
     engine = cudaccl.Engine((4000, 4000), threads=1, slots=8)
     image = RANDOM.random((4000, 4000)) < 0.5
     refused = []
+    begin = threading.Barrier(2)
 
     def work():
+        begin.wait()
         try:
-            for _ in range(3):
-                engine(image)
+            for _ in range(100):  # until the two meet
+                if not refused:
+                    engine(image)
         except RuntimeError as error:
             refused.append(str(error))
 
@@ -327,7 +335,7 @@ def test_two_threads_are_refused():
         thread.start()
     for thread in threads:
         thread.join()
-    assert refused and "thread" in refused[0] or "in flight" in refused[0]
+    assert refused and ("thread" in refused[0] or "in flight" in refused[0])
 
 
 def test_tracker():

@@ -31,7 +31,7 @@ def clip(tmp_path_factory):
     line = f'{BALL.format(4)} ! videoconvert ! jpegenc ! matroskamux ! filesink location="{path}"'
     pipeline = Gst.parse_launch(line)
     pipeline.set_state(Gst.State.PLAYING)
-    message = pipeline.get_bus().timed_pop_filtered(10 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+    message = pipeline.get_bus().timed_pop_filtered(60 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
     pipeline.set_state(Gst.State.NULL)
     assert message.type == Gst.MessageType.EOS
     return path
@@ -228,13 +228,14 @@ def test_left_loop_stops_the_pipeline(monkeypatch):
 
 
 def test_live_source_drops_what_is_late():
+    """A reader that is slow sees frames with others between them, which nobody keeps for it."""
     frames = cudaccl.gst.frames("videotestsrc is-live=true ! video/x-raw,framerate=50/1,width=64,height=64")
-    first = next(frames)
-    time.sleep(0.5)
-    next(frames)  # it may have waited
-    third = next(frames)
+    times = [next(frames).time]
+    while len(times) < 100 and times[-1] - times[0] <= 2 * len(times) * 20_000_000:
+        time.sleep(0.1)
+        times.append(next(frames).time)
     frames.close()
-    assert third.time - first.time > 300_000_000
+    assert len(times) < 100, times
 
 
 @pytest.mark.parametrize("kind", ["labels", "ids"])
