@@ -18,37 +18,47 @@ QUEUES = [
     "queue",
     "identity",
 ]
+TRIES = 10
 RAW = "video/x-raw,format=GRAY8,width=320,height=240,framerate=30/1"
 
 
-def arrivals(context, queue, sent):
-    """How many of the live frames arrive behind the queue, at each pipeline depth."""
-    lines = [
-        Line(
+def arrivals(context, queue, sent, depths):
+    """How many of the live frames arrive behind the queue, by pipeline depth."""
+    lines = {
+        depth: Line(
             context,
             f"videotestsrc is-live=true num-buffers={sent} ! {RAW} ! {queue}"
             f" ! {context.element} name=ccl pipeline-depth={depth} ! fakesink name=sink sync=true",
         )
-        for depth in range(9)
-    ]
-    for line in lines:
+        for depth in depths
+    }
+    for line in lines.values():
         line.set_state(Gst.State.PLAYING, waits=False)
-    for line in lines:
+    for line in lines.values():
         line.wait(lambda line=line: line.is_at_end, "the end of the stream")
-    arrived = [line.frames for line in lines]
-    for line in lines:
+    arrived = {depth: line.frames for depth, line in lines.items()}
+    for line in lines.values():
         line.close()
     return arrived
+
+
+def check_full_rate(context, queue, sent):
+    """A machine that is busy loses some at any depth, now and then: each depth has several tries beside depth 0."""
+    left, tries = set(range(9)), []
+    while left and len(tries) < TRIES:
+        arrived = arrivals(context, queue, sent, sorted(left | {0}))
+        tries.append(arrived)
+        if arrived[0] >= sent / 2:
+            left = {depth for depth in left if arrived[depth] < 0.9 * arrived[0]}
+    if left:
+        raise Failed(f"behind {queue}, of {sent} frames arrive, by depth: " + "; ".join(map(str, tries)))
 
 
 def run_full_rate(context):
     """Behind any queue, a live stream arrives as complete at every pipeline depth as at depth 0."""
     sent = context.count(90)
     for queue in QUEUES:
-        arrived = arrivals(context, queue, sent)
-        # A machine that is busy may lose some at any depth.
-        if min(arrived) < 0.9 * arrived[0] or arrived[0] < sent / 2:
-            raise Failed(f"behind {queue}, of {sent} frames arrive at depth 0 to 8: {arrived}")
+        check_full_rate(context, queue, sent)
     return f"behind each of {len(QUEUES)} queues, {sent} frames at depth 0 to 8"
 
 

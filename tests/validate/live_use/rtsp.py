@@ -25,9 +25,11 @@ class Camera:
         self.context = context
         self.codec = codec
         self.process = None
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        # Bound, with nobody who listens: the server gets the port, because it sets the same option; others do not.
+        self.reserved = socket.socket()
+        self.reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.reserved.bind(("127.0.0.1", 0))
+        self.port = self.reserved.getsockname()[1]
         self.start()
 
     def start(self):
@@ -53,6 +55,10 @@ class Camera:
         self.process.wait()
         self.process.stdin.close()
         self.process.stdout.close()
+
+    def close(self):
+        self.kill()
+        self.reserved.close()
 
 
 def is_of_source(source, _error):
@@ -174,7 +180,7 @@ def run(context):
             ways[way] += 1
         client.close()
     finally:
-        server.kill()
+        server.close()
     frames += client.frames
     names = ", ".join(f"{n} {name}" for name, n in ways.items())
     return f"{codec}: {ways.total()} restarts ({names}), {tries} connections, {frames} frames"
