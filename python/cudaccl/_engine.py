@@ -190,8 +190,14 @@ class Engine:
             if time is not None:
                 raise ValueError("a batch has no time: give its images one by one to an engine of (height, width)")
             return self._run_batch(self._described(image), out)
-        self._push(self._described(image), image, time, out)
-        return self.pop()
+        try:
+            self._push(self._described(image), image, time, out)
+            return self.pop()
+        except Exception:
+            raise
+        except BaseException:  # Ctrl-C
+            self.flush()
+            raise
 
     def push(self, image: Any, *, time: int | None = None, out: Any = None) -> None:
         """Starts an image, and returns before it is done on a GPU; parameters and errors as of the call.
@@ -203,13 +209,21 @@ class Engine:
         self._push(self._described(image), image, time, out)
 
     def pop(self) -> Result:
-        """Waits for the oldest image in flight. IndexError if there is none."""
+        """Waits for the oldest image in flight. IndexError if there is none.
+
+        Ctrl-C in this call or in push() discards all images in flight.
+        """
         if not self._in_flight:
             raise IndexError("no image is in flight")
         try:
             found = self._core.pop()
         except (DeviceError, MemoryError):
             self._in_flight.clear()  # these discard all frames
+            raise
+        except Exception:
+            raise
+        except BaseException:  # Ctrl-C: the engine may have given the image away, or not
+            self.flush()
             raise
         planes, _ = self._in_flight.popleft()
         self._free.append(planes.own)
@@ -279,6 +293,9 @@ class Engine:
         except Exception:
             self._free.append(planes.own)
             raise
+        except BaseException:  # Ctrl-C: the engine may have the image, or not
+            self.flush()
+            raise
         self._resets = (False, False)
         self._in_flight.append((planes, (keep, array.keep)))
 
@@ -341,7 +358,7 @@ class Engine:
                         (array.address + number * array.strides[0], stride), array.on_device, array.stream,
                         labels, ids, painted, planes.on_device, _core.NO_TIME, False, False,
                     )
-        except Exception:
+        except BaseException:  # Ctrl-C, too
             self._core.flush()
             raise
         finally:

@@ -79,10 +79,10 @@ def label(
     room = _FEW if max_components is None else max_components
     place = (array.shape, array.kind, array.on_device, backend, device)
     key = (*place, algorithm, threads, labels, tuple(numbers.items()))
-    result = _engine(key, room)._run(array, image)
+    result = _run(key, room, array, image)
     while max_components is None and _has_overflow(result):
         room = 1 << (_largest_count(result) - 1).bit_length()
-        result = _engine(key, room)._run(array, image)
+        result = _run(key, room, array, image)
     return _owned(result, flip)
 
 
@@ -114,6 +114,15 @@ def _engines() -> collections.OrderedDict[Any, _OneImageEngine]:
     except AttributeError:
         engines = _thread.engines = collections.OrderedDict()
     return engines
+
+
+def _run(key: tuple[Any, ...], room: int, array: Array, image: Any) -> Result:
+    """By a kept engine. After an error, or Ctrl-C, it may hold an image or no memory, so it is not kept."""
+    try:
+        return _engine(key, room)._run(array, image)
+    except BaseException:
+        _engines().pop((key, room), None)
+        raise
 
 
 def _engine(key: tuple[Any, ...], room: int) -> _OneImageEngine:
