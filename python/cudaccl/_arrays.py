@@ -16,6 +16,7 @@ _CUDA_MANAGED = 13  # kDLCUDAManaged
 
 LEGACY_STREAM = 1  # CUDA's default stream, in both protocols and for the engine
 
+_MASKED = "an array with a mask has no pixels where it is masked: fill them"
 _KINDS = {"|b1": "b1", "|u1": "u1", "<u2": "u2"}
 
 
@@ -48,6 +49,8 @@ def describe(array: Any) -> Array:
 
 
 def _of_numpy(array: numpy.ndarray) -> Array:
+    if isinstance(array, numpy.ma.MaskedArray):
+        raise TypeError(_MASKED)
     kind = _KINDS.get(array.dtype.str)
     if kind is None:
         return Array(0, array.shape, array.strides, str(array.dtype), False, 0, -1, array)
@@ -65,7 +68,7 @@ def _contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...
 
 def _of_interface(array: Any, interface: dict[str, Any]) -> Array:
     if interface.get("mask") is not None:
-        raise TypeError("an array with a mask has no pixels where it is masked: fill them")
+        raise TypeError(_MASKED)
     shape = tuple(interface["shape"])
     text = interface["typestr"]
     strides = interface.get("strides") or _contiguous_strides(shape, int(text[2:]))

@@ -106,6 +106,8 @@ class Engine:
         self, shape: Sequence[int], pixel_format: str, backend: str, device: int | None, labels: bool, ids: bool,
         output: str | None, regions: Any, settings: dict[str, Any], config: dict[str, Any],
     ) -> None:
+        if not isinstance(config["algorithm"], str):
+            raise TypeError(f"algorithm is {config['algorithm']!r}; it must be a name: see cudaccl.algorithms()")
         shape = tuple(operator.index(size) for size in shape)
         if len(shape) not in (2, 3) or min(shape) < 1:
             raise ValueError(f"shape is {shape}; it is (height, width) or (images, height, width), all at least 1")
@@ -292,6 +294,8 @@ class Engine:
             )
         except Exception:
             self._free.append(planes.own)
+            if time is not None and not -(1 << 63) <= time < 1 << 63:
+                raise ValueError(f"time is {time}; nanoseconds must fit into 64 bits") from None
             raise
         except BaseException:  # Ctrl-C: the engine may have the image, or not
             self.flush()

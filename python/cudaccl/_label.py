@@ -65,6 +65,10 @@ def label(
     """
     array = describe(image)
     is_values = settings.get("foreground") == "values"
+    if is_values and array.kind == "u2":
+        raise ValueError(
+            "foreground='values' needs an image of uint8, not uint16: numpy.unique(image, return_inverse=True) numbers"
+            " its values")
     value = int(background)
     flip = 0
     if value != 0:

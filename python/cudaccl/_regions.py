@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 _ANCHORS = ("bottom", "centroid")
@@ -33,10 +33,10 @@ def prepared(regions: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, A
         raise ValueError(f"regions: units is {units!r}; it can be relative or pixels")
     return {
         "is_relative": units == "relative",
-        "include": [_region(f"include[{i}]", entry) for i, entry in enumerate(regions.get("include", ()))],
-        "exclude": [_region(f"exclude[{i}]", entry) for i, entry in enumerate(regions.get("exclude", ()))],
-        "zones": [_zone(f"zones[{i}]", entry) for i, entry in enumerate(regions.get("zones", ()))],
-        "lines": [_line(f"lines[{i}]", entry) for i, entry in enumerate(regions.get("lines", ()))],
+        "include": _list(regions, "include", _region),
+        "exclude": _list(regions, "exclude", _region),
+        "zones": _list(regions, "zones", _zone),
+        "lines": _list(regions, "lines", _line),
     }
 
 
@@ -74,6 +74,20 @@ def _check_members(place: str, entry: Any, known: set[str], required: tuple[str,
             raise ValueError(f"{place}: {name} is missing")
 
 
+def _list(regions: Mapping[str, Any], name: str, make: Callable[[str, Any], Any]) -> list[Any]:
+    entries = regions.get(name, ())
+    if not isinstance(entries, (list, tuple)):
+        raise TypeError(f"{name} is {entries!r}; it must be a list")
+    return [make(f"{name}[{i}]", entry) for i, entry in enumerate(entries)]
+
+
+def _name(place: str, entry: Mapping[str, Any]) -> Any:
+    name = entry.get("name")
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"{place}.name is {name!r}; it must be a text")
+    return name
+
+
 def _point(place: str, value: Any) -> tuple[float, float]:
     try:
         x, y = map(float, value)
@@ -85,10 +99,13 @@ def _point(place: str, value: Any) -> tuple[float, float]:
 
 
 def _polygon(place: str, entry: Mapping[str, Any]) -> tuple[str | None, list[tuple[float, float]]]:
-    points = [_point(f"{place}.polygon[{i}]", point) for i, point in enumerate(entry["polygon"])]
+    try:
+        points = [_point(f"{place}.polygon[{i}]", point) for i, point in enumerate(entry["polygon"])]
+    except TypeError:
+        raise TypeError(f"{place}.polygon is {entry['polygon']!r}; it must be a list of points") from None
     if len(points) < 3:
         raise ValueError(f"{place}.polygon has {len(points)} points; it needs at least 3")
-    return entry.get("name"), points
+    return _name(place, entry), points
 
 
 def _region(place: str, entry: Any) -> tuple[str | None, list[tuple[float, float]]]:
@@ -106,7 +123,7 @@ def _anchor(place: str, entry: Mapping[str, Any]) -> int:
 def _zone(place: str, entry: Any) -> tuple[Any, int, int, int]:
     _check_members(place, entry, {"name", "polygon", "anchor", "dwell", "crowd", "comment"}, ("name", "polygon"))
     dwell, crowd = entry.get("dwell"), entry.get("crowd")
-    if dwell is not None and not 0.001 <= dwell <= _LARGEST:
+    if dwell is not None and not (isinstance(dwell, (int, float)) and 0.001 <= dwell <= _LARGEST):
         raise ValueError(f"{place}.dwell is {dwell!r}; it is from 0.001 to {_LARGEST} seconds")
     if crowd is not None and not (isinstance(crowd, int) and 0 <= crowd <= _LARGEST):
         raise ValueError(f"{place}.crowd is {crowd!r}; it is an integer from 0 to {_LARGEST}")
@@ -119,6 +136,6 @@ def _zone(place: str, entry: Any) -> tuple[Any, int, int, int]:
 def _line(place: str, entry: Any) -> tuple[str, tuple[float, float], tuple[float, float], int]:
     _check_members(place, entry, {"name", "from", "to", "anchor", "comment"}, ("name", "from", "to"))
     return (
-        entry["name"], _point(f"{place}.from", entry["from"]), _point(f"{place}.to", entry["to"]),
+        _name(place, entry) or "", _point(f"{place}.from", entry["from"]), _point(f"{place}.to", entry["to"]),
         _anchor(place, entry),
     )

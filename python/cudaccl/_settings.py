@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, Literal, TypedDict
 
 _NAMES = {
@@ -109,7 +109,7 @@ def numbers(settings: dict[str, Any]) -> dict[str, Any]:
         elif name == "features":
             value = _features(value)
         elif name == "connectivity":
-            if value not in _CONNECTIVITIES:
+            if not isinstance(value, Hashable) or value not in _CONNECTIVITIES:
                 raise ValueError(f"connectivity is {value!r}; possible are 4 and 8, or scikit-image's 1 and 2")
             value = _CONNECTIVITIES[value]
         elif isinstance(value, bool):

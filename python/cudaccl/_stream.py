@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -56,7 +57,7 @@ class Tracker(Engine):
     ) -> None:
         if len(shape) != 2:
             raise ValueError(f"shape is {tuple(shape)}; a tracker's is (height, width)")
-        if max_tracks < 1:
+        if operator.index(max_tracks) < 1:
             raise ValueError(f"max_tracks is {max_tracks}; it is at least 1")
         self._setup(
             shape, format, backend, device, labels, ids, output, regions, dict(settings),

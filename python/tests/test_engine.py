@@ -261,6 +261,11 @@ def test_regions():
     ({"zones": [{"name": "a", "polygon": [[0, 0], [1, 1], [1, 0]], "crowd": 1.5}]}, ValueError, "crowd"),
     ({"lines": [{"name": "a", "from": [0, 0], "to": [0, 0]}]}, ValueError, "line"),
     ({"include": [5]}, TypeError, r"include\[0\]"),
+    ({"zones": None}, TypeError, "zones is None; it must be a list"),
+    ({"include": [{"polygon": None}]}, TypeError, r"include\[0\].polygon is None"),
+    ({"zones": [{"name": 5, "polygon": [[0, 0], [1, 1], [1, 0]]}]}, TypeError, r"zones\[0\].name is 5"),
+    ({"zones": [{"name": "a", "polygon": [[0, 0], [1, 1], [1, 0]], "dwell": "1"}]}, ValueError, r"dwell is '1'"),
+    ({"lines": [{"name": None, "from": [0, 0], "to": [1, 0]}]}, ValueError, r"lines\[0\] has no name"),
     ("{\n\"version\": 1,\n}", ValueError, "line 3"),
     ("no/such/file.json", FileNotFoundError, "no/such/file.json"),
     (5, TypeError, "int"),
@@ -289,6 +294,8 @@ def test_regions_file_with_comments(tmp_path):
     ({"threads": 1000}, ValueError, "threads"),
     ({"threads": "all"}, TypeError, "threads"),
     ({"no_such": 1}, TypeError, "no_such"),
+    ({"algorithm": None}, TypeError, "algorithm is None"),
+    ({"connectivity": [8]}, ValueError, r"connectivity is \[8\]"),
 ])
 def test_bad_arguments(arguments, error, text):
     with pytest.raises(error, match=text):
@@ -303,6 +310,10 @@ def test_wrong_image():
         cudaccl.Engine((2, 70, 90))(numpy.stack(IMAGES[:2]), time=0)
     with pytest.raises(TypeError, match="float"):
         engine(IMAGES[0], time=0.5)
+    with pytest.raises(ValueError, match="time is .* 64 bits"):
+        engine(IMAGES[0], time=1 << 63)
+    with pytest.raises(TypeError, match="mask"):
+        engine(numpy.ma.array(IMAGES[0], mask=IMAGES[1]))
     numpy.testing.assert_array_equal(engine(IMAGES[0]).labels, measure.label(IMAGES[0]))
 
 

@@ -77,6 +77,8 @@ def test_values_are_segments(background):
     numpy.testing.assert_array_equal(labels, measure.label(image, background=background, connectivity=1))
     first = [numpy.argmax(labels.ravel() == label) for label in records["label"]]
     numpy.testing.assert_array_equal(records["value"], image.ravel()[first])
+    with pytest.raises(ValueError, match="uint8, not uint16"):  # of which the labeler sees the upper 8 bits
+        cudaccl.label(image.astype(numpy.uint16), foreground="values", background=background)
 
 
 def test_batch():
