@@ -134,6 +134,7 @@ class Engine:
         self._kind = ""
         self._row_bytes = 0
         self._has_run = False
+        self._must_configure = False  # before the next image
         self._known: tuple[dict[str, Any], Array] | None = None  # the last image's memory on a GPU, which was checked
         self._resets = (False, False)  # of the background, of the tracks, with the next image
         self._free: collections.deque[_Planes] = collections.deque()
@@ -220,7 +221,7 @@ class Engine:
         try:
             found = self._core.pop()
         except (DeviceError, MemoryError):
-            self._in_flight.clear()  # these discard all frames
+            self._lose_frames()
             raise
         except Exception:
             raise
@@ -267,7 +268,8 @@ class Engine:
         if not self._has_run:
             self._has_run = True
             if array.on_device:  # before any result exists: this moves the engine's memory
-                self._core.configure(self._config | {"input_memory": 1, "output_memory": 1})
+                self._config |= {"input_memory": 1, "output_memory": 1}
+                self._must_configure = True
 
     def _check_device(self, array: Array, name: str) -> None:
         if not array.on_device:
@@ -287,11 +289,15 @@ class Engine:
         planes = self._take_planes(array.on_device) if out is None else self._planes_of(out, array)
         labels, ids, painted = planes.places
         stride = row_stride(array, 0, self._row_bytes)
+        self._configure_if_needed()
         try:
             self._core.push(
                 (array.address, stride), array.on_device, array.stream, labels, ids, painted, planes.on_device,
                 _core.NO_TIME if time is None else operator.index(time), *self._resets,
             )
+        except (DeviceError, MemoryError):
+            self._lose_frames()
+            raise
         except Exception:
             self._free.append(planes.own)
             if time is not None and not -(1 << 63) <= time < 1 << 63:
@@ -302,6 +308,16 @@ class Engine:
             raise
         self._resets = (False, False)
         self._in_flight.append((planes, (keep, array.keep)))
+
+    def _lose_frames(self) -> None:
+        """After a failure that discards all frames, and the memory for them."""
+        self._in_flight.clear()
+        self._must_configure = True
+
+    def _configure_if_needed(self) -> None:
+        if self._must_configure:
+            self._core.configure(self._config)
+            self._must_configure = False
 
     def _take_planes(self, on_device: bool) -> _Planes:
         for _ in range(len(self._free)):
@@ -346,6 +362,7 @@ class Engine:
         sizes = [stride * self._shape[-2] for _, stride in planes.places]
         if out is not None and self._shape[0] > 1:
             sizes[0] = _check_out(out, self._shape, array.on_device)[1][0]
+        self._configure_if_needed()
         found: list[tuple[Any, ...]] = []
         slots = self._config["slots"]
         stride = row_stride(array, 1, self._row_bytes)
@@ -362,6 +379,9 @@ class Engine:
                         (array.address + number * array.strides[0], stride), array.on_device, array.stream,
                         labels, ids, painted, planes.on_device, _core.NO_TIME, False, False,
                     )
+        except (DeviceError, MemoryError):
+            self._lose_frames()
+            raise
         except BaseException:  # Ctrl-C, too
             self._core.flush()
             raise

@@ -13,7 +13,6 @@ from scipy import ndimage
 from skimage import filters, measure
 
 import cudaccl
-from cudaccl import _label
 
 RANDOM = numpy.random.default_rng(21)
 IMAGES = [RANDOM.random((70, 90)) < density for density in (0.2, 0.5, 0.05, 0.8)]
@@ -151,49 +150,6 @@ def test_images_in_flight():
     engine.push(IMAGES[0])
     engine.flush()
     numpy.testing.assert_array_equal(engine(IMAGES[1]).labels, measure.label(IMAGES[1]))
-
-
-class Interrupted:
-    """The compiled part of an engine. Ctrl-C is pressed in a call, and seen when it returns."""
-
-    def __init__(self, engine, name):
-        self._engine, self._core, self._name = engine, engine._core, name
-        engine._core = self
-
-    def __getattr__(self, name):
-        def call(*arguments):
-            getattr(self._core, name)(*arguments)
-            self._engine._core = self._core
-            raise KeyboardInterrupt
-
-        return call if name == self._name else getattr(self._core, name)
-
-
-@pytest.mark.parametrize("name", ["push", "pop"])
-def test_an_interrupted_call(name):
-    """It leaves no image in the engine."""
-    expected = measure.label(IMAGES[1])
-    for engine, image in (cudaccl.Engine((70, 90)), IMAGES[1]), (cudaccl.Engine((2, 70, 90)), numpy.stack(IMAGES[:2])):
-        Interrupted(engine, name)
-        with pytest.raises(KeyboardInterrupt):
-            engine(image)
-        numpy.testing.assert_array_equal(engine(image).labels.reshape(-1, 70, 90)[-1], expected)
-    engine = cudaccl.Engine((70, 90), slots=2)
-    engine.push(IMAGES[0])
-    Interrupted(engine, name)
-    with pytest.raises(KeyboardInterrupt):
-        getattr(engine, name)(*[IMAGES[1]] * (name == "push"))
-    with pytest.raises(IndexError):
-        engine.pop()
-    for _ in range(2):
-        engine.push(IMAGES[1])
-    for _ in range(2):
-        numpy.testing.assert_array_equal(engine.pop().labels, expected)
-    cudaccl.label(IMAGES[1])
-    Interrupted(next(reversed(_label._engines().values())), name)
-    with pytest.raises(KeyboardInterrupt):
-        cudaccl.label(IMAGES[1])
-    numpy.testing.assert_array_equal(cudaccl.label(IMAGES[1]).labels, expected)
 
 
 def test_set_changes_later_images():
