@@ -39,6 +39,8 @@ struct BitRows {
   size_t stride;  ///< words
 };
 
+struct ChromaShape;  // see model.h
+
 class Background {
  public:
   Background(uint32_t width, uint32_t height, SimdLevel level)
@@ -61,6 +63,11 @@ class Background {
   class Model;
   class SigmaDelta;
   class Mixture;
+
+  static std::unique_ptr<Model> make_sigma_delta(uint32_t width, uint32_t height,
+                                                 const BackgroundKernels& kernels, const ChromaShape& chroma);
+  static std::unique_ptr<Model> make_mixture(uint32_t width, uint32_t height,
+                                             const BackgroundKernels& kernels, const ChromaShape& chroma);
 
   Model& model_for(const InputImage& frame, const MotionStep& step);
 

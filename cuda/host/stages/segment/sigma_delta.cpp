@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The sigma-delta model of a stream. See ccl/segment/sigma_delta.h.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "host/stages/segment/model.h"
+
+namespace ccl::host {
+
+class Background::SigmaDelta final : public Model {
+ public:
+  SigmaDelta(uint32_t width, uint32_t height, const BackgroundKernels& kernels, const ChromaShape& chroma)
+      : Model(BackgroundModel::kSigmaDelta, width, height, kernels, chroma),
+        mean_(width, height),
+        variance_(width, height),
+        status_(width, height) {
+    if (chroma.is_present) {
+      for (auto* plane : {&mean_u_, &mean_v_, &chroma_variance_, &chroma_status_}) {
+        *plane = PaddedPlane<uint8_t>(chroma.width, chroma.height);
+      }
+      // By row of the frame, so that rows can be classified in parallel.
+      for (auto* plane : {&differs_, &fits_shadow_, &scratch_u_, &scratch_v_}) {
+        *plane = PaddedPlane<uint8_t>(width, count_row_chunks(height));
+      }
+    }
+  }
+
+  void read_luma_row(uint32_t y, uint8_t* pixels) const override {
+    std::memcpy(pixels, mean_.row(y), width_);
+  }
+
+  void read_chroma_row(uint32_t y, uint8_t* u, uint8_t* v, uint8_t step) const override {
+    for (uint32_t x = 0; x < chroma_.width; ++x) {
+      u[size_t{step} * x] = mean_u_.row(y)[x];
+      v[size_t{step} * x] = mean_v_.row(y)[x];
+    }
+  }
+
+ protected:
+  void classify(const InputImage& frame, const MotionStep& step, uint32_t y, ClassRow* out) const override {
+    SigmaDeltaClassJob job = {.thresholds = step.sigma_delta,
+                              .width = width_,
+                              .pixels = luma(frame, y),
+                              .mean = {mean_.row(above(y)), mean_.row(y), mean_.row(below(y))},
+                              .variance = variance_.row(y),
+                              .status = const_cast<uint8_t*>(status_.row(y)),
+                              .chroma_differs = nullptr,
+                              .fits_shadow = nullptr};
+    if (chroma_.is_present) {
+      const uint32_t chunk = y / kRowsPerChunk;
+      job.chroma_differs = differs_.row(chunk);
+      job.fits_shadow = fits_shadow_.row(chunk);
+      if (y % kRowsPerChunk == 0 || y % (1u << chroma_.shift_y) == 0) {
+        classify_chroma(frame, step, y >> chroma_.shift_y, chunk);
+      }
+    }
+    kernels_.classify_sigma_delta(job, out);
+  }
+
+  void learn(const InputImage& frame, const MotionStep& step, uint32_t y) override {
+    learn_luma(frame, step, y);
+    if (chroma_.is_present && y % (1u << chroma_.shift_y) == 0) {
+      learn_chroma(frame, step, y >> chroma_.shift_y, y / kRowsPerChunk);
+    }
+  }
+
+  void compare_light(const InputImage& frame, const MotionStep& step) override {
+    light::Sums sums = {};
+    for_each_that_did_not_differ(frame, [&](const sigma_delta::Pixel<ByteLane>& pixel, uint32_t value) {
+      if (light::counts(value, pixel.mean)) {
+        sums.now += value - light::kBlack;
+        sums.before += pixel.mean - light::kBlack;
+      }
+    });
+    relearning_ = {.keeps_objects = true, .gain = light::gain(sums), .margin = step.sigma_delta.luma};
+    state_.gain = relearning_.gain;
+    uint64_t n_misfits = 0;
+    for_each_that_did_not_differ(frame, [&](const sigma_delta::Pixel<ByteLane>& pixel, uint32_t value) {
+      n_misfits += sigma_delta::fits(relearning_.gain, relearning_.margin, pixel, value) ? 0 : 1;
+    });
+    relearning_.keeps_misfits = light::keeps_misfits(n_misfits, uint64_t{width_} * height_);
+  }
+
+ private:
+  /// Calls see(pixel, value) for each pixel that did not differ in the frame before.
+  template <typename See>
+  void for_each_that_did_not_differ(const InputImage& frame, See see) const {
+    for (uint32_t y = 0; y < height_; ++y) {
+      for (uint32_t x = 0; x < width_; ++x) {
+        if (status_.row(y)[x] < sigma_delta::kDiffered) {
+          see({mean_.row(y)[x], variance_.row(y)[x], status_.row(y)[x]}, luma(frame, y)[x]);
+        }
+      }
+    }
+  }
+
+  SigmaDeltaChromaRow chroma_state(uint32_t y) const {
+    const auto row = [y](const PaddedPlane<uint8_t>& plane) {
+      return const_cast<uint8_t*>(plane.row(y));  // one struct for readers and writers
+    };
+    return {row(mean_u_), row(mean_v_), row(chroma_variance_), row(chroma_status_)};
+  }
+
+  /// Masks of a row of chroma, at the resolution of the luma, into the chunk's scratch.
+  void classify_chroma(const InputImage& frame, const MotionStep& step, uint32_t y, uint32_t chunk) const {
+    uint8_t* const u = scratch_u_.row(chunk);
+    uint8_t* const v = scratch_v_.row(chunk);
+    uint8_t* const differs = differs_.row(chunk);
+    uint8_t* const fits_shadow = fits_shadow_.row(chunk);
+    const ChromaRow row = chroma_row(frame, y, u, v);
+    const bool is_half = chroma_.shift_x != 0;
+    kernels_.classify_sigma_delta_chroma(
+        {.thresholds = step.sigma_delta,
+         .width = chroma_.width,
+         .u = row.u,
+         .v = row.v,
+         .state = chroma_state(y),
+         .around_u = {mean_u_.row(y == 0 ? 0 : y - 1), mean_u_.row(std::min(y + 1, chroma_.height - 1))},
+         .around_v = {mean_v_.row(y == 0 ? 0 : y - 1), mean_v_.row(std::min(y + 1, chroma_.height - 1))},
+         .differs = is_half ? u : differs,
+         .fits_shadow = is_half ? v : fits_shadow});
+    if (is_half) {
+      kernels_.double_columns(u, width_, differs);
+      kernels_.double_columns(v, width_, fits_shadow);
+    }
+  }
+
+  void learn_luma(const InputImage& frame, const MotionStep& step, uint32_t y) {
+    uint8_t* const mean = mean_.row(y);
+    const uint8_t* const pixels = luma(frame, y);
+    if (state_.learning == Learning::kInitialize) {
+      std::memcpy(mean, pixels, width_);
+      std::memset(status_.row(y), 0, width_);
+      std::memset(variance_.row(y), sigma_delta::kInitialVariance, width_);
+    } else if (state_.learning == Learning::kRelearn) {
+      const sigma_delta::Relearning how = keeps_known() ? relearning_ : sigma_delta::Relearning();
+      uint8_t* const status = status_.row(y);
+      for (uint32_t x = 0; x < width_; ++x) {
+        const auto pixel = sigma_delta::relearn(how, {mean[x], variance_.row(y)[x], status[x]}, pixels[x]);
+        mean[x] = static_cast<uint8_t>(pixel.mean);
+        variance_.row(y)[x] = static_cast<uint8_t>(pixel.variance);
+        status[x] = static_cast<uint8_t>(pixel.status);
+      }
+    } else {
+      kernels_.update_sigma_delta({.thresholds = step.sigma_delta,
+                                   .rates = state_.sigma_delta,
+                                   .width = width_,
+                                   .pixels = pixels,
+                                   .state = {mean, variance_.row(y), status_.row(y)}});
+    }
+    pad_row(mean, width_);
+  }
+
+  void learn_chroma(const InputImage& frame, const MotionStep& step, uint32_t y, uint32_t chunk) {
+    const ChromaRow row = chroma_row(frame, y, scratch_u_.row(chunk), scratch_v_.row(chunk));
+    const SigmaDeltaChromaRow state = chroma_state(y);
+    if (state_.learning == Learning::kInitialize) {
+      std::memcpy(state.mean_u, row.u, chroma_.width);
+      std::memcpy(state.mean_v, row.v, chroma_.width);
+      std::memset(state.status, 0, chroma_.width);
+      std::memset(state.variance, sigma_delta::kInitialVariance, chroma_.width);
+    } else if (state_.learning == Learning::kRelearn) {
+      const sigma_delta::Relearning how = relearning_of_chroma(step.sigma_delta, state_);
+      const uint8_t* const luma_status = status_.row(y << chroma_.shift_y);  // this frame's
+      for (uint32_t x = 0; x < chroma_.width; ++x) {
+        const auto pixel = sigma_delta::relearn_chroma(
+            how, {state.mean_u[x], state.mean_v[x], state.variance[x], state.status[x]},
+            sigma_delta::is_hidden(luma_status, x, chroma_.width, chroma_.shift_x), row.u[x], row.v[x]);
+        state.mean_u[x] = static_cast<uint8_t>(pixel.mean_u);
+        state.mean_v[x] = static_cast<uint8_t>(pixel.mean_v);
+        state.variance[x] = static_cast<uint8_t>(pixel.variance);
+        state.status[x] = static_cast<uint8_t>(pixel.status);
+      }
+    } else {
+      kernels_.update_sigma_delta_chroma({.thresholds = step.sigma_delta,
+                                          .rates = state_.sigma_delta,
+                                          .width = chroma_.width,
+                                          .u = row.u,
+                                          .v = row.v,
+                                          .state = state});
+    }
+    pad_row(state.mean_u, chroma_.width);
+    pad_row(state.mean_v, chroma_.width);
+  }
+
+  sigma_delta::Relearning relearning_;  ///< of the last change of light whose objects were kept
+  PaddedPlane<uint8_t> mean_, variance_, status_;
+  PaddedPlane<uint8_t> mean_u_, mean_v_, chroma_variance_, chroma_status_;
+  /// A row for each row chunk.
+  mutable PaddedPlane<uint8_t> differs_, fits_shadow_, scratch_u_, scratch_v_;
+};
+
+std::unique_ptr<Background::Model> Background::make_sigma_delta(uint32_t width, uint32_t height,
+                                                                const BackgroundKernels& kernels,
+                                                                const ChromaShape& chroma) {
+  return std::make_unique<SigmaDelta>(width, height, kernels, chroma);
+}
+
+}  // namespace ccl::host
