@@ -36,6 +36,8 @@ inline constexpr uint32_t kMaxVariance = 128;
 inline constexpr uint32_t kInitialVariance = 10;
 /// Of chroma that an object hid when the light changed. The largest that follows from a change of light.
 inline constexpr uint32_t kUnknownVariance = 64;
+/// Of luma that is or was cut off at white when the light changed.
+inline constexpr uint32_t kClippedVariance = 40;
 inline constexpr uint32_t kLearnedCount = 100;  ///< counts after which what differs becomes the mean
 inline constexpr uint32_t kAgePart = 1;         ///< see learning_us()
 inline constexpr uint32_t kDiffered = 128;      ///< bit of the status: the pixel differed in this frame
@@ -176,20 +178,22 @@ constexpr Class<Lanes> classify(const Thresholds& thresholds, typename Lanes::Va
   return {any, Lanes::without(any, Lanes::both(chroma.fits_shadow, is_shaded<Lanes>(value, mean)))};
 }
 
-/// Looks for ghosts: what an object has left behind, and not an object that stands. The background around
-/// explains the value of a ghost's outermost pixels, so they become background, and then the next ones.
-/// Returns the status.
+/// Looks for ghosts: what an object has left behind, and not an object that stands. The background around a
+/// ghost's outermost pixels is like the frame, or more like it than like what the model believes of them. So
+/// they become background, and then the next ones. Returns the status.
 ///
-/// Outside the frame, the nearest pixels count. `differs`: whether the pixel differs from its own mean.
-/// `far`: its distance from the 8 means around it.
+/// Outside the frame, the nearest pixels count. `differs`: whether the pixel differs from its own mean, and
+/// of luma not in chroma too: an object that has the luma of the background beside it is no ghost. `far`: the
+/// value's distance from the 8 means around it; `edge`: the distance of its own mean from these.
 template <typename Lanes>
 constexpr typename Lanes::Value mark_ghost(uint32_t threshold, typename Lanes::Value differs,
                                            const typename Lanes::Value (&far)[8],
+                                           const typename Lanes::Value (&edge)[8],
                                            typename Lanes::Value status) {
-  const auto limit = Lanes::splat(threshold);
   auto n = Lanes::splat(0);
-  for (const auto& value : far) {
-    n = Lanes::add(n, Lanes::both(Lanes::at_least(limit, value), Lanes::splat(1)));
+  for (uint32_t i = 0; i < 8; ++i) {
+    const auto limit = Lanes::max(Lanes::splat(threshold), Lanes::half(Lanes::half(edge[i])));
+    n = Lanes::add(n, Lanes::both(Lanes::at_least(limit, far[i]), Lanes::splat(1)));
   }
   const auto count = Lanes::without(status, Lanes::splat(kDiffered));
   const auto is_ghost = Lanes::both(differs, Lanes::both(Lanes::at_least(n, Lanes::splat(kGhostNeighbors)),
@@ -344,13 +348,24 @@ constexpr bool fits(uint32_t gain, uint32_t margin, const Pixel<ByteLane>& old, 
   return light::fits(value, old.mean, light::relight(old.mean, gain), margin + old.variance);
 }
 
-/// Luma of a frame in which the light changed. What is known of the noise stays.
+/// Whether it is not known how light the background is. A mean that is cut off does not say how light it was,
+/// and if it is now, not how light it is. An object that was cut off too may still be in view.
+constexpr bool is_uncertain(bool is_kept, uint32_t mean, uint32_t relit, uint32_t value) {
+  return is_kept ? mean >= light::kClipped || relit >= light::kClipped
+                 : mean >= light::kClipped && value < light::kClipped;
+}
+
+/// Luma of a frame in which the light changed. What is known of the noise stays. Where the background is not
+/// known, the variance is large enough for what it may be. Then the mean follows it, and the variance falls.
 constexpr Pixel<ByteLane> relearn(const Relearning& how, const Pixel<ByteLane>& old, uint32_t value) {
   const bool is_kept = how.keeps_objects && (old.status >= kDiffered ||
                                              (how.keeps_misfits && !fits(how.gain, how.margin, old, value)));
-  const uint32_t variance = light::relight_variance(old.variance, how.margin, how.gain, kUnknownVariance);
-  return is_kept ? Pixel<ByteLane>{light::relight(old.mean, how.gain), variance, kDiffered}
-                 : Pixel<ByteLane>{value, variance, 0};
+  const uint32_t relit = light::relight(old.mean, how.gain);
+  const uint32_t known = light::relight_variance(old.variance, how.margin, how.gain, kUnknownVariance);
+  const bool is_large =
+      how.keeps_objects && known < kClippedVariance && is_uncertain(is_kept, old.mean, relit, value);
+  const uint32_t variance = is_large ? kClippedVariance : known;
+  return is_kept ? Pixel<ByteLane>{relit, variance, kDiffered} : Pixel<ByteLane>{value, variance, 0};
 }
 
 /// Whether an object hides the chroma pixel x of a row of `width`, or the one beside it. `luma_status`: what

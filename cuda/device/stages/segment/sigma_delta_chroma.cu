@@ -99,21 +99,27 @@ __device__ bool load_quad_of_thread(const Chroma& chroma, const SigmaDeltaChroma
   return true;
 }
 
-__device__ void mark_ghosts(const ChromaQuad& quad, const Quad& differs, const SigmaDeltaChromaPlanes& planes,
-                            uint32_t threshold) {
-  const FarFromAround far_u = distances_around(planes.mean_u, planes, quad.x, quad.y, quad.u);
-  const FarFromAround far_v = distances_around(planes.mean_v, planes, quad.x, quad.y, quad.v);
-  const auto mark = [&](const uint32_t(&u)[8], const uint32_t(&v)[8], uint32_t mask, uint32_t status) {
-    uint32_t far[8];
+/// The larger distance of U and V.
+__device__ FarFromAround distances_around(const SigmaDeltaChromaPlanes& planes, uint32_t x, uint32_t y,
+                                          const Quad& u, const Quad& v) {
+  FarFromAround far = distances_around(planes.mean_u, planes, x, y, u);
+  const FarFromAround far_v = distances_around(planes.mean_v, planes, x, y, v);
 #pragma unroll
-    for (uint32_t i = 0; i < 8; ++i) {
-      far[i] = Lanes::max(u[i], v[i]);
-    }
-    return sigma_delta::mark_ghost<Lanes>(threshold, mask, far, status);
-  };
+  for (uint32_t i = 0; i < 8; ++i) {
+    far.even[i] = Lanes::max(far.even[i], far_v.even[i]);
+    far.odd[i] = Lanes::max(far.odd[i], far_v.odd[i]);
+  }
+  return far;
+}
+
+/// Only in few frames: not inlined, so that the others need no registers for it.
+__device__ __noinline__ void mark_ghosts(ChromaQuad quad, Quad differs, SigmaDeltaChromaPlanes planes,
+                                         uint32_t threshold) {
+  const FarFromAround far = distances_around(planes, quad.x, quad.y, quad.u, quad.v);
+  const FarFromAround edge = distances_around(planes, quad.x, quad.y, quad.mean_u, quad.mean_v);
   store_quad(planes.status, planes.pitch, quad.x, quad.y,
-             {mark(far_u.even, far_v.even, differs.even, quad.status.even),
-              mark(far_u.odd, far_v.odd, differs.odd, quad.status.odd)});
+             {sigma_delta::mark_ghost<Lanes>(threshold, differs.even, far.even, edge.even, quad.status.even),
+              sigma_delta::mark_ghost<Lanes>(threshold, differs.odd, far.odd, edge.odd, quad.status.odd)});
 }
 
 /// A thread for each four chroma pixels.

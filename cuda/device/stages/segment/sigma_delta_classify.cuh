@@ -68,25 +68,39 @@ __device__ inline uint4 find_differing(const sigma_delta::Thresholds& thresholds
   return masks;
 }
 
-__device__ inline void mark_ghosts(const LumaJob& job, const Place& place, const MeansAround& means,
-                                   const uint4& differing, PixelVector* v) {
+/// The status of a vector, with its ghosts marked. `differing`: find_differing(). Only in few frames: not
+/// inlined, and it loads the means around again, so that the others need no registers for it.
+template <bool kHasChroma>
+__device__ __noinline__ static uint4 mark_ghosts(const LumaJob& job, Place place, uint4 differing,
+                                                 PixelVector v) {
   const uint32_t threshold = job.thresholds.luma;
+  const MeansAround means =
+      load_means(job.planes, job.frame.width, job.frame.height, place.x, place.y, v.mean);
+  ChromaMasks masks{};
+  if constexpr (kHasChroma) {
+    masks = load_chroma_classes(job.chroma_planes, job.chroma, place.x, place.y);
+  }
 #pragma unroll
   for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const FarFromAround far = distances_around(means, i, quad_of(v->pixels, i));
-    const Quad differs = quad_of(differing, i);
-    const Quad status = quad_of(v->status, i);
-    set_word(v->status, i,
-             Quad{sigma_delta::mark_ghost<Lanes>(threshold, differs.even, far.even, status.even),
-                  sigma_delta::mark_ghost<Lanes>(threshold, differs.odd, far.odd, status.odd)}
+    const FarFromAround far = distances_around(means, i, quad_of(v.pixels, i));
+    const FarFromAround edge = distances_around(means, i, quad_of(v.mean, i));
+    const Quad luma = quad_of(differing, i);
+    const Quad differs = {Lanes::without(luma.even, masks.differs[i].even),
+                          Lanes::without(luma.odd, masks.differs[i].odd)};
+    const Quad status = quad_of(v.status, i);
+    set_word(v.status, i,
+             Quad{sigma_delta::mark_ghost<Lanes>(threshold, differs.even, far.even, edge.even, status.even),
+                  sigma_delta::mark_ghost<Lanes>(threshold, differs.odd, far.odd, edge.odd, status.odd)}
                  .word());
   }
   if (place.x + kVectorPixels > job.frame.width) {
-    pad_vector(v->status, job.frame.width - place.x);
+    pad_vector(v.status, job.frame.width - place.x);
   }
+  return v.status;
 }
 
 /// Masks of the pixels whose luma stands out. Marks ghosts. `differing`: find_differing().
+template <bool kHasChroma>
 __device__ inline uint4 look_around(const LumaJob& job, const Place& place, const uint4& differing,
                                     PixelVector* v) {
   const MeansAround means =
@@ -110,7 +124,7 @@ __device__ inline uint4 look_around(const LumaJob& job, const Place& place, cons
                  .word());
   }
   if (job.thresholds.ghosts) {
-    mark_ghosts(job, place, means, differing, v);
+    v->status = mark_ghosts<kHasChroma>(job, place, differing, *v);
   }
   return masks;
 }
@@ -124,7 +138,7 @@ struct FoundBits {
 template <bool kHasChroma>
 __device__ FoundBits classify(const LumaJob& job, const Place& place, const uint4& differing,
                               PixelVector* v) {
-  const uint4 luma = is_zero(differing) ? differing : look_around(job, place, differing, v);
+  const uint4 luma = is_zero(differing) ? differing : look_around<kHasChroma>(job, place, differing, v);
   const uint32_t in_frame = bits_in_frame(place.x, job.frame.width);
   if constexpr (!kHasChroma) {
     const uint32_t bits = gather_bits(luma) & in_frame;

@@ -88,20 +88,29 @@ class BackgroundRows {
   }
 
   static void mark_ghosts(const SigmaDeltaClassJob& job, Byte differs, Byte value, uint32_t x) {
-    const Far far = distances(job.mean[0], job.mean[1], job.mean[2], value, x);
+    const auto from = [&](Byte luma) { return distances(job.mean[0], job.mean[1], job.mean[2], luma, x); };
+    const Far far = from(value);
+    const Far edge = from(Bytes::load(job.mean[1] + x));
     uint8_t* const status = job.status + x;
-    Bytes::store(sigma_delta::mark_ghost<Bytes>(job.thresholds.luma, differs, far.far, Bytes::load(status)),
-                 status);
+    Bytes::store(
+        sigma_delta::mark_ghost<Bytes>(job.thresholds.luma, differs, far.far, edge.far, Bytes::load(status)),
+        status);
   }
 
   static void mark_ghosts(const SigmaDeltaChromaClassJob& job, Byte differs, Byte u, Byte v, uint32_t x) {
-    Far far = distances(job.around_u[0], job.state.mean_u, job.around_u[1], u, x);
-    const Far far_v = distances(job.around_v[0], job.state.mean_v, job.around_v[1], v, x);
-    for (uint32_t n = 0; n < 8; ++n) {
-      far.far[n] = Bytes::max(far.far[n], far_v.far[n]);
-    }
+    const auto from = [&](Byte of_u, Byte of_v) {
+      Far far = distances(job.around_u[0], job.state.mean_u, job.around_u[1], of_u, x);
+      const Far far_v = distances(job.around_v[0], job.state.mean_v, job.around_v[1], of_v, x);
+      for (uint32_t n = 0; n < 8; ++n) {
+        far.far[n] = Bytes::max(far.far[n], far_v.far[n]);
+      }
+      return far;
+    };
+    const Far far = from(u, v);
+    const Far edge = from(Bytes::load(job.state.mean_u + x), Bytes::load(job.state.mean_v + x));
     uint8_t* const status = job.state.status + x;
-    Bytes::store(sigma_delta::mark_ghost<Bytes>(job.thresholds.chroma, differs, far.far, Bytes::load(status)),
+    Bytes::store(sigma_delta::mark_ghost<Bytes>(job.thresholds.chroma, differs, far.far, edge.far,
+                                                Bytes::load(status)),
                  status);
   }
 
@@ -125,7 +134,7 @@ class BackgroundRows {
         if (Bytes::bits(far) != 0) {
           luma = sigma_delta::stands_out<Bytes>(job.thresholds, far, value, means_around(job.mean, x + i));
           if (job.thresholds.ghosts) {
-            mark_ghosts(job, far, value, x + i);
+            mark_ghosts(job, Bytes::without(far, chroma.differs), value, x + i);
           }
         }
         const auto c = sigma_delta::classify<Bytes>(job.thresholds, luma, value, mean, chroma);
