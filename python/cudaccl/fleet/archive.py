@@ -15,6 +15,7 @@ from cudaccl.fleet.cluster import Slots
 from cudaccl.fleet.pieces import Span
 from cudaccl.fleet.video_index import VideoIndex
 from cudaccl.fleet.work import Job
+from cudaccl.fleet.workers import Pool, Process
 from cudaccl.publish.errors import MissingPackage, SinkError
 
 _LOOK_S = 1.0
@@ -31,7 +32,7 @@ class _Task:
     arguments: tuple[Any, ...]
     deaths: int = 0  #: of its workers
     not_before: float = 0.0
-    place: Any = None
+    process: Process | None = None  #: that does it; None: a task of Ray
 
 
 @dataclasses.dataclass(eq=False)
@@ -61,6 +62,7 @@ class ArchiveRun:
     ) -> None:
         self._ray = ray
         self._slots = slots
+        self._pool = Pool(ray, slots)
         self._say = say
         self._completed = completed
         self.states = [_State(job) for job in jobs]
@@ -93,54 +95,89 @@ class ArchiveRun:
 
     def step(self) -> bool:
         """Waits for a task. False: there is nothing left to do. Raises ConfigError if the cluster has no room now."""
+        self._pool.trim()
         self._start_tasks()
-        if not self._running:
-            if self._todo:
-                time.sleep(_LOOK_S / 4)
-            return bool(self._todo)
-        done, _ = self._ray.wait(list(self._running), timeout=_LOOK_S)
-        for reference in done:
-            self._finish(self._running.pop(reference), reference)
-        return bool(self._running or self._todo)
+        waiting = [*self._running, *self._pool.starting]
+        if not waiting and self._todo:
+            time.sleep(_LOOK_S / 4)
+        if waiting:
+            done, _ = self._ray.wait(waiting, timeout=_LOOK_S)
+            for reference in done:
+                if reference in self._running:
+                    self._finish(self._running.pop(reference), reference)
+                else:
+                    self._started(reference)
+        is_all = not self._running and not self._todo
+        if is_all:
+            self._pool.end_all()
+        return not is_all
 
     def cancel(self) -> None:
         """What runs is stopped; files stay, so that the next run goes on."""
-        for reference in self._running:
-            self._ray.cancel(reference, force=True)
+        for reference, task in self._running.items():
+            if task.process is None:
+                self._ray.cancel(reference, force=True)
+        self._pool.end_all()
 
     def _start_tasks(self) -> None:
         now = time.monotonic()
-        for task in list(self._todo):
-            if task.not_before > now:
-                continue
-            if task.function is work.label or not self._slots.on_gpu:
-                task.place = self._slots.take(is_archive=True)
-                if task.place is None:
+        on_gpu = self._slots.on_gpu
+        waiting = 0
+        for task in [task for task in self._todo if task.not_before <= now]:
+            if on_gpu and task.function is not work.label:  # needs no decoder: Ray finds a CPU
+                task.process = None
+                reference = self._ray.remote(num_cpus=1, max_retries=0)(task.function).remote(*task.arguments)
+            else:
+                task.process = self._pool.take()
+                if task.process is None:
+                    waiting += 1
                     continue
-                options = self._slots.options(task.place, is_archive=True)
-            else:  # needs no decoder: Ray finds a CPU
-                task.place, options = None, {"num_cpus": 1}
+                call = task.process.actor.do.options(name=task.function.__name__)
+                reference = call.remote(task.function, *task.arguments)
             self._todo.remove(task)
-            remote = self._ray.remote(max_retries=0, **options)(task.function)
-            self._running[remote.remote(*task.arguments)] = task
+            self._running[reference] = task
+        # Each file that is indexed on a CPU will need a GPU.
+        soon = sum(task.function is work.survey for task in self._running.values()) if on_gpu else 0
+        self._pool.start(waiting + soon)
+
+    def _started(self, reference: Any) -> None:
+        """A worker that dies at its start counts for a task, so that there is an end."""
+        error = self._pool.started(reference)
+        if error is None:
+            return
+        task = next((task for task in self._todo if task.function is work.label or not self._slots.on_gpu), None)
+        if task is None:
+            self._slots.look_again()
+        else:
+            self._todo.remove(task)
+            self._retry(task, error)
 
     def _finish(self, task: _Task, reference: Any) -> None:
         state = task.state
-        if task.place is not None:
-            self._slots.free(task.place, is_archive=True)
         exceptions = self._ray.exceptions
         try:
             result = self._ray.get(reference)
         except exceptions.RayTaskError as error:
+            # What failed may be the GPU, and then every later call of this process fails.
+            self._release(task, is_usable=task.process is not None and task.process.place.num_gpus == 0)
             state.open -= 1
             self._fail(state, error.cause or error)
             return
         except exceptions.RayError as error:
+            self._release(task, is_usable=False)
             self._retry(task, error)
             return
+        self._release(task, is_usable=True)
         state.open -= 1
         if not state.error:
             self._go_on(state, task.function, result)
+
+    def _release(self, task: _Task, is_usable: bool) -> None:
+        if task.process is not None and is_usable:
+            self._pool.give_back(task.process)
+        elif task.process is not None:
+            self._pool.end(task.process)
+        task.process = None
 
     def _retry(self, task: _Task, error: Exception) -> None:
         """The worker or its node has died."""

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
+from cudaccl._gst_pipeline import gstreamer
 from cudaccl.fleet import placement
 from cudaccl.fleet.config import Config, ConfigError
 from cudaccl.fleet.placement import Node, Place
@@ -22,7 +23,7 @@ _CONNECT_S = 10
 _LOOK_AGAIN_S = 2.0
 
 
-@contextmanager
+@contextlib.contextmanager
 def connected(address: str | None) -> Iterator[Any]:
     """Yields the module ray. address: None: an own cluster on this machine, which ends with the context.
 
@@ -60,6 +61,14 @@ def on_node(ray: Any, node_id: str) -> Any:
     return ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node_id, soft=False)
 
 
+def _probe(look: Callable[[int], tuple[placement.Gpu, ...]], limit: int) -> tuple[placement.Gpu, ...]:
+    """Of the node on which it runs. GStreamer's registry of plugins is written here, once, if the node has none: many
+    workers that start at the same time would each look into all plugins."""
+    with contextlib.suppress(Exception):  # a task that needs GStreamer says what is missing
+        gstreamer()
+    return look(limit)
+
+
 def living_nodes(ray: Any, look: Callable[[int], tuple[placement.Gpu, ...]] | None = None) -> list[Node]:
     """look: finds the GPUs of the machine on which it runs; a node that does not answer is left out."""
     import ray.util.scheduling_strategies  # noqa: F401  (on_node() uses it)
@@ -69,8 +78,8 @@ def living_nodes(ray: Any, look: Callable[[int], tuple[placement.Gpu, ...]] | No
     for entry in ray.nodes():
         if entry["Alive"]:
             limit = int(entry["Resources"].get("GPU", 0))
-            probe = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=on_node(ray, entry["NodeID"]))(look)
-            waiting[probe.remote(limit)] = entry
+            probe = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=on_node(ray, entry["NodeID"]))(_probe)
+            waiting[probe.remote(look, limit)] = entry
     done, _ = ray.wait(list(waiting), num_returns=len(waiting), timeout=_PROBE_S)
     nodes = []
     for reference in done:
@@ -96,6 +105,7 @@ class Slots:
         self._say = say
         self._used: dict[str, int] = {}
         self._looked = time.monotonic()
+        self.live_waits = False  #: a live source has found no place
         self.places = placement.place(config, living_nodes(ray))
 
     def look_again(self) -> None:
@@ -122,7 +132,11 @@ class Slots:
         if not self.places:
             self.look_again()
         best = max(self.places, key=free, default=None)
-        if best is None or free(best) < _slots(best, is_archive):
+        if best is not None and free(best) < _slots(best, is_archive):
+            best = None
+        if not is_archive:
+            self.live_waits = best is None
+        if best is None:
             return None
         self._used[best.node.id] = self._used.get(best.node.id, 0) + _slots(best, is_archive)
         return best

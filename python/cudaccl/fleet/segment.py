@@ -11,6 +11,7 @@ import numpy
 
 from cudaccl._gst_pipeline import PipelineError, gstreamer
 from cudaccl.cli.sources import Source, Stream, Watchdog
+from cudaccl.fleet import cuda_context
 from cudaccl.fleet.config import Archive
 from cudaccl.fleet.pieces import Piece, PieceMaker, Span
 from cudaccl.fleet.video_index import VideoIndex, parse_line
@@ -26,6 +27,7 @@ class Uneven(Exception):
 def label_whole(archive: Archive, stall: float) -> Piece:
     """As `cudaccl run`. Raises PipelineError, FileNotFoundError, UsageError."""
     stream = Stream(Source(archive.name, archive.path), archive.properties)
+    cuda_context.share(stream._pipeline)
     maker = PieceMaker()
     with closing(stream), Watchdog(stream, stall):
         for count, frame in enumerate(stream):
@@ -41,6 +43,7 @@ def label_span(archive: Archive, index: VideoIndex, span: Span, stall: float) ->
     line = parse_line(archive.path, index.caps) + " ! identity name=cudaccl-cut ! decodebin"
     stream = Stream(Source(archive.name, line), archive.properties)
     pipeline = stream._pipeline
+    cuda_context.share(pipeline)
     pipeline.get_by_name("cudaccl-parse").connect("deep-element-added", _repeat_headers)
     first_time = int(index.times[span.start])
     _drop_before(pipeline.get_by_name("cudaccl-cut").get_static_pad("sink"), stream._gst, first_time)
