@@ -105,18 +105,38 @@ gst_cudaccl_json_append_count (GString * json, guint64 value, guint64 none)
     g_string_append_printf (json, "%" G_GUINT64_FORMAT, value);
 }
 
-/** Appends the names of the bits that are set. A bit without a name (NULL) is left out. */
+/** Returns the name of this bit of `CclComponent.flags`, or `NULL` if it has none. */
+static inline const gchar *
+gst_cudaccl_component_flag_nick (guint bit)
+{
+  static const gchar *const nicks[] = { "touches_border", "newborn", "merged", "split", NULL, "scaled", "cut" };
+
+  return bit < G_N_ELEMENTS (nicks) ? nicks[bit] : NULL;
+}
+
+/** Returns the name of this bit of `CclTrack.flags`, or `NULL` if it has none. */
+static inline const gchar *
+gst_cudaccl_track_flag_nick (guint bit)
+{
+  static const gchar *const nicks[] = {
+    "confirmed", "predicted", "merged", "fragmented", "newborn", "split", "touches_border"
+  };
+
+  return bit < G_N_ELEMENTS (nicks) ? nicks[bit] : NULL;
+}
+
+/** Appends the names of the bits that are set. A bit without a name is left out. */
 static inline void
-gst_cudaccl_json_append_flags (GString * json, guint flags, const gchar * const *names, guint n_names)
+gst_cudaccl_json_append_flags (GString * json, guint flags, const gchar * (*nick) (guint bit))
 {
   const gchar *separator = "";
   guint i;
 
   g_string_append_c (json, '[');
-  for (i = 0; i < n_names; i++) {
-    if (!names[i] || !(flags & (1u << i)))
+  for (i = 0; i < 32; i++) {
+    if (!(flags & (1u << i)) || !nick (i))
       continue;
-    g_string_append_printf (json, "%s\"%s\"", separator, names[i]);
+    g_string_append_printf (json, "%s\"%s\"", separator, nick (i));
     separator = ",";
   }
   g_string_append_c (json, ']');
@@ -142,7 +162,6 @@ gst_cudaccl_json_append_grey (GString * json, const CclGrey * grey)
 static inline void
 gst_cudaccl_json_append_component (GString * json, const GstCudaCclInfo * info, const CclComponent * c)
 {
-  static const gchar *const flags[] = { "touches_border", "newborn", "merged", "split", NULL, "scaled", "cut" };
   const CclGrey *grey = gst_cudaccl_component_grey (info, c);
   const gfloat centroid[] = { c->cx, c->cy };
   const gfloat moments[] = { c->mxx, c->mxy, c->myy };
@@ -154,7 +173,7 @@ gst_cudaccl_json_append_component (GString * json, const GstCudaCclInfo * info, 
   gst_cudaccl_json_append_floats (json, moments, G_N_ELEMENTS (moments));
   g_string_append_printf (json, ",\"perimeter\":%u,\"euler\":%d,\"value\":%u,\"flags\":", c->perimeter, c->euler,
       c->value);
-  gst_cudaccl_json_append_flags (json, c->flags, flags, G_N_ELEMENTS (flags));
+  gst_cudaccl_json_append_flags (json, c->flags, gst_cudaccl_component_flag_nick);
   if (grey) {
     g_string_append (json, ",\"grey\":");
     gst_cudaccl_json_append_grey (json, grey);
@@ -187,9 +206,6 @@ gst_cudaccl_json_append_zones (GString * json, guint bits, const GValue * zones)
 static inline void
 gst_cudaccl_json_append_track (GString * json, const GstCudaCclInfo * info, const CclTrack * t)
 {
-  static const gchar *const flags[] = {
-    "confirmed", "predicted", "merged", "fragmented", "newborn", "split", "touches_border"
-  };
   const gfloat centroid[] = { t->cx, t->cy };
   const gfloat velocity[] = { t->vx, t->vy };
 
@@ -204,7 +220,7 @@ gst_cudaccl_json_append_track (GString * json, const GstCudaCclInfo * info, cons
   g_string_append_printf (json, ",\"parent\":%u,\"zones\":", t->parent);
   gst_cudaccl_json_append_zones (json, t->zones, info->zones);
   g_string_append (json, ",\"flags\":");
-  gst_cudaccl_json_append_flags (json, t->flags, flags, G_N_ELEMENTS (flags));
+  gst_cudaccl_json_append_flags (json, t->flags, gst_cudaccl_track_flag_nick);
   g_string_append_c (json, '}');
 }
 

@@ -48,6 +48,18 @@ void append_cell(GString* text, const gchar* cell) {
   g_string_append_c(text, '"');
 }
 
+/// The names of the bits that are set, with blanks between them.
+void append_flags(GString* text, guint flags, const gchar* (*nick)(guint bit)) {
+  const char* separator = "";
+  g_string_append_c(text, ',');
+  for (guint bit = 0; bit < 32; ++bit) {
+    if ((flags >> bit & 1) != 0 && nick(bit) != nullptr) {
+      g_string_append_printf(text, "%s%s", separator, nick(bit));
+      separator = " ";
+    }
+  }
+}
+
 /// The columns with which the rows of all tables begin.
 void append_frame(const GstCudaCclInfo& info, GstClockTime running_time, GString* text) {
   append_cell(text, info.source);
@@ -67,7 +79,8 @@ void append_components(const GstCudaCclInfo& info, GstClockTime running_time, GS
     append_floats(text, {c.cx, c.cy, c.mxx, c.mxy, c.myy});
     append_number(text, c.perimeter);
     append_signed(text, c.euler);
-    append_numbers(text, {c.value, c.flags});
+    append_number(text, c.value);
+    append_flags(text, c.flags, gst_cudaccl_component_flag_nick);
     g_string_append_c(text, '\n');
   }
 }
@@ -86,7 +99,8 @@ void append_tracks(const GstCudaCclInfo& info, GstClockTime running_time, GStrin
     append_signed(text, t.last_time);
     append_numbers(text, {t.x, t.y, t.width, t.height});
     append_floats(text, {t.cx, t.cy, t.vx, t.vy});
-    append_numbers(text, {t.parent, t.zones, t.flags});
+    append_numbers(text, {t.parent, t.zones});
+    append_flags(text, t.flags, gst_cudaccl_track_flag_nick);
     g_string_append_c(text, '\n');
   }
 }

@@ -226,6 +226,7 @@ def flat(frame, rows, columns):
         cells = {"source": frame["source"], "frame": frame["frame"], "pts": frame["pts"]} | row
         for key, parts in columns.items():
             cells |= dict(zip((f"{key}_{part}" for part in parts), cells.pop(key)))
+        cells |= {"flags": " ".join(row["flags"])} if "flags" in row else {}
         yield {key: "" if value is None else value for key, value in cells.items()}
 
 
@@ -253,7 +254,21 @@ def test_csv_has_what_json_has(tmp_path):
     }
     for name, file in files.items():
         rows = [row for frame in frames for row in flat(frame, frame[name], columns[name])]
-        assert_same_table(file, rows, numbers={"flags", "zones"})  # which are numbers in CSV and names in JSON
+        assert_same_table(file, rows, numbers={"zones"})  # which are numbers in CSV and names in JSON
+
+
+def test_flags_of_csv_are_the_names_of_json(tmp_path):
+    """With blanks between them."""
+    frames = json_frames("polygons", tmp_path)
+    files = {name: tmp_path / f"{name}.csv" for name in ("components", "tracks")}
+    result = run("--launch", line_of("polygons", tmp_path), "--output", files["components"],
+                 "--tracks", files["tracks"])
+    assert result.returncode == 0, result.stderr
+    for name, file in files.items():
+        with file.open(newline="") as table:
+            found = [row["flags"] for row in csv.DictReader(table)]
+        assert found == [" ".join(row["flags"]) for frame in frames for row in frame[name]]
+    assert {"", "touches_border"} < set(found) and any(" " in flags for flags in found), set(found)
 
 
 def test_the_example_of_the_docs():

@@ -59,7 +59,8 @@ def label(image, folder, *settings):
     labels = numpy.fromfile(folder / "labels.u16", dtype="<u2").reshape(height, width)
     with open(folder / "records.csv", newline="") as file:
         records = [
-            {key: float(value) for key, value in row.items() if key not in ("source", "pts")}
+            {key: value if key == "flags" else float(value) for key, value in row.items()
+             if key not in ("source", "pts")}
             for row in csv.DictReader(file)
         ]
     return labels, records
@@ -99,7 +100,7 @@ def check(labels, records, expected, segments, connectivity):
         assert record["perimeter"] == edges[region.label]
         assert record["euler"] == measure.euler_number(region.image, connectivity=connectivity)
         touches = left == 0 or top == 0 or right == width or bottom == height
-        assert record["flags"] == (1 if touches else 0)
+        assert record["flags"] == ("touches_border" if touches else "")
         assert record["value"] == segments[tuple(region.coords[0])]
         assert record["age"] == 0
 
