@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cudaccl._types import ComponentFlag
-
 PIXELS = "px"
 NANOSECONDS = "ns"
 
@@ -26,4 +24,6 @@ TRACK_COLUMNS: Columns = {
     "first_time": ("first_time", NANOSECONDS), "last_time": ("last_time", NANOSECONDS), **_BOX, **_CENTROID,
     "velocity_x": ("vx", "px/s"), "velocity_y": ("vy", "px/s"), "parent": ("parent", None)}
 
-COMPONENT_FLAGS = tuple(flag for flag in ComponentFlag if flag is not ComponentFlag.LOST)
+GREY_COLUMNS: Columns = {
+    "grey_sum": ("sum", None), "grey_min": ("min", None), "grey_max": ("max", None), "grey_mean": ("mean", None),
+    "grey_variance": ("variance", None), "grey_centroid_x": ("cx", PIXELS), "grey_centroid_y": ("cy", PIXELS)}

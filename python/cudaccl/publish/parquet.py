@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Four tables in Parquet: frames, components, tracks and events."""
+"""Five tables in Parquet: frames, components, tracks, events and polygons."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cudaccl.publish.errors import SinkError, need
 from cudaccl.publish.report import Report
 from cudaccl.publish.spool import Account
 
-TABLES = ("frames", "components", "tracks", "events")
+TABLES = ("frames", "components", "tracks", "events", "polygons")
 
 _GROUP_ROWS = 1 << 16  # rows in memory, and in a row group
 
@@ -130,7 +130,8 @@ class ParquetSink:
             self._pending[report.source] += 1
             self._reports.append(report)
             self._rows += 1 + len(report.components)
-            self._rows += sum(len(records) for records in (report.tracks, report.events) if records is not None)
+            more = (report.tracks, report.events, report.polygons, report.vertices)
+            self._rows += sum(len(records) for records in more if records is not None)
             if self._rows >= _GROUP_ROWS:
                 self._attempt(self._flush)
             if self._seconds is not None and time.monotonic() - self._opened > self._seconds:

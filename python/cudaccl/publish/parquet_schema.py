@@ -9,10 +9,10 @@ import numpy
 import pyarrow
 import pyarrow.parquet
 
-from cudaccl._types import COMPONENT, NO_COMPONENT, TRACK, TrackFlag
-from cudaccl.publish.columns import (
-    COMPONENT_COLUMNS, COMPONENT_FLAGS, NANOSECONDS, PIXELS, TRACK_COLUMNS, Columns)
-from cudaccl.publish.report import SCHEMA, Report, events_as_dicts, zone_names
+from cudaccl._types import (
+    COMPONENT, GREY, NO_COMPONENT, POLYGON, POLYGON_KINDS, TRACK, VERTEX, ComponentFlag, TrackFlag)
+from cudaccl.publish.columns import COMPONENT_COLUMNS, GREY_COLUMNS, NANOSECONDS, PIXELS, TRACK_COLUMNS, Columns
+from cudaccl.publish.report import SCHEMA, Report, events_as_dicts, flag_names, zone_names
 
 
 def _field(name: str, kind: Any, unit: str | None = None) -> pyarrow.Field:
@@ -23,29 +23,32 @@ def _fields(columns: Columns, dtype: numpy.dtype) -> list[pyarrow.Field]:
     return [_field(name, pyarrow.from_numpy_dtype(dtype[field]), unit) for name, (field, unit) in columns.items()]
 
 
-def _flags(flags: Any) -> list[pyarrow.Field]:
-    return [_field(flag.name.lower(), pyarrow.bool_()) for flag in flags]
-
-
 _KEY = [_field("source", pyarrow.string()), _field("run", pyarrow.string()), _field("frame", pyarrow.int64()),
         _field("pts", pyarrow.int64(), NANOSECONDS)]
 _COUNTS = [
     _field("width", pyarrow.uint32(), PIXELS), _field("height", pyarrow.uint32(), PIXELS),
     _field("n_components", pyarrow.uint32()), _field("overflow", pyarrow.bool_()),
-    _field("relearning", pyarrow.bool_()), _field("level", pyarrow.uint32())]
+    _field("relearning", pyarrow.bool_()), _field("level", pyarrow.uint32()),
+    _field("polygons_truncated", pyarrow.bool_())]
+_NAMES = pyarrow.list_(pyarrow.string())
+_FLAGS = [_field("flags", _NAMES)]
 _EVENT = [
     _field("type", pyarrow.string()), _field("id", pyarrow.uint32()), _field("other", pyarrow.uint32()),
     _field("zone", pyarrow.string()), _field("line", pyarrow.string()), _field("time", pyarrow.int64(), NANOSECONDS),
     _field("position_x", pyarrow.float32(), PIXELS), _field("position_y", pyarrow.float32(), PIXELS)]
+_POLYGON = [
+    _field("label", pyarrow.uint32()), _field("id", pyarrow.uint32()), _field("kind", pyarrow.string()),
+    _field("vertices_x", pyarrow.list_(pyarrow.float32()), PIXELS),
+    _field("vertices_y", pyarrow.list_(pyarrow.float32()), PIXELS)]
 _METADATA = {"schema": SCHEMA}
 
 SCHEMAS = {
     "frames": pyarrow.schema(_KEY + _COUNTS, _METADATA),
-    "components": pyarrow.schema(_KEY + _fields(COMPONENT_COLUMNS, COMPONENT) + _flags(COMPONENT_FLAGS), _METADATA),
-    "tracks": pyarrow.schema(
-        _KEY + _fields(TRACK_COLUMNS, TRACK) + [_field("zones", pyarrow.list_(pyarrow.string()))] + _flags(TrackFlag),
-        _METADATA),
+    "components": pyarrow.schema(
+        _KEY + _fields(COMPONENT_COLUMNS, COMPONENT) + _FLAGS + _fields(GREY_COLUMNS, GREY), _METADATA),
+    "tracks": pyarrow.schema(_KEY + _fields(TRACK_COLUMNS, TRACK) + [_field("zones", _NAMES)] + _FLAGS, _METADATA),
     "events": pyarrow.schema(_KEY + _EVENT, _METADATA),
+    "polygons": pyarrow.schema(_KEY + _POLYGON, _METADATA),
 }
 
 
@@ -55,15 +58,17 @@ def writer(file: Any, table: str) -> pyarrow.parquet.ParquetWriter:
 
 
 def tables(reports: list[Report]) -> dict[str, pyarrow.Table]:
-    """The rows of these frames. Raises TypeError if an array has another dtype than COMPONENT, TRACK, EVENT."""
+    """The rows of these frames. Raises TypeError if an array has another dtype than its records have."""
     tracked = [report for report in reports if report.tracks is not None and report.events is not None]
+    outlined = [report for report in reports if report.polygons is not None and report.vertices is not None]
     return {"frames": _frames(reports), "components": _components(reports), "tracks": _tracks(tracked),
-            "events": _events(tracked)}
+            "events": _events(tracked), "polygons": _polygons(outlined)}
 
 
 def _table(name: str, columns: dict[str, Any]) -> pyarrow.Table:
     schema = SCHEMAS[name]
-    arrays = [pyarrow.array(columns[field.name], field.type) for field in schema]
+    arrays = [column if isinstance(column, pyarrow.Array) else pyarrow.array(column, field.type)
+              for field in schema for column in [columns[field.name]]]
     return pyarrow.Table.from_arrays(arrays, schema=schema)
 
 
@@ -81,24 +86,66 @@ def _joined(arrays: list[numpy.ndarray], dtype: numpy.dtype) -> numpy.ndarray:
     return numpy.concatenate([numpy.empty(0, dtype), *arrays])
 
 
-def _columns(records: numpy.ndarray, columns: Columns, flags: Any) -> dict[str, Any]:
-    found = {name: numpy.ascontiguousarray(records[field]) for name, (field, _) in columns.items()}
-    return found | {flag.name.lower(): (records["flags"] & int(flag)) != 0 for flag in flags}
+def _columns(records: numpy.ndarray, columns: Columns) -> dict[str, Any]:
+    return {name: numpy.ascontiguousarray(records[field]) for name, (field, _) in columns.items()}
+
+
+def _flags(records: numpy.ndarray, flags: type[ComponentFlag] | type[TrackFlag]) -> dict[str, Any]:
+    """The column, made of the few lists that differ."""
+    values, which = numpy.unique(records["flags"], return_inverse=True)
+    lists = pyarrow.array([flag_names(flags, value) for value in values.tolist()], _NAMES)
+    return {"flags": lists.take(pyarrow.array(which))}
 
 
 def _frames(reports: list[Report]) -> pyarrow.Table:
-    return _table("frames", {name: [getattr(report, name) for report in reports] for name in SCHEMAS["frames"].names})
+    columns = {name: [getattr(report, name) for report in reports] for name in SCHEMAS["frames"].names}
+    columns["polygons_truncated"] = [
+        None if report.polygons is None else report.polygons_truncated for report in reports]
+    return _table("frames", columns)
 
 
 def _components(reports: list[Report]) -> pyarrow.Table:
     records = _joined([report.components for report in reports], COMPONENT)
-    key = _key(reports, [len(report.components) for report in reports])
-    return _table("components", key | _columns(records, COMPONENT_COLUMNS, COMPONENT_FLAGS))
+    counts = [len(report.components) for report in reports]
+    columns = _key(reports, counts) | _columns(records, COMPONENT_COLUMNS) | _flags(records, ComponentFlag)
+    return _table("components", columns | _grey(reports, counts))
+
+
+def _grey(reports: list[Report], counts: list[int]) -> dict[str, Any]:
+    """Null where nothing was measured."""
+    arrays = [numpy.zeros(count, GREY) if report.grey is None else report.grey
+              for report, count in zip(reports, counts)]
+    if [len(array) for array in arrays] != counts:
+        raise ValueError("each component needs its grey statistics")
+    is_missing = numpy.repeat([report.grey is None for report in reports], counts).astype(bool)
+    found = _columns(_joined(arrays, GREY), GREY_COLUMNS)
+    return {name: pyarrow.array(values, mask=is_missing) for name, values in found.items()}
+
+
+def _polygons(reports: list[Report]) -> pyarrow.Table:
+    """With the ids of their components, as in JSON."""
+    records = _joined([report.polygons for report in reports], POLYGON)
+    columns = _key(reports, [len(report.polygons) for report in reports])
+    columns["label"] = numpy.ascontiguousarray(records["label"])
+    columns["id"] = [
+        id_ for report in reports
+        for ids in [dict(zip(report.components["label"].tolist(), report.components["id"].tolist()))]
+        for id_ in map(ids.get, report.polygons["label"].tolist(), report.polygons["id"].tolist())]
+    columns["kind"] = [POLYGON_KINDS[kind] for kind in records["kind"].tolist()]
+    vertices = _joined(
+        [report.vertices[first:first + count] for report in reports
+         for first, count in zip(report.polygons["first"].tolist(), report.polygons["n_vertices"].tolist())], VERTEX)
+    ends = pyarrow.array(numpy.concatenate([[0], numpy.cumsum(records["n_vertices"], dtype="i8")]), pyarrow.int32())
+    for name in ("x", "y"):
+        values = pyarrow.array(numpy.ascontiguousarray(vertices[name]))
+        columns[f"vertices_{name}"] = pyarrow.ListArray.from_arrays(ends, values)
+    return _table("polygons", columns)
 
 
 def _tracks(reports: list[Report]) -> pyarrow.Table:
     records = _joined([report.tracks for report in reports], TRACK)
-    columns = _key(reports, [len(report.tracks) for report in reports]) | _columns(records, TRACK_COLUMNS, TrackFlag)
+    columns = _key(reports, [len(report.tracks) for report in reports]) | _columns(records, TRACK_COLUMNS)
+    columns |= _flags(records, TrackFlag)
     columns["component"] = pyarrow.array(columns["component"], mask=records["component"] == NO_COMPONENT)
     columns["zones"] = [
         zone_names(report.zones, bits) for report in reports for bits in report.tracks["zones"].tolist()]

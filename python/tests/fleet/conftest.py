@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Clips of the tests of fleets."""
+"""Clips of the tests of fleets, which also use made.py of publishing."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "publish")]
 
 from fleet_made import scene, write_video  # noqa: E402  (the path comes first)
 

@@ -14,6 +14,7 @@ from gi.repository import Gst  # noqa: E402
 from cudaccl.fleet import join, pieces, video_index, work  # noqa: E402
 from cudaccl.fleet.pieces import Span  # noqa: E402
 from cudaccl.gst import PipelineError  # noqa: E402
+from made import assert_parquet_has  # noqa: E402
 from fleet_made import (  # noqa: E402
     MOVING, PROPERTIES, TRACKED, files_of, job, random_scene, run_here, run_one_process, scene,
     write_video)
@@ -65,8 +66,13 @@ def test_grey_statistics_and_polygons(clip, tmp_path):
     one = job(clip, tmp_path / "out", TRACKED | features)
     assert [cut["equal"] > 0 for cut in run_here(one)["cuts"]] == [True] * 3
     assert is_that_of_one_process(one, tmp_path)
-    ids = {polygon["id"] for line in one.result.read_text().splitlines() for polygon in json.loads(line)["polygons"]}
-    assert len(ids) > 6
+    frames = [json.loads(line) for line in one.result.read_text().splitlines()]
+    assert len({polygon["id"] for frame in frames for polygon in frame["polygons"]}) > 6
+    pytest.importorskip("pyarrow", reason="pyarrow is missing")
+    tables = job(clip, tmp_path / "tables", one.archive.properties, "parquet")
+    run_here(tables)
+    assert is_that_of_one_process(tables, tmp_path)
+    assert_parquet_has(tables.result, frames)
 
 
 def test_a_longer_overlap_is_taken(clip, tmp_path):

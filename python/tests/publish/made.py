@@ -56,6 +56,52 @@ def report_with_shapes(**options):
     return dataclasses.replace(made, grey=grey, polygons=polygons, vertices=vertices, polygons_truncated=True)
 
 
+_PARTS = {
+    "box": ("box_x", "box_y", "box_width", "box_height"), "centroid": ("centroid_x", "centroid_y"),
+    "moments": ("moments_xx", "moments_xy", "moments_yy"), "velocity": ("velocity_x", "velocity_y"),
+    "position": ("position_x", "position_y")}
+
+
+def flat(row):
+    """The columns that Parquet has of an object of JSON."""
+    result = {}
+    for key, value in row.items():
+        if key == "grey":
+            result |= {f"grey_{name}": part for name, part in flat(value).items()}
+        elif key == "vertices":
+            result |= {"vertices_x": [x for x, _ in value], "vertices_y": [y for _, y in value]}
+        else:
+            result |= dict(zip(_PARTS[key], value)) if key in _PARTS else {key: value}
+    return result
+
+
+def real(value):
+    """As text with the digits of a 32-bit number, so that lists of them can be compared, too."""
+    if isinstance(value, list):
+        return [real(one) for one in value]
+    return str(numpy.float32(value)) if isinstance(value, float) else value
+
+
+def assert_parquet_has(folder, reports):
+    """Tables in Parquet have all that the JSON of these frames has, and nothing else."""
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
+    for name in ("frames", "components", "tracks", "events", "polygons"):
+        table = parquet.read_table(folder / name / "part.parquet")
+        if name == "frames":
+            names = [key for key in table.column_names]
+            wanted = [{key: one.get(key) for key in names} for one in reports]
+        else:
+            wanted = [flat(row) | {key: one.get(key, "") for key in ("source", "run", "frame", "pts")}
+                      for one in reports for row in one.get(name, [])]
+            wanted = [{key: row.get(key) for key in table.column_names} | row for row in wanted]
+        wanted = [row | {"run": row["run"] or ""} for row in wanted]
+        found = table.to_pylist()
+        assert len(found) == len(wanted)
+        for row, want in zip(found, wanted):
+            assert {key: real(value) for key, value in row.items()} == {
+                key: real(float(value) if isinstance(row[key], float) else value) for key, value in want.items()}
+
+
 _RESERVED = []
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Reports as JSON, JSON lines and Parquet."""
 
+import csv
 import json
 import os
 import subprocess
@@ -11,8 +12,10 @@ from pathlib import Path
 import numpy
 import pytest
 
+from cudaccl import POLYGON, VERTEX, ComponentFlag
 from cudaccl.publish import Account, JsonLinesSink, ParquetSink, SinkError
-from made import report, report_with_shapes
+from cudaccl.publish.csv_table import CsvSink
+from made import assert_parquet_has, report, report_with_shapes
 
 SCHEMA = Path(__file__).resolve().parents[3] / "docs/records.schema.json"
 
@@ -116,40 +119,63 @@ def test_standard_output():
 
 
 def test_parquet_has_what_json_has(tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
+    pytest.importorskip("pyarrow", reason="pyarrow is missing")
     sink = ParquetSink(tmp_path)
-    reports = [report(0), report(1, source="b", tracked=False), report(2, n=0), replace(report(3), pts=None)]
+    outlined = report_with_shapes(frame=5)
+    reports = [
+        report(0), report(1, source="b", tracked=False), report(2, n=0), replace(report(3), pts=None),
+        report_with_shapes(frame=4), outlined, report(6), replace(outlined, frame=7, grey=None),
+        replace(outlined, frame=8, polygons=outlined.polygons[:0], polygons_truncated=False)]
+    reports[5].components["flags"] = 0, 0xffff
     for one in reports:
         assert sink.put(one)
-    assert sink.accounts()["a"] == Account(spooled=3)
+    assert sink.accounts()["a"] == Account(spooled=8)
     assert not list(tmp_path.rglob("*.parquet"))
     sink.close()
-    assert sink.accounts() == {"a": Account(sent=3), "b": Account(sent=1)}
-    tables = {name: parquet.read_table(tmp_path / name / "part.parquet")
-              for name in ("frames", "components", "tracks", "events")}
-    dicts = [one.as_dict() for one in reports]
-    assert tables["frames"].to_pylist() == [
-        {name: one[name] for name in tables["frames"].column_names} for one in dicts]
-    for name in ("components", "tracks", "events"):
-        found = tables[name].to_pylist()
-        wanted = [flat(row) | {key: one[key] for key in ("source", "run", "frame", "pts")}
-                  for one in dicts for row in one.get(name, [])]
-        assert len(found) == len(wanted) > 0
-        for row, want in zip(found, wanted):
-            row["flags"] = [flag for flag, value in row.items() if value is True]
-            assert {key: row[key] for key in want if key != "flags"} == pytest.approx(
-                {key: value for key, value in want.items() if key != "flags"})
-            assert row["flags"] == want.get("flags", [])
+    assert sink.accounts() == {"a": Account(sent=8), "b": Account(sent=1)}
+    assert_parquet_has(tmp_path, [one.as_dict() for one in reports])
 
 
-def flat(row):
-    parts = {"box": ("box_x", "box_y", "box_width", "box_height"), "centroid": ("centroid_x", "centroid_y"),
-             "moments": ("moments_xx", "moments_xy", "moments_yy"), "velocity": ("velocity_x", "velocity_y"),
-             "position": ("position_x", "position_y")}
-    result = {}
-    for key, value in row.items():
-        result |= dict(zip(parts[key], value)) if key in parts else {key: value}
-    return result
+def test_parquet_without_anything(tmp_path):
+    """All tables are there, and have no rows."""
+    pytest.importorskip("pyarrow", reason="pyarrow is missing")
+    ParquetSink(tmp_path).close()
+    assert_parquet_has(tmp_path, [])
+    sink = ParquetSink(tmp_path)
+    sink.put(report(n=0, tracked=False))
+    sink.close()
+    assert_parquet_has(tmp_path, [report(n=0, tracked=False).as_dict()])
+
+
+def test_flags_are_the_same_names_everywhere(tmp_path):
+    """A list in JSON and Parquet, with blanks between them in CSV."""
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
+    made = report(n=3)
+    made.components["flags"] = 0, ComponentFlag.SPLIT, ComponentFlag.LOST | ComponentFlag.CUT | ComponentFlag.SCALED
+    sinks = ParquetSink(tmp_path / "parquet"), CsvSink(tmp_path / "a.csv")
+    for sink in sinks:
+        assert sink.put(made)
+        sink.close()
+    wanted = [[], ["split"], ["scaled", "cut"]]
+    assert [one["flags"] for one in made.as_dict()["components"]] == wanted
+    assert parquet.read_table(tmp_path / "parquet/components/part.parquet")["flags"].to_pylist() == wanted
+    with open(tmp_path / "a.csv", newline="") as file:
+        assert [row["flags"].split() for row in csv.DictReader(file)] == wanted
+    assert parquet.read_table(tmp_path / "parquet/tracks/part.parquet")["flags"].to_pylist() == [
+        ["confirmed"], ["predicted", "newborn"]]
+
+
+def test_parquet_refuses_other_arrays(tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is missing")
+    from cudaccl.publish import parquet_schema
+
+    made = report_with_shapes()
+    for changed in ({"grey": made.vertices[:2]}, {"polygons": made.grey}, {"vertices": made.grey},
+                    {"tracks": made.events}):
+        with pytest.raises(TypeError, match="is needed, not of"):
+            parquet_schema.tables([replace(made, **changed)])
+    with pytest.raises(ValueError, match="each component needs"):
+        parquet_schema.tables([replace(made, grey=made.grey[:1])])
 
 
 def test_parquet_has_units_and_bounded_row_groups(tmp_path):
@@ -167,7 +193,20 @@ def test_parquet_has_units_and_bounded_row_groups(tmp_path):
     assert schema.metadata[b"schema"] == b"cudaccl-1"
     assert schema.field("moments_xx").metadata == {b"unit": "px²".encode()}
     assert schema.field("pts").metadata == {b"unit": b"ns"}
-    assert str(schema.field("box_x").type) == "uint32"
+    assert str(schema.field("box_x").type) == "uint32" and str(schema.field("grey_sum").type) == "uint64"
+    assert schema.field("grey_centroid_x").metadata == {b"unit": b"px"}
+
+
+def test_parquet_does_not_keep_vertices_in_memory(tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is missing")
+    sink = ParquetSink(tmp_path)
+    made = report_with_shapes()
+    polygons = numpy.array([(1, 1, 3, 0, 10_000)], POLYGON)
+    for frame in range(20):
+        sink.put(replace(made, frame=frame, polygons=polygons, vertices=numpy.zeros(10_000, VERTEX)))
+        assert len(sink._reports) < 7
+    sink.close()
+    assert sink.error is None
 
 
 def test_parquet_begins_new_files(tmp_path):
