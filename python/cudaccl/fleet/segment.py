@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import zlib
 from contextlib import closing
 from typing import Any
@@ -12,9 +13,10 @@ import numpy
 from cudaccl._gst_pipeline import PipelineError, gstreamer
 from cudaccl.cli.sources import Source, Stream, Watchdog
 from cudaccl.fleet import cuda_context
+from cudaccl.fleet.beginning import CUT, Beginning
 from cudaccl.fleet.config import Archive
 from cudaccl.fleet.pieces import Piece, PieceMaker, Span
-from cudaccl.fleet.video_index import VideoIndex, parse_line
+from cudaccl.fleet.video_index import VideoIndex, parse_line, repeat_headers
 from cudaccl.publish.report import Report
 
 _COMPARED = 3
@@ -40,13 +42,20 @@ def label_span(archive: Archive, index: VideoIndex, span: Span, stall: float) ->
     """Frame numbers and times are those of the whole file. Raises as label_whole(), and Uneven."""
     if span.end is None:
         return label_whole(archive, stall)
-    line = parse_line(archive.path, index.caps) + " ! identity name=cudaccl-cut ! decodebin"
+    if span.start > 0:
+        with contextlib.suppress(Uneven, PipelineError):  # the demuxer goes elsewhere, or gives other times
+            return _label_from_key_frame(archive, index, span, stall, with_seek=True)
+    return _label_from_key_frame(archive, index, span, stall, with_seek=False)
+
+
+def _label_from_key_frame(archive: Archive, index: VideoIndex, span: Span, stall: float, with_seek: bool) -> Piece:
+    line = f"{parse_line(archive.path, index.caps)} ! identity name={CUT} ! decodebin"
     stream = Stream(Source(archive.name, line), archive.properties)
     pipeline = stream._pipeline
     cuda_context.share(pipeline)
-    pipeline.get_by_name("cudaccl-parse").connect("deep-element-added", _repeat_headers)
+    pipeline.get_by_name("cudaccl-parse").connect("deep-element-added", repeat_headers)
     first_time = int(index.times[span.start])
-    _drop_before(pipeline.get_by_name("cudaccl-cut").get_static_pad("sink"), stream._gst, first_time)
+    beginning = Beginning(stream, index, first_time, with_seek)
     digests = _Digests(stream, compared_frames(span), index)
     number = span.start
     maker = PieceMaker()
@@ -64,6 +73,8 @@ def label_span(archive: Archive, index: VideoIndex, span: Span, stall: float) ->
             number += 1
     if number != span.end:
         raise Uneven(f"the decoder does not give frame {number}")
+    if beginning.differs:
+        raise Uneven("behind the place that was sought, the file has other frames")
     return maker.piece()
 
 
@@ -104,25 +115,3 @@ class _Digests:
             return zlib.crc32(numpy.ascontiguousarray(rows)) or 1
         finally:
             buffer.unmap(memory)
-
-
-def _repeat_headers(_bin: Any, _parent: Any, element: Any) -> None:
-    """A decoder that begins in the middle needs the parameter sets there."""
-    if element.find_property("config-interval") is not None:
-        element.set_property("config-interval", -1)
-
-
-def _drop_before(pad: Any, gst: Any, time: int) -> None:
-    """Coded frames before the key frame at this running time, which are read and parsed, do not reach the decoder.
-
-    Seeking would be faster, but then running time begins again at 0.
-    """
-    def drop(pad: Any, info: Any) -> Any:
-        buffer = info.get_buffer()
-        event = pad.get_sticky_event(gst.EventType.SEGMENT, 0)
-        running = event.parse_segment().to_running_time(gst.Format.TIME, buffer.pts)
-        if running == time and not buffer.has_flags(gst.BufferFlags.DELTA_UNIT):
-            return gst.PadProbeReturn.REMOVE
-        return gst.PadProbeReturn.DROP
-
-    pad.add_probe(gst.PadProbeType.BUFFER, drop)

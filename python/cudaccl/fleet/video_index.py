@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -24,6 +25,12 @@ class VideoIndex:
     times: numpy.ndarray  #: (frames,) int64: running time of each frame in nanoseconds
     keys: numpy.ndarray  #: (key frames,) int64: their numbers, ascending
     obstacle: str  #: why the file cannot be cut; "" if it can
+    digests: numpy.ndarray  #: (frames,) uint32: of each coded frame
+
+    def digest_at(self, time: int) -> int | None:
+        """None: there is no frame at this running time."""
+        row = int(numpy.searchsorted(self.times, time))
+        return int(self.digests[row]) if row < len(self.times) and self.times[row] == time else None
 
 
 def quoted(text: str) -> str:
@@ -37,12 +44,30 @@ def parse_line(path: str, caps: str = "") -> str:
     return f"filesrc location={quoted(path)} ! parsebin name=cudaccl-parse{format_}"
 
 
+def repeat_headers(_bin: Any, _parent: Any, element: Any) -> None:
+    """For `deep-element-added` of the parser: a decoder that begins in the middle needs the parameter sets there."""
+    if element.find_property("config-interval") is not None:
+        element.set_property("config-interval", -1)
+
+
+def digest(gst: Any, buffer: Any) -> int:
+    """CRC-32 of a coded frame."""
+    mapped, memory = buffer.map(gst.MapFlags.READ)
+    if not mapped:
+        raise PipelineError("the bytes of a buffer cannot be read")
+    try:
+        return zlib.crc32(memory.data)
+    finally:
+        buffer.unmap(memory)
+
+
 def make_index(path: str, stall: float) -> VideoIndex:
     """Raises PipelineError; FileNotFoundError if there is no such file."""
     if not os.path.isfile(path):
         raise FileNotFoundError(f"there is no file {path}")
     times: list[int] = []
     is_key: list[bool] = []
+    digests: list[int] = []
     obstacle = ""
     caps = segment = None
     gst = gstreamer().Gst
@@ -62,20 +87,23 @@ def make_index(path: str, stall: float) -> VideoIndex:
                 continue
             times.append(time)
             is_key.append(not buffer.has_flags(gst.BufferFlags.DELTA_UNIT))
+            digests.append(digest(gst, buffer))
     if caps is None:
         raise PipelineError(f"{path} has no video that can be parsed")
-    return _index(caps, numpy.array(times, "i8"), numpy.array(is_key, bool), obstacle)
+    return _index(caps, numpy.array(times, "i8"), numpy.array(is_key, bool), numpy.array(digests, "u4"), obstacle)
 
 
-def _index(caps: str, times: numpy.ndarray, is_key: numpy.ndarray, obstacle: str) -> VideoIndex:
+def _index(
+    caps: str, times: numpy.ndarray, is_key: numpy.ndarray, digests: numpy.ndarray, obstacle: str
+) -> VideoIndex:
     order = numpy.argsort(times, kind="stable")
-    times, is_key = times[order], is_key[order]
+    times, is_key, digests = times[order], is_key[order], digests[order]
     if len(times) > 1 and (numpy.diff(times) == 0).any():
         obstacle = obstacle or "two of its frames have the same time"
     keys = numpy.flatnonzero(is_key)
     if not obstacle and (len(keys) == 0 or keys[0] != 0):
         obstacle = "it does not begin with a key frame"
-    return VideoIndex("" if obstacle else caps, times, keys, obstacle)
+    return VideoIndex("" if obstacle else caps, times, keys, obstacle, digests)
 
 
 @contextmanager
@@ -99,7 +127,9 @@ def _parser(gst: Any, path: str) -> Iterator[tuple[Any, Any]]:
         other.sync_state_with_parent()
         pad.link(other.get_static_pad("sink"))
 
-    pipeline.get_by_name("cudaccl-parse").connect("pad-added", link)
+    parser = pipeline.get_by_name("cudaccl-parse")
+    parser.connect("pad-added", link)
+    parser.connect("deep-element-added", repeat_headers)
     try:
         pipeline.set_state(gst.State.PLAYING)
         yield pipeline, sink

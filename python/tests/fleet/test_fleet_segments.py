@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Segments give the bytes of one process."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -150,8 +151,7 @@ def test_frames_that_the_index_does_not_have(clip, tmp_path, monkeypatch):
     index = video_index.make_index(str(clip), 10)
     times = index.times.copy()
     times[150] += 1
-    monkeypatch.setattr(work, "make_index", lambda path, stall: video_index.VideoIndex(
-        index.caps, times, index.keys, ""))
+    monkeypatch.setattr(work, "make_index", lambda path, stall: dataclasses.replace(index, times=times))
     one = job(clip, tmp_path / "out")
     result = run_here(one)
     assert "frame 150 should be at" in result["uncut"] and result["segments"] == ["0-0-end"]
