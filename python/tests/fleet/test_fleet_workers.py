@@ -9,7 +9,7 @@ import pytest
 
 gi = pytest.importorskip("gi", reason="python3-gi is missing")
 
-from cudaccl.fleet import archive, cuda_context, join, work, workers  # noqa: E402
+from cudaccl.fleet import archive, cluster, cuda_context, join, work, workers  # noqa: E402
 from cudaccl.fleet.pieces import Span  # noqa: E402
 from cudaccl.fleet.placement import Node, Place  # noqa: E402
 from fleet_made import job  # noqa: E402
@@ -247,6 +247,19 @@ def test_places_go_to_live_sources(monkeypatch):
     assert places.count == 2 and pool.take() is None
 
 
+def test_a_node_has_its_registry_before_workers_start(monkeypatch):
+    """And a node without GStreamer's bindings has GPUs nevertheless."""
+    calls = []
+    monkeypatch.setattr(cluster, "gstreamer", lambda: calls.append("gstreamer"))
+    assert cluster._probe(lambda limit: calls.append("look") or (limit,), 2) == (2,) and calls == ["gstreamer", "look"]
+
+    def missing():
+        raise ImportError("python3-gi is missing")
+
+    monkeypatch.setattr(cluster, "gstreamer", missing)
+    assert cluster._probe(lambda limit: (limit,), 3) == (3,)
+
+
 def test_the_context_of_a_process_goes_to_its_pipelines(monkeypatch):
     """Where there is no GPU, the element opens none."""
     gi.require_version("Gst", "1.0")
@@ -271,8 +284,6 @@ def test_the_context_of_a_process_goes_to_its_pipelines(monkeypatch):
 def test_processes_of_ray_stay():
     """With a share of a GPU, for which Ray ends the process of each task."""
     ray = pytest.importorskip("ray", reason="ray is missing: pip install 'cudaccl[fleet]'")
-    from cudaccl.fleet import cluster
-
     with contextlib.ExitStack() as stack:
         init = ray.init
         stack.callback(setattr, ray, "init", init)
