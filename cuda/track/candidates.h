@@ -61,6 +61,17 @@ constexpr int64_t gate_of(const Matching& m, uint32_t i, int64_t scale) {
   return radius + radius * static_cast<int64_t>(growth_us) / static_cast<int64_t>(kGateGrowthUs);
 }
 
+/// Whether the part reaches half as far into the frame as the track is expected to, from each side of the
+/// frame that it touches. What comes into the frame does not.
+constexpr bool reaches_in(const Matching& m, uint32_t i, const Box& part) {
+  const Box frame = box_of(m.frame);
+  const Box& expected = m.tables.predicted[i];
+  return (part.left > frame.left || 2 * (part.right - frame.left) >= expected.right - frame.left) &&
+         (part.top > frame.top || 2 * (part.bottom - frame.top) >= expected.bottom - frame.top) &&
+         (part.right < frame.right || 2 * (frame.right - part.left) >= frame.right - expected.left) &&
+         (part.bottom < frame.bottom || 2 * (frame.bottom - part.top) >= frame.bottom - expected.top);
+}
+
 /// Whether the part is large enough, and not too large, to be the track.
 constexpr bool has_fitting_area(const Matching& m, uint32_t i, const Part& part) {
   const TrackState& track = m.tracks[i];
@@ -69,9 +80,36 @@ constexpr bool has_fitting_area(const Matching& m, uint32_t i, const Part& part)
   }
   const bool is_at_border = touches_border(part.box, m.frame) || touches_border(track.box, m.frame);
   if (is_at_border && track.n_missed > 0) {
-    return false;  // what comes into the frame is another object
+    // What comes into the frame is another object.
+    return touches_border(m.tables.predicted[i], m.frame) && is_inside_prediction(m, i, part.box) &&
+           reaches_in(m, i, part.box);
   }
   return is_at_border || is_inside_prediction(m, i, part.box);
+}
+
+/// The square of the distance that costs as much as kCostOfSize. Where in a group a member is, is an
+/// estimate, and as unsure for a small one as for a large one: all members have the group's area.
+constexpr int64_t square_unit(const Matching& m, uint32_t i, int64_t unit) {
+  const TrackState& track = m.tracks[i];
+  const bool is_member = m.was_merged(i) && track.component != kNone;
+  const int64_t group = is_member ? int64_t{m.previous.area[track.component]} * kUnit * kUnit : 0;
+  return group > unit * unit ? group : unit * unit;
+}
+
+/// By how many octaves a part differs from the track: in area, or in width and height together for a member
+/// of a group, of which little else is known.
+constexpr uint32_t octaves_off(const Matching& m, uint32_t i, const Part& part) {
+  const TrackState& track = m.tracks[i];
+  const uint32_t of_area = octaves_between(track.area, part.area);
+  if (!m.was_merged(i)) {
+    return of_area;
+  }
+  const auto extents_off = [](int32_t a, int32_t b) {
+    return octaves_between(static_cast<uint32_t>(larger(a, 1)), static_cast<uint32_t>(b));
+  };
+  const uint32_t of_shape =
+      extents_off(track.width, part.box.width()) + extents_off(track.height, part.box.height());
+  return of_area > of_shape ? of_area : of_shape;
 }
 
 /// The cost of going on in the part; kForbidden if that is not possible. `overlaps`: the part overlaps what
@@ -87,26 +125,38 @@ constexpr uint32_t cost_of(const Matching& m, uint32_t i, const Part& part, bool
   if (!is_possible || (m.is_proven(i) && has_left(m, i, part))) {
     return kForbidden;
   }
-  const int64_t unit = track.n_missed == 0 ? scale : gate;
-  const int64_t limited = square < 64 * unit * unit ? square : 64 * unit * unit;
-  uint32_t octaves = octaves_between(track.area, part.area);
+  const int64_t unit = square_unit(m, i, track.n_missed == 0 ? scale : gate);
+  const int64_t limited = square < 64 * unit ? square : 64 * unit;
+  uint32_t octaves = octaves_off(m, i, part);
   if (octaves > kMostPartOctaves && is_inside_prediction(m, i, part.box)) {
     octaves = kMostPartOctaves;
   }
-  const uint32_t cost =
-      static_cast<uint32_t>(limited * kCostOfSize / (unit * unit)) + octaves * kCostOfOctave / 256;
+  const uint32_t cost = static_cast<uint32_t>(limited * kCostOfSize / unit) + octaves * kCostOfOctave / 256;
   return overlaps && !m.was_merged(i) && cost > kMostOverlapCost ? kMostOverlapCost : cost;
 }
 
-/// Whether a component overlaps what the last frame showed of a confirmed track: then it is that one, or a
-/// piece of it, rather than a track that was not seen.
-constexpr bool shows_confirmed(const Matching& m, uint32_t c) {
+/// Whether a component overlaps what the last frame showed of a confirmed track, of which the area is at most
+/// so many octaves off.
+constexpr bool shows_confirmed(const Matching& m, uint32_t c, uint32_t most_octaves) {
+  const uint32_t area = m.tables.parts[c].area;
   bool shows = false;
+  const auto look = [&](uint32_t i) {
+    shows = shows || (m.is_confirmed(i) && octaves_between(m.tracks[i].area, area) <= most_octaves);
+  };
   for (uint32_t e = m.tables.first_of_current[c]; e != kNone; e = m.tables.next_of_current[e]) {
-    m.for_each_track_of(m.frame.overlaps[e].previous,
-                        [&](uint32_t i) { shows = shows || m.is_confirmed(i); });
+    m.for_each_track_of(m.frame.overlaps[e].previous, look);
   }
   return shows;
+}
+
+/// Whether a component is another track, or a piece of it: a confirmed one that it overlaps. A track that was
+/// not seen gets no part of that; neither does noise beside an object get the object.
+constexpr bool is_another(const Matching& m, uint32_t i, uint32_t c) {
+  if (m.tracks[i].n_missed > 0) {
+    return shows_confirmed(m, c, UINT32_MAX);
+  }
+  return !m.is_confirmed(i) && octaves_between(m.tracks[i].area, m.tables.parts[c].area) > kMostOctaves &&
+         shows_confirmed(m, c, kSteadyOctaves);
 }
 
 /// Keeps the cheapest candidates, ascending.
@@ -142,9 +192,12 @@ constexpr bool can_share(const Matching& m, uint32_t i) {
 inline constexpr int32_t kFragmentPart = 4;
 inline constexpr int32_t kFragmentPixels = 2 * kUnit;
 
+constexpr bool fits(int32_t width, int32_t height, const Box& box) {
+  return box.width() <= width + width / kFragmentPart + kFragmentPixels &&
+         box.height() <= height + height / kFragmentPart + kFragmentPixels;
+}
 constexpr bool fits(const TrackState& track, const Box& box) {
-  return box.width() <= track.width + track.width / kFragmentPart + kFragmentPixels &&
-         box.height() <= track.height + track.height / kFragmentPart + kFragmentPixels;
+  return fits(track.width, track.height, box);
 }
 
 constexpr uint32_t unmatched_cost_of(const Matching& m, uint32_t i) {
@@ -167,7 +220,7 @@ constexpr void find_candidates(const Matching& m, uint32_t i) {
   uint32_t n = 0;
   const auto consider = [&](uint32_t c, bool overlaps) {
     const uint32_t cost = cost_of(m, i, tables.parts[c], overlaps);
-    if (cost < kForbidden && (m.tracks[i].n_missed == 0 || !shows_confirmed(m, c))) {
+    if (cost < kForbidden && !is_another(m, i, c)) {
       insert(candidates, &n, {cost, c});
     }
   };

@@ -159,7 +159,21 @@ struct Group {
   uint64_t area = 0;         ///< of all members
   uint32_t largest = kNone;  ///< the member of the largest area; of equals the oldest
   Outline outline = {};
+  bool is_seen = true;  ///< not only the largest one
 };
+
+/// A component that differs by no more than this from one track, seen alone, shows only that one: an eighth
+/// of an octave of area, and an eighth and a pixel of each extent.
+inline constexpr uint32_t kAloneOctaves = 32;
+inline constexpr int32_t kAlonePart = 8;
+
+constexpr bool shows_only(const Part& part, const TrackState& track) {
+  const auto is_equal = [](int32_t seen, int32_t known) {
+    return magnitude(int64_t{seen} - known) <= known / kAlonePart + kUnit;
+  };
+  return octaves_between(part.area, track.area) <= kAloneOctaves && is_equal(part.box.width(), track.width) &&
+         is_equal(part.box.height(), track.height);
+}
 
 constexpr Group group_of(uint32_t first, const TrackState* tracks) {
   Group group;
@@ -194,7 +208,7 @@ constexpr void update_track(const Matching& m, const PartLists& current, const G
   } else if (track->age > 0) {
     move_alone(m, whole, track);
   }
-  if (group.n == 1 || i == group.largest || has_room(part.area, group.area)) {
+  if (group.n == 1 || i == group.largest || group.is_seen) {
     see(m, track);
   }
   track->flags |= touches_border(track->box, m.frame) ? uint32_t{CCL_TRACK_TOUCHES_BORDER} : 0u;
@@ -273,7 +287,9 @@ constexpr void settle_group(const Matching& m, const PartLists& current, uint32_
   for (uint32_t i = first; i != kNone; i = m.tables.next_seen[i]) {
     tracks[i] = shown_track(m, c, i);
   }
-  const Group group = group_of(first, tracks);
+  Group group = group_of(first, tracks);
+  const Part& part = m.tables.parts[c];
+  group.is_seen = has_room(part.area, group.area) && !shows_only(part, tracks[group.largest]);
   for (uint32_t i = first; i != kNone; i = m.tables.next_seen[i]) {
     TrackState track = tracks[i];
     update_track(m, current, group, i, &track);

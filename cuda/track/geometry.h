@@ -74,6 +74,12 @@ constexpr Box hull(const Box& a, const Box& b) {
           larger(a.bottom, b.bottom)};
 }
 
+/// Its extents are negative where the boxes do not meet.
+constexpr Box common_box(const Box& a, const Box& b) {
+  return {larger(a.left, b.left), larger(a.top, b.top), smaller(a.right, b.right),
+          smaller(a.bottom, b.bottom)};
+}
+
 constexpr Box shifted(const Box& box, int32_t x, int32_t y) {
   return {box.left + x, box.top + y, box.right + x, box.bottom + y};
 }

@@ -102,12 +102,14 @@ struct Ways {
 
 /// Something that hides a part of an object holds one edge of its box and slows the centroid, while the other
 /// edge moves with the object. So the way that was expected most is the right one. Before a velocity is
-/// known, only the frame's border is known to hide things.
+/// known, the frame's border is known to hide things, and so is what holds one edge while the other one comes
+/// nearer.
 constexpr int32_t likely_way(const Ways& ways, int32_t expected, bool knows_velocity) {
   if (!knows_velocity) {
-    return ways.is_low_cut == ways.is_high_cut ? ways.centroid
-           : ways.is_low_cut                   ? ways.high_edge
-                                               : ways.low_edge;
+    const bool is_one_cut = ways.is_low_cut != ways.is_high_cut;
+    const bool is_low_held = is_one_cut ? ways.is_low_cut : ways.low_edge == 0 && ways.high_edge < 0;
+    const bool is_high_held = is_one_cut ? ways.is_high_cut : ways.high_edge == 0 && ways.low_edge > 0;
+    return is_low_held ? ways.high_edge : is_high_held ? ways.low_edge : ways.centroid;
   }
   int32_t best = ways.centroid;
   const auto consider = [&](int32_t way, bool is_cut) {
@@ -209,15 +211,33 @@ constexpr bool shows_more(const Part& part, const TrackState& track) {
   return track.proven_us >= kProofUs && track.n_fragments == 0 && !fits(track, part.box);
 }
 
-/// A track in a component that shows more: it moves on by itself, as far as it stays in the component. If the
-/// object has really grown, its size follows.
+/// What an object may grow in a frame, before something else was added to its component.
+inline constexpr uint32_t kAddedPart = 4;
+
+/// Whether something was added to a component at once, in this frame or before: its area is larger by a
+/// quarter, and its box is larger than fragments of what was seen. What comes into view grows bit by bit, and
+/// legs only make a box wider.
+constexpr bool has_addition(const Matching& m, const Part& part, const TrackState& track) {
+  const bool was_alone = m.now_us - track.alone_us == m.step.duration_us;
+  return part.area > track.area + track.area / kAddedPart &&
+         !(was_alone && fits(track.box.width(), track.box.height(), part.box));
+}
+
+/// A track in a component that shows more: it moves on by itself, as far as it stays in the component, and
+/// has a box of its own if something was added. If the object has really grown, its size follows.
 constexpr void move_in_larger(const Matching& m, const Part& part, TrackState* track) {
   const Box outer = outer_box(m, part.box);
   const Box box = whole_box(*track);
   track->place.x += way_into(box.left, box.right, outer.left, outer.right);
   track->place.y += way_into(box.top, box.bottom, outer.top, outer.bottom);
-  track->box = part.box;
-  track->shown = part.place;
+  if (has_addition(m, part, *track)) {
+    track->box = common_box(whole_box(*track), part.box);
+    track->shown = track->place;
+  } else {
+    track->box = part.box;
+    track->shown = part.place;
+    track->alone_us = m.now_us;
+  }
   learn_size(part, gain_of(track->n_moves + 1, m.step.duration_us, kShrinkUs), track);
 }
 
@@ -240,6 +260,10 @@ constexpr void move_alone(const Matching& m, const Part& part, TrackState* track
   }
   if (!is_smaller && touches_border(part.box, m.frame)) {
     set_size(part, track);  // it comes into the frame
+  } else if (track->n_fragments > 0 && track->proven_us < kProofUs && is_smaller) {
+    track->middle = middle_of(part);  // what is between its pieces hides the rest
+    track->width = larger(track->width, part.box.width());
+    track->height = larger(track->height, part.box.height());
   } else if (track->n_fragments == 0) {
     const int64_t gain = gain_of(track->n_moves + 1, elapsed_us, is_smaller ? kShrinkUs : kGrowUs);
     learn_size(part, gain * share / kGainOne, track);
@@ -255,11 +279,6 @@ constexpr void move_alone(const Matching& m, const Part& part, TrackState* track
 }
 
 /* Groups */
-
-constexpr Box common_box(const Box& a, const Box& b) {
-  return {larger(a.left, b.left), larger(a.top, b.top), smaller(a.right, b.right),
-          smaller(a.bottom, b.bottom)};
-}
 
 /// Of a group: each side of its box is a side of the member that is expected farthest out there.
 struct Outline {
@@ -293,11 +312,10 @@ struct Side {
   constexpr bool counts(int32_t size) const { return !is_cut && 2 * magnitude(error) <= size; }
 };
 
-/// By how much a member is off, from the sides that are its own; without one, by how much the group is.
+/// By how much a member is off, from the sides that are its own. Without one, it moves on by itself.
 constexpr int32_t error_of(const Side& begin, const Side& end, int32_t size) {
-  const bool has_both = begin.is_own == end.is_own;
-  const bool uses_begin = (has_both || begin.is_own) && begin.counts(size);
-  const bool uses_end = (has_both || end.is_own) && end.counts(size);
+  const bool uses_begin = begin.is_own && begin.counts(size);
+  const bool uses_end = end.is_own && end.counts(size);
   const int64_t sum = int64_t{uses_begin ? begin.error : 0} + (uses_end ? end.error : 0);
   return static_cast<int32_t>(uses_begin && uses_end ? sum / 2 : sum);
 }
@@ -320,8 +338,9 @@ constexpr void move_in_group(const Matching& m, const Box& group, const Outline&
       before.y, error_of(side(outline.top, group.top, expected.top, group.top <= -kHalfUnit),
                          side(outline.bottom, group.bottom, expected.bottom, group.bottom >= bottom), size));
   const Box box = whole_box(*track);
-  track->place.x += way_into(box.left, box.right, group.left, group.right);
-  track->place.y += way_into(box.top, box.bottom, group.top, group.bottom);
+  const Box outer = outer_box(m, group);
+  track->place.x += way_into(box.left, box.right, outer.left, outer.right);
+  track->place.y += way_into(box.top, box.bottom, outer.top, outer.bottom);
   track->box = common_box(whole_box(*track), group);
   track->shown = track->place;
   if (const uint64_t elapsed_us = m.step.duration_us; elapsed_us > 0) {

@@ -120,14 +120,32 @@ constexpr bool has_claimed(const Matching& m, uint32_t i, uint32_t c) {
   return m.tables.best[c] == offer_of(candidate->cost, i);
 }
 
+/// A member of a group has left the frame if less than this part of its predicted box is in it.
+inline constexpr int64_t kInsidePart = 4;
+
+constexpr bool has_left_outside(const Matching& m, uint32_t i) {
+  const Box& box = m.tables.predicted[i];
+  return m.was_merged(i) && common_area(box, box_of(m.frame)) * kInsidePart < area_of(box);
+}
+
+/// Whether a track had its last component for itself, and little of it was still seen: then it vanished
+/// behind something, and not in another object, with which it would have merged before.
+constexpr bool was_hidden(const Matching& m, uint32_t i) {
+  const TrackState& track = m.tracks[i];
+  return !m.was_merged(i) && m.previous.area[track.component] * kLeastShare < track.area;
+}
+
 /// The component that a track without one joins; kNone.
 template <typename Team>
 constexpr uint32_t find_host(const Team& team, const Matching& m, uint32_t i) {
+  if (has_left_outside(m, i)) {
+    return kNone;
+  }
   if (m.tracks[i].component == kNone) {
     return m.is_confirmed(i) ? claim_tentative(team, m, i) : kNone;
   }
   const uint32_t host = find_overlapping_host(m, i);
-  return host == kNone && m.is_established(i) ? find_covering_host(m, i) : host;
+  return host == kNone && m.is_established(i) && !was_hidden(m, i) ? find_covering_host(m, i) : host;
 }
 
 template <typename Team>
@@ -180,12 +198,18 @@ constexpr bool fits(const Matching& m, uint32_t i, const Box& box) {
 }
 
 /// Whether a component that does not overlap the track may be a fragment of it: it is where the object is
-/// expected, or near enough and, together with the main component, not more than the object.
+/// expected, or near enough and, together with the main component, not more than the object. At the frame's
+/// border, what is outside is a part of the object, too.
 constexpr bool may_be_fragment(const Matching& m, uint32_t i, const Part& part) {
-  const uint64_t area = uint64_t{part.area} + m.tables.parts[m.tables.matched[i]].area;
+  const Part& main = m.tables.parts[m.tables.matched[i]];
+  const uint64_t area = uint64_t{part.area} + main.area;
   const uint64_t whole = m.tracks[i].area;
-  return is_inside_prediction(m, i, part.box) ? area * kMostAreaDenominator <= whole * kMostAreaNumerator
-                                              : area <= whole && fits(m, i, part.box);
+  if (is_inside_prediction(m, i, part.box)) {
+    return area * kMostAreaDenominator <= whole * kMostAreaNumerator;
+  }
+  const bool is_cut = touches_border(main.box, m.frame);
+  return area <= whole && fits(m, i, part.box) &&
+         (!is_cut || fits(m.tracks[i], hull(m.tables.predicted[i], part.box)));
 }
 
 /// The space between two boxes on one axis; negative if they overlap there.
@@ -194,7 +218,8 @@ constexpr int32_t gap_between(int32_t begin, int32_t end, int32_t other_begin, i
 }
 
 /// Whether a component is a piece of an object that comes into the frame: nothing else appears inside the
-/// frame beside it. How large the object is, is not known yet.
+/// frame beside it. How large the object is, is not known yet, but a piece that comes into view behind a gap
+/// is no longer than the way that the object makes in a frame, and the same tolerance.
 constexpr bool comes_in_with(const Matching& m, uint32_t i, const Box& box) {
   const TrackState& track = m.tracks[i];
   const Box& main = m.tables.parts[m.tables.matched[i]].box;
@@ -205,7 +230,9 @@ constexpr bool comes_in_with(const Matching& m, uint32_t i, const Box& box) {
   const int32_t x = gap_between(main.left, main.right, box.left, box.right);
   const int32_t y = gap_between(main.top, main.bottom, box.top, box.bottom);
   const int32_t most = size_of(track.width, track.height) / kFragmentPart + kFragmentPixels;
-  return x <= most && y <= most;
+  const int64_t way = length_of(track.velocity.x, track.velocity.y) * m.step.duration_us / kUsPerSecond;
+  return x <= most && y <= most && (x <= 0 || box.width() <= most + way) &&
+         (y <= 0 || box.height() <= most + way);
 }
 
 /// The nearer one of two tracks; ties go to the older one.

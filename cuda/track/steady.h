@@ -41,6 +41,11 @@ constexpr bool touches_border(const Box& box, const TrackFrame& frame) {
          box.bottom >= static_cast<int32_t>(frame.height) * kUnit - kHalfUnit;
 }
 
+constexpr Box box_of(const TrackFrame& frame) {
+  return {-kHalfUnit, -kHalfUnit, static_cast<int32_t>(frame.width) * kUnit - kHalfUnit,
+          static_cast<int32_t>(frame.height) * kUnit - kHalfUnit};
+}
+
 constexpr bool is_in_frame(const Place& place, const TrackFrame& frame) {
   return place.x >= -kHalfUnit && place.y >= -kHalfUnit &&
          place.x < static_cast<int32_t>(frame.width) * kUnit - kHalfUnit &&
