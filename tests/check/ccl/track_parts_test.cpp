@@ -140,7 +140,7 @@ TEST_F(TrackPartsTest, FirstVelocityIsThatOfTheEdgeThatMoves) {
 }
 
 /// The frame's border cuts it before and after something hides it: it is as deep in the frame as before.
-TEST_F(TrackPartsTest, LostTracksComeBackAlongTheBorder) {
+TEST_F(TrackPartsTest, LostTracksReturnAlongTheBorder) {
   TrackedFrame frame;
   for (int32_t i = 0; i < 31; ++i) {
     frame = push_behind(110, 160, {{20 + 5 * i, 180, 22, 40}});
