@@ -127,7 +127,8 @@ class Clip(Line):
             first = Gst.SeekFlags.FLUSH if number == 0 else Gst.SeekFlags.NONE
             self._seek(1.0, first | Gst.SeekFlags.SEGMENT | Gst.SeekFlags.ACCURATE, start, stop)
             done += 1
-            self.wait(lambda: self.segments_done >= done or self.is_at_end, "the end of a segment")
+            # Such a segment has no end of stream. One that is posted now is from before the seek.
+            self.wait(lambda: self.segments_done >= done, "the end of a segment")
         self.seek()
 
     def pause(self):
