@@ -2,8 +2,8 @@
 /// Which metadata of the input the output gets.
 ///
 /// A cropped buffer (see is_cropped()) holds a picture of which the frame is a part. Places are those of the
-/// whole picture, because elements that only add the rectangle leave them as they are. A GstCudaCclMeta says
-/// by its size which frame it means.
+/// whole picture, because elements that only add the rectangle leave them as they are. The size in a
+/// GstCudaCclMeta says which frame it means.
 #pragma once
 
 #include <gst/video/video.h>

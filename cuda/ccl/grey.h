@@ -28,7 +28,7 @@ typedef struct CclGrey {
   float mean;
   /** Mean of the squared differences from the mean. */
   float variance;
-  /** Centroid in pixels, each pixel weighted by its value; that of the CclComponent if all values are 0. */
+  /** Centroid in pixels, each pixel weighted with its value; that of the CclComponent if all values are 0. */
   float cx, cy;
 } CclGrey;
 

@@ -67,7 +67,7 @@ class Result:
 
     @property
     def times(self) -> Any:
-        """Microseconds of each stage, by its name; of a batch, a list. On a GPU events measured them, and the algorithm
+        """Microseconds of each stage, by the stage's name; of a batch, a list. On a GPU events measured them, and the algorithm
         "runs" reports all that it does as "label". On the CPU nothing is uploaded or downloaded.
         """
         if isinstance(self._times, list):

@@ -13,23 +13,7 @@ namespace ccl::test {
 
 namespace {
 
-constexpr uint32_t kWidth = 320;
-constexpr uint32_t kHeight = 200;
-
-class TrackPartsTest : public testing::Test {
- protected:
-  TrackedFrame push(const std::vector<Rectangle>& rectangles) {
-    return stream.push(draw(kWidth, kHeight, rectangles));
-  }
-
-  /// With something in front, from column `left` to before column `right`.
-  TrackedFrame push_behind(int32_t left, int32_t right, std::vector<Rectangle> rectangles) {
-    rectangles.push_back({left, 0, right - left, static_cast<int32_t>(kHeight), 0});
-    return push(rectangles);
-  }
-
-  Stream stream{Config{.max_tracks = 64}};
-};
+class TrackPartsTest : public DrawnStream {};
 
 /* Groups */
 

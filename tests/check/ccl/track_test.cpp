@@ -11,17 +11,10 @@ namespace ccl::test {
 
 namespace {
 
-constexpr uint32_t kWidth = 320;
-constexpr uint32_t kHeight = 200;
+constexpr uint32_t kWidth = DrawnStream::kWidth;
+constexpr uint32_t kHeight = DrawnStream::kHeight;
 
-class TrackTest : public testing::Test {
- protected:
-  TrackedFrame push(const std::vector<Rectangle>& rectangles) {
-    return stream.push(draw(kWidth, kHeight, rectangles));
-  }
-
-  Stream stream{Config{.max_tracks = 64}};
-};
+class TrackTest : public DrawnStream {};
 
 /* Birth, confirmation, death */
 
