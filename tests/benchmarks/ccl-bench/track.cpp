@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ccl/engine.h"
@@ -29,6 +30,10 @@ constexpr size_t kPitchAlignment = 128;
 constexpr int64_t kFrameTime = 33'333'333;
 constexpr uint32_t kMaxTracks = 4096;
 constexpr Repetitions kRepetitions{60, 60000};
+
+// Several cameras at once: enough frames of each that the begin and the end of all count little.
+constexpr uint32_t kCameras = 8;
+constexpr uint32_t kFramesOfCamera = 8;
 
 // Objects move back and forth, each in a cell of its own, so that none meets another one.
 constexpr uint32_t kColumns = 40;
@@ -67,10 +72,12 @@ test::Image objects(const Size& size, uint32_t frame, bool has_noise) {
       });
 }
 
-class TrackBench {
+/// A camera: a stream of its own, and tracks of its own.
+class Camera {
  public:
-  TrackBench(const Config& config, bool is_tracked)
-      : config_(config), is_tracked_(is_tracked), timer_(stream_) {}
+  Camera(const Config& config, bool is_tracked) : config_(config), is_tracked_(is_tracked) {}
+
+  const device::Stream& stream() const { return stream_; }
 
   Status configure(const std::vector<test::Image>& images) {
     pitch_ = (config_.width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
@@ -94,7 +101,8 @@ class TrackBench {
     return device::make_pipeline(config_, *algorithm, &pipeline_);
   }
 
-  Status run(const Settings& settings, Times* times, FrameCounts* counts) {
+  /// The first frame, and a graph for each image.
+  Status begin(const Settings& settings) {
     CCL_RETURN_IF_ERROR(pipeline_->prepare(settings, frame(0)));
     // Once outside a graph: the first launch loads the kernels, which a capture does not allow.
     CCL_RETURN_IF_ERROR(enqueue(settings, 0));
@@ -102,9 +110,13 @@ class TrackBench {
     for (uint32_t i = 0; i < kFrames; ++i) {
       CCL_RETURN_IF_ERROR(graphs_[i].capture(stream_, [&] { return enqueue(settings, i); }));
     }
-    uint32_t n_frames = 1;
-    CCL_RETURN_IF_ERROR(timer_.run(
-        kRepetitions, [&](StageEvents*) { return launch(frame_at(n_frames++)); }, times));
+    return {};
+  }
+
+  Status launch_next() { return launch(frame_at(n_frames_++)); }
+
+  /// Waits for all frames.
+  Status finish(FrameCounts* counts) {
     CCL_RETURN_IF_ERROR(
         check(cudaMemcpyAsync(counts, counts_.data(), sizeof(*counts), cudaMemcpyDeviceToHost, stream_.get()),
               "cudaMemcpyAsync of the counts"));
@@ -166,6 +178,7 @@ class TrackBench {
   device::Stream stream_;
   size_t pitch_ = 0;
   int64_t time_ = 0;
+  uint32_t n_frames_ = 1;
   std::array<DeviceArray<uint8_t>, kFrames> inputs_;
   DeviceArray<uint8_t> output_;
   DeviceArray<CclComponent> records_;
@@ -174,39 +187,96 @@ class TrackBench {
   std::unique_ptr<device::Pipeline> pipeline_;
   device::Tracker tracker_;
   std::array<device::Graph, kFrames> graphs_;
-  DeviceTimer timer_;
 };
 
+/// Frames of one camera, one after the other.
+Status run_camera(const Config& config, bool is_tracked, const std::vector<test::Image>& images,
+                  const Settings& settings, Times* times, FrameCounts* counts) {
+  Camera camera(config, is_tracked);
+  CCL_RETURN_IF_ERROR(camera.configure(images));
+  CCL_RETURN_IF_ERROR(camera.begin(settings));
+  DeviceTimer timer(camera.stream());
+  CCL_RETURN_IF_ERROR(timer.run(
+      kRepetitions, [&](StageEvents*) { return camera.launch_next(); }, times));
+  return camera.finish(counts);
+}
+
+/// Frames of several cameras at the same time. The times are for a frame: that of all by their number.
+Status run_cameras(const Config& config, bool is_tracked, const std::vector<test::Image>& images,
+                   const Settings& settings, Times* times, FrameCounts* counts) {
+  std::vector<std::unique_ptr<Camera>> cameras;
+  std::array<device::Event, kCameras> ended;
+  for (device::Event& event : ended) {
+    cameras.push_back(std::make_unique<Camera>(config, is_tracked));
+    CCL_RETURN_IF_ERROR(cameras.back()->configure(images));
+    CCL_RETURN_IF_ERROR(cameras.back()->begin(settings));
+    CCL_RETURN_IF_ERROR(event.create());
+  }
+  device::Stream all;
+  device::Event begun;
+  CCL_RETURN_IF_ERROR(all.create());
+  CCL_RETURN_IF_ERROR(begun.create());
+  const auto enqueue = [&](StageEvents*) -> Status {
+    CCL_RETURN_IF_ERROR(begun.record(all));
+    for (const auto& camera : cameras) {
+      CCL_RETURN_IF_ERROR(
+          check(cudaStreamWaitEvent(camera->stream().get(), begun.get()), "cudaStreamWaitEvent"));
+    }
+    for (uint32_t i = 0; i < kFramesOfCamera; ++i) {
+      for (const auto& camera : cameras) {
+        CCL_RETURN_IF_ERROR(camera->launch_next());
+      }
+    }
+    for (uint32_t i = 0; i < kCameras; ++i) {
+      CCL_RETURN_IF_ERROR(ended[i].record(cameras[i]->stream()));
+      CCL_RETURN_IF_ERROR(check(cudaStreamWaitEvent(all.get(), ended[i].get()), "cudaStreamWaitEvent"));
+    }
+    return {};
+  };
+  DeviceTimer timer(all);
+  CCL_RETURN_IF_ERROR(timer.run(kRepetitions, enqueue, times));
+  for (float& us : times->total) {
+    us /= kCameras * kFramesOfCamera;
+  }
+  for (const auto& camera : cameras) {
+    CCL_RETURN_IF_ERROR(camera->finish(counts));
+  }
+  return {};
+}
+
 Status write_rows(const Size& size, bool has_noise, CsvWriter* csv) {
+  using Run =
+      Status (*)(const Config&, bool, const std::vector<test::Image>&, const Settings&, Times*, FrameCounts*);
+  constexpr std::pair<const char*, Run> kModes[] = {{"graph", run_camera}, {"cameras", run_cameras}};
   std::vector<test::Image> images;
   for (uint32_t i = 0; i < kFrames; ++i) {
     images.push_back(objects(size, i, has_noise));
   }
   Settings settings;
   settings.filter.min_area = has_noise ? 20 : 1;
-  for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay}) {
-    for (const bool is_tracked : {false, true}) {
-      Config config{.width = size.width,
-                    .height = size.height,
-                    .algorithm = Algorithm::kRuns,
-                    .output = output,
-                    .layout = {}};
-      config.max_tracks = is_tracked ? kMaxTracks : 0;
-      TrackBench bench(config, is_tracked);
-      CCL_RETURN_IF_ERROR(bench.configure(images));
-      Row row{.backend = "cuda",
-              .algorithm = is_tracked ? "tracked" : "untracked",
-              .mode = "graph",
-              .output = output_name(output),
-              .features = features_name(kAllFeatures),
-              .connectivity = 8,
-              .image = has_noise ? "discs-noise" : "discs",
-              .width = size.width,
-              .height = size.height};
-      FrameCounts counts{};
-      CCL_RETURN_IF_ERROR(bench.run(settings, &row.times, &counts));
-      row.components = counts.n_components;
-      CCL_RETURN_IF_ERROR(csv->write(row));
+  for (const auto& [mode, run] : kModes) {
+    for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay}) {
+      for (const bool is_tracked : {false, true}) {
+        Config config{.width = size.width,
+                      .height = size.height,
+                      .algorithm = Algorithm::kRuns,
+                      .output = output,
+                      .layout = {}};
+        config.max_tracks = is_tracked ? kMaxTracks : 0;
+        Row row{.backend = "cuda",
+                .algorithm = is_tracked ? "tracked" : "untracked",
+                .mode = mode,
+                .output = output_name(output),
+                .features = features_name(kAllFeatures),
+                .connectivity = 8,
+                .image = has_noise ? "discs-noise" : "discs",
+                .width = size.width,
+                .height = size.height};
+        FrameCounts counts{};
+        CCL_RETURN_IF_ERROR(run(config, is_tracked, images, settings, &row.times, &counts));
+        row.components = counts.n_components;
+        CCL_RETURN_IF_ERROR(csv->write(row));
+      }
     }
   }
   return {};
