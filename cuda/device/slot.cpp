@@ -169,7 +169,7 @@ Status Slot::launch(Graph* graph) {
   }
   if (tracker_ != nullptr) {
     CCL_RETURN_IF_ERROR(tracker_->begin(stream_));
-    CCL_RETURN_IF_ERROR(Tracker::set_step(track_step_, graph));
+    CCL_RETURN_IF_ERROR(tracker_->set_step(track_step_, graph));
   }
   CCL_RETURN_IF_ERROR(graph->launch(stream_));
   return plan_.has_bits ? segmenter_->end(stream_) : Status();

@@ -79,16 +79,15 @@ constexpr void list_seen_tracks(const Team& team, const Matching& m, const PartL
   }
 }
 
-/// A track as it goes on in the new table. What one that is seen becomes depends on the others in its
-/// component.
-constexpr TrackState moved_track(const Matching& m, uint32_t i) {
-  const uint32_t c = m.tables.matched[i];
+/// A track as it goes on in the new table, in component `c`, before `next` in that one's list; kNone. What
+/// one that is seen becomes depends on the others in its component.
+constexpr TrackState moved_track(const Matching& m, uint32_t i, uint32_t c, uint32_t next) {
   TrackState track = m.tracks[i];
   track.flags &= CCL_TRACK_CONFIRMED;
   track.component = c;
   track.first_fragment = m.tables.fragment[i];
   track.n_fragments = 0;
-  track.next_member = m.tables.next_seen[m.tables.new_index[i]];
+  track.next_member = next;
   track.age += track.age < UINT32_MAX ? 1 : 0;
   if (c == kNone) {
     track.flags |= CCL_TRACK_PREDICTED;
@@ -128,13 +127,17 @@ constexpr TrackState newborn(const Matching& m, uint32_t c, uint32_t id) {
 }
 
 /// Gives each component without a track a new one, by ascending label, as long as there is room. Returns how
-/// many.
+/// many. It has the effect of sync() on what was written before.
 template <typename Team>
 constexpr uint32_t begin_tracks(const Team& team, const Matching& m, const PartLists& current,
                                 uint32_t n_kept) {
   const uint32_t n_ids = m.tables.header->n_ids;
   const uint32_t room_for_tracks = m.tables.sizes.max_tracks - n_kept;
   const uint32_t room = room_for_tracks < UINT32_MAX - n_ids ? room_for_tracks : UINT32_MAX - n_ids;
+  if (m.tables.header->n_left_parts == 0) {
+    team.sync();
+    return 0;
+  }
   const Stretch stretch = stretch_of(team, m.n_parts);
   uint32_t n = 0;
   for (uint32_t c = stretch.begin; c < stretch.end; ++c) {
@@ -261,10 +264,10 @@ constexpr CclTrack public_track(const TrackState& track, const TrackFrame& frame
    again from memory what it has written. */
 
 /// A track that a component shows: one that was there before, or the one that begins.
-constexpr TrackState shown_track(const Matching& m, uint32_t c, uint32_t i) {
+constexpr TrackState shown_track(const Matching& m, uint32_t c, uint32_t i, uint32_t next) {
   const TrackHeader& header = *m.tables.header;
   const uint32_t old = m.tables.old_index[i];
-  return old != kNone ? moved_track(m, old) : newborn(m, c, header.n_ids - header.n_tracks + i + 1);
+  return old != kNone ? moved_track(m, old, c, next) : newborn(m, c, header.n_ids - header.n_tracks + i + 1);
 }
 
 /// Writes a track, and the records of its fragments, which get its id.
@@ -285,7 +288,7 @@ constexpr void settle_group(const Matching& m, const PartLists& current, uint32_
                             const Done& done) {
   const uint32_t first = current.member[c];
   for (uint32_t i = first; i != kNone; i = m.tables.next_seen[i]) {
-    tracks[i] = shown_track(m, c, i);
+    tracks[i] = shown_track(m, c, i, m.tables.next_seen[i]);
   }
   Group group = group_of(first, tracks);
   const Part& part = m.tables.parts[c];
@@ -316,7 +319,7 @@ constexpr void settle_component(const Matching& m, const PartLists& current, uin
   } else if (m.tables.next_seen[first] != kNone) {
     settle_group(m, current, c, tracks, done);
   } else {
-    TrackState track = shown_track(m, c, first);
+    TrackState track = shown_track(m, c, first, kNone);
     update_track(m, current, {.n = 1, .largest = first}, first, &track);
     write_track(m, current, first, track, tracks, done);
     write_record(track, false, &m.frame.records[c]);
@@ -328,7 +331,7 @@ constexpr void settle_component(const Matching& m, const PartLists& current, uin
 constexpr void settle_unseen(const Matching& m, uint32_t i, TrackState* tracks) {
   const uint32_t index = m.tables.new_index[i];
   if (index != kNone && m.tables.matched[i] == kNone) {
-    const TrackState track = moved_track(m, i);
+    const TrackState track = moved_track(m, i, kNone, kNone);
     tracks[index] = track;
     m.frame.tracks[index] = public_track(track, m.frame);
   }

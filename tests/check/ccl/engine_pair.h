@@ -179,6 +179,7 @@ class EnginePair {
     ASSERT_EQ(different.first, frame.pixels[0].end())
         << what << ": byte " << different.first - frame.pixels[0].begin() << " of the output";
     n_tracks_ += results[0].tracks.size();
+    most_records_ = std::max(most_records_, results[0].components.size());
     n_grey_ += results[0].grey.size();
     n_overflows_ += results[0].overflow ? 1 : 0;
     n_without_ids_ += std::any_of(results[0].components.begin(), results[0].components.end(),
@@ -193,6 +194,7 @@ class EnginePair {
   uint32_t n_compared() const { return n_compared_; }      ///< frames
   size_t n_events() const { return n_events_; }            ///< of all frames
   size_t n_tracks() const { return n_tracks_; }            ///< of all frames
+  size_t most_records() const { return most_records_; }    ///< of one frame
   size_t n_grey() const { return n_grey_; }                ///< records with grey statistics, of all frames
   size_t n_overflows() const { return n_overflows_; }      ///< of all frames
   size_t n_without_ids() const { return n_without_ids_; }  ///< frames with components without a track
@@ -244,6 +246,7 @@ class EnginePair {
   uint32_t n_compared_ = 0;
   size_t n_events_ = 0;
   size_t n_tracks_ = 0;
+  size_t most_records_ = 0;
   size_t n_grey_ = 0;
   size_t n_overflows_ = 0;
   size_t n_without_ids_ = 0;

@@ -36,25 +36,21 @@ struct AssociateJob {
   track::TrackTables tables;
   PairTable pairs;
   track::Overlap* overlaps;  ///< scratch, of TrackSizes::max_overlaps()
-  track::TrackStep* step;    ///< out, for settle_frame()
-  uint32_t shared_bytes;     ///< of each block; see shared_tables.cuh
-  uint32_t* newest;          ///< see IndexMaps: becomes the other one
+  const track::TrackStep* step;
+  uint32_t shared_bytes;  ///< of each block; see shared_tables.cuh
+  uint32_t* newest;       ///< see IndexMaps: becomes the other one
   ColorTable colors;
 };
 
 /// Writes how much shared memory the kernel may have for tables of these lengths.
 Status find_shared_bytes(const track::TrackSizes& sizes, uint32_t* bytes);
 
-/// Enqueues the matching of tracks and components. Frees all cells of the pairs.
-Status associate_frame(const AssociateJob& job, const track::TrackStep& step, cudaStream_t stream);
+/// Enqueues the matching of tracks and components, right after count_overlaps(). Frees all cells of the
+/// pairs.
+Status associate_frame(const AssociateJob& job, cudaStream_t stream);
 
 /// Enqueues, right after it, what follows: ids in the records, the frame's tracks, and the colours.
 Status settle_frame(const AssociateJob& job, cudaStream_t stream);
-
-/// The kernel of associate_frame(). Its last argument is the step, so that a graph can replace it for each
-/// frame.
-const void* associate_kernel();
-inline constexpr uint32_t kAssociateArguments = 2;
 
 /// Enqueues the writing of id 0 to the records of a frame with more components than records, which were
 /// chosen late.

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// A block takes a tile of the frame. Few pairs meet in a tile, but each in many pixels: a thread sums equal
-/// neighbours, the block sums them in a small hash table in shared memory, and adds that to the frame's table
-/// in device memory. A pair that finds no room in the small table goes to the frame's table at once.
+/// A block takes a tile of the frame. Few pairs meet in a tile, but each in many pixels: a thread sums pixels
+/// as long as their pair is the same, a warp sums what its threads have in the end, the block sums that in a
+/// small hash table in shared memory, and adds it to the frame's table in device memory. A pair that finds no
+/// room in the small table goes to the frame's table at once.
 ///
 /// Only pixels with a component in both frames count, so the older map is read only where the new one has
-/// components.
+/// components. A thread loads all its pixels before it looks at one, so that it waits for memory once.
+///
+/// The blocks of the grid's first row prepare the tables for the matching, while the others count.
 #include "device/stages/track/overlap.h"
 
-#include <type_traits>
-
 #include "device/launch.cuh"
+#include "device/stages/track/frame_of.cuh"
+#include "device/stages/track/team.cuh"
 #include "device/warp.cuh"
+#include "track/associate.h"
 
 namespace ccl::device {
 
@@ -20,8 +24,10 @@ constexpr uint32_t kBits = 32;  ///< of a word
 constexpr uint32_t kThreads = 256;
 constexpr uint32_t kGroup = 8;  ///< pixels that a thread reads at once
 constexpr uint32_t kTileGroups = 8;
-constexpr uint32_t kTileRows = 64;
+constexpr uint32_t kRowsOfThread = 2;
+constexpr uint32_t kTileRows = kRowsOfThread * (kThreads / kTileGroups);
 constexpr uint32_t kTileWidth = kTileGroups * kGroup;
+constexpr uint32_t kBlocksOfMultiprocessor = 5;  ///< so that a frame of 1080p is on the GPU at once
 
 constexpr uint32_t kLog2TileCells = 8;
 constexpr uint32_t kTileCells = 1u << kLog2TileCells;
@@ -76,7 +82,7 @@ __device__ void add_to_frame(const PairTable& table, PairKey key, uint32_t n) {
   }
 }
 
-__device__ void add_to_tile(TilePairs& tile, const PairTable& table, PairKey key, uint32_t n) {
+__device__ __noinline__ void add_to_tile(TilePairs& tile, const PairTable& table, PairKey key, uint32_t n) {
   uint32_t cell = hash_of(key, kLog2TileCells);
   for (uint32_t probe = 0; probe < kTileProbes; ++probe) {
     const PairKey found = atomicCAS(&tile.pair[cell], PairKey{0}, key);
@@ -89,7 +95,7 @@ __device__ void add_to_tile(TilePairs& tile, const PairTable& table, PairKey key
   add_to_frame(table, key, n);
 }
 
-/// The cell of the map for a label, which is not 0.
+/// The cell of the map for a label, which is not 0, in a frame that a filter has chosen from.
 __device__ uint32_t cell_of(const OverlapJob& job, bool has_records, uint32_t label) {
   const FrameLabels& frame = job.frame;
   if (frame.is_kept != nullptr) {
@@ -101,13 +107,10 @@ __device__ uint32_t cell_of(const OverlapJob& job, bool has_records, uint32_t la
     return has_records ? 1 + __ldg(frame.kept_before + label / kBits) + __popc(word & bits_below(bit))
                        : job.maps.unrecorded();
   }
-  if (frame.marks != nullptr) {
-    if (__ldg(frame.marks + label - 1) == 0) {
-      return 0;
-    }
-    return has_records ? 1 + __ldg(frame.record_index + label - 1) : job.maps.unrecorded();
+  if (__ldg(frame.marks + label - 1) == 0) {
+    return 0;
   }
-  return has_records ? label : job.maps.unrecorded();
+  return has_records ? 1 + __ldg(frame.record_index + label - 1) : job.maps.unrecorded();
 }
 
 /// Eight values of consecutive pixels, of which the first `n` lie in the row. `is_aligned`: all do, and at an
@@ -146,71 +149,135 @@ __device__ void store_group(const T* values, uint32_t n, bool is_aligned, T* to)
   }
 }
 
-/// Sums equal neighbours of a group, and calls add(key, n) for each sum.
-template <typename Cell, typename Add>
-__device__ void for_each_stretch(const Cell* previous, const Cell* current, Add add) {
-  PairKey open = 0;
+/// Pixels of one pair.
+struct Stretch {
+  PairKey key = 0;  ///< 0: none yet
   uint32_t n = 0;
+};
+
+/// Adds the pixels of a group to a stretch, and calls add(stretch) for each one that ends.
+template <typename Cell, typename Add>
+__device__ void extend(const Cell* previous, const Cell* current, Stretch* open, Add add) {
 #pragma unroll
   for (uint32_t i = 0; i < kGroup; ++i) {
-    const PairKey key = previous[i] != 0 && current[i] != 0 ? key_of(previous[i], current[i]) : 0;
-    if (key != open) {
-      if (open != 0) {
-        add(open, n);
-      }
-      open = key;
-      n = 0;
+    if (previous[i] == 0 || current[i] == 0) {
+      continue;
     }
-    ++n;
+    const PairKey key = key_of(previous[i], current[i]);
+    if (key != open->key) {
+      if (open->key != 0) {
+        add(*open);
+      }
+      *open = {key, 0};
+    }
+    ++open->n;
   }
-  if (open != 0) {
-    add(open, n);
+}
+
+/// The cells of a group of labels.
+template <typename Cell>
+__device__ void find_cells(const OverlapJob& job, bool has_records, const uint32_t* labels, Cell* cells) {
+  if (job.frame.is_kept == nullptr && job.frame.marks == nullptr) {
+#pragma unroll
+    for (uint32_t i = 0; i < kGroup; ++i) {
+      cells[i] = static_cast<Cell>(has_records || labels[i] == 0 ? labels[i] : job.maps.unrecorded());
+    }
+    return;
+  }
+#pragma unroll
+  for (uint32_t i = 0; i < kGroup; ++i) {
+    const bool is_same = i > 0 && labels[i] == labels[i > 0 ? i - 1 : 0];
+    cells[i] = is_same ? cells[i > 0 ? i - 1 : 0]
+                       : static_cast<Cell>(labels[i] != 0 ? cell_of(job, has_records, labels[i]) : 0);
   }
 }
 
 template <typename Cell>
-__global__ void __launch_bounds__(kThreads) write_map_and_count(OverlapJob job) {
+__device__ bool is_empty(const Cell* cells) {
+  uint32_t any = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < kGroup; ++i) {
+    any |= cells[i];
+  }
+  return any == 0;
+}
+
+/// The pixels of a thread in a tile: a group in each of its rows.
+struct TileGroups {
+  uint32_t x, y;  ///< of the first group
+  uint32_t width, height;
+
+  __device__ size_t place(uint32_t row) const { return size_t{y_of(row)} * width + x; }
+  /// How many pixels of a group are in the frame.
+  __device__ uint32_t n(uint32_t row) const {
+    return x < width && y_of(row) < height ? min(kGroup, width - x) : 0;
+  }
+  /// Whether a group is whole, at an address of a vector.
+  __device__ bool is_whole(uint32_t row) const { return n(row) == kGroup && width % kGroup == 0; }
+
+ private:
+  __device__ uint32_t y_of(uint32_t row) const { return y + row * (kThreads / kTileGroups); }
+};
+
+/// Writes the map of a tile, and counts its pairs.
+template <typename Cell>
+__device__ void count_tile(const OverlapJob& job, const TileGroups& groups, TilePairs& tile) {
+  alignas(sizeof(uint4)) uint32_t labels[kRowsOfThread][kGroup];
+#pragma unroll
+  for (uint32_t row = 0; row < kRowsOfThread; ++row) {
+    load_group(job.frame.labels + groups.place(row), groups.n(row), groups.is_whole(row), labels[row]);
+  }
+  const uint32_t newest = *job.maps.newest;
+  const auto* older = static_cast<const Cell*>(job.maps.map(newest));
+  auto* map = static_cast<Cell*>(job.maps.map(newest ^ 1));
+  const bool has_records = job.counts->n_components <= job.maps.max_components;
+  const bool has_pairs = has_records && job.tables.header->n_components > 0;
+  alignas(sizeof(uint4)) Cell current[kRowsOfThread][kGroup];
+  alignas(sizeof(uint4)) Cell previous[kRowsOfThread][kGroup] = {};
+#pragma unroll
+  for (uint32_t row = 0; row < kRowsOfThread; ++row) {
+    find_cells(job, has_records, labels[row], current[row]);
+    store_group(current[row], groups.n(row), groups.is_whole(row), map + groups.place(row));
+    if (has_pairs && !is_empty(current[row])) {
+      load_group(older + groups.place(row), groups.n(row), groups.is_whole(row), previous[row]);
+    }
+  }
+  Stretch open;
+#pragma unroll
+  for (uint32_t row = 0; row < kRowsOfThread; ++row) {
+    extend(previous[row], current[row], &open,
+           [&](const Stretch& ended) { add_to_tile(tile, job.pairs, ended.key, ended.n); });
+  }
+  const uint32_t lanes = __match_any_sync(kAllLanes, open.key);
+  const uint32_t sum = warp_sum(lanes, open.n);
+  if (open.key != 0 && threadIdx.x % kWarpSize == first_lane_of(lanes)) {
+    add_to_tile(tile, job.pairs, open.key, sum);
+  }
+}
+
+template <typename Cell>
+__global__ void __launch_bounds__(kThreads, kBlocksOfMultiprocessor)
+    write_map_and_count(const __grid_constant__ OverlapJob job, track::TrackStep step) {
   __shared__ TilePairs tile;
   static_assert(kThreads == kTileCells);
   tile.pair[threadIdx.x] = 0;
   tile.pixels[threadIdx.x] = 0;
   wait_for_previous_kernel();
-  const uint32_t newest = *job.maps.newest;
-  const auto* older = static_cast<const Cell*>(job.maps.map(newest));
-  auto* map = static_cast<Cell*>(job.maps.map(newest ^ 1));
-  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
-    *job.maps.written = newest ^ 1;
+  if (blockIdx.y == 0) {
+    track::prepare(WarpTeam(), track::next_matching(step, frame_of(job), job.tables));
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+      *job.maps.written = *job.maps.newest ^ 1;
+      *job.step = step;
+    }
+    return;
   }
-  const bool has_records = job.counts->n_components <= job.maps.max_components;
-  const bool has_pairs = has_records && job.header->n_components > 0;
-  const bool has_whole_groups = job.width % kGroup == 0;
   __syncthreads();
-
-  const uint32_t x = blockIdx.x * kTileWidth + threadIdx.x % kTileGroups * kGroup;
-  const uint32_t end = min((blockIdx.y + 1) * kTileRows, job.height);
-  for (uint32_t y = blockIdx.y * kTileRows + threadIdx.x / kTileGroups; x < job.width && y < end;
-       y += kThreads / kTileGroups) {
-    const size_t place = size_t{y} * job.width + x;
-    const uint32_t n = min(kGroup, job.width - x);
-    alignas(sizeof(uint4)) uint32_t labels[kGroup];
-    alignas(sizeof(uint4)) Cell current[kGroup];
-    load_group(job.frame.labels + place, n, has_whole_groups, labels);
-    uint32_t any = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < kGroup; ++i) {
-      const bool is_same = i > 0 && labels[i] == labels[i > 0 ? i - 1 : 0];
-      current[i] = is_same ? current[i > 0 ? i - 1 : 0]
-                           : static_cast<Cell>(labels[i] != 0 ? cell_of(job, has_records, labels[i]) : 0);
-      any |= current[i];
-    }
-    store_group(current, n, has_whole_groups, map + place);
-    if (has_pairs && any != 0) {
-      alignas(sizeof(uint4)) Cell previous[kGroup];
-      load_group(older + place, n, has_whole_groups, previous);
-      for_each_stretch(previous, current,
-                       [&](PairKey key, uint32_t sum) { add_to_tile(tile, job.pairs, key, sum); });
-    }
-  }
+  count_tile<Cell>(job,
+                   {.x = blockIdx.x * kTileWidth + threadIdx.x % kTileGroups * kGroup,
+                    .y = (blockIdx.y - 1) * kTileRows + threadIdx.x / kTileGroups,
+                    .width = job.width,
+                    .height = job.height},
+                   tile);
   __syncthreads();
   if (const PairKey key = tile.pair[threadIdx.x]; key != 0) {
     add_to_frame(job.pairs, key, tile.pixels[threadIdx.x]);
@@ -219,11 +286,16 @@ __global__ void __launch_bounds__(kThreads) write_map_and_count(OverlapJob job) 
 
 }  // namespace
 
-Status count_overlaps(const OverlapJob& job, cudaStream_t stream) {
-  const dim3 tiles(blocks_for(job.width, kTileWidth), blocks_for(job.height, kTileRows));
+Status count_overlaps(const OverlapJob& job, const track::TrackStep& step, cudaStream_t stream) {
+  const dim3 blocks(blocks_for(job.width, kTileWidth), 1 + blocks_for(job.height, kTileRows));
   return launch_overlapped("write_map_and_count",
                            job.maps.is_wide ? write_map_and_count<uint32_t> : write_map_and_count<uint16_t>,
-                           tiles, kThreads, stream, job);
+                           blocks, kThreads, stream, job, step);
+}
+
+const void* overlap_kernel(const IndexMaps& maps) {
+  return maps.is_wide ? reinterpret_cast<const void*>(write_map_and_count<uint32_t>)
+                      : reinterpret_cast<const void*>(write_map_and_count<uint16_t>);
 }
 
 }  // namespace ccl::device

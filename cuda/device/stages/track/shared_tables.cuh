@@ -67,8 +67,9 @@ struct SharedTables {
   /// Where memory is free.
   __device__ std::byte* end() const { return memory + used; }
 
-  /// Reads what prepare() wrote to `from`. Its other arrays have the same word everywhere.
-  __device__ void load(const track::TrackTables& from) const {
+  /// Begins to read what prepare() wrote to `from`; finish_copies() ends that. Its other arrays have the same
+  /// word everywhere.
+  __device__ void begin_load(const track::TrackTables& from) const {
     const track::PartLists previous = tables.lists_of(parity);
     const track::PartLists current = tables.lists_of(parity ^ 1);
     if (threadIdx.x == 0) {
@@ -91,7 +92,6 @@ struct SharedTables {
       tables.n_of_current[i] = tables.n_proven[i] = 0;
       current.member[i] = current.owner[i] = track::kNone;
     }
-    finish_copies();
   }
 
   /// Writes what settle() and the next frame read.

@@ -12,7 +12,7 @@
 namespace ccl::device {
 
 inline constexpr uint32_t kTeamBlocks = 8;  ///< as many as a cluster may have on every GPU that has clusters
-inline constexpr uint32_t kTeamThreads = 512;
+inline constexpr uint32_t kTeamThreads = 1024;
 
 /// Waits for all threads of a grid that is one cluster of blocks, or one block.
 __device__ inline void sync_cluster() {

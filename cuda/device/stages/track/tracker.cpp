@@ -6,7 +6,6 @@
 
 #include "device/check.h"
 #include "device/stages/paint.h"
-#include "device/stages/track/overlap.h"
 #include "device/stages/track/paint.h"
 
 namespace ccl::device {
@@ -15,7 +14,7 @@ struct Tracker::State {
   uint32_t n_pairs;       ///< see PairTable
   uint32_t newest_map;    ///< see IndexMaps
   uint32_t written_map;   ///< see IndexMaps
-  track::TrackStep step;  ///< see AssociateJob
+  track::TrackStep step;  ///< see OverlapJob
 };
 
 namespace {
@@ -114,10 +113,12 @@ Status Tracker::enqueue(const Config& config, const TrackedFrame& frame, const t
                                       .height = height_,
                                       .frame = frame.labels,
                                       .counts = frame.buffers.counts,
-                                      .header = tables_.header,
+                                      .records = frame.buffers.records,
+                                      .tables = tables_,
                                       .maps = maps(),
-                                      .pairs = pairs()},
-                                     stream));
+                                      .pairs = pairs(),
+                                      .step = &state()->step},
+                                     step, stream));
   const AssociateJob job{.width = width_,
                          .height = height_,
                          .counts = frame.buffers.counts,
@@ -133,7 +134,7 @@ Status Tracker::enqueue(const Config& config, const TrackedFrame& frame, const t
                                     .palettes = palettes_.data(),
                                     .layout = config.layout,
                                     .settings = frame.settings}};
-  CCL_RETURN_IF_ERROR(associate_frame(job, step, stream));
+  CCL_RETURN_IF_ERROR(associate_frame(job, stream));
   CCL_RETURN_IF_ERROR(settle_frame(job, stream));
   if (marks != nullptr) {
     CCL_RETURN_IF_ERROR(marks->mark(StageMarks::kTrack, stream));

@@ -18,6 +18,7 @@
 #include "device/stages/track/associate.h"
 #include "device/stages/track/frame_labels.h"
 #include "device/stages/track/index_map.h"
+#include "device/stages/track/overlap.h"
 #include "device/stages/track/pair_table.h"
 #include "track/step.h"
 #include "track/tables.h"
@@ -81,8 +82,8 @@ class Tracker {
   Status begin(const Stream& stream);
 
   /// Makes the next launch of a graph with what enqueue() enqueued use another step.
-  static Status set_step(const track::TrackStep& step, Graph* graph) {
-    return graph->set_last_argument(associate_kernel(), kAssociateArguments, &step);
+  Status set_step(const track::TrackStep& step, Graph* graph) const {
+    return graph->set_last_argument(overlap_kernel(maps()), kOverlapArguments, &step);
   }
 
   /// Enqueues, after the pipeline has, what makes ids and tracks, and the pixels of shown_output(). `marks`
