@@ -63,24 +63,25 @@ constexpr uint32_t cost_of(const TrackTables& tables, const Cluster& cluster, ui
 }
 
 /// Rows are tracks. Columns are components, then as many places for tracks without one. Column 0 is the
-/// method's own.
+/// method's own. The cluster is a member because nvcc takes memory only once for one variable of both teams
+/// of a device, but not always for each of two.
 struct Assignment {
   static constexpr uint32_t kColumns = 2 * kExactNodes + 1;
 
+  Cluster cluster;
   int32_t row_price[kExactNodes + 1] = {};
   int32_t column_price[kColumns] = {};
   uint32_t row_of[kColumns] = {};  ///< from 1; 0: none
   uint32_t way[kColumns] = {};
 
-  static constexpr int32_t cost(const TrackTables& tables, const Cluster& cluster, uint32_t row,
-                                uint32_t column) {
+  constexpr int32_t cost(const TrackTables& tables, uint32_t row, uint32_t column) const {
     const uint32_t a = row - 1;
     const uint32_t b = column - 1;
     return static_cast<int32_t>(b < cluster.n_parts ? cost_of(tables, cluster, a, b) : cluster.unmatched[a]);
   }
 
   /// Finds the cheapest path from a new row to a free column.
-  constexpr uint32_t find_path(const TrackTables& tables, const Cluster& cluster, uint32_t row) {
+  constexpr uint32_t find_path(const TrackTables& tables, uint32_t row) {
     const uint32_t n_columns = cluster.n_parts + cluster.n_tracks;
     int32_t least[kColumns] = {};
     bool is_used[kColumns] = {};
@@ -98,7 +99,7 @@ struct Assignment {
         if (is_used[j]) {
           continue;
         }
-        const int32_t reduced = cost(tables, cluster, from, j) - row_price[from] - column_price[j];
+        const int32_t reduced = cost(tables, from, j) - row_price[from] - column_price[j];
         if (reduced < least[j]) {
           least[j] = reduced;
           way[j] = column;
@@ -121,9 +122,9 @@ struct Assignment {
     return column;
   }
 
-  constexpr void solve(const TrackTables& tables, const Cluster& cluster) {
+  constexpr void solve(const TrackTables& tables) {
     for (uint32_t row = 1; row <= cluster.n_tracks; ++row) {
-      uint32_t column = find_path(tables, cluster, row);
+      uint32_t column = find_path(tables, row);
       while (column != 0) {
         const uint32_t previous = way[column];
         row_of[column] = row_of[previous];
@@ -135,10 +136,10 @@ struct Assignment {
 
 template <typename Team>
 constexpr void solve_exactly(const Team& team, const Matching& m, uint32_t root) {
-  Cluster cluster;
-  read_cluster(m, root, &cluster);
   Assignment assignment;
-  assignment.solve(m.tables, cluster);
+  const Cluster& cluster = assignment.cluster;
+  read_cluster(m, root, &assignment.cluster);
+  assignment.solve(m.tables);
   for (uint32_t b = 0; b < cluster.n_parts; ++b) {
     const uint32_t row = assignment.row_of[b + 1];
     if (row != 0 && cost_of(m.tables, cluster, row - 1, b) < kForbidden) {
