@@ -257,8 +257,8 @@ constexpr uint32_t find_owner(const Matching& m, uint32_t c) {
     return choice.index;
   }
   for (uint32_t i = 0; i < m.n_tracks; ++i) {
-    if (m.is_shown(i) &&
-        ((m.is_established(i) && may_be_fragment(m, i, part)) || comes_in_with(m, i, part.box))) {
+    const bool is_known = m.is_established(i) || m.tracks[i].n_fragments > 0;  // how large it is
+    if (m.is_shown(i) && ((is_known && may_be_fragment(m, i, part)) || comes_in_with(m, i, part.box))) {
       offer_owner(m, i, part, &choice);
     }
   }

@@ -175,6 +175,32 @@ TEST(TrackTeamTest, RandomVideo) {
   }
 }
 
+/// Objects that a lattice cuts from the first frame on. Some have no upper left corner, so that two of their
+/// pieces would take the third one.
+TEST(TrackTeamTest, Pieces) {
+  constexpr int32_t kPitch = 36;
+  constexpr auto kWidth = static_cast<int32_t>(Tracker::kWidth);
+  constexpr auto kHeight = static_cast<int32_t>(Tracker::kHeight);
+  std::vector<Image> images;
+  for (int32_t i = 0; i < 12; ++i) {
+    std::vector<Rectangle> scene;
+    for (int32_t k = 0; k < 32; ++k) {
+      const int32_t left = kPitch * (k % 8) + 14 + (k % 3 - 1) * i;
+      const int32_t top = kPitch * (k / 8) + 14 + (k % 4 - 1) * i;
+      scene.push_back({left, top, 14 + k % 5, 14 + k % 5});
+      if (k % 2 == 0) {
+        scene.push_back({left, top, kPitch * (k % 8) + 20 - left, kPitch * (k / 8) + 20 - top, 0});
+      }
+    }
+    for (int32_t at = 20; at < kWidth; at += kPitch) {
+      scene.push_back({at, 0, 2, kHeight, 0});
+      scene.push_back({0, at, kWidth, 2, 0});
+    }
+    images.push_back(draw(Tracker::kWidth, Tracker::kHeight, scene));
+  }
+  expect_same_for_all_teams(images, 512);
+}
+
 /// Large clusters.
 TEST(TrackTeamTest, Noise) {
   std::vector<Image> images;
