@@ -84,7 +84,12 @@ Status Segmenter::prepare(const FrameJob& job, const SourceFrame& source, FrameB
 
 Status Segmenter::allocate(const FrameJob& job, const SourceFrame& source) {
   if (found_.data() == nullptr) {
-    CCL_RETURN_IF_ERROR(found_.allocate(count_bit_words(width_, height_)));
+    const size_t n_words = count_bit_words(width_, height_);
+    CCL_RETURN_IF_ERROR(found_.allocate(n_words));
+    // A model finds nothing in its first frame, of which all bits are read and then cleared.
+    CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(found_.data(), 0, n_words * sizeof(uint32_t), stream_.get()),
+                              "cudaMemsetAsync"));
+    CCL_RETURN_IF_ERROR(stream_.synchronize());
   }
   const Foreground foreground = job.settings.rule.foreground;
   if (foreground == Foreground::kOtsu && otsu_ == nullptr) {
