@@ -68,18 +68,16 @@ def mean_changes(results, method):
 
 def track_times(results, document):
     """Device time of frames with tracks, and how many times that of frames without."""
+    rows = {(row.mode, row.image, row.output, row.size, row.algorithm): row.median_us for row in results.rows}
     sizes = sorted({row.size for row in results.rows}, key=lambda size: size[0] * size[1])
-    cases = list(dict.fromkeys((row.image, row.output) for row in results.rows))
-
-    def time(algorithm, case, size):
-        image, output = case
-        return results.select(algorithm=algorithm, image=image, output=output, size=size)[0].median_us
+    cases = list(dict.fromkeys((row.mode, row.image, row.output) for row in results.rows))
 
     def cell(case, size):
-        tracked, untracked = time("tracked", case, size), time("untracked", case, size)
+        tracked, untracked = rows[*case, size, "tracked"], rows[*case, size, "untracked"]
         return f"{tracked:.1f} ({tracked / untracked:.2f}×)"
 
-    lines = [[f"{image}, `{output}`", *(cell((image, output), size) for size in sizes)] for image, output in cases]
+    lines = [[f"{image}, `{output}`" + (", 8 cameras" if mode == "cameras" else ""),
+              *(cell((mode, image, output), size) for size in sizes)] for mode, image, output in cases]
     return markdown(["frames", *map(size_name, sizes)], lines) + caption(
-        results, document, "Microseconds of device time in a CUDA graph, a thousand kept components that move; medians, and how "
-                           "many times the same frame without tracks")
+        results, document, "Microseconds of device time for a frame, in CUDA graphs, a thousand kept components that move; "
+                           "medians, and how many times the same frame without tracks")
