@@ -149,7 +149,7 @@ __device__ void erode_columns(const uint32_t (&words)[kThreadRows], const uint32
   static_assert(kThreadRows == 2);
   const auto row = [stored](int y) { return stored[y * static_cast<int>(kPitch)]; };
   uint32_t common = words[0] & words[1];  // rows in the windows of both words
-#pragma unroll 4
+#pragma unroll 2
   for (int distance = 1; distance < radius; ++distance) {
     common &= row(-distance) & row(1 + distance);
   }
