@@ -316,6 +316,46 @@ INSTANTIATE_TEST_SUITE_P(LevelsAndThreads, SegmentTest,
                          testing::Combine(testing::ValuesIn(host::kSimdLevels), testing::Values(1u, 5u)),
                          name_of_variant);
 
+struct NamedCase {
+  const char* name;
+  SegmentationCase c;
+};
+
+/// One frame for each kernel of the stage: compute-sanitizer takes seconds for each.
+class SegmentSubset : public testing::TestWithParam<NamedCase> {};
+
+TEST_P(SegmentSubset, SanitizerSubset) {
+  Checker checker;
+  checker.runner.config.algorithm = Algorithm::kRuns;
+  for (const auto& [width, height] : {std::pair{131u, 37u}, {66u, 23u}}) {
+    const Image image = spread(grey_images(width, height).back(), 1, 5);
+    EXPECT_TRUE(checker.is_exact(image, GetParam().c)) << describe(GetParam().c);
+  }
+}
+
+std::vector<NamedCase> subset_cases() {
+  const ForegroundRule binary{.threshold = 128};
+  const ForegroundRule otsu{.foreground = Foreground::kOtsu};
+  const ForegroundRule local{.foreground = Foreground::kLocal};
+  return {
+      {"otsu", {.rule = otsu}},
+      {"local", {.rule = local, .segmentation = {.local = {.radius = 2, .offset = -3}}}},
+      {"wide_local", {.rule = local, .segmentation = {.local = {.radius = 40, .offset = 5}}}},
+      {"sauvola", {.rule = local, .segmentation = {.local = {.radius = 7, .deviation = 205}}}},
+      {"open_and_close",
+       {.rule = binary, .segmentation = {.morphology = {.open_radius = 1, .close_radius = 3}}}},
+      {"cross_of_bits",
+       {.rule = otsu,
+        .segmentation = {.morphology = {.open_radius = 2, .close_radius = 1, .element = Element::kCross}}}},
+      {"fill_holes", {.rule = otsu, .segmentation = {.morphology = {.fill_holes = 9}}}},
+      {"hysteresis", {.rule = binary, .segmentation = {.threshold_low = 90}}},
+      {"opened_hysteresis",
+       {.rule = binary, .segmentation = {.threshold_low = 90, .morphology = {.open_radius = 1}}}}};
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, SegmentSubset, testing::ValuesIn(subset_cases()),
+                         [](const testing::TestParamInfo<NamedCase>& info) { return info.param.name; });
+
 class SegmentLabelersTest : public testing::TestWithParam<AlgorithmInfo> {};
 
 TEST_P(SegmentLabelersTest, ReadBits) {
