@@ -80,7 +80,8 @@ __global__ void __launch_bounds__(kTeamThreads) associate(AssociateJob job) {
   extern __shared__ uint4 memory[];
   __shared__ TeamMemory team_memory;
   __shared__ SharedTables shared;
-  // The kernel before reads what this needs, too, and does not write it: but the step. A reset needs no more.
+  // The kernel before does not write what this reads, so there is no need to wait for it. It writes the step,
+  // but a reset only makes tables shorter.
   const track::TrackFrame frame = frame_of(job);
   if (threadIdx.x == 0) {
     shared.place(track::next_matching({}, frame, job.tables), reinterpret_cast<std::byte*>(memory));

@@ -10,6 +10,8 @@
 /// The blocks of the grid's first row prepare the tables for the matching, while the others count.
 #include "device/stages/track/overlap.h"
 
+#include <algorithm>
+
 #include "device/launch.cuh"
 #include "device/stages/track/frame_of.cuh"
 #include "device/stages/track/team.cuh"
@@ -27,7 +29,8 @@ constexpr uint32_t kTileGroups = 8;
 constexpr uint32_t kRowsOfThread = 2;
 constexpr uint32_t kTileRows = kRowsOfThread * (kThreads / kTileGroups);
 constexpr uint32_t kTileWidth = kTileGroups * kGroup;
-constexpr uint32_t kBlocksOfMultiprocessor = 5;  ///< so that a frame of 1080p is on the GPU at once
+/// So that a frame of 1080p is on a large GPU at once.
+constexpr uint32_t kBlocksOfMultiprocessor = std::min(5u, kMultiprocessorThreads / kThreads);
 
 constexpr uint32_t kLog2TileCells = 8;
 constexpr uint32_t kTileCells = 1u << kLog2TileCells;
