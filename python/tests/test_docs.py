@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every Python block of docs/python.md runs, and gives what its text says."""
+"""Every Python block of docs/python.md runs, and gives what its text says. The manual page says what --help says."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy
@@ -106,3 +108,15 @@ def test_keywords_of_the_docs_exist():
     rows = [row for table in tables for row in table.splitlines()]
     named = [name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])]
     assert len(named) >= 20 and set(named) <= known
+
+
+def test_manual_page():
+    """It names the commands, the exit statuses and the version of `cudaccl --help`."""
+    page = (DOCUMENT.parent / "cudaccl.1").read_text(encoding="utf-8")
+    assert f'"cudaccl {cudaccl.__version__}"' in page
+    shown = subprocess.run([sys.executable, "-m", "cudaccl", "--help"], capture_output=True, text=True, check=True).stdout
+    commands, statuses = shown.split("COMMAND\n")[1].split("exit status:\n")
+    entries = [line.split(maxsplit=1) for line in (commands + statuses).splitlines() if line.strip()]
+    assert ["0", "all is done"] in entries
+    for name, text in entries:
+        assert re.search(rf"^\.B {name}\n{re.escape(text)}", page, re.MULTILINE), name
