@@ -18,6 +18,7 @@
 #include "device_timer.h"
 #include "images.h"
 #include "options.h"
+#include "track_scene.h"
 
 namespace ccl::bench {
 
@@ -27,50 +28,11 @@ using device::check;
 using device::DeviceArray;
 
 constexpr size_t kPitchAlignment = 128;
-constexpr int64_t kFrameTime = 33'333'333;
-constexpr uint32_t kMaxTracks = 4096;
 constexpr Repetitions kRepetitions{60, 60000};
 
 // Several cameras at once: enough frames of each that the begin and the end of all count little.
 constexpr uint32_t kCameras = 8;
 constexpr uint32_t kFramesOfCamera = 8;
-
-// Objects move back and forth, each in a cell of its own, so that none meets another one.
-constexpr uint32_t kColumns = 40;
-constexpr uint32_t kRows = 25;
-constexpr uint32_t kFrames = 8;
-
-/// The frame is repeated from its end to its start: 0, 1, … 7, 6, … 1, 0, …
-uint32_t frame_at(uint32_t i) {
-  const uint32_t phase = i % (2 * kFrames - 2);
-  return phase < kFrames ? phase : 2 * kFrames - 2 - phase;
-}
-
-/// Discs that fill a third of their cells, each with a direction of its own; with `has_noise`, also single
-/// pixels that change from frame to frame.
-test::Image objects(const Size& size, uint32_t frame, bool has_noise) {
-  const uint32_t cell_width = size.width / kColumns;
-  const uint32_t cell_height = size.height / kRows;
-  const auto radius = static_cast<int32_t>(cell_height * 3 / 10);
-  const auto way = static_cast<int32_t>(frame * cell_height / 48);
-  return test::drawn(
-      has_noise ? "discs-noise" : "discs", size.width, size.height, [&](uint32_t x, uint32_t y) {
-        const uint32_t column = x / cell_width;
-        const uint32_t row = y / cell_height;
-        const uint32_t direction = (column * 7 + row * 13) % 9;
-        const int32_t dx = static_cast<int32_t>(direction % 3) - 1;
-        const int32_t dy = static_cast<int32_t>(direction / 3) - 1;
-        const auto from_centre = [&](uint32_t place, uint32_t cell, int32_t d) {
-          return static_cast<int32_t>(place % cell) - static_cast<int32_t>(cell / 2) - d * (way - radius / 4);
-        };
-        const int32_t from_x = from_centre(x, cell_width, dx);
-        const int32_t from_y = from_centre(y, cell_height, dy);
-        const bool is_object =
-            column < kColumns && row < kRows && from_x * from_x + from_y * from_y <= radius * radius;
-        const uint32_t hash = (x * 0x9e3779b1u ^ y * 0x85ebca6bu ^ frame * 0xc2b2ae35u) * 0x27d4eb2fu;
-        return is_object || (has_noise && hash >> 22 == 0);
-      });
-}
 
 /// A camera: a stream of its own, and tracks of its own.
 class Camera {
@@ -252,8 +214,7 @@ Status write_rows(const Size& size, bool has_noise, CsvWriter* csv) {
   for (uint32_t i = 0; i < kFrames; ++i) {
     images.push_back(objects(size, i, has_noise));
   }
-  Settings settings;
-  settings.filter.min_area = has_noise ? 20 : 1;
+  const Settings settings = track_settings(has_noise);
   for (const auto& [mode, run] : kModes) {
     for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay}) {
       for (const bool is_tracked : {false, true}) {

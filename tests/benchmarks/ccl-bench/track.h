@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// `ccl-bench track FILE.csv`: device time of frames of about 1,000 moving objects that lie on the GPU, with
-/// and without the track stage, for records only and for colours.
+/// and without the track stage, for records only and for colours; of one camera, and of eight at once.
 #pragma once
 
 #include "ccl/status.h"
@@ -8,5 +8,8 @@
 namespace ccl::bench {
 
 Status run_track(int argc, char** argv);
+
+/// `ccl-bench track-cpu FILE.csv`: the same frames through the host's engine with one thread.
+Status run_track_engine(int argc, char** argv);
 
 }  // namespace ccl::bench
