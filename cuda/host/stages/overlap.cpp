@@ -52,6 +52,7 @@ bool OverlapCounter::add(uint32_t previous, uint32_t current, uint32_t n_pixels)
   if (found != track::kNone) {
     overlaps_[found].pixels += n_pixels;
     pairs.last = found;
+    pairs.last_previous = previous;
     return true;
   }
   if (n_overlaps_ == max_overlaps_) {
@@ -59,6 +60,7 @@ bool OverlapCounter::add(uint32_t previous, uint32_t current, uint32_t n_pixels)
   }
   overlaps_[n_overlaps_] = {previous, current, n_pixels};
   pairs.last = n_overlaps_;
+  pairs.last_previous = previous;
   if (slot != nullptr) {
     *slot = n_overlaps_ + 1;
     hashed_[n_hashed_++] = slot;
@@ -82,9 +84,9 @@ bool OverlapCounter::add_row(const KeptRuns& previous, const KeptRuns& current, 
     const uint32_t end = std::min(p->x1, c->x1);
     if (begin < end) {
       // Most runs continue a pair of the row above.
-      const uint32_t last = pairs_of_[c->record].last;
-      if (last != track::kNone && overlaps_[last].previous == p->record) {
-        overlaps_[last].pixels += (end - begin) * n_rows;
+      const Pairs& pairs = pairs_of_[c->record];
+      if (pairs.last_previous == p->record) {
+        overlaps_[pairs.last].pixels += (end - begin) * n_rows;
       } else if (!add(p->record, c->record, (end - begin) * n_rows)) {
         return false;
       }

@@ -26,8 +26,9 @@ class OverlapCounter {
  private:
   /// The overlaps of a component of the current frame.
   struct Pairs {
-    uint32_t last = track::kNone;   ///< the one that was counted last
-    uint32_t first = track::kNone;  ///< the head of a list of at most kListed overlaps
+    uint32_t last = track::kNone;           ///< the one that was counted last
+    uint32_t last_previous = track::kNone;  ///< its component of the frame before
+    uint32_t first = track::kNone;          ///< the head of a list of at most kListed overlaps
     uint32_t n_listed = 0;
   };
 

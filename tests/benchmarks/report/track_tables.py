@@ -67,7 +67,7 @@ def mean_changes(results, method):
 
 
 def track_times(results, document):
-    """Device time of frames with tracks, and how many times that of frames without."""
+    """The time of frames with tracks, and how many times that of frames without."""
     rows = {(row.mode, row.image, row.output, row.size, row.algorithm): row.median_us for row in results.rows}
     sizes = sorted({row.size for row in results.rows}, key=lambda size: size[0] * size[1])
     cases = list(dict.fromkeys((row.mode, row.image, row.output) for row in results.rows))
@@ -78,6 +78,8 @@ def track_times(results, document):
 
     lines = [[f"{image}, `{output}`" + (", 8 cameras" if mode == "cameras" else ""),
               *(cell((mode, image, output), size) for size in sizes)] for mode, image, output in cases]
+    what = ("Microseconds of device time for a frame, in CUDA graphs" if results.rows[0].backend == "cuda"
+            else "Microseconds for a frame, one thread")
     return markdown(["frames", *map(size_name, sizes)], lines) + caption(
-        results, document, "Microseconds of device time for a frame, in CUDA graphs, a thousand kept components that move; "
-                           "medians, and how many times the same frame without tracks")
+        results, document, what + ", a thousand kept components that move; medians, and how many times the same frame "
+                                  "without tracks")
