@@ -22,13 +22,15 @@ constexpr Span span_of(const Box& before, const Box& now, bool is_x) {
               : Span{before.top, before.bottom, now.top, now.bottom};
 }
 
-/// Whether two pieces move behind something that is at most so wide. `low` begins before `high`.
+/// Whether two pieces move behind something that is at most so wide. `low` begins before `high`. An edge that
+/// moves by one pixel says nothing: edges of what stands, or moves slowly, do that.
 constexpr bool are_cut(Span low, Span high, int32_t most) {
   const int32_t gap = high.begin - low.end;
   const int32_t way = low.begin - low.begin_before;
   const int32_t other_way = high.end - high.end_before;
-  return low.end == low.end_before && high.begin == high.begin_before && gap >= 0 && gap <= most &&
-         int64_t{way} * other_way > 0 && magnitude(int64_t{way} - other_way) <= kUnit;
+  const bool moves = magnitude(way) > kUnit && magnitude(other_way) > kUnit && (way > 0) == (other_way > 0);
+  return low.end == low.end_before && high.begin == high.begin_before && gap >= 0 && gap <= most && moves &&
+         magnitude(int64_t{way} - other_way) <= kUnit;
 }
 
 /// Whether a track is young, and had and has a component for itself, away from the frame's border: that is

@@ -130,7 +130,7 @@ struct TrackTables {
   Candidate* candidates = nullptr;  ///< kCandidates each, ascending
   uint32_t* n_candidates = nullptr;
   uint32_t* unmatched_cost = nullptr;  ///< see assign.h
-  uint32_t* choice = nullptr;          ///< see assign.h and share.h
+  uint32_t* choice = nullptr;          ///< see assign.h, share.h and pieces.h
   // Scratch, per track of the new table.
   uint32_t* old_index = nullptr;  ///< its place in the old table; kNone if it begins
   uint32_t* next_seen = nullptr;  ///< the next track with the same main component; kNone

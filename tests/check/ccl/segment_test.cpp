@@ -321,7 +321,7 @@ struct NamedCase {
   SegmentationCase c;
 };
 
-/// One frame for each kernel of the stage: compute-sanitizer takes seconds for each.
+/// Two frames for each kernel of the stage: compute-sanitizer takes seconds for each.
 class SegmentSubset : public testing::TestWithParam<NamedCase> {};
 
 TEST_P(SegmentSubset, SanitizerSubset) {

@@ -80,13 +80,13 @@ __global__ void __launch_bounds__(kTeamThreads) associate(AssociateJob job) {
   extern __shared__ uint4 memory[];
   __shared__ TeamMemory team_memory;
   __shared__ SharedTables shared;
-  // The kernel before does not write what this reads, so there is no need to wait for it. It writes the step,
-  // but a reset only makes tables shorter.
+  // Nothing that this reads is written by the kernel before. The step is not known yet: tables are placed as
+  // if nothing were reset, and a reset only makes them shorter.
   const track::TrackFrame frame = frame_of(job);
   if (threadIdx.x == 0) {
     shared.place(track::next_matching({}, frame, job.tables), reinterpret_cast<std::byte*>(memory));
   }
-  __syncthreads();
+  sync_cluster();  // before one block changes what all have read to choose a way
   wait_for_previous_kernel();
   if (shared.used > job.shared_bytes) {
     const ClusterTeam team(&team_memory);
