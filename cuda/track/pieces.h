@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Two young tracks that are one object, which something narrow has cut in two since its first frame.
 ///
-/// An object that passes behind a post shows it by its edges: the two at the post stay where they are, and
+/// An object that passes behind a post shows that at its edges: the two at the post stay where they are, and
 /// the two others move alike. A track that was seen whole keeps its pieces (share.h), but one that begins
 /// behind the post does not know that it is larger. So the rule is for tracks that are not established and
 /// not proven, and steady tracks never come here.
