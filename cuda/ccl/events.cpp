@@ -209,8 +209,8 @@ EventMaker::Known EventMaker::begin(const CclTrack& track) {
           .stay = stay,
           .x = track.cx,
           .y = track.cy,
-          .bottom = anchor_of(track, Anchor::kBottom),
-          .centroid = anchor_of(track, Anchor::kCentroid)};
+          .bottom = anchor_in_frame(track, Anchor::kBottom),
+          .centroid = anchor_in_frame(track, Anchor::kCentroid)};
 }
 
 void EventMaker::follow(Known* known, const CclTrack& track, std::span<const CclTrack> tracks) {
@@ -231,10 +231,17 @@ void EventMaker::follow(Known* known, const CclTrack& track, std::span<const Ccl
   }
 }
 
+/// Of what is partly outside, the anchor may be outside, too: then it is at the border.
+FixedPoint EventMaker::anchor_in_frame(const CclTrack& track, Anchor anchor) const {
+  const FixedPoint point = anchor_of(track, anchor);
+  const FixedPoint last = last_point(config_.width, config_.height);
+  return {std::clamp<int64_t>(point.x, 0, last.x), std::clamp<int64_t>(point.y, 0, last.y)};
+}
+
 /// To where the track is seen now.
 void EventMaker::move(Known* known, const CclTrack& track) {
-  const FixedPoint bottom = anchor_of(track, Anchor::kBottom);
-  const FixedPoint centroid = anchor_of(track, Anchor::kCentroid);
+  const FixedPoint bottom = anchor_in_frame(track, Anchor::kBottom);
+  const FixedPoint centroid = anchor_in_frame(track, Anchor::kCentroid);
   uint32_t inside = 0;
   for (size_t i = 0; i < zones_.size(); ++i) {
     const bool is_inside = zone_shapes_[i].contains(zones_[i].anchor == Anchor::kBottom ? bottom : centroid);
@@ -315,6 +322,7 @@ void EventMaker::regroup() {
   const size_t before = events_.size();
   split_groups();
   merge_groups();
+  take_unseen_along();
   std::sort(events_.begin() + static_cast<ptrdiff_t>(before), events_.end(),
             [](const CclEvent& a, const CclEvent& b) {
               return std::tie(a.type, a.id, a.other) < std::tie(b.type, b.id, b.other);
@@ -354,15 +362,36 @@ void EventMaker::merge_groups() {
         std::find_if(first, shown_.end(), [&](const Shown& s) { return s.component != first->component; });
     const Shown lead =
         *std::min_element(first, last, [](const Shown& a, const Shown& b) { return a.id < b.id; });
+    uint32_t group = lead.id;
     for (auto shown = first; shown != last; ++shown) {
       const bool begins = shown == first || shown->group != std::prev(shown)->group;
       if (begins && shown->group != lead.group) {
         add(CCL_EVENT_MERGED, *shown->track, lead.id, CCL_NO_PLACE);
       }
-      // What stays of a group keeps its number, so that a track that is not seen now still belongs to it.
-      shown->track->group = lead.track->leads ? lead.group : lead.id;
+      // What stays of a group keeps its number. The smallest number is that of no other group: no member has
+      // a smaller id than its group's number.
+      group = shown->track->leads ? std::min(group, shown->group) : group;
     }
-    first = last;
+    for (; first != last; ++first) {
+      first->track->group = group;
+    }
+  }
+}
+
+/// A track that is not seen stays with what stays of its group, also if that has joined another one.
+void EventMaker::take_unseen_along() {
+  const auto rest =
+      std::partition(shown_.begin(), shown_.end(), [](const Shown& s) { return s.track->leads; });
+  std::sort(shown_.begin(), rest, [](const Shown& a, const Shown& b) { return a.group < b.group; });
+  for (size_t i = 0; i < tracks_.size(); ++i) {
+    if (is_seen(tracks_[i])) {
+      continue;
+    }
+    const auto found = std::lower_bound(shown_.begin(), rest, known_[i].group,
+                                        [](const Shown& s, uint32_t group) { return s.group < group; });
+    if (found != rest && found->group == known_[i].group) {
+      known_[i].group = found->track->group;
+    }
   }
 }
 

@@ -96,6 +96,7 @@ class EventMaker {
   void follow_tracks(std::span<const CclTrack> tracks);
   Known begin(const CclTrack& track);
   void follow(Known* known, const CclTrack& track, std::span<const CclTrack> tracks);
+  FixedPoint anchor_in_frame(const CclTrack& track, Anchor anchor) const;
   void move(Known* known, const CclTrack& track);
   void change_zones(Known* known, uint32_t inside);
   void cross_lines(const Known& known, const FixedPoint& bottom, const FixedPoint& centroid);
@@ -103,6 +104,7 @@ class EventMaker {
   void regroup();
   void split_groups();
   void merge_groups();
+  void take_unseen_along();
   void crowd();
   void add(uint32_t type, const Known& known, uint32_t other, uint32_t where);
   void add(uint32_t type, uint32_t other, uint32_t where);

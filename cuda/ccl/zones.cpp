@@ -27,8 +27,16 @@ int side_of(const FixedPoint& a, const FixedPoint& b, const FixedPoint& point) {
   return cross < 0 ? -1 : cross > 0 ? 1 : 0;
 }
 
+/// Whether a move or line goes down, or exactly to the left.
+bool goes_down(const FixedPoint& from, const FixedPoint& to) {
+  return std::tie(from.y, to.x) < std::tie(to.y, from.x);
+}
+
+/// As if the point were moved to the right by far less than a unit, and down by still far less. So it is
+/// never on the line, and all lines and zones see it at the same place.
 bool is_on_left(const FixedPoint& a, const FixedPoint& b, const FixedPoint& point) {
-  return side_of(a, b, point) < 0;
+  const int side = side_of(a, b, point);
+  return side != 0 ? side < 0 : goes_down(a, b);
 }
 
 }  // namespace
@@ -43,6 +51,10 @@ FixedPoint anchor_of(const CclTrack& track, Anchor anchor) {
           std::llround(double{track.cy} * kUnitsPerPixel) + kHalfPixel};
 }
 
+FixedPoint last_point(uint32_t width, uint32_t height) {
+  return {width * kUnitsPerPixel - 1, height * kUnitsPerPixel - 1};
+}
+
 ZoneShape::ZoneShape(const Zone& zone, const PlaneScale& scale) {
   for (const Point& point : zone.polygon) {
     polygon_.push_back(to_fixed(point, scale));
@@ -55,10 +67,9 @@ bool ZoneShape::contains(const FixedPoint& point) const {
     const FixedPoint& a = polygon_[i];
     const FixedPoint& b = polygon_[(i + 1) % polygon_.size()];
     if ((a.y <= point.y) != (b.y <= point.y)) {
-      // An edge counts if it is at the point or before it in the row. Seen from the edge's upper end to its
-      // lower one, the point is then on the left side, or on the edge.
-      const bool goes_down = a.y < b.y;
-      is_inside ^= side_of(goes_down ? a : b, goes_down ? b : a, point) <= 0;
+      // An edge counts if it is before the point in the row. Seen from the edge's upper end to its lower one,
+      // the point is then on the left side.
+      is_inside ^= goes_down(a, b) ? is_on_left(a, b, point) : is_on_left(b, a, point);
     }
   }
   return is_inside;
@@ -72,11 +83,12 @@ Crossing LineShape::crossed_by(const FixedPoint& from, const FixedPoint& to) con
   if (was_left == is_on_left(from_, to_, to)) {
     return Crossing::kNone;
   }
-  // Both ways of a move must see the end points of all lines on the same side, hence one direction for both.
-  const bool is_forward = std::tie(from.x, from.y) < std::tie(to.x, to.y);
+  // Both points of the move are moved as in is_on_left(). An end of the line that was on the move is then on
+  // its right side, seen in the direction in which it goes down.
+  const bool is_forward = goes_down(from, to);
   const FixedPoint& begin = is_forward ? from : to;
   const FixedPoint& end = is_forward ? to : from;
-  if (is_on_left(begin, end, from_) == is_on_left(begin, end, to_)) {
+  if ((side_of(begin, end, from_) < 0) == (side_of(begin, end, to_) < 0)) {
     return Crossing::kNone;
   }
   return was_left ? Crossing::kToRight : Crossing::kToLeft;

@@ -22,8 +22,11 @@ struct FixedPoint {
 };
 
 /// The anchor of a track. The bottom anchor is in the middle of the lowest row of its box, half a pixel above
-/// its lower edge, so it is inside the frame.
+/// its lower edge.
 FixedPoint anchor_of(const CclTrack& track, Anchor anchor);
+
+/// The last point of a frame: its right and lower edges are outside.
+FixedPoint last_point(uint32_t width, uint32_t height);
 
 /// Width and height of the frame, and whether points are fractions of them.
 struct PlaneScale {
@@ -53,9 +56,10 @@ class LineShape {
   LineShape(const Line& line, const PlaneScale& scale);
 
   /// Whether a straight move crosses the line. Left is seen from its first point to its second one, y
-  /// pointing down. A point on the line is on its right side. Lines that share end points leave no gap: a
-  /// move through such a point crosses one of the two if the other line is on the move's other side; else
-  /// both or none. Nothing crosses a line of no length.
+  /// pointing down. Points on the line are on the side that ZoneShape has them on: to the right of it on the
+  /// screen, or below it if it is level. So lines that share end points leave no gap, and the lines around a
+  /// zone are crossed inwards once more than outwards by exactly the moves into the zone. Nothing crosses a
+  /// line of no length.
   Crossing crossed_by(const FixedPoint& from, const FixedPoint& to) const;
 
  private:

@@ -109,6 +109,28 @@ TEST_F(Events, AZoneOutsideTheFrameIsNeverEntered) {
   }
 }
 
+/// The place of what leaves the frame may be outside while a part of it is still seen, and so may the boxes
+/// of members of a group.
+TEST_F(Events, WhatIsPartlyOutsideTheFrameCountsAtItsBorder) {
+  regions.zones = {box(-50, -50, 0, 150), box(100, -50, 150, 150), box(-50, -50, 150, 0),
+                   box(-50, 100, 150, 150), box(0, 0, 100, 100)};
+  for (const Anchor anchor : {Anchor::kBottom, Anchor::kCentroid}) {
+    for (Zone& zone : regions.zones) {
+      zone.anchor = anchor;
+    }
+    configure();
+    for (const float at : {-8.0F, -0.5F, 99.5F, 108.0F}) {
+      for (const uint16_t edge : {0, 100}) {
+        CclTrack track = dot(1, edge, edge);
+        track.width = track.height = 0;
+        track.cx = track.cy = at;
+        play({track});
+        EXPECT_EQ(maker.tracks()[0].zones, 16u) << at << " " << edge;
+      }
+    }
+  }
+}
+
 TEST_F(Events, DwelledOncePerStay) {
   regions.zones = {box(10, 10, 20, 20)};
   regions.zones[0].dwell_ns = 1 * kSecond;
@@ -257,6 +279,31 @@ TEST_F(Events, AMemberThatIsNotSeenComesBackToItsGroup) {
   play({member(1, 0), member(2, 0)});
   EXPECT_EQ(play({dot(1, 10, 10), dot(2, 20, 10, kPredicted)}), Facts{});
   EXPECT_EQ(play({member(1, 0), member(2, 0)}), Facts{});
+}
+
+/// Groups meet while one of their members is not seen: it belongs to the larger group, too.
+TEST_F(Events, AMemberThatIsNotSeenGoesWithItsGroup) {
+  for (const bool returns_apart : {true, false}) {
+    maker.clear();
+    configure();
+    play({dot(1, 10, 10), dot(2, 20, 10), dot(3, 30, 10)});
+    play({dot(1, 10, 10), member(2, 9), member(3, 9)});
+    EXPECT_EQ(play({member(1, 0), member(2, 0), dot(3, 30, 10, kPredicted)}),
+              (Facts{{CCL_EVENT_MERGED, 2, 1}}));
+    EXPECT_EQ(play({member(1, 0), member(2, 0), member(3, returns_apart ? 1 : 0)}),
+              (returns_apart ? Facts{{CCL_EVENT_SPLIT, 3, 1}} : Facts{}));
+  }
+}
+
+TEST_F(Events, TheOldestMemberIsNotSeenWhenGroupsMeet) {
+  configure();
+  play({dot(1, 10, 10), dot(2, 20, 10), dot(3, 30, 10)});
+  play({member(1, 0), dot(2, 20, 10), member(3, 0)});
+  EXPECT_EQ(play({dot(1, 10, 10, kPredicted), member(2, 0), member(3, 0)}),
+            (Facts{{CCL_EVENT_MERGED, 3, 2}}));
+  EXPECT_EQ(play({dot(1, 10, 10), member(2, 0), member(3, 0)}), (Facts{{CCL_EVENT_SPLIT, 2, 1}}));
+  EXPECT_EQ(play({dot(1, 10, 10), member(2, 0), member(3, 0)}), Facts{});
+  EXPECT_EQ(play({dot(1, 10, 10), dot(2, 20, 10), dot(3, 30, 10)}), (Facts{{CCL_EVENT_SPLIT, 3, 2}}));
 }
 
 TEST_F(Events, ABirthWithAParentIsASplit) {

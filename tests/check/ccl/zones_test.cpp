@@ -155,13 +155,20 @@ TEST(LineShapes, OnlyMovesThroughTheirLengthCross) {
   EXPECT_EQ(crossing(line, at(6, 12), at(6, 12)), Crossing::kNone) << "no move";
 }
 
-/// A point on the line is on its right side, so a move that pauses there crosses once.
-TEST(LineShapes, APointOnTheLineIsOnItsRight) {
+/// A point on a line is on the side to the right of it on the screen, or below it if the line is level, so a
+/// move that pauses there crosses once.
+TEST(LineShapes, APointOnTheLineIsOnOneSide) {
   const Line east = {.name = "", .from = {2, 10}, .to = {20, 10}};
   EXPECT_EQ(crossing(east, at(8, 7), at(8, 10)), Crossing::kToRight);
   EXPECT_EQ(crossing(east, at(8, 10), at(8, 12)), Crossing::kNone);
   EXPECT_EQ(crossing(east, at(8, 12), at(8, 10)), Crossing::kNone);
   EXPECT_EQ(crossing(east, at(8, 10), at(8, 7)), Crossing::kToLeft);
+  const Line west = {.name = "", .from = {20, 10}, .to = {2, 10}};
+  EXPECT_EQ(crossing(west, at(8, 7), at(8, 10)), Crossing::kToLeft);
+  EXPECT_EQ(crossing(west, at(8, 10), at(8, 12)), Crossing::kNone);
+  const Line south = {.name = "", .from = {10, 2}, .to = {10, 20}};
+  EXPECT_EQ(crossing(south, at(8, 8), at(10, 8)), Crossing::kToLeft);
+  EXPECT_EQ(crossing(south, at(10, 8), at(12, 8)), Crossing::kNone);
 }
 
 TEST(LineShapes, NothingCrossesALineOfNoLength) {
@@ -174,7 +181,7 @@ TEST(LineShapes, NothingCrossesALineOfNoLength) {
 }
 
 /// Lines around a polygon: a move that ends inside crosses one more inwards than outwards, also through
-/// corners.
+/// corners and from or to corners and edges.
 TEST(LineShapes, AroundAPolygonCountWhatIsInside) {
   const std::vector<Point> corners = {{4, 4}, {16, 6}, {20, 18}, {8, 20}, {2, 12}};
   const ZoneShape zone({.name = "", .polygon = corners}, kPixels);
@@ -185,20 +192,23 @@ TEST(LineShapes, AroundAPolygonCountWhatIsInside) {
   }
   std::mt19937 random(3);
   std::uniform_int_distribution<int> coordinate(0, kSize);
-  int through_corners = 0;
-  for (int i = 0; i < 20000; ++i) {
-    // Quarters of pixels, so that no point is on an edge.
-    const FixedPoint from = at(coordinate(random) + 0.25, coordinate(random) + 0.5);
-    FixedPoint to = at(coordinate(random) + 0.25, coordinate(random) + 0.5);
+  int through_corners = 0, to_corners = 0;
+  for (int i = 0; i < 30000; ++i) {
+    const FixedPoint from = at(coordinate(random), coordinate(random));
+    FixedPoint to = at(coordinate(random), coordinate(random));
     const FixedPoint corner = at(corners[i % 5].x, corners[i % 5].y);
-    if (i % 2 == 0) {
+    if (i % 3 == 0) {
       to = {2 * corner.x - from.x, 2 * corner.y - from.y};
       ++through_corners;
+    } else if (i % 3 == 1) {
+      to = corner;
+      ++to_corners;
     }
     ASSERT_EQ(to_right(lines, from, to), zone.contains(to) - zone.contains(from)) << i;
     ASSERT_EQ(to_right(lines, to, from), zone.contains(from) - zone.contains(to)) << i;
   }
   EXPECT_GT(through_corners, 1000);
+  EXPECT_GT(to_corners, 1000);
 }
 
 }  // namespace ccl::test
