@@ -95,6 +95,7 @@ struct Property {
 
 /// The longest time of a model, or of a track: milliseconds in 32 bits.
 constexpr guint64 kMaxTime = G_MAXUINT32 * (GST_SECOND / 1000);
+constexpr guint64 kMaxModelTime = 35 * 60 * GST_SECOND;  // the age of a background model has 31 bits
 
 // clang-format off
 constexpr Property kProperties[] = {
@@ -116,25 +117,26 @@ constexpr Property kProperties[] = {
     {"threshold-low", "Low threshold",
      "Hysteresis: pixels connect from this value on, and a component needs a pixel that reaches the threshold (0: off)",
      kControllable, UInt{0, G_MAXUINT16}, kSegment<&Segmentation::threshold_low>},
-    {"invert", "Invert", "Foreground is value < threshold: binary, otsu and local",
+    {"invert", "Invert", "Foreground is value < threshold (foreground=binary, otsu and local)",
      kControllable, Bool{}, kRule<&ForegroundRule::invert>},
 
-    {"local-radius", "Local radius", "Pixels around a pixel that decide its threshold, in each direction: local",
+    {"local-radius", "Local radius",
+     "Half of the side of the window that decides a pixel's threshold (foreground=local)",
      kControllable, UInt{1, ccl::kMaxLocalRadius}, kLocal<&LocalThreshold::radius>},
-    {"local-offset", "Local offset", "Subtracted from the local threshold",
+    {"local-offset", "Local offset", "Grey levels subtracted from a pixel's threshold (foreground=local)",
      kControllable, Int{-255, 255}, kLocal<&LocalThreshold::offset>},
     {"local-deviation", "Local deviation",
-     "0: the local threshold is the mean; else the weight of the standard deviation (Sauvola and Pietikäinen 2000)",
+     "Weight of the standard deviation in the threshold (Sauvola and Pietikäinen 2000); 0: the mean (foreground=local)",
      kControllable, Double{0.0, 1.0}, kMember<&Properties::local_deviation>},
 
-    {"background-model", "Background model", "How the background is learned: motion",
+    {"background-model", "Background model", "How the background is learned (foreground=motion)",
      kControllable, Enum{background_model_type}, kMotion<&Motion::model>},
-    {"motion-sensitivity", "Motion sensitivity", "Higher finds weaker contrasts, and more noise",
+    {"motion-sensitivity", "Motion sensitivity", "Higher finds weaker contrasts, and more noise (foreground=motion)",
      kControllable, UInt{0, 100}, kMotion<&Motion::sensitivity>},
     {"motion-learning-time", "Motion learning time", "Nanoseconds after which what stays is background",
-     kControllable, UInt64{GST_SECOND / 1000, kMaxTime}, kMember<&Properties::motion_learning_time>},
+     kControllable, UInt64{GST_SECOND / 1000, kMaxModelTime}, kMember<&Properties::motion_learning_time>},
     {"motion-warm-up", "Motion warm-up", "Nanoseconds of fast learning after a reset, in which nothing is foreground",
-     kControllable, UInt64{0, kMaxTime}, kMember<&Properties::motion_warm_up>},
+     kControllable, UInt64{0, kMaxModelTime}, kMember<&Properties::motion_warm_up>},
     {"motion-max-change", "Motion maximum change",
      "Part of the frame that may change at once; more is a change of light, and the model learns again",
      kControllable, Double{0.0, 1.0}, kMember<&Properties::motion_max_change>},
@@ -156,7 +158,7 @@ constexpr Property kProperties[] = {
      kLive, Enum{output_type}, kMember<&Properties::output>},
     {"palette", "Palette", "Colours of components",
      kControllable, Enum{palette_type}, kSetting<&Settings::palette>},
-    {"background-color", "Background color", "Colour of the background, big-endian ARGB",
+    {"background-color", "Background color", "Colour of the background, 0xAARRGGBB",
      kControllable, UInt{0, G_MAXUINT32}, kSetting<&Settings::background_color>},
     {"color-seed", "Color seed", "Selects other colours for the same labels",
      kControllable, UInt{0, G_MAXUINT32}, kSetting<&Settings::color_seed>},
@@ -176,7 +178,7 @@ constexpr Property kProperties[] = {
 
     {"min-area", "Minimum area", "Keep only components of at least so many pixels",
      kControllable, UInt{0, G_MAXUINT32}, kFilter<&Filter::min_area>},
-    {"max-area", "Maximum area", "Keep only components of at most so many pixels",
+    {"max-area", "Maximum area", "Keep only components of at most so many pixels (0 keeps none)",
      kControllable, UInt{0, G_MAXUINT32}, kFilter<&Filter::max_area>},
     {"min-width", "Minimum width", "Keep only components whose box has at least so many columns",
      kControllable, UInt{0, G_MAXUINT32}, kFilter<&Filter::min_width>},
@@ -223,7 +225,8 @@ constexpr Property kProperties[] = {
      kControllable, Flags{features_type}, kSetting<&Settings::features>},
     {"metadata", "Metadata", "Metadata that buffers carry",
      kLive, Flags{metadata_type}, kMember<&Properties::metadata>},
-    {"max-objects", "Maximum objects", "Regions of interest or analytics objects per buffer, the largest first",
+    {"max-objects", "Maximum objects",
+     "Regions of interest, analytics objects, and components with polygons per buffer, the largest first",
      kControllable, UInt{0, G_MAXUINT32}, kMember<&Properties::max_objects>},
     {"label-map", "Label map", "Buffer beside the video with the label or the id of each pixel, 32 bits",
      kLive, Enum{label_map_type}, kMember<&Properties::label_map>},

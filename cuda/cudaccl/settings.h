@@ -64,8 +64,8 @@ typedef struct CudacclSettings {
   uint32_t motion_sensitivity; /**< 0 to 100; default 50 */
   uint32_t
       motion_shadows; /**< 1, the default: cast shadows are background, where they can be distinguished */
-  uint32_t motion_learning_ms; /**< what stays for so long is background; default 20000 */
-  uint32_t motion_warm_up_ms;  /**< fast learning after a reset; default 1000 */
+  uint32_t motion_learning_ms; /**< what stays for so long is background; at most 35 minutes; default 20000 */
+  uint32_t motion_warm_up_ms;  /**< fast learning after a reset; at most 35 minutes; default 1000 */
   double local_deviation;      /**< 0 to 1: k of Sauvola and Pietikäinen 2000; default 0: the mean */
   double motion_max_change;    /**< part of the frame that may change at once, 0 to 1; default 0.625 */
   uint32_t open_radius;        /**< 0 to 8; default 0 */

@@ -76,16 +76,18 @@ struct ModelState {
 
 /// A young model is not sure of its background: what differs becomes background after the model's age, or a
 /// part of it, if that is less than the learning time. So what was mistaken for background at the start is
-/// soon corrected.
+/// soon corrected. The oldest model knows no age any more.
 constexpr uint32_t learning_us(const MotionStep& step, const ModelState& state, uint32_t age_part) {
-  const uint32_t age_us = state.age_us / age_part;
+  const uint32_t age_us = state.age_us < kOldestUs ? state.age_us / age_part : kOldestUs;
   const uint32_t young_us = age_us > kShortestLearningUs ? age_us : kShortestLearningUs;
   return young_us < step.learning_us ? young_us : step.learning_us;
 }
 
-/// The whole part of `n` per `period`, for `duration`; the rest is kept for the next frame.
+/// The whole part of `n` per `period`, for `duration`; the rest is kept for the next frame. It has enough
+/// bits for a frame of a fast camera and the longest period: what is less than its last bit would be lost
+/// each time.
 constexpr uint32_t take(uint32_t n, uint32_t duration_us, uint32_t period_us, uint32_t most, uint32_t* rest) {
-  constexpr uint32_t kRestBits = 8;
+  constexpr uint32_t kRestBits = 24;
   const uint64_t sum = (uint64_t{duration_us} * n << kRestBits) / (period_us > 0 ? period_us : 1) + *rest;
   const uint64_t whole = sum >> kRestBits;
   *rest = static_cast<uint32_t>(sum & ((1u << kRestBits) - 1));

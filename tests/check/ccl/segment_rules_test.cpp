@@ -7,6 +7,7 @@
 #include <random>
 
 #include "ccl/segment/local.h"
+#include "ccl/segment/motion.h"
 #include "ccl/segment/otsu.h"
 
 namespace ccl::test {
@@ -76,6 +77,33 @@ TEST(LocalRuleTest, LargestSumsFit) {
         const double threshold = mean * (1 + k * (127.5 / 128 - 1)) - offset;
         EXPECT_EQ(rule.is_foreground(value, kN, half * 255, half * 255 * 255), value >= threshold);
       }
+    }
+  }
+}
+
+/// What an old model counts and weighs in a learning time is the same for slow and fast cameras.
+TEST(LearningRuleTest, TakesTheLearningTimeAtAnyFrameRate) {
+  for (const uint32_t learning_us : {20'000'000u, 600'000'000u, 2'000'000'000u}) {
+    for (const uint32_t duration_us : {4'167u, 16'667u, 40'000u, 1'000'000u}) {
+      MotionStep step;
+      step.duration_us = duration_us;
+      step.learning_us = learning_us;
+      ModelState sigma_delta{};
+      sigma_delta.is_begun = 1;
+      sigma_delta.age_us = kOldestUs;
+      ModelState mixture = sigma_delta;
+      uint32_t count = 0;
+      uint32_t weight = 0;
+      for (uint32_t us = 0; us < learning_us; us += duration_us) {
+        step.model = BackgroundModel::kSigmaDelta;
+        decide(step, 1, &sigma_delta);
+        count += sigma_delta.sigma_delta.count;
+        step.model = BackgroundModel::kMixture;
+        decide(step, 1, &mixture);
+        weight += mixture.mixture.weight;
+      }
+      EXPECT_NEAR(count, sigma_delta::kLearnedCount, 3) << learning_us << " " << duration_us;
+      EXPECT_NEAR(weight, mixture::kLearnedWeight, 3) << learning_us << " " << duration_us;
     }
   }
 }
