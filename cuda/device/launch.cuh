@@ -65,7 +65,8 @@ inline Status can_overlap(const void* kernel, bool* can) {
 
 /// Enqueues a kernel whose blocks may start before the previous kernel has ended (programmatic dependent
 /// launch), which hides the latency of its launch. A thread must call wait_for_previous_kernel() before it
-/// accesses memory that the previous kernel reads or writes. At least one thread of each block must call it.
+/// reads what the previous kernel writes, and before it writes what the previous kernel reads or writes. At
+/// least one thread of each block must call it.
 template <typename... Parameters, typename... Arguments>
 Status launch_overlapped(const char* name, void (*kernel)(Parameters...), dim3 blocks, uint32_t threads,
                          cudaStream_t stream, Arguments... arguments) {

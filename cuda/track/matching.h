@@ -154,8 +154,7 @@ constexpr void open_parts(const Team& team, const Matching& m, const PartLists& 
     tables.n_of_previous[i] = 0;
   }
   for (uint32_t i = team.rank(); i < m.n_parts; i += team.size()) {
-    const Part part = part_of(m.frame.records[i]);
-    tables.parts[i] = part;
+    tables.parts[i] = part_of(m.frame.records[i]);
     tables.taker[i] = kNone;
     tables.n_proven[i] = 0;
     tables.part_parent[i] = kNone;
@@ -165,7 +164,7 @@ constexpr void open_parts(const Team& team, const Matching& m, const PartLists& 
     current.member[i] = kNone;
     current.owner[i] = kNone;
     current.next_fragment[i] = kNone;
-    current.area[i] = part.area;
+    current.area[i] = m.frame.records[i].area;
   }
   for (uint32_t i = team.rank(); i < m.n_tracks + m.n_parts; i += team.size()) {
     tables.cluster[i] = i;

@@ -20,12 +20,13 @@ inline constexpr int64_t kGroupVelocityUs = 200'000;  ///< of estimates, which e
 /// If the area has jumped, so has the centroid, and the velocity learns this part of it.
 inline constexpr int64_t kJumpPart = 4;
 
-/// `n`: how many measurements there were before.
+/// `n`: how many measurements there were before. It divides once: t / (t + T) is larger than 1 / (n + 1) if
+/// t·n is larger than T.
 constexpr int64_t gain_of(uint32_t n, uint64_t elapsed_us, int64_t constant_us) {
-  const auto elapsed = static_cast<int64_t>(elapsed_us);
-  const int64_t by_time = elapsed * kGainOne / (elapsed + constant_us);
-  const int64_t by_count = kGainOne / (int64_t{n} + 1);
-  return by_time > by_count ? by_time : by_count;
+  const auto constant = static_cast<uint64_t>(constant_us);
+  const bool is_by_time = elapsed_us * n > constant;
+  return static_cast<int64_t>(is_by_time ? elapsed_us * kGainOne / (elapsed_us + constant)
+                                         : kGainOne / (uint64_t{n} + 1));
 }
 
 constexpr int32_t limited(int64_t v) {

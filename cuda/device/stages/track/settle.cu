@@ -6,6 +6,7 @@
 #include "ccl/colors.h"
 #include "device/launch.cuh"
 #include "device/stages/track/associate.h"
+#include "device/stages/track/frame_of.cuh"
 #include "device/stages/track/team.cuh"
 #include "track/associate.h"
 
@@ -35,14 +36,8 @@ __global__ void __launch_bounds__(kThreads) settle(AssociateJob job) {
   const uint32_t max_components = job.tables.sizes.max_components;
   const uint32_t n_components = job.counts->n_components;
   const track::TrackStep step = *job.step;
-  const track::TrackFrame frame{.width = job.width,
-                                .height = job.height,
-                                .n_components = 0,
-                                .is_matched = 0,
-                                .n_overlaps = 0,
-                                .overlaps = nullptr,
-                                .records = job.records,
-                                .tracks = job.tracks};
+  track::TrackFrame frame = frame_of(job);
+  frame.tracks = job.tracks;
   const track::Matching m = track::last_matching(step, frame, job.tables);
   const Colors colors{job.colors, job.width * job.height};
   track::settle(team, m, [&](uint32_t c, uint32_t id) { colors.write(c, id, m.tables.parts[c].area); });
