@@ -21,9 +21,6 @@ ccl::Tracking frame_tracking(const Properties& properties);
 /// Whether the frame's chroma is read.
 bool reads_chroma(const Properties& properties, ccl::Output output);
 
-/// A frame's polygons have at most this many vertices.
-inline constexpr size_t kMaxVertices = 262144;
-
 /// Whether buffers or messages have the records.
 bool delivers_records(const Properties& properties);
 

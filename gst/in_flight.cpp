@@ -25,6 +25,13 @@ void InFlight::discard(FrameInFlight* frame) {
   gst_clear_buffer(&label_map);
 }
 
+void InFlight::resize(guint places) {
+  if (places != frames_.size()) {
+    frames_ = std::vector<FrameInFlight>(places);
+    oldest_ = 0;
+  }
+}
+
 GstBuffer* InFlight::remove_oldest(GstBuffer** label_map) {
   GstBuffer* out = release(&frames_[oldest_], label_map);
   oldest_ = (oldest_ + 1) % frames_.size();
@@ -34,10 +41,8 @@ GstBuffer* InFlight::remove_oldest(GstBuffer** label_map) {
 
 void InFlight::clear() {
   while (size_ > 0) {
-    GstBuffer* label_map = nullptr;
-    GstBuffer* out = remove_oldest(&label_map);
-    gst_clear_buffer(&out);
-    gst_clear_buffer(&label_map);
+    --size_;
+    discard(&next());
   }
 }
 

@@ -4,9 +4,9 @@
 
 #include <gst/gst.h>
 
-#include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "frame.h"
 #include "label_memory.h"
@@ -27,7 +27,7 @@ struct FrameInFlight {
   LabelMemory labels;  ///< of the frame, if reads_labels(); kept when the frame has left
 };
 
-/// A ring of kMaxPipelineDepth + 1 frames.
+/// A ring of frames. The places of frames that have left keep memory for the labels of later ones.
 class InFlight {
  public:
   InFlight() = default;
@@ -37,25 +37,30 @@ class InFlight {
 
   guint size() const { return size_; }
 
+  /// Makes a ring of `places` frames. If it has another number of them, none may be in flight, and memory of
+  /// labels is given back.
+  void resize(guint places);
+
   /// The place of the next frame; one must be free. add() puts the frame in flight.
   FrameInFlight& next() { return frames_[(oldest_ + size_) % frames_.size()]; }
   void add() { ++size_; }
 
-  /// Removes the oldest frame, as release() does.
-  GstBuffer* remove_oldest(GstBuffer** label_map);
   const FrameInFlight& oldest() const { return frames_[oldest_]; }
+  /// Removes the oldest frame. The caller owns its output and *label_map, which may be null.
+  GstBuffer* remove_oldest(GstBuffer** label_map);
 
   /// Removes all frames. The engine must have discarded them before.
   void clear();
 
-  /// Unmaps a frame and releases its input. The caller owns the output that is returned, and *label_map; both
-  /// may be null.
-  static GstBuffer* release(FrameInFlight* frame, GstBuffer** label_map);
-  /// The same, of a frame that does not leave.
+  /// Unmaps a frame that does not leave, and releases its buffers.
   static void discard(FrameInFlight* frame);
 
  private:
-  std::array<FrameInFlight, kMaxPipelineDepth + 1> frames_;
+  /// Unmaps a frame and releases its input. The caller owns the output that is returned, and *label_map; both
+  /// may be null.
+  static GstBuffer* release(FrameInFlight* frame, GstBuffer** label_map);
+
+  std::vector<FrameInFlight> frames_;
   guint oldest_ = 0;
   guint size_ = 0;
 };

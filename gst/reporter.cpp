@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "frame.h"
+#include "frame_settings.h"
 #include "label_map.h"
 #include "messages.h"
 #include "metadata.h"

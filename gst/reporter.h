@@ -14,7 +14,6 @@
 #include "ccl/shape.h"
 #include "cudaccl/gstcudacclmeta.h"
 #include "frame_identity.h"
-#include "frame_settings.h"
 #include "properties.h"
 #include "statistics.h"
 #include "track_events.h"
@@ -51,6 +50,9 @@ class Reporter {
   ccl::Status report(const LeavingFrame& frame, GstBuffer* out, GstBuffer* label_map);
 
  private:
+  /// The polygons of a frame have at most this many vertices.
+  static constexpr size_t kMaxVertices = 262144;
+
   ccl::Status list_objects(const LeavingFrame& frame);
   ccl::Status attach_analytics(const LeavingFrame& frame, const FrameIdentity& identity, GstBuffer* out);
   void post_messages(const LeavingFrame& frame, const FrameIdentity& identity, const GstCudaCclInfo& info,

@@ -18,12 +18,13 @@ struct Case {
 };
 
 /// A frame of 32×24 whose GstVideoMeta describes another first plane.
-Ref<GstBuffer> with_meta(gsize offset, gint stride, guint width = 32, guint height = 24) {
-  Ref<GstBuffer> buffer = make_frame(noise(32, 24, 1), "GRAY8");
+Ref<GstBuffer> with_meta(gsize offset, gint stride, guint width = 32, guint height = 24,
+                         const char* format = "GRAY8") {
+  Ref<GstBuffer> buffer = make_frame(noise(32, 24, 1), format);
   gsize offsets[GST_VIDEO_MAX_PLANES] = {offset};
   gint strides[GST_VIDEO_MAX_PLANES] = {stride};
-  gst_buffer_add_video_meta_full(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width,
-                                 height, 1, offsets, strides);
+  gst_buffer_add_video_meta_full(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE,
+                                 gst_video_format_from_string(format), width, height, 1, offsets, strides);
   return buffer;
 }
 
@@ -55,6 +56,9 @@ const Case kCases[] = {
      "whose video meta says GRAY8 16x12; the caps say GRAY8 32x24"},
     {"MetaOfANarrowerFrame", "GRAY8", [] { return with_meta(0, 16, 16, 48); },
      "whose video meta says GRAY8 16x48; the caps say GRAY8 32x24"},
+    // 4 bytes for each pixel of a row are 2^32 + 4.
+    {"MetaOfAFarTooWideFrame", "RGBA", [] { return with_meta(0, 4, 0x40000001, 24, "RGBA"); },
+     "whose video meta says RGBA 1073741825x24; the caps say RGBA 32x24"},
 };
 
 void PrintTo(const Case& c, std::ostream* out) {
@@ -72,7 +76,7 @@ TEST_P(CorruptFrames, AreDroppedAndCounted) {
   Harness h(std::string("threshold=128 output=") + output);
   ASSERT_TRUE(h.send_caps(c.format, 32, 24));
   const Image image = noise(32, 24, 2);
-  h.process(image, c.format);
+  const Ref<GstBuffer> before = h.process(image, c.format);
   for (guint64 i = 1; i <= 2; ++i) {
     EXPECT_EQ(h.push(c.make()), GST_FLOW_OK);
     EXPECT_EQ(h.pull(), nullptr);
@@ -91,7 +95,8 @@ TEST_P(CorruptFrames, AreDroppedAndCounted) {
   EXPECT_EQ(h.message(GST_MESSAGE_ERROR), nullptr);
   const Ref<GstBuffer> next = h.process(image, c.format);
   const GstCudaCclInfo info = components_of(next.get());
-  expect_records(info.records, info.n_records, label(image, {.threshold = 128}).records);
+  const GstCudaCclInfo expected = components_of(before.get());
+  expect_records(info.records, info.n_records, {expected.records, expected.records + expected.n_records});
   EXPECT_TRUE(GST_BUFFER_FLAG_IS_SET(next.get(), GST_BUFFER_FLAG_DISCONT));
 }
 
