@@ -41,6 +41,7 @@ void FramePath::begin_stream(std::string source, std::string object_type) {
 
 void FramePath::end_stream() {
   flush();
+  in_flight_.resize(0);
   label_maps_.clear();
   reporter_.end_stream();
 }
@@ -54,6 +55,8 @@ GstFlowReturn FramePath::push(GstBuffer* in, Properties properties, GstClockTime
     gst_buffer_unref(in);
     return flow;
   }
+  // If the depth has changed, prepare_engine() has drained.
+  in_flight_.resize(properties.pipeline_depth + 1);
   FrameInFlight& frame = in_flight_.next();
   frame.properties = properties;
   frame.in = in;
@@ -237,11 +240,27 @@ ccl::FrameJob FramePath::make_job(const FrameInFlight& frame) {
   return job;
 }
 
+/// Warns of a polygon that no pixel or track can be in. The text of the regions may have been doubted
+/// already.
+void FramePath::warn_of_outside(const RegionSetting& setting, uint32_t width, uint32_t height) const {
+  const std::string place = outside_of_frame(setting.regions, width, height);
+  if (!place.empty() && setting.doubt.empty()) {
+    GST_ELEMENT_WARNING(
+        element_, RESOURCE, SETTINGS,
+        ("regions: %s is outside the frame of %ux%u pixels; its coordinates are %s", place.c_str(), width,
+         height, setting.regions.is_relative ? "from 0 to 1 in the frame" : "pixels"),
+        (nullptr));
+  }
+}
+
 /// The mask of the frame's regions, and their outlines if they are drawn. Outlines have a pixel for each of
 /// the frame's while they are made, so they are not made for outputs without colours.
 void FramePath::add_regions(const Properties& properties, ccl::FrameJob* job) {
   const auto width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&negotiation_->caps().in));
   const auto height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&negotiation_->caps().in));
+  if (region_images_.is_first(properties.regions, width, height) && properties.regions != nullptr) {
+    warn_of_outside(*properties.regions, width, height);
+  }
   job->regions = region_images_.mask(properties.regions, width, height);
   if (properties.settings.draw_regions && has_colors(negotiation_->output())) {
     job->outlines = region_images_.outlines(properties.regions, width, height);

@@ -11,7 +11,6 @@
 
 #include "backend.h"
 #include "corrupt_frames.h"
-#include "frame_settings.h"
 #include "in_flight.h"
 #include "label_map_pool.h"
 #include "negotiation.h"
@@ -67,6 +66,7 @@ class FramePath {
   ccl::FrameJob make_job(const FrameInFlight& frame);
   GstFlowReturn add_label_map(FrameInFlight* frame, ccl::FrameJob* job);
   GstFlowReturn push_job(const ccl::FrameJob& job, bool has_tracks);
+  void warn_of_outside(const RegionSetting& setting, uint32_t width, uint32_t height) const;
   void add_regions(const Properties& properties, ccl::FrameJob* job);
   guint choose_depth(GstBuffer* in, guint wanted);
   bool is_oldest_due() const;

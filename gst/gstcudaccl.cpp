@@ -222,10 +222,13 @@ static void close_backend(GstCudaCcl* self) {
 
 static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstStateChange transition) {
   GstCudaCcl* self = GST_CUDA_CCL(element);
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
+    self->priv->properties.report_unused_zones();
+  }
   const bool is_start =
       transition == GST_STATE_CHANGE_NULL_TO_READY || transition == GST_STATE_CHANGE_READY_TO_PAUSED;
   if (is_start) {
-    self->priv->properties.report_refused_regions();
+    self->priv->properties.report_regions();
     if (!open_backend(self)) {
       return GST_STATE_CHANGE_FAILURE;
     }

@@ -53,33 +53,47 @@ void LiveProperties::set_regions(const gchar* text) {
   if (text != nullptr && *text != 0) {
     regions = read_regions(text, &reason);
   }
+  std::string warning = regions != nullptr ? regions->doubt : "";
   const bool has_listener = GST_STATE(element_) != GST_STATE_NULL;
   {
     const std::lock_guard guard(lock_);
     if (reason.empty()) {
       properties_.regions = std::move(regions);
+    } else {
+      warning = "regions cannot be used: " + reason +
+                (properties_.regions != nullptr ? ". The old regions stay" : ". The whole frame counts");
     }
-    refused_regions_ = has_listener ? "" : reason;
+    regions_warning_ = has_listener ? "" : warning;
   }
-  if (!reason.empty() && has_listener) {
-    warn_of_regions(reason);
+  if (has_listener) {
+    warn_of_regions(warning);
   }
 }
 
-void LiveProperties::report_refused_regions() {
-  std::string reason;
+void LiveProperties::report_regions() {
+  std::string warning;
   {
     const std::lock_guard guard(lock_);
-    reason = std::exchange(refused_regions_, "");
+    warning = std::exchange(regions_warning_, "");
   }
-  if (!reason.empty()) {
-    warn_of_regions(reason);
+  warn_of_regions(warning);
+}
+
+void LiveProperties::report_unused_zones() const {
+  const Properties set = snapshot();
+  const bool has_zones =
+      set.regions != nullptr && !(set.regions->regions.zones.empty() && set.regions->regions.lines.empty());
+  if (has_zones && !set.track && !set.settings.draw_regions) {
+    GST_ELEMENT_INFO(element_, RESOURCE, SETTINGS,
+                     ("Zones and lines of regions have no effect: track=true makes events of them"),
+                     (nullptr));
   }
 }
 
-void LiveProperties::warn_of_regions(const std::string& reason) const {
-  GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS,
-                      ("regions cannot be used: %s. The old regions stay", reason.c_str()), (nullptr));
+void LiveProperties::warn_of_regions(const std::string& warning) const {
+  if (!warning.empty()) {
+    GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS, ("%s", warning.c_str()), (nullptr));
+  }
 }
 
 std::string LiveProperties::text(const std::string& member) const {

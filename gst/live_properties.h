@@ -26,7 +26,9 @@ class LiveProperties {
   bool set(guint id, const GValue* value);
   bool get(guint id, GValue* value) const;
   /// Posts a warning that set_regions() could not post. At each start.
-  void report_refused_regions();
+  void report_regions();
+  /// Posts a message if zones and lines have no effect, because nothing is tracked or drawn.
+  void report_unused_zones() const;
 
   /// FrameIdentity::source: `meta-name`, or the element's name if that is empty.
   std::string source() const;
@@ -46,19 +48,19 @@ class LiveProperties {
 
  private:
   /// Null or an empty text is the whole frame. A text that cannot be used is refused with a warning. In the
-  /// state NULL nobody could receive that, so report_refused_regions() posts it.
+  /// state NULL nobody could receive that, so report_regions() posts it.
   void set_regions(const gchar* text);
   /// A copy of a member below.
   std::string text(const std::string& member) const;
   void react(const Properties& before, const Properties& after) const;
   std::string text_of(const char* name, const Properties& properties) const;
-  void warn_of_regions(const std::string& reason) const;
+  void warn_of_regions(const std::string& warning) const;
 
   GstBaseTransform* const element_;
   mutable std::mutex lock_;  ///< for those below
   Properties properties_;
   std::optional<Properties> in_force_;
-  std::string refused_regions_;  ///< why; empty if nothing is to be reported
+  std::string regions_warning_;  ///< empty if nothing is to be reported
   std::string meta_name_;
   std::string object_type_;
 };

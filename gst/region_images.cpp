@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "region_images.h"
 
+#include <tuple>
 #include <vector>
 
 namespace cudaccl {
+
+bool RegionImages::is_first(const Setting& setting, uint32_t width, uint32_t height) {
+  const bool is_other = std::tie(met_, met_width_, met_height_) != std::tie(setting, width, height);
+  std::tie(met_, met_width_, met_height_) = std::tie(setting, width, height);
+  return is_other;
+}
 
 std::shared_ptr<const ccl::RegionMask> RegionImages::mask(const Setting& setting, uint32_t width,
                                                           uint32_t height) {

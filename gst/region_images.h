@@ -17,6 +17,9 @@ class RegionImages {
  public:
   using Setting = std::shared_ptr<const RegionSetting>;
 
+  /// Whether this setting, which may be null, meets frames of this size for the first time since another one.
+  bool is_first(const Setting& setting, uint32_t width, uint32_t height);
+
   /// Null: the whole frame counts. So it is without a setting, and without polygons in it.
   std::shared_ptr<const ccl::RegionMask> mask(const Setting& setting, uint32_t width, uint32_t height);
   /// Null: there is nothing to draw.
@@ -34,6 +37,9 @@ class RegionImages {
     }
   };
 
+  Setting met_;
+  uint32_t met_width_ = 0;
+  uint32_t met_height_ = 0;
   Kept<ccl::RegionMask> mask_;
   Kept<ccl::OutlineLayer> outlines_;
 };

@@ -2,6 +2,7 @@
 /// The property `regions`: JSON text or a file of it, see docs/regions.md.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,7 @@ namespace cudaccl {
 struct RegionSetting {
   std::string text;  ///< as it was set: the JSON text, or the path of a file
   ccl::Regions regions;
+  std::string doubt;  ///< what was probably not meant; empty if there is nothing
 
   /// False if the whole frame counts.
   bool has_polygons() const { return !regions.include.empty() || !regions.exclude.empty(); }
@@ -21,5 +23,9 @@ struct RegionSetting {
 /// Parses JSON text, which begins with a brace, or the file with this path. Null if it cannot be used, and
 /// *reason then says why, with the line where that is known.
 std::shared_ptr<const RegionSetting> read_regions(const std::string& text, std::string* reason);
+
+/// The first polygon or line of which nothing is in a frame of this size, such as "zones[0]"; empty if there
+/// is none.
+std::string outside_of_frame(const ccl::Regions& regions, uint32_t width, uint32_t height);
 
 }  // namespace cudaccl

@@ -199,6 +199,8 @@ std::string text_of(GstMessage* message) {
   gchar* raw_debug = nullptr;
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
     gst_message_parse_error(message, &raw_error, &raw_debug);
+  } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_INFO) {
+    gst_message_parse_info(message, &raw_error, &raw_debug);
   } else {
     gst_message_parse_warning(message, &raw_error, &raw_debug);
   }

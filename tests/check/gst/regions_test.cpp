@@ -136,6 +136,21 @@ TEST_F(Regions, OfEveryRuleButValues) {
   EXPECT_EQ(h->pixels(h->process(image)), labels(label(image, {.values = true})));
 }
 
+/// The document is used as it is.
+TEST_F(Regions, PixelsInPlaceOfPartsOfTheFrameAreDoubted) {
+  start();
+  set(R"({"version": 1, "include": [{"polygon": [[0, 0], [640, 0], [640, -480]]}], "exclude": []})");
+  const Ref<GstMessage> warning = h->message(GST_MESSAGE_WARNING);
+  ASSERT_NE(warning, nullptr);
+  for (const char* word : {"include[0].polygon[1][0]", "\"units\": \"pixels\""}) {
+    EXPECT_NE(text_of(warning.get()).find(word), std::string::npos) << text_of(warning.get());
+  }
+  EXPECT_EQ(h->message(GST_MESSAGE_WARNING), nullptr) << "one warning";
+  expect([](uint32_t, uint32_t) { return false; });
+  set(R"({"version": 1, "units": "pixels", "include": [{"polygon": [[0, 0], [640, 0], [640, -480]]}]})");
+  EXPECT_EQ(h->message(GST_MESSAGE_WARNING), nullptr);
+}
+
 /// Nothing counts, and no pixel does.
 TEST_F(Regions, OutsideTheFrame) {
   start();
@@ -225,7 +240,10 @@ std::vector<Bad> bad_zones_and_lines() {
       {"ZoneNoObject", with_zones("[]"), {"zones[0] is not an object"}},
       {"ZoneNoName", with_zones(R"({"polygon": [[0,0],[1,0],[1,1]]})"), {"zones[0] has no name"}},
       {"ZoneEmptyName", with_zones(zone("", "")), {"zones[0] has no name"}},
-      {"ZoneNoPolygon", with_zones(R"({"name": "a"})"), {"zones[0].polygon is not an array"}},
+      {"ZoneNoPolygon", with_zones(R"({"name": "a"})"), {"zones[0] has no member \"polygon\""}},
+      {"ZonePolygonText",
+       with_zones(R"({"name": "a", "polygon": "door"})"),
+       {"zones[0].polygon is not an array"}},
       {"ZoneTwoPoints",
        with_zones(R"({"name": "a", "polygon": [[0,0],[1,1]]})"),
        {"zones[0].polygon has 2 points"}},
@@ -243,7 +261,7 @@ std::vector<Bad> bad_zones_and_lines() {
        {"zones[2] and zones[0] have the same name \"door\""}},
       {"TooManyZones", with_zones(many(zone, 33)), {"zones has 33 elements; at most 32"}},
       {"LineNoName", with_lines(R"({"from": [0,0], "to": [1,0]})"), {"lines[0] has no name"}},
-      {"LineNoEnd", with_lines(R"({"name": "a", "from": [0,0]})"), {"lines[0].to is not an array"}},
+      {"LineNoEnd", with_lines(R"({"name": "a", "from": [0,0]})"), {"lines[0] has no member \"to\""}},
       {"LineEnd",
        with_lines(R"({"name": "a", "from": [0,0,0], "to": [1,0]})"),
        {"lines[0].from has 3 numbers"}},
@@ -263,16 +281,16 @@ std::vector<Bad> bad_texts() {
       {"NoJson", "regions", {"regions", "No such file"}},
       {"Syntax", "{\"version\": 1,\n\"include\": [\n}", {"line 3"}},
       {"Cut", "{\"version\": 1,\n", {"line"}},
-      {"NoVersion", "{}", {"version is not 1"}},
+      {"NoVersion", "{}", {"no member \"version\""}},
       {"OtherVersion", R"({"version": 2})", {"version is not 1"}},
       {"TextVersion", R"({"version": "1"})", {"version is not 1"}},
       {"Units", R"({"version": 1, "units": "metres"})", {"metres", "pixels"}},
-      {"UnknownMember", R"({"version": 1, "exlude": []})", {"unknown member \"exlude\""}},
+      {"UnknownMember", R"({"version": 1, "exlude": []})", {"unknown member \"exlude\"", "include, exclude"}},
       {"NotAnArray", R"({"version": 1, "include": {}})", {"include is not an array"}},
       {"ZonesNotAnArray", R"({"version": 1, "zones": 3})", {"zones is not an array"}},
       {"LinesNotAnArray", R"({"version": 1, "lines": {}})", {"lines is not an array"}},
       {"NotAnObject", with_include("3"), {"include[0] is not an object"}},
-      {"NoPolygon", with_include(R"({"name": "a"})"), {"include[0].polygon is not an array"}},
+      {"NoPolygon", with_include(R"({"name": "a"})"), {"include[0] has no member \"polygon\""}},
       {"NameIsANumber", with_include(R"({"name": 3, "polygon": [[0,0],[1,0],[1,1]]})"), {"include[0].name"}},
       {"NoPoints", with_include(R"({"polygon": []})"), {"include[0].polygon has 0 points"}},
       {"OnePoint", with_include(R"({"polygon": [[0,0]]})"), {"has 1 points"}},
@@ -309,6 +327,7 @@ TEST_F(Regions, BadTextIsRefused) {
     for (const std::string& word : bad.words) {
       EXPECT_NE(text_of(warning.get()).find(word), std::string::npos) << text_of(warning.get());
     }
+    EXPECT_NE(text_of(warning.get()).find("old regions stay"), std::string::npos) << text_of(warning.get());
     EXPECT_EQ(h->message(GST_MESSAGE_WARNING), nullptr) << "one warning";
     expect(is_in_box);
   }
@@ -318,16 +337,43 @@ TEST_F(Regions, BadTextIsRefused) {
 /// As many as are possible, wherever they are: they do not change what counts.
 TEST_F(Regions, ZonesAndLinesAreNoRegions) {
   start();
-  for (const std::string& text :
-       {with_zones(many(zone, 32)), with_lines(many(line, 32)),
-        with_zones(zone(R"(, "dwell": 0.001, "crowd": 0)")),
-        std::string(
-            R"({"version": 1, "zones": [{"name": "far", "polygon": [[2, 2], [1e6, 2], [3, 3]]}]})")}) {
+  for (const std::string& text : {with_zones(many(zone, 32)), with_lines(many(line, 32)),
+                                  with_zones(zone(R"(, "dwell": 0.001, "crowd": 0)"))}) {
     set(text.c_str());
     EXPECT_EQ(value(), text);
     expect(everywhere);
   }
   EXPECT_EQ(h->message(GST_MESSAGE_WARNING), nullptr);
+}
+
+/// One that is not wholly outside is no reason for a warning.
+TEST_F(Regions, OutsideTheFrameAreReportedOnce) {
+  start();
+  const std::string pixels = R"("units": "pixels", )";
+  struct Case {
+    std::string members, place;
+  };
+  for (
+      const Case& c :
+      {Case{R"("zones": [{"name": "far", "polygon": [[2, 2], [10, 2], [3, 3]]}])", "zones[0]"},
+       Case{
+           R"("include": [{"polygon": [[0, 0], [1, 0], [1, 1]]}, {"polygon": [[0, 1.1], [1, 1.1], [1, 2]]}])",
+           "include[1]"},
+       Case{pixels + R"("exclude": [{"polygon": [[-9, 0], [-1, 0], [-9, 9]]}])", "exclude[0]"},
+       Case{pixels + R"("lines": [{"name": "far", "from": [9, -2], "to": [20, -1]}])", "lines[0]"},
+       Case{pixels + R"("zones": [{"name": "near", "polygon": [[-9, -9], [1, -9], [1, 1]]}])", ""}}) {
+    SCOPED_TRACE(c.members);
+    set(("{\"version\": 1, " + c.members + "}").c_str());
+    for (int frame = 0; frame < 2; ++frame) {
+      h->process(image, "GRAY8");
+      const Ref<GstMessage> warning = h->message(GST_MESSAGE_WARNING);
+      ASSERT_EQ(warning != nullptr, frame == 0 && !c.place.empty());
+      if (warning) {
+        EXPECT_NE(text_of(warning.get()).find(c.place + " is outside the frame of "), std::string::npos)
+            << text_of(warning.get());
+      }
+    }
+  }
 }
 
 TEST_F(Regions, ReasonOfAFileNamesItWithTheLine) {
@@ -338,7 +384,34 @@ TEST_F(Regions, ReasonOfAFileNamesItWithTheLine) {
   ASSERT_NE(warning, nullptr);
   EXPECT_NE(text_of(warning.get()).find(file.path()), std::string::npos) << text_of(warning.get());
   EXPECT_NE(text_of(warning.get()).find("line 3"), std::string::npos) << text_of(warning.get());
+  EXPECT_NE(text_of(warning.get()).find("whole frame"), std::string::npos) << text_of(warning.get());
   EXPECT_EQ(value(), "(null)");
+}
+
+TEST(RegionsBeforeTheStart, SayThatZonesNeedTracks) {
+  const std::string zone = with_zones(R"({"name": "door", "polygon": [[0, 0], [1, 0], [1, 1]]})");
+  struct Case {
+    std::string regions, property;
+    bool has_message;
+  };
+  for (const Case& c : {Case{zone, "", true}, Case{zone, "track", false}, Case{zone, "draw-regions", false},
+                        Case{kBox, "", false}}) {
+    const Ref<GstElement> element = make_element();
+    const Ref<GstBus> bus(gst_bus_new());
+    gst_element_set_bus(element.get(), bus.get());
+    g_object_set(element.get(), "regions", c.regions.c_str(), nullptr);
+    if (!c.property.empty()) {
+      g_object_set(element.get(), c.property.c_str(), TRUE, nullptr);
+    }
+    gst_element_set_state(element.get(), GST_STATE_PAUSED);
+    int n_messages = 0;
+    while (const Ref<GstMessage> message{gst_bus_pop_filtered(bus.get(), GST_MESSAGE_INFO)}) {
+      n_messages += text_of(message.get()).find("track=true") != std::string::npos ? 1 : 0;
+    }
+    EXPECT_EQ(n_messages, c.has_message ? 1 : 0) << c.regions << c.property;
+    gst_element_set_state(element.get(), GST_STATE_NULL);
+    gst_element_set_bus(element.get(), nullptr);
+  }
 }
 
 /// On a launch line the property is set before anybody can receive a message.
