@@ -30,6 +30,10 @@ class PipelineError(RuntimeError):
     """GStreamer's text of an error, with the name of the element."""
 
 
+class MissingElement(PipelineError):
+    """GStreamer does not find the plugin."""
+
+
 @functools.cache
 def gstreamer() -> SimpleNamespace:
     """GStreamer's bindings, initialised. ImportError says what to install."""
@@ -44,7 +48,7 @@ def gstreamer() -> SimpleNamespace:
         raise ImportError(
             f"cudaccl.gst needs GStreamer's Python packages ({missing}). On Debian and Ubuntu install python3-gi,"
             " python3-gst-1.0 and gir1.2-gst-plugins-base-1.0, and make the virtual environment with"
-            " --system-site-packages."
+            " /usr/bin/python3 -m venv --system-site-packages: other installations of Python do not see them."
         ) from missing
     Gst.init(None)
     return SimpleNamespace(GLib=GLib, Gst=Gst, GstApp=GstApp, GstVideo=GstVideo)
@@ -71,10 +75,7 @@ class Pipeline:
         element = _element(self._gst.Gst, properties)
         convert = f" ! videoconvert ! video/x-raw,format={image_format}" if image_format is not None else ""
         line = f"{_launch_line(self._gst.Gst, source)} ! videoconvert ! {element}{convert} ! appsink name=cudaccl-sink"
-        try:
-            self._pipeline = self._gst.Gst.parse_launch(line)
-        except self._gst.GLib.Error as error:
-            raise PipelineError(error.message) from None
+        self._pipeline = _parse(line, properties)
         self._sink = self._pipeline.get_by_name("cudaccl-sink")
         self._sink.set_property("sync", False)
         self._sink.set_property("max-buffers", _QUEUED)
@@ -158,6 +159,22 @@ class Pipeline:
             buffer.unmap(memory)
 
 
+def check_properties(properties: dict[str, Any]) -> None:
+    """Raises TypeError for one that the element does not have, and PipelineError for a value that it refuses.
+
+    MissingElement and ImportError: nothing can be checked on this machine.
+    """
+    _parse(_element(gstreamer().Gst, properties), properties)
+
+
+def _parse(line: str, properties: dict[str, Any]) -> Any:
+    """A launch line in which the properties stand. Raises PipelineError."""
+    try:
+        return gstreamer().Gst.parse_launch(line)
+    except gstreamer().GLib.Error as error:
+        raise PipelineError(error.message + _possible(properties, error.message)) from None
+
+
 def _quoted(text: str) -> str:
     """As a value in a launch line."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -167,17 +184,57 @@ def _element(gst: Any, properties: dict[str, Any]) -> str:
     """The element in a launch line."""
     element = gst.ElementFactory.make("cudaccl")
     if element is None:
-        raise PipelineError(
+        raise MissingElement(
             "GStreamer has no element cudaccl: install the plugin (gstreamer1.0-cudaccl), or set GST_PLUGIN_PATH to the"
             " folder of libgstcudaccl.so"
         )
     words = ["cudaccl"]
     for key, value in properties.items():
         name = key.replace("_", "-")
-        if element.find_property(name) is None:
+        spec = element.find_property(name)
+        if spec is None:
             raise TypeError(f"the element cudaccl has no property {name}")
-        words.append(f"{name}={_quoted(_text(value))}")
+        text = _text(value)
+        _check_range(spec, text)
+        words.append(f"{name}={_quoted(text)}")
     return " ".join(words)
+
+
+def _check_range(spec: Any, text: str) -> None:
+    """Raises PipelineError where GObject would warn, and keep the default.
+
+    What is no number, GStreamer refuses itself; of a negative one it makes a large one where a property has no sign.
+    """
+    try:
+        number = float(text) if isinstance(getattr(spec, "minimum", None), float) else int(text, 0)
+    except ValueError:
+        return
+    if not hasattr(spec, "minimum") or number < 0 <= spec.minimum:
+        return
+    if not spec.minimum <= number <= spec.maximum:
+        raise PipelineError(f"{spec.name} is {text}; {_values(spec)}")
+
+
+def _possible(properties: dict[str, Any], error: str) -> str:
+    """What a property can be that GStreamer could not set, as the continuation of its text."""
+    refused = re.search(r'could not set property "([^"]+)"', error)
+    if refused is None or refused[1].replace("-", "_") not in {key.replace("-", "_") for key in properties}:
+        return ""
+    values = _values(gstreamer().Gst.ElementFactory.make("cudaccl").find_property(refused[1]))
+    return f"; {values}" if values else ""
+
+
+def _values(spec: Any) -> str:
+    """The values of a property; empty if they are not known."""
+    if hasattr(spec, "enum_class"):
+        return "possible are " + ", ".join(value.value_nick for value in spec.enum_class.__enum_values__.values())
+    if hasattr(spec, "flags_class"):
+        values = spec.flags_class.__flags_values__.values()
+        return "possible are " + ", ".join(nick for value in values for nick in value.value_nicks) + ", joined by +"
+    if hasattr(spec, "minimum"):
+        kind = "" if isinstance(spec.minimum, float) else "whole "
+        return f"possible are {kind}numbers from {spec.minimum} to {spec.maximum}"
+    return ""
 
 
 def _text(value: Any) -> str:
@@ -190,7 +247,7 @@ def _text(value: Any) -> str:
 
 
 def _launch_line(gst: Any, source: str | os.PathLike[str]) -> str:
-    """The begin of the launch line, whose frames are not converted yet."""
+    """The beginning of the launch line, whose frames are not converted yet."""
     text = os.fspath(source)
     if not isinstance(text, str):
         raise TypeError(f"a source is text or a path, not {type(source).__name__}")

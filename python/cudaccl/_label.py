@@ -46,8 +46,9 @@ def label(
         NumPy's, or one that speaks DLPack or the CUDA array interface: see `Engine`.
     connectivity: 4 or 8 neighbours; scikit-image's 1 and 2 mean the same.
     background: pixels of this value are background, all others foreground. With foreground="values" each other value
-        is a segment of its own, as in `skimage.measure.label`; uint8 only. Not together with `threshold`, `invert`, or
-        another `foreground`. A value other than the least and the largest makes a copy of the image.
+        is a segment of its own, as in `skimage.measure.label`; uint8 only. Not together with `threshold`,
+        `threshold_low`, `invert`, or another `foreground`. A value other than the least and the largest makes a copy of
+        the image.
     labels: whether the image of labels is made; without it the call takes less time.
     backend: "cpu" or "cuda"; None: where the image lies. device: index of the GPU, of an image on the host.
     algorithm, threads: as of `Engine`.
@@ -64,6 +65,8 @@ def label(
     Raises TypeError and ValueError as `Engine` does; ValueError if background is not a value of the image's type.
     """
     array = describe(image)
+    if settings.get("foreground") == "motion":
+        raise ValueError("foreground='motion' needs images one after the other: cudaccl.Tracker or cudaccl.Foreground")
     is_values = settings.get("foreground") == "values"
     if is_values and array.kind == "u2":
         raise ValueError(
@@ -157,7 +160,7 @@ def _without_background(
     largest = {"b1": 1, "u1": 255, "u2": 65535}.get(kind)
     if largest is not None and not 0 <= value <= largest:
         raise ValueError(f"background is {value}; an image of {kind} has values from 0 to {largest}")
-    for name in ("threshold", "invert"):
+    for name in ("threshold", "threshold_low", "invert"):
         if name in settings:
             raise ValueError(f"{name} and background exclude each other")
     foreground = settings.get("foreground", "binary")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Hashable, Iterable
 from typing import Any, Literal, TypedDict
 
@@ -100,10 +101,19 @@ def _features(value: Any) -> int:
     return sum(_FEATURES[name] for name in set(names))
 
 
+def _check_spelling(keyword: str) -> None:
+    """A keyword that resembles none is left to the library."""
+    if keyword in Settings.__annotations__:
+        return
+    for close in difflib.get_close_matches(keyword, Settings.__annotations__, 1):
+        raise TypeError(f"unknown keyword {keyword}; did you mean {close}?")
+
+
 def numbers(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings with numbers for names and booleans. ValueError for a wrong name."""
+    """The settings with numbers for names and booleans. ValueError for a wrong name, TypeError for a wrong keyword."""
     found = {}
     for name, value in settings.items():
+        _check_spelling(name)
         if name in _NAMES:
             value = number_of(name, value, _NAMES[name])
         elif name == "features":

@@ -11,7 +11,7 @@ Gst.Buffer, in a pipeline of your own.
 
 GStreamer's own Python packages are needed, which no package index has. On Debian and Ubuntu they are python3-gi,
 python3-gst-1.0 and gir1.2-gst-plugins-base-1.0; a virtual environment sees them if it was made with
-`python3 -m venv --system-site-packages`.
+`/usr/bin/python3 -m venv --system-site-packages`.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def frames(
         - a URI, such as "rtsp://camera/stream" or "https://example.org/clip.mp4";
         - a camera, such as "/dev/video0";
         - a file: a video or an image;
-        - the begin of a launch line, such as "videotestsrc num-buffers=10 ! video/x-raw,width=640,height=480".
+        - the beginning of a launch line, such as "videotestsrc num-buffers=10 ! video/x-raw,width=640,height=480".
     image_format: the pixels of `image`. "RGB", "BGR", "RGBA", "BGRA", "ARGB", "ABGR" and "GRAY8" are uint8,
         "GRAY16_LE" is uint16. "auto" is GRAY16_LE for `output="labels"`, GRAY8 for `output="mask"`, else RGB. None:
         there is no image, which saves time.

@@ -250,6 +250,8 @@ def test_regions_file_with_comments(tmp_path):
     ({"threads": 1000}, ValueError, "threads"),
     ({"threads": "all"}, TypeError, "threads"),
     ({"no_such": 1}, TypeError, "no_such"),
+    ({"motion_learning_time": 1}, TypeError, "did you mean motion_learning_ms"),
+    ({"track_lost": 1}, TypeError, "did you mean track_lost_ms"),
     ({"algorithm": None}, TypeError, "algorithm is None"),
     ({"connectivity": [8]}, ValueError, r"connectivity is \[8\]"),
 ])

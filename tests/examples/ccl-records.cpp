@@ -10,6 +10,7 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
+#include <clocale>
 #include <memory>
 #include <string>
 #include <vector>
@@ -269,6 +270,7 @@ std::string launch_line(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::setlocale(LC_CTYPE, "");  // texts of GLib have quotation marks that are not ASCII
   const Options options = parse_options(&argc, &argv);
   std::unique_ptr<examples::RawFrames> frames;
   if (options.raw != nullptr) {
@@ -278,6 +280,9 @@ int main(int argc, char** argv) {
   if (frames != nullptr) {
     frames->feed(GST_APP_SRC(pipeline.find("source").get()));
   } else if (options.launch == nullptr) {
+    if (!g_file_test(options.inputs[0], G_FILE_TEST_EXISTS)) {
+      examples::fail(std::string("there is no file ") + options.inputs[0]);
+    }
     g_object_set(pipeline.find("source").get(), "location", options.inputs[0], nullptr);
   }
   if (options.launch == nullptr) {

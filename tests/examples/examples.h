@@ -60,10 +60,14 @@ class Pipeline {
     pipeline_.reset(gst_parse_launch_full(launch.c_str(), nullptr, GST_PARSE_FLAG_FATAL_ERRORS, &error));
     if (error != nullptr) {
       const std::string message = error->message;
-      if (message.find("\"cudaccl\"") != std::string::npos) {
+      const bool no_element = g_error_matches(error, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT);
+      const bool is_ours = message.find("\"cudaccl\"") != std::string::npos;
+      if (no_element && is_ours) {
         fail(message + "; is GST_PLUGIN_PATH the folder of libgstcudaccl.so?");
       }
-      const bool no_element = g_error_matches(error, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT);
+      if (is_ours) {
+        fail(message + "; gst-inspect-1.0 cudaccl lists properties and their values");
+      }
       fail(no_element ? message + "; install " + package_of(message) : message);
     }
     bus_.reset(gst_element_get_bus(element()));

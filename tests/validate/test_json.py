@@ -295,6 +295,8 @@ def test_warnings_are_printed():
     ([], "one input, please"),
     (["--launch", LINES["ball"], "--output", "/nowhere/records.csv"], "/nowhere/records.csv"),
     (["--launch", LINES["ball"], "--output", "/dev/full"], "writing failed"),
+    (["/nonexistent/clip.avi"], "there is no file /nonexistent/clip.avi"),
+    (["--launch", "videotestsrc ! cudaccl foreground=magic"], "to \"magic\"; gst-inspect-1.0 cudaccl lists"),
 ])
 def test_errors_say_what_is_wrong(arguments, reason):
     result = run(*arguments)

@@ -17,11 +17,22 @@ from cudaccl.publish.errors import MissingPackage, SinkError
 COMMANDS = (label, run, publish, fleet)
 
 
+class _Version(argparse.Action):
+    """Loads the library only if it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_rest: object) -> None:
+        import cudaccl
+
+        print(f"cudaccl {cudaccl.__version__}")
+        parser.exit()
+
+
 def make_parser() -> argparse.ArgumentParser:
     """All options of all commands."""
     parser = argparse.ArgumentParser(
         prog="cudaccl", formatter_class=argparse.RawDescriptionHelpFormatter, epilog=errors.HELP,
         description="Finds the connected components of images and videos, and follows them.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
         command.add(subparsers)

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from cudaccl.cli import errors
+from cudaccl.cli.sources import check_regions
 from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.fleet.config import Config, ConfigError, load
 from cudaccl.publish.errors import need
@@ -38,7 +39,9 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         "fleet", help="archives and live sources, on many machines", description=_HELP,
         epilog=_EXAMPLES + errors.HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    for name, function, text in (("run", run, "does it"), ("check", check, "reads the file, and shows what it says")):
+    for name, function, text in (
+            ("run", run, "labels what the file names, until all is done or it is stopped"),
+            ("check", check, "reads the file, and shows what it says")):
         action = actions.add_parser(name, help=text)
         action.add_argument("file", metavar="FILE", help="what to do, in YAML")
         action.add_argument(
@@ -73,7 +76,23 @@ def check(options: argparse.Namespace) -> int:
         print(f"live: {len(config.live.sources)} sources, to {', '.join(config.live.to)}")
         for source in config.live.sources:
             print(f"  {source.name}: {source.source}")
+    _check_properties(config)
     return errors.OK
+
+
+def _check_properties(config: Config) -> None:
+    """As far as this machine can. Raises UsageError."""
+    from cudaccl import _gst_pipeline
+
+    for video in config.videos:
+        try:
+            check_regions(video.properties)
+            _gst_pipeline.check_properties(video.properties)
+        except (ImportError, _gst_pipeline.MissingElement) as missing:
+            say(f"properties are not checked: {missing}")
+            return
+        except (TypeError, ValueError, _gst_pipeline.PipelineError) as error:
+            raise errors.UsageError(f"{video.name}: {error}") from None
 
 
 def run(options: argparse.Namespace) -> int:

@@ -58,6 +58,8 @@ def label(options: argparse.Namespace) -> int:
     """Returns the exit status."""
     pillow = need("PIL.Image", "cli")
     settings = parse_settings(options.settings)
+    if settings.get("foreground") == "motion":
+        raise errors.UsageError("--set foreground=motion: nothing moves in one image; for videos there is cudaccl run")
     if options.labels or options.picture:
         try:
             options.out.mkdir(parents=True, exist_ok=True)
@@ -143,7 +145,10 @@ def _label(pixels: numpy.ndarray, settings: dict[str, Any], options: argparse.Na
                 max_components=room, **settings)
             result = engine(pixels)
         except (TypeError, ValueError) as error:
-            raise errors.UsageError(f"--set: {error}") from error
+            is_backend = options.backend == "cuda" and not cudaccl.has_cuda()
+            raise errors.UsageError(f"{'--backend cuda' if is_backend else '--set'}: {error}") from error
+        except OSError as error:  # no image is read here
+            raise errors.UsageError(f"--set regions: {error.filename}: {error.strerror}") from error
         except cudaccl.DeviceError as error:
             raise errors.UsageError(f"--backend {options.backend}: {error}") from error
         if not result.overflow:

@@ -30,9 +30,9 @@ _REASONS = {
 
 _HELP = """\
 Labels sources until it is stopped (Ctrl-C or SIGTERM), and sends a message about each frame to brokers and files. A
-SOURCE is a URI, a camera such as /dev/video0, the begin of a GStreamer launch line, or a file. A camera that goes away
-is opened again. A file ends; if this program is killed before, the next one goes on where it was. Without a SOURCE,
-messages that wait in the spool are sent."""
+SOURCE is a URI, a camera such as /dev/video0, the beginning of a GStreamer launch line, or a file. A camera that goes
+away is opened again. A file ends; if this program is killed before, the next one goes on where it was. Without a
+SOURCE, messages that wait in the spool are sent."""
 
 _SINKS = f"""\
 sinks:

@@ -20,8 +20,8 @@ from cudaccl.publish.sink import Sink
 
 _HELP = """\
 Labels every frame of videos, one after the other, as fast as possible. Records are written as JSON lines (the default:
-on standard output), CSV or tables in Parquet. A SOURCE is a file, a URI, a camera such as /dev/video0, or the begin of
-a GStreamer launch line; NAME=SOURCE gives it the name that is the key `source` of its records."""
+on standard output), CSV or tables in Parquet. A SOURCE is a file, a URI, a camera such as /dev/video0, or the beginning
+of a GStreamer launch line; NAME=SOURCE gives it the name that is the key `source` of its records."""
 
 _EXAMPLES = """\
 examples:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from cudaccl import _regions
 from cudaccl.cli.errors import UsageError
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
@@ -85,11 +86,27 @@ def parse_properties(texts: list[str]) -> dict[str, str]:
     for name in ("name", "meta-name", "output", "metadata"):
         if name in properties:
             raise UsageError(f"--set {name}=…: this program sets {name} itself")
+    try:
+        check_regions(properties)
+    except ValueError as error:
+        raise UsageError(f"--set regions: {error}") from error
     return properties
 
 
+def check_regions(properties: dict[str, str]) -> None:
+    """The element only warns, and labels the whole frame. Raises ValueError."""
+    text = properties.get("regions", "")
+    try:
+        if text:
+            _regions.prepared(text)
+    except OSError as error:
+        raise ValueError(f"{text}: {error.strerror}") from error
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+
+
 def is_tracked(properties: dict[str, str]) -> bool:
-    return properties.get("track", "false").lower() in ("true", "yes", "1")
+    return properties.get("track", "false").lower() in ("true", "t", "yes", "1")  # GStreamer's words
 
 
 def seconds(text: str) -> float:

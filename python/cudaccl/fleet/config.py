@@ -100,9 +100,12 @@ class Config:
     live: Live | None
 
     @property
+    def videos(self) -> list[Archive | LiveSource]:
+        return [*(self.archives.files if self.archives else ()), *(self.live.sources if self.live else ())]
+
+    @property
     def backends(self) -> set[str]:
-        every = [*(self.archives.files if self.archives else ()), *(self.live.sources if self.live else ())]
-        return {one.properties.get("backend", "auto") for one in every}
+        return {one.properties.get("backend", "auto") for one in self.videos}
 
 
 def load(path: str | os.PathLike[str], address: str | None = None) -> Config:

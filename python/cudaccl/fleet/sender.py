@@ -53,7 +53,7 @@ class Sender:
     def finish(self, stopped: Callable[[], bool]) -> int:
         """Waits until the brokers have acknowledged everything, or until `stopped()`, and ends.
 
-        Returns how many frames are lost since the begin: those that a broker does not take. What waits stays in the
+        Returns how many frames are lost since the beginning: those that a broker does not take. What waits stays in the
         spools and files for the next run.
         """
         self._jobs.put(None)

@@ -115,6 +115,32 @@ def test_check_shows_what_there_is(write, capfd):
     assert "cluster: head:6379" in text and "archives: 3 files" in text and "gate: rtsp://cam/live" in text
 
 
+@pytest.mark.parametrize("old,new,reason", [
+    ("min_area: 9", "min_arae: 9", "door: the element cudaccl has no property min-arae"),
+    ("threshold: 128", "threshold: 70000", "a: threshold is 70000; possible are whole numbers from 0 to 65535"),
+    ("track: true", "foreground: otso", "gate: could not set property"),
+    ("track: true", "regions: none.json", "gate: none.json: No such file"),
+])
+def test_check_asks_the_element(write, capfd, old, new, reason):
+    gst = pytest.importorskip("cudaccl._gst_pipeline")
+    try:
+        gst.check_properties({})
+    except (ImportError, gst.MissingElement) as missing:
+        pytest.skip(str(missing))
+    assert old in GOOD
+    assert main(["fleet", "check", str(write(GOOD.replace(old, new, 1)))]) == 2
+    assert f"cudaccl: error: {reason}" in capfd.readouterr().err
+
+
+def test_check_without_gstreamer(write, capfd, monkeypatch):
+    def missing(_properties):
+        raise ImportError("there is no gi")
+
+    monkeypatch.setattr("cudaccl._gst_pipeline.check_properties", missing)
+    assert main(["fleet", "check", str(write(GOOD))]) == 0
+    assert "cudaccl: properties are not checked: there is no gi\n" in capfd.readouterr().err
+
+
 GIB = 1 << 30
 LARGE = Gpu(100 * GIB, 7)
 SMALL = Gpu(3 * GIB, 7)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A worker that seeks its first key frame gives the frames of one that reads the file from its begin."""
+"""A worker that seeks its first key frame gives the frames of one that reads the file from its beginning."""
 
 import dataclasses
 import subprocess
@@ -86,7 +86,7 @@ def test_a_file_that_is_sought(clip, tmp_path, name):
 
 
 def test_other_frames_at_the_place_that_is_sought(clip, tmp_path, made):
-    """Then the file is read from its begin."""
+    """Then the file is read from its beginning."""
     one = job(clip, tmp_path / "out")
     index = work.survey(one)
     digests = index.digests.copy()

@@ -98,7 +98,13 @@ def test_run_is_repeatable(clip):
     (["no-such-file.avi"], 1, "is no URI, no camera, no file and no launch line"),
     (["file:///no/such.avi"], 1, "such.avi"),
     (["-s", "no-such=1", "videotestsrc num-buffers=1"], 2, "has no property no-such"),
-    (["-s", "foreground=magic", "videotestsrc num-buffers=1"], 1, "foreground"),
+    (["-s", "foreground=magic", "videotestsrc num-buffers=1"], 1, "foreground.*; possible are binary, otsu, local"),
+    (["-s", "features=grey,hull", "videotestsrc num-buffers=1"], 1, "; possible are moments, .*, joined by [+]"),
+    (["-s", "min-area=2.5", "videotestsrc num-buffers=1"], 1, "; possible are whole numbers from 0 to 4294967295"),
+    (["-s", "max-tracks=0", "videotestsrc num-buffers=1"], 1, "max-tracks is 0; possible are whole numbers from 1 to"),
+    (["-s", "overlay-alpha=1.5", "videotestsrc num-buffers=1"], 1, "overlay-alpha is 1.5; .* numbers from 0.0"),
+    (["-s", "regions=/no/such.json", "videotestsrc num-buffers=1"], 2, "--set regions: /no/such.json: No such file"),
+    (["-s", 'regions={"version": 1, "zone": []}', "videotestsrc num-buffers=1"], 2, "unknown member 'zone'"),
     (["-s", "threshold", "videotestsrc num-buffers=1"], 2, "NAME=VALUE"),
     (["-s", "output=mask", "videotestsrc num-buffers=1"], 2, "sets output itself"),
     (["videotestsrc num-buffers=1", "videotestsrc num-buffers=2"], 2, "two sources have the name videotestsrc"),
@@ -112,6 +118,20 @@ def test_run_refuses(cudaccl_command, arguments, status, text):
     done = cudaccl_command("run", *arguments)
     assert done.returncode == status, done.stderr
     assert re.search(text, done.stderr) and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("setting", ["max-area=-1", "max-components=0x10", "track=T", "motion-max-change=1"])
+def test_run_takes_what_gstreamer_takes(cudaccl_command, setting):
+    done = cudaccl_command("run", "-s", "threshold=200", "-s", setting, "videotestsrc pattern=ball num-buffers=1")
+    assert done.returncode == 0, done.stderr
+    assert "arning" not in done.stderr
+    found = json.loads(done.stdout)
+    assert found["n_components"] == 1 and ("tracks" in found) == (setting == "track=T")
+
+
+def test_version(cudaccl_command):
+    done = cudaccl_command("--version")
+    assert done.returncode == 0 and re.fullmatch(r"cudaccl [0-9]+\.[0-9]+\.[0-9]+\n", done.stdout)
 
 
 def test_run_with_a_full_disk(small_disk):

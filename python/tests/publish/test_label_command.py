@@ -120,6 +120,8 @@ def test_kinds_of_images(label, count_of, tmp_path):
     (["-s", "no_such=1", "good.png"], 2, "unknown keyword no_such"),
     (["-s", "threshold=x", "good.png"], 2, "threshold must be an integer"),
     (["-s", "threshold", "good.png"], 2, "a setting is NAME=VALUE"),
+    (["-s", "foreground=motion", "good.png"], 2, "--set foreground=motion: nothing moves in one image"),
+    (["-s", "regions=none.json", "good.png"], 2, "--set regions: none.json: No such file"),
     (["--labels", "bmp", "good.png"], 2, "invalid choice"),
     (["--csv", "/dev/full", "good.png"], 3, "No space left"),
     (["--labels", "png", "--out", "text.png/x", "good.png"], 3, "cannot be made: Not a directory"),
@@ -132,6 +134,15 @@ def test_refuses(arguments, status, text, label, tmp_path):
     done = label(*arguments, cwd=tmp_path)
     assert done.returncode == status, done.stderr
     assert text in done.stderr and "Traceback" not in done.stderr
+
+
+def test_names_the_option_of_the_backend(label, tmp_path):
+    import cudaccl
+
+    if cudaccl.has_cuda():
+        pytest.skip("this build has the CUDA backend")
+    done = label("--backend", "cuda", save(tmp_path / "good.png", noise((4, 4))))
+    assert done.returncode == 2 and "error: --backend cuda: this build" in done.stderr
 
 
 def test_goes_on_behind_an_image_that_fails(label, tmp_path):

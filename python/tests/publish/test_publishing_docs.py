@@ -71,13 +71,40 @@ def test_line(line, folder, request):
         assert len(re.findall(rf"{count} frames sent, 0 wait, 0 lost", done.stderr)) == line.count("--to")
 
 
+def snippets(title):
+    return re.findall(r"^```python\n(.*?)^```", chapter(title), re.MULTILINE | re.DOTALL)
+
+
 def test_snippet(folder, mosquitto):
-    code = re.search(r"^```python\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)[1]
+    code, = snippets("In a program")
     code = code.replace("mqtt://localhost", f"mqtt://127.0.0.1:{mosquitto.port}")
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
     spool = Spool(next(Path("spool").glob("*.db")))
     assert spool.accounts()["door"].sent == 20
     spool.close()
+
+
+def test_reading_messages(folder, mosquitto):
+    code = snippets("Reading what arrives")[0].replace('"localhost", 1883', f'"127.0.0.1", {mosquitto.port}')
+    code = code.replace('qos=1)', 'qos=1) and print("here")')
+    limited = ["timeout", "60", sys.executable, "-u", "-c", code]
+    with subprocess.Popen(limited, stdout=subprocess.PIPE, text=True) as reader:
+        try:
+            assert reader.stdout.readline() == "here\n"
+            subprocess.run([sys.executable, "-m", "cudaccl", "publish", "--to", f"mqtt://127.0.0.1:{mosquitto.port}",
+                            "-s", "threshold=200", "-s", "track=true", "door=clip.avi"], check=True, timeout=60)
+            assert re.fullmatch(r"door/\w+\.\w+/0 started 0\n", reader.stdout.readline())
+            assert re.fullmatch(r"door/\w+\.\w+/2 born 1\n", reader.stdout.readline())
+        finally:
+            reader.terminate()
+
+
+def test_reading_tables(folder):
+    subprocess.run([sys.executable, "-m", "cudaccl", "run", "--parquet", "day", "-s", "threshold=200", "-s",
+                    "track=true", "door=clip.avi"], check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", snippets("Reading what arrives")[1]], capture_output=True, text=True,
+                          timeout=60)
+    assert re.fullmatch(r"door 2 1 [0-9.]+ [0-9.]+\n", done.stdout), done.stderr
 
 
 def test_tables():
