@@ -40,6 +40,10 @@ inline constexpr uint32_t kBackgroundWeight = 8192;  ///< 1/8
 /// −ln(1 − 1/8) of 65536: at this rate per learning time, a new mode weighs kBackgroundWeight after that
 /// time.
 inline constexpr uint32_t kLearnedWeight = 8751;
+/// A smaller rate waits for later frames: products of weights and rates are rounded, so a mode without
+/// support keeps a weight of less than 32768 divided by the rate, which must not be background.
+inline constexpr uint32_t kLeastRate = 8;
+static_assert(32768 / kLeastRate < kBackgroundWeight);
 /// See learning_us(). Less than with Σ-Δ, because it costs less: the old background is not forgotten.
 inline constexpr uint32_t kAgePart = 2;
 inline constexpr uint32_t kPrunePart = 20;    ///< modes lose this part of the weight rate

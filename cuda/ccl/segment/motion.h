@@ -83,30 +83,44 @@ constexpr uint32_t learning_us(const MotionStep& step, const ModelState& state, 
   return young_us < step.learning_us ? young_us : step.learning_us;
 }
 
+/// What a frame may take of a rate.
+struct TakeLimits {
+  uint32_t least;  ///< less than this is kept until it is enough
+  uint32_t most;
+};
+
 /// The whole part of `n` per `period`, for `duration`; the rest is kept for the next frame. It has enough
 /// bits for a frame of a fast camera and the longest period: what is less than its last bit would be lost
 /// each time.
-constexpr uint32_t take(uint32_t n, uint32_t duration_us, uint32_t period_us, uint32_t most, uint32_t* rest) {
+constexpr uint32_t take(uint32_t n, uint32_t duration_us, uint32_t period_us, TakeLimits limits,
+                        uint32_t* rest) {
   constexpr uint32_t kRestBits = 24;
   const uint64_t sum = (uint64_t{duration_us} * n << kRestBits) / (period_us > 0 ? period_us : 1) + *rest;
   const uint64_t whole = sum >> kRestBits;
+  if (whole < limits.least) {
+    *rest = static_cast<uint32_t>(sum);
+    return 0;
+  }
   *rest = static_cast<uint32_t>(sum & ((1u << kRestBits) - 1));
-  return whole < most ? static_cast<uint32_t>(whole) : most;
+  return whole < limits.most ? static_cast<uint32_t>(whole) : limits.most;
 }
 
 /// The rates that depend on the learning time.
 constexpr void learn_selectively(const MotionStep& step, ModelState* state) {
   if (step.model == BackgroundModel::kSigmaDelta) {
     const uint32_t us = learning_us(step, *state, sigma_delta::kAgePart);
-    state->sigma_delta.count = static_cast<uint8_t>(take(sigma_delta::kLearnedCount, step.duration_us, us,
-                                                         sigma_delta::kLearnedCount, &state->count_rest));
+    state->sigma_delta.count =
+        static_cast<uint8_t>(take(sigma_delta::kLearnedCount, step.duration_us, us,
+                                  {.least = 1, .most = sigma_delta::kLearnedCount}, &state->count_rest));
     return;
   }
   const uint32_t us = learning_us(step, *state, mixture::kAgePart);
   state->mixture.weight =
-      static_cast<uint16_t>(take(mixture::kLearnedWeight, step.duration_us, us, 32768, &state->weight_rest));
-  state->mixture.prune = static_cast<uint16_t>(
-      take(mixture::kLearnedWeight / mixture::kPrunePart, step.duration_us, us, 1024, &state->prune_rest));
+      static_cast<uint16_t>(take(mixture::kLearnedWeight, step.duration_us, us,
+                                 {.least = mixture::kLeastRate, .most = 32768}, &state->weight_rest));
+  state->mixture.prune =
+      static_cast<uint16_t>(take(mixture::kLearnedWeight / mixture::kPrunePart, step.duration_us, us,
+                                 {.least = 1, .most = 1024}, &state->prune_rest));
 }
 
 constexpr uint32_t saturating_add(uint32_t us, uint32_t duration_us) {

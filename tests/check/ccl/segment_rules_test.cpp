@@ -103,7 +103,39 @@ TEST(LearningRuleTest, TakesTheLearningTimeAtAnyFrameRate) {
         weight += mixture.mixture.weight;
       }
       EXPECT_NEAR(count, sigma_delta::kLearnedCount, 3) << learning_us << " " << duration_us;
-      EXPECT_NEAR(weight, mixture::kLearnedWeight, 3) << learning_us << " " << duration_us;
+      EXPECT_NEAR(weight, mixture::kLearnedWeight, mixture::kLeastRate) << learning_us << " " << duration_us;
+    }
+  }
+}
+
+/// A background that is not seen any more is forgotten after the same number of learning times.
+TEST(LearningRuleTest, TheMixtureForgetsAtAnyFrameRate) {
+  using Lane = mixture::Pixel<WordLane>;
+  for (const uint32_t learning_us : {20'000'000u, 600'000'000u, 2'000'000'000u}) {
+    for (const uint32_t duration_us : {4'167u, 16'667u, 40'000u, 1'000'000u}) {
+      MotionStep step;
+      step.model = BackgroundModel::kMixture;
+      step.duration_us = duration_us;
+      step.learning_us = learning_us;
+      ModelState state{};
+      state.is_begun = 1;
+      state.age_us = kOldestUs;
+      Lane pixel = mixture::initialize<WordLane>({50, 128, 128}, 0, false);
+      double us = 0;
+      const auto weight_of_old = [&] {
+        uint32_t weight = 0;
+        for (const auto& mode : pixel.modes) {
+          weight = mode.mean == 50u << mixture::kMeanBits ? mode.weight : weight;
+        }
+        return weight;
+      };
+      while (weight_of_old() >= mixture::kBackgroundWeight && us < 40.0 * learning_us) {
+        decide(step, 1, &state);
+        pixel = mixture::update<WordLane>(state.mixture, pixel, {200, 128, 128});
+        us += duration_us;
+      }
+      // The weight decays by kLearnedWeight of 65536 a learning time, and by what is pruned.
+      EXPECT_NEAR(us / learning_us, 13.6, 0.5) << learning_us << " " << duration_us;
     }
   }
 }
