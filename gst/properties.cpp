@@ -222,7 +222,7 @@ constexpr Property kProperties[] = {
      kLive, UInt{0, kMaxPipelineDepth}, kMember<&Properties::pipeline_depth>},
 
     {"features", "Features", "What to compute in addition to area, box and centroid",
-     kControllable, Flags{features_type}, kSetting<&Settings::features>},
+     kLive, Flags{features_type}, kSetting<&Settings::features>},
     {"metadata", "Metadata", "Metadata that buffers carry",
      kLive, Flags{metadata_type}, kMember<&Properties::metadata>},
     {"max-objects", "Maximum objects",
