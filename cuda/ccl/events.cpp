@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace ccl {
 
@@ -48,7 +49,9 @@ Status EventMaker::configure(const EventConfig& config, const Regions& regions) 
     return {StatusCode::kInvalidArgument, "at most " + std::to_string(kMaxZones) + " zones and " +
                                               std::to_string(kMaxLines) + " lines are possible"};
   }
+  std::string out_of_memory = "out of memory";  // so short that it takes none
   try {
+    out_of_memory = "not enough memory for the events of " + std::to_string(config.max_tracks) + " tracks";
     const bool has_other_places =
         regions.is_relative != is_relative_ || regions.zones != zones_ || regions.lines != lines_;
     config_ = config;
@@ -67,8 +70,8 @@ Status EventMaker::configure(const EventConfig& config, const Regions& regions) 
     reserve();
   } catch (const std::bad_alloc&) {
     clear();
-    return {StatusCode::kOutOfMemory,
-            "not enough memory for the events of " + std::to_string(config.max_tracks) + " tracks"};
+    forget_zones();
+    return {StatusCode::kOutOfMemory, std::move(out_of_memory)};
   }
   return {};
 }
@@ -84,6 +87,17 @@ void EventMaker::take_zones(const Regions& regions) {
     known.zones = 0;
     known.dwelled = 0;
   }
+}
+
+/// The next configure() then takes all of its zones and lines, whatever a failure left of them here. A frame
+/// before that has no tracks.
+void EventMaker::forget_zones() {
+  config_ = {};
+  zones_.clear();
+  lines_.clear();
+  zone_shapes_.clear();
+  line_shapes_.clear();
+  n_inside_.clear();
 }
 
 /// A frame may end as many tracks as it begins.

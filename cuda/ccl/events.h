@@ -45,8 +45,8 @@ struct EventFrame {
 class EventMaker {
  public:
   /// Takes all memory: no frame takes more. For other zones or lines than before, no track is inside any
-  /// zone, and zones that were left this way have no events. kOutOfMemory: configure again before the next
-  /// frame.
+  /// zone, and zones that were left this way have no events. kOutOfMemory: all tracks, zones and lines are
+  /// forgotten; configure again before the next frame.
   Status configure(const EventConfig& config, const Regions& regions);
 
   /// Forgets all tracks, without events.
@@ -91,6 +91,7 @@ class EventMaker {
 
   void reserve();
   void take_zones(const Regions& regions);
+  void forget_zones();
   void advance(int64_t time);
   bool start_or_stop(const EventFrame& frame);
   void follow_tracks(std::span<const CclTrack> tracks);

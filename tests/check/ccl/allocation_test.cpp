@@ -14,6 +14,7 @@
 
 #include "ccl/events.h"
 #include "drawing.h"
+#include "event_fixture.h"
 #include "fixture.h"
 #include "host/stages/draw.h"
 #include "images.h"
@@ -23,10 +24,12 @@ namespace {
 std::atomic<uint64_t> n_allocations = 0;
 /// A request of more bytes fails.
 std::atomic<size_t> largest_allocation = std::numeric_limits<size_t>::max();
+/// All requests fail once there were so many.
+std::atomic<uint64_t> first_failure = std::numeric_limits<uint64_t>::max();
 
 void* allocate(size_t size) {
-  ++n_allocations;
-  void* memory = size <= largest_allocation ? std::malloc(size != 0 ? size : 1) : nullptr;
+  const bool is_possible = n_allocations++ < first_failure && size <= largest_allocation;
+  void* memory = is_possible ? std::malloc(size != 0 ? size : 1) : nullptr;
   if (memory == nullptr) {
     throw std::bad_alloc();
   }
@@ -240,6 +243,71 @@ TEST(AllocationTest, EventsTakeNoMemory) {
   }
   EXPECT_EQ(n_allocations - before, 0u);
   EXPECT_GT(events, 20 * 1000u);
+}
+
+namespace {
+
+/// The result of `function`, for which there is memory for `n` requests only.
+template <typename Function>
+Status with_memory_for(uint64_t n, Function function) {
+  first_failure = n_allocations + n;
+  const Status status = function();
+  first_failure = std::numeric_limits<uint64_t>::max();
+  return status;
+}
+
+constexpr EventConfig kSmallEvents{.width = 100, .height = 100, .max_tracks = 2};
+
+/// So many zones that all hold the point (50, 50), and one line less.
+Regions nested_zones(uint32_t n_zones) {
+  Regions regions;
+  regions.is_relative = false;
+  for (uint32_t i = 0; i < n_zones; ++i) {
+    const double edge = 60 + i;
+    regions.zones.push_back({.name = "", .polygon = {{40, 40}, {edge, 40}, {edge, edge}, {40, edge}}});
+    if (i > 0) {
+      regions.lines.push_back({.name = "", .from = {edge, 0}, .to = {edge, 100}});
+    }
+  }
+  return regions;
+}
+
+/// Two tracks in all zones.
+void play_small_frame(EventMaker* maker) {
+  const CclTrack tracks[] = {dot(1, 50, 50), dot(2, 50, 50)};
+  maker->update({.tracks = tracks, .n_components = 2, .time = 0});
+}
+
+}  // namespace
+
+/// New regions for which the memory ends at each possible place, and then a second attempt with each kind of
+/// regions: it begins as an EventMaker without a past.
+TEST(AllocationTest, EventsBeginAgainAfterLackOfMemory) {
+  const Regions before = nested_zones(1);
+  const Regions wanted = nested_zones(3);
+  for (const Regions& second : {before, wanted, nested_zones(5), Regions{}}) {
+    EventMaker fresh;
+    ASSERT_TRUE(fresh.configure(kSmallEvents, second).ok());
+    play_small_frame(&fresh);
+    for (uint64_t n = 0;; ++n) {
+      EventMaker maker;
+      ASSERT_TRUE(maker.configure(kSmallEvents, before).ok());
+      play_small_frame(&maker);
+      const EventConfig larger{.width = 100, .height = 100, .max_tracks = 8};
+      const Status status = with_memory_for(n, [&] { return maker.configure(larger, wanted); });
+      if (status.ok()) {
+        EXPECT_GT(n, 10u);
+        break;
+      }
+      EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
+      EXPECT_NE(status.message().find("memory"), std::string::npos) << status.message();
+      EXPECT_TRUE(maker.n_inside().empty()) << "there are no zones now";
+      ASSERT_TRUE(maker.configure(kSmallEvents, second).ok());
+      play_small_frame(&maker);
+      EXPECT_TRUE(std::ranges::equal(maker.n_inside(), fresh.n_inside())) << "memory for " << n;
+      EXPECT_TRUE(std::ranges::equal(maker.events(), fresh.events(), {}, &CclEvent::type, &CclEvent::type));
+    }
+  }
 }
 
 TEST(AllocationTest, OutOfMemorySaysWhatNeedsLess) {
