@@ -36,6 +36,7 @@ Status HostEngine::configure(const Config& config) {
   CCL_RETURN_IF_ERROR(validate(config));
   const AlgorithmInfo* algorithm = nullptr;
   CCL_RETURN_IF_ERROR(resolve_algorithm(config.algorithm, Backend::kCpu, &algorithm));
+  out_of_memory_ = "out of memory";  // so short that it takes none
   try {
     out_of_memory_ = describe_lack_of_memory(config);
     const uint32_t n_threads =

@@ -330,6 +330,25 @@ TEST(AllocationTest, OutOfMemorySaysWhatNeedsLess) {
   EXPECT_TRUE(engine->configure(config).ok());
 }
 
+TEST(AllocationTest, OutOfMemoryHasAText) {
+  if (backend() != Backend::kCpu) {
+    GTEST_SKIP() << "the driver's own allocations would fail";
+  }
+  std::unique_ptr<Engine> engine;
+  ASSERT_TRUE(make_engine(&engine).ok());
+  Config config{.width = 20, .height = 10, .max_components = 10, .max_tracks = 10};
+  config.threads = 1;
+  for (uint64_t n = 0;; ++n) {
+    const Status status = with_memory_for(n, [&] { return engine->configure(config); });
+    if (status.ok()) {
+      EXPECT_GT(n, 10u);
+      break;
+    }
+    EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
+    EXPECT_NE(status.message().find("memory"), std::string::npos) << "memory for " << n;
+  }
+}
+
 }  // namespace
 
 }  // namespace ccl::test
