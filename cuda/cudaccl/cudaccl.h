@@ -139,14 +139,15 @@ typedef struct CudacclEngineOptions {
 CUDACCL_API void cudaccl_engine_options_init(CudacclEngineOptions* options, size_t struct_size);
 
 /** Makes an engine; `options` may be NULL for the defaults. The caller frees it. After a failure *engine is
- * NULL, and cudaccl_last_error(NULL) says why. */
+ * NULL, and cudaccl_last_error(NULL) says why. If CUDACCL_BACKEND_AUTO found no GPU, cudaccl_last_error() of
+ * the new engine says why. */
 CUDACCL_API CudacclStatus cudaccl_engine_new(const CudacclEngineOptions* options, CudacclEngine** engine);
 /** Waits for frames in flight. NULL is ignored. */
 CUDACCL_API void cudaccl_engine_free(CudacclEngine* engine);
 
 /** The text of the last failure: of this engine's calls, valid until its next call; or, with NULL, of this
- * thread's calls that have no engine, valid until the next one of them. Empty, but never NULL, if there was
- * none. */
+ * thread's calls that have no engine, valid until the next one of them. A call that succeeds leaves it as it
+ * is. Empty, but never NULL, if there was none. */
 CUDACCL_API const char* cudaccl_last_error(const CudacclEngine* engine);
 
 /** CUDACCL_BACKEND_CPU or CUDACCL_BACKEND_CUDA; of NULL CUDACCL_BACKEND_AUTO. */

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "c_engine.h"
@@ -12,16 +13,22 @@
 namespace {
 
 std::atomic<uint64_t> n_allocations = 0;
+/// All requests fail once there were so many.
+std::atomic<uint64_t> first_failure = UINT64_MAX;
+
+void* allocate(size_t size) {
+  void* memory = n_allocations++ < first_failure ? std::malloc(size != 0 ? size : 1) : nullptr;
+  if (memory == nullptr) {
+    throw std::bad_alloc();
+  }
+  return memory;
+}
 
 }  // namespace
 
 // The library takes its memory from these, too.
 void* operator new(size_t size) {
-  ++n_allocations;
-  if (void* memory = std::malloc(size != 0 ? size : 1)) {
-    return memory;
-  }
-  throw std::bad_alloc();
+  return allocate(size);
 }
 
 void operator delete(void* memory) noexcept {
@@ -288,6 +295,82 @@ TEST(CCallsTest, TheHeaderForCppThrows) {
   c.settings.connectivity = 4;
   EXPECT_EQ(c.engine.run(c.frame).components().size(), 3u);
   EXPECT_NE(c.engine.allocate(CUDACCL_MEMORY_HOST, 8).data(), nullptr);
+}
+
+/// An engine with tracks in a zone, of which the memory ends in a call.
+class Starved {
+ public:
+  explicit Starved(uint32_t n_zones) {
+    config_.max_tracks = 4;
+    config_.threads = 1;
+    c.settings.track_confirm = 1;
+    for (uint32_t i = 0; i < 4; ++i) {
+      zones_[i] = {{kNames[i], kFrame, 4}, CUDACCL_ANCHOR_BOTTOM, CUDACCL_NO_CROWD, 0};
+    }
+    EXPECT_EQ(configure(), CUDACCL_OK);
+    EXPECT_EQ(set_zones(n_zones), CUDACCL_OK);
+    EXPECT_EQ(c.run(), CUDACCL_OK) << c.error();
+  }
+
+  CudacclStatus configure() { return cudaccl_engine_configure(c.engine.get(), &config_); }
+  CudacclStatus set_zones(uint32_t n_zones) {
+    cudaccl::Regions regions;
+    regions.zones = zones_;
+    regions.n_zones = n_zones;
+    return cudaccl_engine_set_regions(c.engine.get(), &regions);
+  }
+  CudacclStatus run_motion() {
+    c.settings.foreground = CUDACCL_FOREGROUND_MOTION;
+    const CudacclStatus status = c.run();
+    c.settings.foreground = CUDACCL_FOREGROUND_BINARY;
+    return status;
+  }
+  CudacclStatus refuse() {
+    const CudacclFrame frame{};
+    return cudaccl_engine_push(c.engine.get(), &frame);
+  }
+
+ private:
+  static constexpr const char* kNames[] = {"a zone of a long name", "another zone of a long name", "3", "4"};
+  static constexpr CudacclPoint kFrame[] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+
+  CudacclZone zones_[4];
+  const Image image_ = dots(3);
+  cudaccl::Config config_ = c_config(64, 4);
+
+ public:
+  CEngine c{image_, config_};
+};
+
+/// The memory ends at each possible place of a call. The text reports it, and the engine can be used again.
+TEST(CCallsTest, AfterLackOfMemoryAnEngineCanBeUsedAgain) {
+  if (backend() != Backend::kCpu) {
+    GTEST_SKIP() << "the driver's own allocations would fail";
+  }
+  const std::vector<std::pair<const char*, CudacclStatus (*)(Starved&)>> calls = {
+      {"configure", [](Starved& starved) { return starved.configure(); }},
+      {"set_regions", [](Starved& starved) { return starved.set_zones(3); }},
+      {"run", [](Starved& starved) { return starved.run_motion(); }},
+      {"refusal", [](Starved& starved) { return starved.refuse(); }}};
+  for (const auto& [name, function] : calls) {
+    for (uint64_t n = 0;; ++n) {
+      Starved starved(2);
+      first_failure = n_allocations + n;
+      const CudacclStatus status = function(starved);
+      first_failure = UINT64_MAX;
+      if (status != CUDACCL_OUT_OF_MEMORY) {
+        EXPECT_GT(n, 0u) << name;
+        break;
+      }
+      EXPECT_TRUE(says(starved.c.error(), "memory")) << name << ", memory for " << n;
+      ASSERT_EQ(starved.configure(), CUDACCL_OK) << starved.c.error();
+      ASSERT_EQ(starved.set_zones(3), CUDACCL_OK) << starved.c.error();
+      ASSERT_EQ(starved.c.run(), CUDACCL_OK) << starved.c.error();
+      ASSERT_EQ(starved.c.result.n_zones, 3u);
+      EXPECT_EQ(starved.c.result.n_inside[2], 3u) << name << ", memory for " << n;
+      EXPECT_EQ(starved.c.result.n_tracks, 3u);
+    }
+  }
 }
 
 }  // namespace
