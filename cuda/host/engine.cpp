@@ -41,7 +41,7 @@ Status HostEngine::configure(const Config& config) {
     out_of_memory_ = describe_lack_of_memory(config);
     const uint32_t n_threads =
         config.threads != 0 ? config.threads : choose_thread_count(config.width, config.height);
-    if (!pool_ || pool_->n_threads() != n_threads) {
+    if (!pool_ || pool_->n_threads() != n_threads || pool_->has_lost_workers()) {
       pool_ = std::make_unique<ThreadPool>(n_threads);  // before the old one ends, so that workers stay alive
     }
     slots_ = std::vector<Slot>(config.slots);

@@ -23,7 +23,7 @@ uint32_t choose_thread_count(uint32_t width, uint32_t height) {
 }
 
 void ThreadPool::run(const Loop& loop) {
-  if (workers_ != nullptr && loop.count > 1) {
+  if (workers_ != nullptr && loop.count > 1 && !workers_->is_lost()) {
     workers_->run(job_, loop, n_threads_ - 1);
     return;
   }

@@ -15,7 +15,8 @@ uint32_t choose_thread_count(uint32_t width, uint32_t height);
 
 /// The threads that one engine may use: the caller of parallel_for(), and workers that all pools of the
 /// process share (Workers). One thread at a time may call parallel_for(), and never from inside a loop; pools
-/// are independent of each other.
+/// are independent of each other. In a child of fork(), a pool of the parent has no workers: loops run on
+/// their caller.
 class ThreadPool {
  public:
   /// `n_threads` includes the caller of parallel_for(), which works too; a pool of one thread needs no
@@ -24,13 +25,14 @@ class ThreadPool {
       : n_threads_(n_threads), workers_(n_threads > 1 ? &Workers::join(n_threads) : nullptr) {}
   ~ThreadPool() {
     if (workers_ != nullptr) {
-      Workers::leave(n_threads_);
+      workers_->leave(n_threads_);
     }
   }
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   uint32_t n_threads() const { return n_threads_; }
+  bool has_lost_workers() const { return workers_ != nullptr && workers_->is_lost(); }
 
   /// Calls function(index) once for each index below `count`, in any order and on any thread, and returns
   /// when all calls are done. The caller then sees everything they wrote. `function` must not throw.

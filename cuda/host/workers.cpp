@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "host/processors.h"
@@ -37,6 +38,7 @@ void spin_until(Condition condition) {
 // exists when the process exits still finds its workers.
 constinit std::mutex shared_mutex;
 constinit Workers* shared_workers = nullptr;
+constinit bool handles_forks = false;
 
 }  // namespace
 
@@ -50,10 +52,31 @@ void Job::take_indices() {
   }
 }
 
+/// Calls of join() and leave() end before a fork(), so that the child can make them.
+void Workers::handle_forks() {
+  if (handles_forks) {
+    return;
+  }
+  const int error =
+      pthread_atfork([] { shared_mutex.lock(); }, [] { shared_mutex.unlock(); }, lose_after_fork);
+  if (error != 0) {
+    throw std::system_error(error, std::generic_category());
+  }
+  handles_forks = true;
+}
+
+void Workers::lose_after_fork() {
+  if (shared_workers != nullptr) {
+    std::exchange(shared_workers, nullptr)->is_lost_ = true;
+  }
+  shared_mutex.unlock();
+}
+
 Workers& Workers::join(uint32_t n_threads) {
   const uint32_t n_helpers = n_threads - 1;
   const uint32_t n_spare = count_processors() - 1;
   const std::lock_guard lock(shared_mutex);
+  handle_forks();
   if (shared_workers == nullptr) {
     shared_workers = new Workers;
   }
@@ -74,8 +97,11 @@ Workers& Workers::join(uint32_t n_threads) {
 
 void Workers::leave(uint32_t n_threads) {
   const std::lock_guard lock(shared_mutex);
-  shared_workers->n_wanted_ -= n_threads - 1;
-  if (--shared_workers->n_pools_ == 0) {
+  if (is_lost_) {
+    return;
+  }
+  n_wanted_ -= n_threads - 1;
+  if (--n_pools_ == 0) {
     delete std::exchange(shared_workers, nullptr);
   }
 }

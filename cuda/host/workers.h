@@ -48,6 +48,9 @@ class Job {
 /// Threads that wait for jobs. The thread that runs a job works on it from the first index to the last, and
 /// idle workers help: no job waits for a worker to begin. After a job, workers spin for a few microseconds,
 /// since the next stage of a frame often follows at once, and then sleep.
+///
+/// A child of fork() has no threads of these. There they are lost, and never used or freed: a lock may be
+/// taken for ever. The child's new pools have workers of its own.
 class Workers {
  public:
   /// Takes part in the process's workers, and starts them if there are none. Afterwards there are enough for
@@ -55,7 +58,9 @@ class Workers {
   /// many. Throws std::system_error if a thread cannot be started.
   static Workers& join(uint32_t n_threads);
   /// Undoes join(). The last pool ends all workers.
-  static void leave(uint32_t n_threads);
+  void leave(uint32_t n_threads);
+  /// Whether this process is a child of the one that started them. It must not call run() then.
+  bool is_lost() const { return is_lost_; }
 
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -67,6 +72,9 @@ class Workers {
   Workers() = default;
   ~Workers();
 
+  static void handle_forks();
+  static void lose_after_fork();
+
   void start(uint32_t n_workers);
   void open(Job& job);
   void close(Job& job);
@@ -76,6 +84,7 @@ class Workers {
   std::vector<std::thread> threads_;  ///< changed under the lock of join() and leave()
   uint64_t n_wanted_ = 0;             ///< workers that all pools together want; under the same lock
   uint32_t n_pools_ = 0;              ///< under the same lock
+  bool is_lost_ = false;              ///< changed by fork(), while the child has one thread
 
   std::mutex mutex_;
   std::condition_variable opened_;  ///< a job was opened, or stopping_

@@ -210,6 +210,44 @@ TEST_F(ThreadPoolTest, LoopsNeverWaitForAWorker) {
   busy_thread.join();
 }
 
+namespace {
+
+bool runs_a_frame(Engine* engine, uint32_t width, uint32_t height) {
+  const Image image = plain("lit", width, height, 255);
+  FrameJob job;
+  job.input = {image.pixels(), image.stride};
+  FrameResult result;
+  return engine->push(job).ok() && engine->pop(&result).ok() && result.counts.n_labels == 1;
+}
+
+}  // namespace
+
+/// A child has none of the threads of its parent.
+TEST_F(ThreadPoolTest, AChildOfForkUsesAndFreesEnginesOfItsParent) {
+  std::unique_ptr<Engine> engine = configured_engine(200, 100, 3);
+  std::unique_ptr<Engine> other = configured_engine(200, 100, 2);
+  ASSERT_TRUE(runs_a_frame(engine.get(), 200, 100));
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);  // ends a child that hangs
+    bool is_good = runs_a_frame(engine.get(), 200, 100) && worker_names().empty();
+    other.reset();
+    const Config config{.width = 300, .height = 100, .max_components = 1, .threads = 3};
+    is_good = is_good && engine->configure(config).ok() && worker_names().size() >= 2;
+    is_good = is_good && runs_a_frame(engine.get(), 300, 100);
+    engine.reset();
+    is_good = is_good && workers_end();
+    const std::unique_ptr<Engine> own = configured_engine(200, 100, 2);
+    is_good = is_good && !worker_names().empty() && runs_a_frame(own.get(), 200, 100);
+    _exit(is_good ? EXIT_SUCCESS : EXIT_FAILURE);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS) << "status " << status;
+  EXPECT_TRUE(runs_a_frame(engine.get(), 200, 100));
+}
+
 TEST_F(ThreadPoolTest, AnAffinityMaskOfOneProcessorGivesOneThread) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
