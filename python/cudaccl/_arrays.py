@@ -31,6 +31,7 @@ class Array(NamedTuple):
     stream: int  #: a CUstream whose work must be done before it is read, or 0
     device_id: int  #: −1 if not known
     keep: Any  #: keeps the memory alive
+    read_only: bool = False  #: as far as is known
 
 
 def describe(array: Any) -> Array:
@@ -51,11 +52,10 @@ def describe(array: Any) -> Array:
 def _of_numpy(array: numpy.ndarray) -> Array:
     if isinstance(array, numpy.ma.MaskedArray):
         raise TypeError(_MASKED)
-    kind = _KINDS.get(array.dtype.str)
-    if kind is None:
-        return Array(0, array.shape, array.strides, str(array.dtype), False, 0, -1, array)
+    kind = _KINDS.get(array.dtype.str, str(array.dtype))
     return Array(
-        array.__array_interface__["data"][0], array.shape, array.strides, kind, False, 0, -1, array
+        array.__array_interface__["data"][0], array.shape, array.strides, kind, False, 0, -1, array,
+        not array.flags.writeable,
     )
 
 
@@ -76,8 +76,9 @@ def _of_interface(array: Any, interface: dict[str, Any]) -> Array:
     device_id = -1
     if hasattr(array, "__dlpack_device__"):
         device_id = int(array.__dlpack_device__()[1])
+    address, read_only = interface["data"]
     return Array(
-        interface["data"][0], shape, tuple(strides), _KINDS.get(text, text), True, stream or 0, device_id, array
+        address, shape, tuple(strides), _KINDS.get(text, text), True, stream or 0, device_id, array, bool(read_only)
     )
 
 
@@ -131,6 +132,48 @@ def check_rows(image: Array, channels: int, name: str) -> None:
         )
     if image.address % size != 0 or (shape[-2] > 1 and strides[-2] % size != 0):
         raise ValueError(f"the {name} is not aligned: a copy() is")
+
+
+def check_labels(out: Array, image: Array, shape: tuple[int, ...]) -> None:
+    """TypeError or ValueError if the labels of the image, or batch, cannot be written into `out`."""
+    if out.kind not in ("int32", "uint32", "<i4", "<u4", "i4", "u4"):
+        raise TypeError(f"out must be int32 or uint32, not {out.kind}")
+    if out.on_device != image.on_device:
+        raise ValueError("out must be where the image is: both on the host, or both on the GPU")
+    if out.shape != shape:
+        raise ValueError(f"out must have the shape {shape}, not {out.shape}")
+    if out.read_only:
+        raise ValueError("out is read-only; numpy.asarray() of an array of another library may be writable")
+    out = out._replace(kind="i4")
+    check_rows(out, 1, "array out")
+    _check_distances(out)
+    if numpy.may_share_memory(_bytes_of(out), _bytes_of(image), max_work=10_000):
+        raise ValueError("out overlaps the image: the engine writes labels while it reads pixels")
+
+
+def _check_distances(out: Array) -> None:
+    """ValueError if images of a batch are not aligned, or share a pixel. The rows of each image are right."""
+    distances = sorted((abs(stride), count) for stride, count in zip(out.strides[:-1], out.shape[:-1]) if count > 1)
+    if any(distance % 4 != 0 for distance, _ in distances):
+        raise ValueError("the array out is not aligned: a copy() is")
+    span = 4 * out.shape[-1]
+    for distance, count in distances:
+        if distance < span:
+            raise ValueError(f"the images of the array out overlap each other (strides are {out.strides})")
+        span += distance * (count - 1)
+
+
+class _Interface:
+    def __init__(self, array: Array) -> None:
+        self.__array_interface__ = {
+            "shape": array.shape, "strides": array.strides, "typestr": f"|V{array.kind[-1]}",
+            "data": (array.address, True), "version": 3,
+        }
+
+
+def _bytes_of(array: Array) -> numpy.ndarray:
+    """Its addresses as an array of NumPy, which cannot be read if they are on a GPU."""
+    return numpy.asarray(_Interface(array))
 
 
 def row_stride(image: Array, axis: int, row_bytes: int) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from cudaccl import _core, _regions, _settings
-from cudaccl._arrays import Array, channels_of, check_image, check_rows, describe, row_stride
+from cudaccl._arrays import Array, channels_of, check_image, check_labels, describe, row_stride
 from cudaccl._device_array import DeviceArray
 from cudaccl._result import Result
 from cudaccl._types import COMPONENT, EVENT, TRACK, DeviceError
@@ -30,16 +30,17 @@ _NOTHING = (0, 0)
 class _Planes:
     """The arrays that a frame's results are written into."""
 
-    __slots__ = ("labels", "ids", "image", "places", "on_device", "own")
+    __slots__ = ("labels", "ids", "image", "places", "steps", "on_device", "own")
 
     def __init__(
-        self, labels: Any, ids: Any, image: Any, places: list[tuple[int, int]], on_device: bool,
+        self, labels: Any, ids: Any, image: Any, places: list[tuple[int, int]], steps: list[int], on_device: bool,
         own: _Planes | None = None,
     ) -> None:
         self.labels = labels
         self.ids = ids
         self.image = image
         self.places = places  #: address and stride of the three
+        self.steps = steps  #: likewise, bytes from one image of a batch to the next one
         self.on_device = on_device
         self.own = own or self  #: what the engine uses again: no array of the caller
 
@@ -180,7 +181,7 @@ class Engine:
         time: when the image was taken, in nanoseconds on any clock, for foreground="motion" and tracks. None: 1/30 s
             after the one before. A batch has consecutive images, so it has no time.
         out: array for the labels: int32 or uint32, of the engine's shape, rows as in an image, in the memory in which
-            the image is.
+            the image is. It must not overlap the image, and an image in flight has it until its pop().
 
         Returns a `Result`, valid until the next call.
 
@@ -346,22 +347,23 @@ class Engine:
             (_address(array), stride) if array is not None else _NOTHING
             for array, stride in ((labels, 4 * width), (ids, 4 * width), (image, self._bytes * width))
         ]
-        return _Planes(labels, ids, image, places, on_device)
+        return _Planes(labels, ids, image, places, [stride * shape[-2] for _, stride in places], on_device)
 
     def _planes_of(self, out: Any, image: Array) -> _Planes:
         """The caller's array for labels; all else has memory of the engine."""
         if not self._planes & _LABELS:
             raise ValueError("out is for labels, which this engine does not make (labels=False)")
-        address, strides = _check_out(out, self._shape, image.on_device)
+        array = describe(out)
+        self._check_device(array, "array out")
+        check_labels(array, image, self._shape)
         own = self._take_planes(image.on_device)
-        place = (address, strides[-2] if self._shape[-2] > 1 else 4 * self._shape[-1])
-        return _Planes(out, own.ids, own.image, [place, *own.places[1:]], image.on_device, own)
+        place = (array.address, row_stride(array, -2, 4 * self._shape[-1]))
+        return _Planes(
+            out, own.ids, own.image, [place, *own.places[1:]], [array.strides[0], *own.steps[1:]], image.on_device, own
+        )
 
     def _run_batch(self, array: Array, out: Any) -> Result:
         planes = self._take_planes(array.on_device) if out is None else self._planes_of(out, array)
-        sizes = [stride * self._shape[-2] for _, stride in planes.places]
-        if out is not None and self._shape[0] > 1:
-            sizes[0] = _check_out(out, self._shape, array.on_device)[1][0]
         self._configure_if_needed()
         found: list[tuple[Any, ...]] = []
         slots = self._config["slots"]
@@ -372,8 +374,8 @@ class Engine:
                     found.append(self._pop_of_batch())
                 if number < self._shape[0]:
                     labels, ids, painted = (
-                        (address + number * size, stride_) if address else _NOTHING
-                        for (address, stride_), size in zip(planes.places, sizes)
+                        (address + number * step, stride_) if address else _NOTHING
+                        for (address, stride_), step in zip(planes.places, planes.steps)
                     )
                     self._core.push(
                         (array.address + number * array.strides[0], stride), array.on_device, array.stream,
@@ -401,20 +403,3 @@ class Engine:
 
 def _address(array: Any) -> int:
     return array.address if isinstance(array, DeviceArray) else array.__array_interface__["data"][0]
-
-
-def _check_out(out: Any, shape: tuple[int, ...], on_device: bool) -> tuple[int, tuple[int, ...]]:
-    """Address and strides of an array for labels. TypeError or ValueError if it does not serve."""
-    array = describe(out)
-    if array.kind not in ("int32", "uint32", "<i4", "<u4", "i4", "u4"):
-        raise TypeError(f"out must be int32 or uint32, not {array.kind}")
-    if array.on_device != on_device:
-        raise ValueError("out must be where the image is: both on the host, or both on the GPU")
-    if array.shape != shape:
-        raise ValueError(f"out must have the shape {shape}, not {array.shape}")
-    if isinstance(out, numpy.ndarray):
-        if not out.flags.writeable:
-            raise ValueError("out is read-only")
-        array = array._replace(address=out.__array_interface__["data"][0])
-    check_rows(array._replace(kind="i4"), 1, "array out")
-    return array.address, array.strides
