@@ -2,6 +2,7 @@
 """Engine, Tracker and Foreground: images of one size, one after the other."""
 
 import gc
+import subprocess
 import sys
 import threading
 import time
@@ -395,3 +396,28 @@ def test_description_of_device_memory(dtype, monkeypatch):
     gc.collect()
     left = sys.getrefcount(array._memory)  # not in the assertion, whose values pytest keeps
     assert left == references - 1  # a reader keeps the memory alive, and frees it
+
+
+FORK = """
+import gc, os, signal, sys
+import numpy
+import cudaccl
+
+image = numpy.full((200, 300), 255, numpy.uint8)
+engine = cudaccl.Engine((200, 300), backend="cpu", threads=3)
+engine(image)
+child = os.fork()
+if child == 0:
+    signal.alarm(60)  # ends a child that hangs
+    found = engine(image).n_labels
+    del engine
+    gc.collect()
+    own = cudaccl.Engine((200, 300), backend="cpu", threads=3)
+    os._exit(0 if found == 1 and own(image).n_labels == 1 else 1)
+sys.exit(os.waitpid(child, 0)[1])
+"""
+
+
+def test_child_of_fork():
+    """It has none of the threads of its parent's engine."""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], check=True)
