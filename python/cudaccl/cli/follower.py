@@ -20,6 +20,16 @@ _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30.0
 
 
+def stop_all(followers: Sequence[Follower], sinks: Sequence[Sink]) -> None:
+    """Also those that wait for a sink. Returns when their threads have ended."""
+    for follower in followers:
+        follower.request_stop()  # before a sink refuses a frame: its stream is not complete
+    for sink in sinks:
+        sink.release()
+    for follower in followers:
+        follower.stop()
+
+
 def one_line(text: object) -> str:
     """GStreamer's errors may have more."""
     return " ".join(str(text).split())
@@ -61,9 +71,13 @@ class Follower:
     def start(self) -> None:
         self._thread.start()
 
+    def request_stop(self) -> None:
+        """The thread ends soon, unless it waits for a sink."""
+        self._stopping.set()
+
     def stop(self) -> None:
         """Returns when the thread has ended."""
-        self._stopping.set()
+        self.request_stop()
         while self.running:
             stream = self._stream
             if stream is not None:
@@ -128,7 +142,7 @@ class Follower:
         try:
             with closing(stream):
                 self._put_all(stream)
-                if stream.stopped and self._content is not None:
+                if (stream.stopped or self._stopping.is_set()) and self._content is not None:
                     return  # the next process goes on with it
             for sink in self._sinks:
                 sink.end(self.name)

@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from cudaccl.cli import errors
-from cudaccl.cli.follower import Follower, one_line
+from cudaccl.cli.follower import Follower, one_line, stop_all
 from cudaccl.cli.sources import add_stall, parse_properties, parse_sources, seconds
 from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.publish.address import HELP as ADDRESSES
@@ -140,10 +140,8 @@ def _follow(followers: list[Follower], sinks: list[Sink], stopping: threading.Ev
                 reported.add(follower.name)
             elif follower.running and ticks % round(1 / _STEP_S) == 0:
                 follower.tick()
-    for sink in sinks:
-        sink.release()
+    stop_all(followers, sinks)
     for follower in followers:
-        follower.stop()
         if follower.error is not None and follower.name not in reported:
             say(f"error: {follower.name}: {one_line(follower.error)}")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cudaccl.cli.errors import UsageError
-from cudaccl.cli.follower import Follower, one_line
+from cudaccl.cli.follower import Follower, one_line, stop_all
 from cudaccl.cli.sources import Source
 from cudaccl.fleet.config import Live, LiveSource
 from cudaccl.publish.address import AddressError, Spooling, open_sink
@@ -85,9 +85,7 @@ class FollowActor:
 
     def stop(self, drain: float) -> Health:
         """drain: seconds to wait for brokers."""
-        for sink in self._sinks:
-            sink.release()
-        self._follower.stop()
+        stop_all([self._follower], self._sinks)
         self._stopping.set()
         self._ticker.join()
         for sink in self._sinks:

@@ -89,6 +89,7 @@ class _Stream:
     run: str
     next_frame: int
     can_wait: bool
+    is_interrupted: bool = False  #: a frame was not accepted: nothing that follows is, so that there is no gap
 
 
 class Spool:
@@ -176,9 +177,14 @@ class Spool:
             return 0
 
     def end(self, source: str) -> None:
-        """The stream is complete: what comes next from this source is another one."""
+        """The stream is complete: what comes next from this source is another one.
+
+        If `put()` has not accepted a frame, the stream goes on with it later.
+        """
         with self._changed:
             stream = self._streams.pop(source)
+            if stream.is_interrupted:
+                return
             try:
                 with self._database:
                     self._database.execute("BEGIN IMMEDIATE")
@@ -191,26 +197,28 @@ class Spool:
         """Accepts the message of a frame; False: the frame is lost, and counted.
 
         A frame of a lower number than expected was accepted before the last restart: True, and nothing happens. After
-        `stop_waiting()` a frame that would wait is not accepted and not counted: its stream goes on with it later.
+        `stop_waiting()` a frame that would wait, and all that follow it in its stream, are not accepted, and not
+        counted: the stream goes on with them later.
         """
         with self._changed:
             stream = self._streams[source]
             if frame < stream.next_frame:
                 return True
-            while True:
+            while not stream.is_interrupted:
                 reason = self._try_put(stream, frame, payload)
                 if reason is None:
                     self.listener()
                     return True
                 # A message of more than the limit never fits.
                 if not stream.can_wait or len(payload) > self._limit:
+                    stream.next_frame = frame + 1
+                    self._lost[source, reason] += 1
+                    self._write_losses()
                     break
                 if self._closed:
-                    return False
-                self._changed.wait(None if reason == "full" else _RETRY_S)
-            stream.next_frame = frame + 1
-            self._lost[source, reason] += 1
-            self._write_losses()
+                    stream.is_interrupted = True
+                else:
+                    self._changed.wait(None if reason == "full" else _RETRY_S)
             return False
 
     def _try_put(self, stream: _Stream, frame: int, payload: bytes) -> str | None:

@@ -93,6 +93,23 @@ def test_waiting_ends_with_the_process_and_nothing_is_counted(path):
     spool.close()
 
 
+def test_nothing_follows_a_frame_that_was_not_accepted(path):
+    """There would be a gap: the next process goes on behind the last frame that the spool has."""
+    spool = Spool(path, limit=1000)
+    spool.begin("a", "r", CONTENT)
+    fill(spool, range(10))
+    spool.stop_waiting()
+    assert fill(spool, [10]) == [False]
+    spool.settle([message.number for message in spool.fetch(0, 9)])  # there is room again
+    assert fill(spool, [11, 12]) == [False, False]
+    spool.end("a")  # its file was read to the end meanwhile
+    spool.close()
+    spool = Spool(path)
+    assert spool.interrupted("a", CONTENT) == "r" and spool.begin("a", "r", CONTENT) == 10
+    assert spool.accounts()["a"].frames == 10
+    spool.close()
+
+
 def test_an_interrupted_stream_goes_on_and_a_complete_one_does_not(path):
     spool = Spool(path)
     assert spool.interrupted("a", CONTENT) is None

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A follower with a source and sinks of the test: how it ends."""
+
+import threading
+import types
+
+import pytest
+
+from cudaccl.cli import follower as follower_module
+from cudaccl.cli.follower import Follower, stop_all
+from cudaccl.cli.sources import Source
+from cudaccl.publish import Account
+from made import report, until
+
+
+class StreamOfTest:
+    """Has so many frames."""
+
+    stalled = False
+    is_live = False
+    frames = 2
+
+    def __init__(self, source, properties):
+        self.stopped = False
+
+    def __iter__(self):
+        made = report()
+        for number in range(self.frames):
+            info = types.SimpleNamespace(
+                frame=number, width=8, height=8, n_components=2, overflow=False, relearning=False, level=0, zones=(),
+                lines=())
+            yield types.SimpleNamespace(
+                time=number, info=info, records=made.components, tracks=made.tracks, events=made.events, grey=None,
+                polygons=None)
+
+    def stop(self):
+        """Too late: the last frame is labelled."""
+
+    def stop_if_silent(self, seconds):
+        pass
+
+    def close(self):
+        pass
+
+    def stats(self):
+        return {}
+
+
+class SinkOfTest:
+    """Waits in `put()` of the last frame until `release()`, if it is busy."""
+
+    error = None
+    before: dict = {}
+
+    def __init__(self, name, busy=False):
+        self.name = name
+        self.kept = []
+        self.is_complete = False
+        self.is_waiting = threading.Event()
+        self._released = threading.Event()
+        self._busy = busy
+
+    def interrupted(self, source, content):
+        return None
+
+    def begin(self, source, run, content=None):
+        return 0
+
+    def put(self, report):
+        if self._busy and report.frame == StreamOfTest.frames - 1:
+            self.is_waiting.set()
+            self._released.wait()
+            return False
+        self.kept.append(report.frame)
+        return True
+
+    def end(self, source):
+        self.is_complete = True
+
+    def accounts(self):
+        return {"a": Account(sent=len(self.kept))}
+
+    def release(self):
+        self._released.set()
+
+
+@pytest.fixture
+def clip(tmp_path, monkeypatch):
+    """A source that can be read again."""
+    pytest.importorskip("gi", reason="python3-gi is missing")
+    monkeypatch.setattr(follower_module, "Stream", StreamOfTest)
+    path = tmp_path / "clip.avi"
+    path.touch()
+    return Source("a", str(path))
+
+
+def test_a_file_whose_last_frame_waits_at_a_signal_goes_on_later(clip):
+    """So no sink takes it for complete, and nothing is said to be lost."""
+    said = []
+    sinks = [SinkOfTest("free"), SinkOfTest("busy", busy=True)]
+    follower = Follower(clip, {}, sinks, said.append, 10.0, None)
+    follower.start()
+    assert sinks[1].is_waiting.wait(60)
+    stop_all([follower], sinks)
+    assert not follower.running and follower.error is None
+    assert [sink.is_complete for sink in sinks] == [False, False]
+    assert [sink.kept for sink in sinks] == [[0, 1], [0]] and said == []
+
+
+def test_a_file_that_is_read_to_its_end_is_complete(clip):
+    sinks = [SinkOfTest("free")]
+    follower = Follower(clip, {}, sinks, print, 10.0, None)
+    follower.start()
+    until(lambda: not follower.running)
+    assert sinks[0].is_complete and sinks[0].kept == [0, 1]
