@@ -118,7 +118,7 @@ def publish(options: argparse.Namespace) -> int:
         followers = [Follower(source, properties, sinks, say, options.stall, metrics) for source in sources]
         stopping = stack.enter_context(stop_on_signals())
         _follow(followers, sinks, stopping)
-        _drain(sinks, options.drain)
+        _drain(sinks, options.drain, stopping)
     lost = [_print_account(sink) for sink in sinks]
     return _status(followers, any(lost))
 
@@ -146,11 +146,12 @@ def _follow(followers: list[Follower], sinks: list[Sink], stopping: threading.Ev
             say(f"error: {follower.name}: {one_line(follower.error)}")
 
 
-def _drain(sinks: list[Sink], timeout: float) -> None:
-    """Waits for brokers; a signal ends that, too."""
+def _drain(sinks: list[Sink], timeout: float, stopping: threading.Event) -> None:
+    """Waits for brokers; a signal ends that, unless it has ended the sources."""
     deadline = time.monotonic() + timeout
+    was_stopped = stopping.is_set()
     for sink in sinks:
-        while not sink.drain(_STEP_S) and time.monotonic() < deadline:
+        while not sink.drain(_STEP_S) and time.monotonic() < deadline and (was_stopped or not stopping.is_set()):
             pass
 
 

@@ -9,17 +9,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 
 @contextmanager
 def stop_on_signals() -> Iterator[threading.Event]:
-    """Set by the first Ctrl-C or SIGTERM. The second one ends the process at once."""
+    """Set by the first Ctrl-C or SIGTERM. The second one, whichever it is, ends the process at once."""
     stopping = threading.Event()
 
-    def stop(number: int, _frame: FrameType | None) -> None:
+    def stop(_number: int, _frame: FrameType | None) -> None:
         stopping.set()
-        signal.signal(number, signal.default_int_handler)
+        for number in _SIGNALS:
+            signal.signal(number, signal.default_int_handler)
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in _SIGNALS}
     try:
         yield stopping
     finally:

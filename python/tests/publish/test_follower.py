@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A follower with a source and sinks of the test: how it ends."""
 
+import os
+import signal
 import threading
+import time
 import types
 
 import pytest
 
 from cudaccl.cli import follower as follower_module
+from cudaccl.cli import publish
 from cudaccl.cli.follower import Follower, stop_all
 from cudaccl.cli.sources import Source
+from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.publish import Account
 from made import report, until
 
@@ -113,3 +118,35 @@ def test_a_file_that_is_read_to_its_end_is_complete(clip):
     follower.start()
     until(lambda: not follower.running)
     assert sinks[0].is_complete and sinks[0].kept == [0, 1]
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_any_second_signal_ends_the_process_at_once(second):
+    with stop_on_signals() as stopping:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stopping.wait(60)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), second)
+            time.sleep(5)
+
+
+class AwayForLong:
+    """A broker that is never there."""
+
+    def drain(self, timeout):
+        time.sleep(timeout)
+        return False
+
+
+@pytest.mark.parametrize("timeout,was_stopped", [(60.0, False), (0.3, True)])
+def test_the_first_signal_ends_waiting_for_brokers_if_it_comes_then(timeout, was_stopped):
+    """One that came before has ended the sources."""
+    stopping = threading.Event()
+    began = time.monotonic()
+    if was_stopped:
+        stopping.set()
+    else:
+        threading.Timer(0.1, stopping.set).start()
+    publish._drain([AwayForLong()], timeout, stopping)
+    assert time.monotonic() - began < 30
+    assert not was_stopped or time.monotonic() - began >= timeout
