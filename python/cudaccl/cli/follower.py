@@ -10,7 +10,8 @@ from contextlib import closing
 from datetime import datetime, timezone
 from typing import Any
 
-from cudaccl.cli.sources import Source, Stream, is_tracked
+from cudaccl._property_values import is_tracked
+from cudaccl.cli.sources import Source, Stream
 from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.report import Report
 from cudaccl.publish.sink import Sink

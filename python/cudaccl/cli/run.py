@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import ExitStack, closing
 
+from cudaccl._property_values import is_tracked
 from cudaccl._types import EVENT_TYPES
 from cudaccl.cli import errors, outputs
 from cudaccl.cli.progress import Progress
-from cudaccl.cli.sources import (
-    Source, Stream, Watchdog, add_stall, is_tracked, parse_properties, parse_sources)
+from cudaccl.cli.sources import Source, Stream, Watchdog, add_stall, parse_properties, parse_sources
 from cudaccl.publish.report import Report
 from cudaccl.publish.sink import Sink
 

@@ -105,10 +105,6 @@ def check_regions(properties: dict[str, str]) -> None:
         raise ValueError(str(error)) from error
 
 
-def is_tracked(properties: dict[str, str]) -> bool:
-    return properties.get("track", "false").lower() in ("true", "t", "yes", "1")  # GStreamer's words
-
-
 def seconds(text: str) -> float:
     """The value of an option."""
     try:

@@ -10,6 +10,7 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
+from cudaccl import _property_values
 from cudaccl.fleet.yaml_tree import ConfigError, Mapping, Value, read
 
 __all__ = ["Archive", "Archives", "Config", "ConfigError", "Live", "LiveSource", "NodeSettings", "load"]
@@ -33,17 +34,17 @@ class Archive:
 
     @property
     def tracks(self) -> bool:
-        return self.properties.get("track", "false").lower() in ("true", "yes", "1")
+        return _property_values.is_tracked(self.properties)
 
     @property
     def moves(self) -> bool:
         """There is a model of the background."""
-        return self.properties.get("foreground") == "motion"
+        return _property_values.needs_earlier_frames(self.properties)
 
     @property
     def event_hold(self) -> int:
         """Nanoseconds."""
-        return int(self.properties.get("event-hold", 2 * _NS))
+        return _property_values.event_hold(self.properties)
 
 
 @dataclasses.dataclass(frozen=True)
