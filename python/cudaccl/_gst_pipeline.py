@@ -7,6 +7,7 @@ import functools
 import logging
 import os
 import re
+import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -34,9 +35,17 @@ class MissingElement(PipelineError):
     """GStreamer does not find the plugin."""
 
 
-@functools.cache
+_LOADING = threading.Lock()
+
+
 def gstreamer() -> SimpleNamespace:
-    """GStreamer's bindings, initialised. ImportError says what to install."""
+    """GStreamer's bindings, initialised. For any thread. ImportError says what to install."""
+    with _LOADING:  # a cache has no lock, and the bindings cannot be loaded by two threads at once
+        return _load()
+
+
+@functools.cache
+def _load() -> SimpleNamespace:
     try:
         import gi
 

@@ -328,3 +328,39 @@ def test_missing_plugin_is_named(tmp_path):
     environment["PYTHONPATH"] = ":".join(sys.path)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
     assert "GST_PLUGIN_PATH" in done.stdout
+
+
+LOADING = """
+import threading, time
+import gi
+from cudaccl import _gst_pipeline
+
+calls = []
+require = gi.require_version
+
+def slowly(name, version):
+    calls.append(name)
+    time.sleep(0.05)
+    require(name, version)
+
+gi.require_version = slowly
+start = threading.Barrier(8)
+found = []
+
+def load():
+    start.wait()
+    found.append(_gst_pipeline.gstreamer())
+
+threads = [threading.Thread(target=load) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert len(found) == 8 and len({id(one) for one in found}) == 1, found
+assert calls.count("GstVideo") == 1, calls
+"""
+
+
+def test_threads_load_the_bindings_once():
+    done = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
