@@ -7,13 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from datetime import datetime, timezone
 from typing import Any
 
 from cudaccl._property_values import is_tracked
 from cudaccl.cli.sources import Source, Stream
 from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.report import Report
+from cudaccl.publish.run_name import new_run_name
 from cudaccl.publish.sink import Sink
 
 _STEP_S = 0.1
@@ -157,7 +157,7 @@ class Follower:
         if self._content is not None:
             found = (sink.interrupted(self.name, self._content) for sink in self._sinks)
             run = next(filter(None, found), None)
-        self._run_name = run or datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
+        self._run_name = run or new_run_name()
         first = max([sink.begin(self.name, self._run_name, self._content) for sink in self._sinks])
         if first:
             self._say(f"{self.name}: goes on with frame {first}; {self._run_name} was interrupted")

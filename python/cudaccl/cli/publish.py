@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
-from datetime import datetime, timezone
 from pathlib import Path
 
 from cudaccl.cli import errors
@@ -21,6 +20,7 @@ from cudaccl.publish.address import HELP as ADDRESSES
 from cudaccl.publish.address import Spooling, open_sink
 from cudaccl.publish.errors import SinkError
 from cudaccl.publish.metrics import Metrics
+from cudaccl.publish.run_name import new_run_name
 from cudaccl.publish.sink import Sink
 from cudaccl.publish.spool import Account
 
@@ -105,11 +105,11 @@ def publish(options: argparse.Namespace) -> int:
     """Returns the exit status."""
     sources = parse_sources(options.sources)
     properties = parse_properties(options.properties)
-    started = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
     sinks: list[Sink] = []
     with ExitStack() as stack:
         for address in options.to:
-            sinks.append(open_sink(address, Spooling(options.spool, options.spool_size), started, say))
+            spooling = Spooling(options.spool, options.spool_size)
+            sinks.append(open_sink(address, spooling, new_run_name(), say))
             stack.callback(sinks[-1].close)
         metrics = Metrics(sinks) if options.metrics else None
         if metrics is not None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import threading
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from cudaccl.fleet.config import Live, LiveSource
 from cudaccl.publish.address import AddressError, Spooling, open_sink
 from cudaccl.publish.errors import MissingPackage
 from cudaccl.publish.metrics import Metrics
+from cudaccl.publish.run_name import new_run_name
 from cudaccl.publish.spool import Account
 
 _TICK_S = 1.0
@@ -42,11 +42,10 @@ class FollowActor:
     """Errors of the constructor are those of `open_sink()`."""
 
     def __init__(self, source: LiveSource, live: Live) -> None:
-        started = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
         self._texts: list[str] = []
         spooling = Spooling(Path(live.spool, source.name), live.spool_size)
         self._sinks = [
-            open_sink(_of_source(address, source.name), spooling, f"{source.name}-{started}", self._texts.append)
+            open_sink(_of_source(address, source.name), spooling, f"{source.name}-{new_run_name()}", self._texts.append)
             for address in live.to]
         self._metrics = Metrics(self._sinks) if live.metrics is not None else None
         self._follower = Follower(

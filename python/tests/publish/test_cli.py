@@ -301,6 +301,19 @@ def test_publish_waits_for_a_broker_and_a_later_process_sends(tmp_path):
         broker.stop()
 
 
+def test_publish_keeps_tables_of_earlier_runs_and_of_other_sinks(cudaccl_command, tmp_path):
+    """Also those that began in the same second."""
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
+    for _ in range(3):
+        done = cudaccl_command("publish", "--to", f"parquet:{tmp_path}", "--to", f"parquet:{tmp_path}?minutes=5",
+                               "a=" + BALL.format(4))
+        assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "frames").iterdir())) == 6
+    table = parquet.read_table(tmp_path / "frames")
+    assert len(set(table["run"].to_pylist())) == 3
+    assert table.num_rows == 24 and sorted(table["frame"].to_pylist()) == sorted(6 * [0, 1, 2, 3])
+
+
 def test_publish_counts_what_is_lost(cudaccl_command, tmp_path):
     done = cudaccl_command("publish", "--spool", tmp_path, "--spool-size", "2K", "--drain", "0", "--to",
                    f"mqtt://127.0.0.1:{free_port()}", "-s", "threshold=200", BALL.format(50))
