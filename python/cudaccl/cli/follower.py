@@ -149,6 +149,7 @@ class Follower:
                 sink.end(self.name)
         finally:
             if self._metrics is not None:
+                self._metrics.observe_stats(self.name, stream.stats())  # what came since the last time
                 self._metrics.source_stopped(self.name)
 
     def _begin(self) -> None:

@@ -27,7 +27,7 @@ class FleetFigures:
         for one in self._run.sources:
             place, health = one.place, one.health
             node = place.node.names[0] if place is not None else ""
-            up.add_metric((one.source.name, node), float(health is not None))
+            up.add_metric((one.source.name, node), float(health is not None and one.actor is not None))
             restarts.add_metric((one.source.name,), one.restarts)
             for family in health.figures if health is not None else ():
                 self._merge(families, family, one.source.name, node)

@@ -29,7 +29,7 @@ class Health:
 
     pid: int
     frames: int  #: that the first sink has taken since the actor began
-    waiting: int  #: of them in the spool
+    waiting: int  #: in the spool, also those of earlier actors
     lost: int
     texts: tuple[str, ...]  #: for the operator, since the last call
     ended: bool
@@ -70,17 +70,20 @@ class FollowActor:
         figures = () if self._metrics is None else tuple(
             family for family in self._metrics.registry.collect() if family.name.startswith(_OWN_METRICS))
         return Health(
-            os.getpid(), account.sent + account.spooled, account.spooled, account.lost, texts, ended,
+            os.getpid(), account.sent + account.spooled, self._waiting(), account.lost, texts, ended,
             one_line(error) if error is not None else "",
             isinstance(error, (UsageError, ImportError, FileNotFoundError)), figures)
 
     def _account(self) -> Account:
-        """Of this actor: what the spool has of others is left out."""
+        """Of this actor: what the spool had of others is left out, so `spooled` may be below 0."""
         sink = self._sinks[0]
         now = sink.accounts().get(self._follower.name, Account())
         before = sink.before.get(self._follower.name, Account())
-        return Account(**{field.name: getattr(now, field.name) - (
-            getattr(before, field.name) if field.name != "spooled" else 0) for field in dataclasses.fields(Account)})
+        return Account(**{field.name: getattr(now, field.name) - getattr(before, field.name)
+                          for field in dataclasses.fields(Account)})
+
+    def _waiting(self) -> int:
+        return self._sinks[0].accounts().get(self._follower.name, Account()).spooled
 
     def stop(self, drain: float) -> Health:
         """drain: seconds to wait for brokers."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -44,7 +45,9 @@ class Metrics:
         self.registry = self._client.CollectorRegistry()
         self._client.ProcessCollector(registry=self.registry)
         self._client.PlatformCollector(registry=self.registry)
-        self._before: dict[str, dict[str, float]] = {}
+        self._lock = threading.Lock()
+        self._before: dict[str, dict[str, float]] = {}  # by source
+        self._tracked: set[str] = set()  # sources
         counter, gauge = self._client.Counter, self._client.Gauge
 
         def of_source(kind: Any, name: str, text: str, *labels: str, **options: Any) -> Any:
@@ -72,20 +75,26 @@ class Metrics:
         return serve(self.registry, port, host)
 
     def source_started(self, source: str) -> None:
+        """It is opened; frames may come, or not."""
         self._starts.labels(source).inc()
-        self._up.labels(source).set(1)
-        self._before.pop(source, None)
+        self._up.labels(source).set(0)
+        with self._lock:
+            self._before.pop(source, None)
 
     def source_stopped(self, source: str) -> None:
         self._up.labels(source).set(0)
+        if source in self._tracked:
+            self._tracks.labels(source).set(0)
 
     def observe(self, report: Report, latency: float | None = None) -> None:
         """latency: seconds from the capture of the frame to now; None: not known."""
         source = report.source
+        self._up.labels(source).set(1)
         self._frames.labels(source).inc()
         self._components.labels(source).inc(report.n_components)
         self._overflow.labels(source).inc(report.overflow)
         if report.tracks is not None:
+            self._tracked.add(source)
             self._tracks.labels(source).set(int(((report.tracks["flags"] & int(TrackFlag.CONFIRMED)) != 0).sum()))
         if report.events is not None:
             for kind in report.events["type"].tolist():
@@ -94,13 +103,14 @@ class Metrics:
             self._latency.labels(source).observe(latency)
 
     def observe_stats(self, source: str, stats: Mapping[str, Any]) -> None:
-        """The element's property `stats` since it started. Call it now and then."""
+        """The element's property `stats` since it started. Call it now and then, and at the end; from any thread."""
         now = {name: float(stats.get(name, 0)) for name in ("late", "corrupt", "dropped")}
         for stage in _STAGES:
             now[stage] = stats.get(f"{stage}-us-mean", 0.0) * stats.get("frames", 0) / 1e6
-        before = self._before.get(source, {})
-        grown = {name: max(0.0, value - before.get(name, 0.0)) for name, value in now.items()}
-        self._before[source] = {name: max(value, before.get(name, 0.0)) for name, value in now.items()}
+        with self._lock:
+            before = self._before.get(source, {})
+            grown = {name: max(0.0, value - before.get(name, 0.0)) for name, value in now.items()}
+            self._before[source] = {name: max(value, before.get(name, 0.0)) for name, value in now.items()}
         self._late.labels(source).inc(grown["late"])
         self._corrupt.labels(source).inc(grown["corrupt"])
         self._dropped.labels(source).inc(grown["dropped"])

@@ -14,7 +14,7 @@ from cudaccl.cli import publish
 from cudaccl.cli.follower import Follower, stop_all
 from cudaccl.cli.sources import Source
 from cudaccl.cli.stopping import stop_on_signals
-from cudaccl.publish import Account
+from cudaccl.publish import Account, Metrics
 from made import report, until
 
 
@@ -24,12 +24,14 @@ class StreamOfTest:
     stalled = False
     is_live = False
     frames = 2
+    late = 0
 
     def __init__(self, source, properties):
         self.stopped = False
 
     def __iter__(self):
         made = report()
+        self.late = 1
         for number in range(self.frames):
             info = types.SimpleNamespace(
                 frame=number, width=8, height=8, n_components=2, overflow=False, relearning=False, level=0, zones=(),
@@ -37,6 +39,7 @@ class StreamOfTest:
             yield types.SimpleNamespace(
                 time=number, info=info, records=made.components, tracks=made.tracks, events=made.events, grey=None,
                 polygons=None)
+        self.late = 5
 
     def stop(self):
         """Too late: the last frame is labelled."""
@@ -48,7 +51,7 @@ class StreamOfTest:
         pass
 
     def stats(self):
-        return {}
+        return {"late": self.late}
 
 
 class SinkOfTest:
@@ -150,3 +153,12 @@ def test_the_first_signal_ends_waiting_for_brokers_if_it_comes_then(timeout, was
     publish._drain([AwayForLong()], timeout, stopping)
     assert time.monotonic() - began < 30
     assert not was_stopped or time.monotonic() - began >= timeout
+
+
+def test_figures_have_what_a_source_counted_last(clip):
+    pytest.importorskip("prometheus_client", reason="prometheus-client is missing")
+    metrics = Metrics()
+    follower = Follower(clip, {}, [SinkOfTest("free")], print, 10.0, metrics)
+    follower.start()
+    until(lambda: not follower.running)
+    assert metrics.registry.get_sample_value("cudaccl_late_frames_total", {"source": "a"}) == 5

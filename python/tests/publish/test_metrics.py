@@ -2,6 +2,8 @@
 """Figures for Prometheus, over HTTP."""
 
 import sys
+import threading
+import time
 import types
 import urllib.request
 
@@ -89,6 +91,42 @@ def test_stats_of_the_element_grow_over_restarts(served):
     assert found["cudaccl_corrupt_frames_total", a] == 2
     assert found["cudaccl_dropped_frames_total", a] == 7
     assert found["cudaccl_device_seconds_total", a, ("stage", "label")] == pytest.approx(0.015)
+
+
+class SlowCounts(dict):
+    """Lets other threads go on when it has been read."""
+
+    def get(self, name, default=None):
+        found = super().get(name, default)
+        time.sleep(0.05)
+        return found
+
+
+def test_stats_are_counted_once_if_two_threads_bring_them(served):
+    metrics, port = served
+    metrics._before = SlowCounts()
+    stats = {"frames": 10, "late": 2, "corrupt": 1, "dropped": 3, "label-us-mean": 500.0}
+    threads = [threading.Thread(target=metrics.observe_stats, args=("a", stats)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = scrape(port)
+    a = ("source", "a")
+    assert (found["cudaccl_late_frames_total", a], found["cudaccl_dropped_frames_total", a]) == (2, 3)
+    assert found["cudaccl_device_seconds_total", a, ("stage", "label")] == pytest.approx(0.005)
+
+
+def test_a_source_that_is_away_has_no_frames_and_no_tracks(served):
+    metrics, port = served
+    up, tracks = ("cudaccl_source_up", ("source", "a")), ("cudaccl_tracks", ("source", "a"))
+    metrics.source_started("a")
+    assert scrape(port)[up] == 0  # it is opened; perhaps nobody answers
+    metrics.observe(report())
+    assert (scrape(port)[up], scrape(port)[tracks]) == (1, 1)
+    metrics.source_stopped("a")
+    metrics.source_started("a")
+    assert (scrape(port)[up], scrape(port)[tracks]) == (0, 0)
 
 
 def test_memory_of_gpus(served, monkeypatch):

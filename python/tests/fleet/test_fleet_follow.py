@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The actor of a live source, without a cluster, and figures of a source that is complete."""
+
+import types
+
+import pytest
+
+gi = pytest.importorskip("gi", reason="python3-gi is missing")
+pytest.importorskip("yaml", reason="PyYAML is missing")
+pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is missing")
+gi.require_version("Gst", "1.0")
+from gi.repository import Gst  # noqa: E402
+
+from cudaccl.fleet.config import Live, LiveSource  # noqa: E402
+from cudaccl.fleet.follow import FollowActor  # noqa: E402
+from made import free_port, until  # noqa: E402
+
+Gst.init(None)
+if Gst.ElementFactory.find("cudaccl") is None:
+    pytest.skip("GStreamer has no element cudaccl", allow_module_level=True)
+
+BALL = "videotestsrc pattern=ball num-buffers=20 ! video/x-raw,width=160,height=120"
+
+
+def test_frames_that_wait_from_an_earlier_actor_are_not_counted_again(tmp_path):
+    live = Live((), (f"mqtt://127.0.0.1:{free_port()}",), str(tmp_path), 1 << 20, None, 60.0, 0.0)
+    for waiting in (20, 40):
+        actor = FollowActor(LiveSource("a", BALL, {}), live)
+        until(lambda: actor.health().ended)
+        health = actor.stop(0.0)
+        assert (health.frames, health.waiting, health.lost) == (20, waiting, 0)
+
+
+def test_a_source_that_is_complete_is_not_followed():
+    pytest.importorskip("prometheus_client", reason="prometheus-client is missing")
+    from cudaccl.fleet.figures import FleetFigures
+    from cudaccl.fleet.live import Supervised
+
+    one = Supervised(LiveSource("a", "x", {}), health=types.SimpleNamespace(figures=()), done=True)
+    families = {family.name: family for family in FleetFigures(types.SimpleNamespace(sources=[one])).collect()}
+    assert [sample.value for sample in families["cudaccl_fleet_source_up"].samples] == [0]
