@@ -64,6 +64,7 @@ class Follower:
         self._content = source.content(properties)
         self._stream: Stream | None = None
         self._run_name = ""
+        self._flows_since: float | None = None  # when the first frame came since it was opened
         self._size: tuple[int, int] | None = None
         self._failing: set[str] = set()  # sinks that lose frames
         self._stopping = threading.Event()
@@ -106,7 +107,7 @@ class Follower:
 
         pause = _FIRST_PAUSE_S
         while not self._stopping.is_set():
-            began = time.monotonic()
+            self._flows_since = None
             try:
                 self._stream = Stream(self._source, self._properties)
             except Exception as error:  # it cannot be opened in this way, now or later
@@ -121,7 +122,7 @@ class Follower:
                 return
             if self._stopping.is_set() or not self._opens_again(self._stream):
                 return
-            if time.monotonic() - began > _LONGEST_PAUSE_S:
+            if self._flows_since is not None and time.monotonic() - self._flows_since > _LONGEST_PAUSE_S:
                 pause = _FIRST_PAUSE_S
             reason = one_line(self.error) if self.error else "it has ended"
             self.error = None
@@ -167,6 +168,7 @@ class Follower:
         is_live = False
         for count, frame in enumerate(stream):
             if count == 0:
+                self._flows_since = time.monotonic()
                 is_live = self._content is None and stream.is_live
             if self._metrics is not None and count % 256 == 0:
                 self._metrics.observe_stats(self.name, stream.stats())

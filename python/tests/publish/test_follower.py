@@ -162,3 +162,61 @@ def test_figures_have_what_a_source_counted_last(clip):
     follower.start()
     until(lambda: not follower.running)
     assert metrics.registry.get_sample_value("cudaccl_late_frames_total", {"source": "a"}) == 5
+
+
+class SilentStream(StreamOfTest):
+    """A camera that does not answer for longer than the longest pause."""
+
+    def __iter__(self):
+        from cudaccl.gst import PipelineError
+
+        time.sleep(0.1)
+        raise PipelineError("nobody answers")
+        yield
+
+
+@pytest.fixture
+def short_pauses(monkeypatch):
+    monkeypatch.setattr(follower_module, "_FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(follower_module, "_LONGEST_PAUSE_S", 0.08)
+
+
+def pauses_of(said):
+    return [text.split(" in ")[1] for text in said]
+
+
+def test_pauses_grow_while_no_frame_comes(clip, monkeypatch, short_pauses):
+    """However long it takes to find that out."""
+    monkeypatch.setattr(follower_module, "Stream", SilentStream)
+    said = []
+    follower = Follower(Source("cam", "rtsp://camera/live"), {}, [SinkOfTest("free")], said.append, 10.0, None)
+    follower.start()
+    until(lambda: len(said) >= 5)
+    follower.stop()
+    assert pauses_of(said)[:5] == [f"{pause} seconds" for pause in ("0.01", "0.02", "0.04", "0.08", "0.08")]
+
+
+def test_pauses_begin_again_behind_frames(clip, monkeypatch, short_pauses):
+    class Working(StreamOfTest):
+        def __iter__(self):
+            yield from super().__iter__()
+            time.sleep(0.1)
+
+    monkeypatch.setattr(follower_module, "Stream", Working)
+    said = []
+    follower = Follower(Source("cam", "rtsp://camera/live"), {}, [SinkOfTest("free")], said.append, 10.0, None)
+    follower.start()
+    until(lambda: len(said) >= 3)
+    follower.stop()
+    assert set(pauses_of(said)) == {"0.01 seconds"}
+
+
+def test_a_signal_ends_the_pause(clip, monkeypatch):
+    monkeypatch.setattr(follower_module, "Stream", SilentStream)
+    monkeypatch.setattr(follower_module, "_FIRST_PAUSE_S", 300.0)
+    said = []
+    follower = Follower(Source("cam", "rtsp://camera/live"), {}, [SinkOfTest("free")], said.append, 10.0, None)
+    follower.start()
+    until(lambda: said)
+    follower.stop()
+    assert not follower.running and follower.error is None
