@@ -11,6 +11,7 @@ from typing import Any
 
 from cudaccl._property_values import is_tracked
 from cudaccl.cli.sources import Source, Stream
+from cudaccl.publish.errors import SinkError
 from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.report import Report
 from cudaccl.publish.run_name import new_run_name
@@ -64,6 +65,7 @@ class Follower:
         self._content = source.content(properties)
         self._stream: Stream | None = None
         self._run_name = ""
+        self._has_begun = False  # sinks have taken a stream
         self._flows_since: float | None = None  # when the first frame came since it was opened
         self._size: tuple[int, int] | None = None
         self._failing: set[str] = set()  # sinks that lose frames
@@ -117,6 +119,10 @@ class Follower:
                 self._label(self._stream)
             except PipelineError as error:
                 self.error = None if self._stopping.is_set() else error
+            except SinkError as error:  # of a stream that cannot begin; a disk may have room again
+                self.error = error
+                if not self._has_begun:
+                    return
             except Exception as error:  # of a sink: the main thread reports it
                 self.error = error
                 return
@@ -161,6 +167,7 @@ class Follower:
             run = next(filter(None, found), None)
         self._run_name = run or new_run_name()
         first = max([sink.begin(self.name, self._run_name, self._content) for sink in self._sinks])
+        self._has_begun = True
         if first:
             self._say(f"{self.name}: goes on with frame {first}; {self._run_name} was interrupted")
 

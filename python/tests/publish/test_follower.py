@@ -14,7 +14,7 @@ from cudaccl.cli import publish
 from cudaccl.cli.follower import Follower, stop_all
 from cudaccl.cli.sources import Source
 from cudaccl.cli.stopping import stop_on_signals
-from cudaccl.publish import Account, Metrics
+from cudaccl.publish import Account, Metrics, SinkError
 from made import report, until
 
 
@@ -220,3 +220,36 @@ def test_a_signal_ends_the_pause(clip, monkeypatch):
     until(lambda: said)
     follower.stop()
     assert not follower.running and follower.error is None
+
+
+class FullSink(SinkOfTest):
+    """Its disk is full when some streams begin."""
+
+    def __init__(self, *full):
+        super().__init__("full")
+        self.begun = 0
+        self._full = full
+
+    def begin(self, source, run, content=None):
+        self.begun += 1
+        if self.begun in self._full:
+            raise SinkError("the disk is full")
+        return 0
+
+
+def test_a_camera_is_opened_again_when_a_disk_has_room(clip, short_pauses):
+    said = []
+    sink = FullSink(2, 3)
+    follower = Follower(Source("cam", "rtsp://camera/live"), {}, [sink], said.append, 10.0, None)
+    follower.start()
+    until(lambda: sink.begun >= 5)
+    follower.stop()
+    assert follower.error is None and sink.kept[:4] == [0, 1, 0, 1]
+    assert [reason in text for reason, text in zip(("ended", "full", "full", "ended"), said)] == [True] * 4
+
+
+def test_a_disk_that_is_full_at_the_start_is_an_error(clip):
+    follower = Follower(Source("cam", "rtsp://camera/live"), {}, [FullSink(1)], print, 10.0, None)
+    follower.start()
+    until(lambda: not follower.running)
+    assert isinstance(follower.error, SinkError)

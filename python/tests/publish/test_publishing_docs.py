@@ -93,8 +93,8 @@ def test_reading_messages(folder, mosquitto):
             assert reader.stdout.readline() == "here\n"
             subprocess.run([sys.executable, "-m", "cudaccl", "publish", "--to", f"mqtt://127.0.0.1:{mosquitto.port}",
                             "-s", "threshold=200", "-s", "track=true", "door=clip.avi"], check=True, timeout=60)
-            assert re.fullmatch(r"door/\w+\.\w+/0 started 0\n", reader.stdout.readline())
-            assert re.fullmatch(r"door/\w+\.\w+/2 born 1\n", reader.stdout.readline())
+            assert re.fullmatch(r"door/\S+/0 started 0\n", reader.stdout.readline())
+            assert re.fullmatch(r"door/\S+/2 born 1\n", reader.stdout.readline())
         finally:
             reader.terminate()
 
