@@ -29,8 +29,8 @@ class Health:
 
     pid: int
     frames: int  #: that the first sink has taken since the actor began
-    waiting: int  #: in the spool, also those of earlier actors
-    lost: int
+    waiting: int  #: in its spool, also those of earlier actors
+    lost: int  #: that a sink has lost since the actor began; of all sinks
     texts: tuple[str, ...]  #: for the operator, since the last call
     ended: bool
     error: str  #: why it has ended; "": it was complete
@@ -64,26 +64,22 @@ class FollowActor:
     def health(self) -> Health:
         ended = not self._follower.running
         error = self._follower.error if ended else None
-        account = self._account()
+        accounts = self._accounts()
+        before, now = accounts[0]
+        frames = now.sent + now.spooled - before.sent - before.spooled
         texts = tuple(self._texts)
         del self._texts[:len(texts)]
         figures = () if self._metrics is None else tuple(
             family for family in self._metrics.registry.collect() if family.name.startswith(_OWN_METRICS))
         return Health(
-            os.getpid(), account.sent + account.spooled, self._waiting(), account.lost, texts, ended,
+            os.getpid(), frames, now.spooled, sum(now.lost - before.lost for before, now in accounts), texts, ended,
             one_line(error) if error is not None else "",
             isinstance(error, (UsageError, ImportError, FileNotFoundError)), figures)
 
-    def _account(self) -> Account:
-        """Of this actor: what the spool had of others is left out, so `spooled` may be below 0."""
-        sink = self._sinks[0]
-        now = sink.accounts().get(self._follower.name, Account())
-        before = sink.before.get(self._follower.name, Account())
-        return Account(**{field.name: getattr(now, field.name) - getattr(before, field.name)
-                          for field in dataclasses.fields(Account)})
-
-    def _waiting(self) -> int:
-        return self._sinks[0].accounts().get(self._follower.name, Account()).spooled
+    def _accounts(self) -> list[tuple[Account, Account]]:
+        """Of each sink: when the actor began, and now. The spool may have frames of earlier actors."""
+        name = self._follower.name
+        return [(sink.before.get(name, Account()), sink.accounts().get(name, Account())) for sink in self._sinks]
 
     def stop(self, drain: float) -> Health:
         """drain: seconds to wait for brokers."""

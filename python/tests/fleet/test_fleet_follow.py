@@ -31,6 +31,14 @@ def test_frames_that_wait_from_an_earlier_actor_are_not_counted_again(tmp_path):
         assert (health.frames, health.waiting, health.lost) == (20, waiting, 0)
 
 
+def test_frames_that_any_sink_has_lost_are_counted(tmp_path):
+    to = (f"jsonl:{tmp_path}/a.jsonl", f"mqtt://127.0.0.1:{free_port()}")
+    actor = FollowActor(LiveSource("a", BALL, {}), Live((), to, str(tmp_path), 10, None, 60.0, 0.0))
+    until(lambda: actor.health().ended)
+    health = actor.stop(0.0)
+    assert (health.frames, health.waiting, health.lost) == (20, 0, 20)
+
+
 def test_a_source_that_is_complete_is_not_followed():
     pytest.importorskip("prometheus_client", reason="prometheus-client is missing")
     from cudaccl.fleet.figures import FleetFigures
