@@ -58,7 +58,7 @@ class Archives:
     overlap: int
     longest_overlap: int
     rule: str  #: "exact" or "settled"
-    tries: int  #: so often may the worker of a segment die
+    tries: int  #: of a task whose worker dies
     stall: float  #: seconds
     to: tuple[str, ...] = ()  #: brokers that get each frame, too
     spool: str = "spool"  #: absolute
