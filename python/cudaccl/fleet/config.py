@@ -244,6 +244,8 @@ def _archives(value: Value, properties: Properties, folder: Path) -> Archives:
         tuple(map(_broker, to.list())) if to is not None else (),
         str(folder / archives.parse("spool", str, "spool")), archives.parse("spool-size", _bytes, 1 << 30))
     archives.finish()
+    if found.form == "parquet" and "manifest" in files:  # which is written beside the tables
+        raise value.error(f"the folder manifest is not for a file: give {files['manifest'].path} another name")
     if found.longest_overlap < overlap:
         raise longest.error("longest-overlap is less than overlap")
     return found

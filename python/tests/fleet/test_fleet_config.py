@@ -69,6 +69,7 @@ def test_all_keys(write, tmp_path):
     ("path: other.mp4", "path: none.mp4", 11, "there is no file"),
     ("name: door", "name: a", 11, "two files have the name a"),
     ("name: door", "name: ../door", 11, "is no name"),
+    ("name: door", "name: manifest", 7, "the folder manifest is not for a file"),
     ("min_area: 9", "output: mask", 11, "this program sets output itself"),
     ("min_area: 9", "backend: gpu", 11, "'gpu' is not possible here; possible are auto, cpu, cuda"),
     ("slots-per-gpu: 3", "slots-per-gpu: 0", 4, "'0' is no positive whole number"),
