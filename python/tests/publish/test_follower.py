@@ -253,3 +253,13 @@ def test_a_disk_that_is_full_at_the_start_is_an_error(clip):
     follower.start()
     until(lambda: not follower.running)
     assert isinstance(follower.error, SinkError)
+
+
+def test_the_uri_of_a_file_has_an_end(clip, short_pauses):
+    said = []
+    sink = SinkOfTest("free")
+    follower = Follower(Source("a", "file:///clip.avi"), {}, [sink], said.append, 10.0, None)
+    follower.start()
+    until(lambda: said or not follower.running)
+    follower.stop()
+    assert said == [] and sink.is_complete and sink.kept == [0, 1]
