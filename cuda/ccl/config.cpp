@@ -80,7 +80,6 @@ Status validate_morphology(const Morphology& morphology) {
   return {};
 }
 
-/// The segment stage of a frame that makes bits.
 /// `name` begins the message.
 Status validate_size(const char* name, uint32_t width, uint32_t height, const Config& config) {
   if (width == config.width && height == config.height) {
@@ -91,6 +90,7 @@ Status validate_size(const char* name, uint32_t width, uint32_t height, const Co
               " pixels, not " + std::to_string(config.width) + "×" + std::to_string(config.height)};
 }
 
+/// The segment stage of a frame that makes bits.
 Status validate_segmentation(const FrameJob& job, const Config& config) {
   const Foreground foreground = job.settings.rule.foreground;
   if (foreground == Foreground::kLocal) {
