@@ -83,7 +83,7 @@ const Property kProperties[] = {
     {"event-hold", "2000000000", When::kControllable},
     {"threads", "0", When::kLive},
     {"pipeline-depth", "0", When::kLive},
-    {"features", "moments+perimeter+euler", When::kControllable},
+    {"features", "moments+perimeter+euler", When::kLive},
     {"metadata", "components", When::kLive},
     {"max-objects", "256", When::kControllable},
     {"label-map", "none", When::kLive},
