@@ -55,8 +55,6 @@ GstFlowReturn FramePath::push(GstBuffer* in, Properties properties, GstClockTime
     gst_buffer_unref(in);
     return flow;
   }
-  // If the depth has changed, prepare_engine() has drained.
-  in_flight_.resize(properties.pipeline_depth + 1);
   FrameInFlight& frame = in_flight_.next();
   frame.properties = properties;
   frame.in = in;
@@ -85,7 +83,11 @@ GstFlowReturn FramePath::prepare_engine(GstBuffer* in, Properties* properties) {
       return flow;
     }
   }
-  return negotiation_->configure_engine(properties) ? GST_FLOW_OK : GST_FLOW_ERROR;
+  if (!negotiation_->configure_engine(properties)) {
+    return GST_FLOW_ERROR;
+  }
+  in_flight_.resize(properties->pipeline_depth + 1);
+  return GST_FLOW_OK;
 }
 
 /// Moves the engine into the CUDA context of the first buffer after a negotiation.

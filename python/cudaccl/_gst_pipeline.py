@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy
 
+from cudaccl._property_values import whole_number
+
 _LOG = logging.getLogger("cudaccl.gst")
 
 _PULL_NS = 100_000_000  # the bus is looked at this often, and the keyboard
@@ -214,11 +216,13 @@ def _check_range(spec: Any, text: str) -> None:
 
     What is no number, GStreamer refuses itself; of a negative one it makes a large one where a property has no sign.
     """
+    if not hasattr(spec, "minimum"):
+        return
     try:
-        number = float(text) if isinstance(getattr(spec, "minimum", None), float) else int(text, 0)
+        number = float(text) if isinstance(spec.minimum, float) else whole_number(text)
     except ValueError:
         return
-    if not hasattr(spec, "minimum") or number < 0 <= spec.minimum:
+    if number is None or number < 0 <= spec.minimum:
         return
     if not spec.minimum <= number <= spec.maximum:
         raise PipelineError(f"{spec.name} is {text}; {_values(spec)}")

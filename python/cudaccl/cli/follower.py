@@ -138,7 +138,7 @@ class Follower:
 
     def _opens_again(self, stream: Stream) -> bool:
         """Cameras do. Files and launch lines have an end, but a launch line that was silent may have a camera."""
-        if self._content is not None or self._source.text.startswith("file:"):
+        if self._content is not None:
             return False
         return not self._source.is_launch_line or stream.stalled
 

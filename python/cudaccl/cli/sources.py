@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from cudaccl import _regions
 from cudaccl.cli.errors import UsageError
@@ -30,20 +31,24 @@ class Source:
     text: str  #: URI, device, file or launch line
 
     @property
-    def is_file(self) -> bool:
-        return os.path.isfile(self.text)
+    def path(self) -> str | None:
+        """Of a file; None: it is something else. The file of a URI may be missing."""
+        if os.path.isfile(self.text):
+            return self.text
+        uri = urlsplit(self.text)
+        return unquote(uri.path) if uri.scheme == "file" else None
 
     @property
     def is_launch_line(self) -> bool:
-        return not self.is_file and "://" not in self.text.split("!")[0] and not self.text.startswith("/dev/")
+        return self.path is None and "://" not in self.text.split("!")[0] and not self.text.startswith("/dev/")
 
     def content(self, properties: dict[str, str]) -> str | None:
         """Names what is read and how, so that a later process knows it again; None: it cannot be read again."""
-        if not self.is_file:
+        if self.path is None or not os.path.isfile(self.path):
             return None
-        status = os.stat(self.text)
+        status = os.stat(self.path)
         settings = " ".join(f"{name}={value}" for name, value in sorted(properties.items()))
-        return f"{os.path.realpath(self.text)} {status.st_size} {status.st_mtime_ns} {settings}"
+        return f"{os.path.realpath(self.path)} {status.st_size} {status.st_mtime_ns} {settings}"
 
 
 def parse_sources(texts: list[str]) -> list[Source]:
@@ -160,7 +165,7 @@ class Stream:
             def parts(self) -> tuple[Any, Any, Any]:
                 return self._gst.Gst, self._pipeline, self._sink
 
-        text = Path(source.text) if source.is_file else source.text
+        text = Path(source.path) if source.path is not None else source.text
         try:
             pipeline = Pipeline(text, None, False, {"name": source.name, **properties})
         except TypeError as error:

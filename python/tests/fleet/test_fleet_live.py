@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from gi.repository import Gst  # noqa: E402
 from cudaccl.fleet.figures import FleetFigures  # noqa: E402
 from cudaccl.fleet.follow import FollowActor  # noqa: E402
 from cudaccl.fleet.live import LiveRun  # noqa: E402
+from made import until  # noqa: E402
 from test_fleet_run import FLEET  # noqa: E402
 
 Gst.init(None)
@@ -31,13 +31,6 @@ if Gst.ElementFactory.find("cudaccl") is None:
     pytest.skip("GStreamer has no element cudaccl", allow_module_level=True)
 
 BALL = "videotestsrc is-live=true pattern=ball{} ! video/x-raw,width=160,height=120,framerate=50/1"
-
-
-def until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
 
 
 def lines_of(path):

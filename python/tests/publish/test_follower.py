@@ -112,7 +112,7 @@ def test_a_file_whose_last_frame_waits_at_a_signal_goes_on_later(clip):
     stop_all([follower], sinks)
     assert not follower.running and follower.error is None
     assert [sink.is_complete for sink in sinks] == [False, False]
-    assert [sink.kept for sink in sinks] == [[0, 1], [0]] and said == []
+    assert said == [] and [sink.kept for sink in sinks] == [[0, 1], [0]]
 
 
 def test_a_file_that_is_read_to_its_end_is_complete(clip):
@@ -181,6 +181,12 @@ def short_pauses(monkeypatch):
     monkeypatch.setattr(follower_module, "_LONGEST_PAUSE_S", 0.08)
 
 
+def follow_camera(sink, say):
+    follower = Follower(Source("cam", "rtsp://camera/live"), {}, [sink], say, 10.0, None)
+    follower.start()
+    return follower
+
+
 def pauses_of(said):
     return [text.split(" in ")[1] for text in said]
 
@@ -189,8 +195,7 @@ def test_pauses_grow_while_no_frame_comes(clip, monkeypatch, short_pauses):
     """However long it takes to find that out."""
     monkeypatch.setattr(follower_module, "Stream", SilentStream)
     said = []
-    follower = Follower(Source("cam", "rtsp://camera/live"), {}, [SinkOfTest("free")], said.append, 10.0, None)
-    follower.start()
+    follower = follow_camera(SinkOfTest("free"), said.append)
     until(lambda: len(said) >= 5)
     follower.stop()
     assert pauses_of(said)[:5] == [f"{pause} seconds" for pause in ("0.01", "0.02", "0.04", "0.08", "0.08")]
@@ -204,8 +209,7 @@ def test_pauses_begin_again_behind_frames(clip, monkeypatch, short_pauses):
 
     monkeypatch.setattr(follower_module, "Stream", Working)
     said = []
-    follower = Follower(Source("cam", "rtsp://camera/live"), {}, [SinkOfTest("free")], said.append, 10.0, None)
-    follower.start()
+    follower = follow_camera(SinkOfTest("free"), said.append)
     until(lambda: len(said) >= 3)
     follower.stop()
     assert set(pauses_of(said)) == {"0.01 seconds"}
@@ -215,8 +219,7 @@ def test_a_signal_ends_the_pause(clip, monkeypatch):
     monkeypatch.setattr(follower_module, "Stream", SilentStream)
     monkeypatch.setattr(follower_module, "_FIRST_PAUSE_S", 300.0)
     said = []
-    follower = Follower(Source("cam", "rtsp://camera/live"), {}, [SinkOfTest("free")], said.append, 10.0, None)
-    follower.start()
+    follower = follow_camera(SinkOfTest("free"), said.append)
     until(lambda: said)
     follower.stop()
     assert not follower.running and follower.error is None
@@ -240,8 +243,7 @@ class FullSink(SinkOfTest):
 def test_a_camera_is_opened_again_when_a_disk_has_room(clip, short_pauses):
     said = []
     sink = FullSink(2, 3)
-    follower = Follower(Source("cam", "rtsp://camera/live"), {}, [sink], said.append, 10.0, None)
-    follower.start()
+    follower = follow_camera(sink, said.append)
     until(lambda: sink.begun >= 5)
     follower.stop()
     assert follower.error is None and sink.kept[:4] == [0, 1, 0, 1]
@@ -249,17 +251,28 @@ def test_a_camera_is_opened_again_when_a_disk_has_room(clip, short_pauses):
 
 
 def test_a_disk_that_is_full_at_the_start_is_an_error(clip):
-    follower = Follower(Source("cam", "rtsp://camera/live"), {}, [FullSink(1)], print, 10.0, None)
-    follower.start()
+    follower = follow_camera(FullSink(1), print)
     until(lambda: not follower.running)
     assert isinstance(follower.error, SinkError)
 
 
-def test_the_uri_of_a_file_has_an_end(clip, short_pauses):
+def test_the_uri_of_a_file_is_the_file(clip, tmp_path, short_pauses):
+    file = tmp_path / "a clip.avi"
+    file.write_bytes(b"")
+    source = Source("a", file.as_uri())
+    assert source.content({"threshold": "9"}) == Source("a", str(file)).content({"threshold": "9"})
     said = []
     sink = SinkOfTest("free")
-    follower = Follower(Source("a", "file:///clip.avi"), {}, [sink], said.append, 10.0, None)
+    follower = Follower(source, {}, [sink], said.append, 10.0, None)
     follower.start()
     until(lambda: said or not follower.running)
     follower.stop()
     assert said == [] and sink.is_complete and sink.kept == [0, 1]
+
+
+def test_the_uri_of_a_missing_file_is_an_error():
+    pytest.importorskip("gi", reason="python3-gi is missing")
+    follower = Follower(Source("a", "file:///no/such.avi"), {}, [SinkOfTest("free")], print, 10.0, None)
+    follower.start()
+    until(lambda: not follower.running)
+    assert isinstance(follower.error, FileNotFoundError)

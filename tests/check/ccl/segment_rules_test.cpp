@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <random>
 
@@ -110,7 +111,6 @@ TEST(LearningRuleTest, TakesTheLearningTimeAtAnyFrameRate) {
 
 /// A background that is not seen any more is forgotten after the same number of learning times.
 TEST(LearningRuleTest, TheMixtureForgetsAtAnyFrameRate) {
-  using Lane = mixture::Pixel<WordLane>;
   for (const uint32_t learning_us : {20'000'000u, 600'000'000u, 2'000'000'000u}) {
     for (const uint32_t duration_us : {4'167u, 16'667u, 40'000u, 1'000'000u}) {
       MotionStep step;
@@ -120,7 +120,7 @@ TEST(LearningRuleTest, TheMixtureForgetsAtAnyFrameRate) {
       ModelState state{};
       state.is_begun = 1;
       state.age_us = kOldestUs;
-      Lane pixel = mixture::initialize<WordLane>({50, 128, 128}, 0, false);
+      mixture::Pixel<WordLane> pixel = mixture::initialize<WordLane>({50, 128, 128}, 0, false);
       double us = 0;
       const auto weight_of_old = [&] {
         uint32_t weight = 0;
@@ -134,8 +134,13 @@ TEST(LearningRuleTest, TheMixtureForgetsAtAnyFrameRate) {
         pixel = mixture::update<WordLane>(state.mixture, pixel, {200, 128, 128});
         us += duration_us;
       }
-      // The weight decays by kLearnedWeight of 65536 a learning time, and by what is pruned.
-      EXPECT_NEAR(us / learning_us, 13.6, 0.5) << learning_us << " " << duration_us;
+      // In a learning time, a weight w loses the part r of it, and what is pruned: w' = −r·w − r /
+      // kPrunePart.
+      const double rate = mixture::kLearnedWeight / 65536.0;
+      const double pruned = 1.0 / mixture::kPrunePart;
+      const double least = mixture::kBackgroundWeight / 65536.0;
+      const double learning_times = std::log((1 + pruned) / (least + pruned)) / rate;
+      EXPECT_NEAR(us / learning_us, learning_times, 0.5) << learning_us << " " << duration_us;
     }
   }
 }
