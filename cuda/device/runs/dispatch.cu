@@ -6,21 +6,31 @@
 
 #include "device/check.h"
 #include "device/launch.cuh"
+#include "device/runs/form.h"
 #include "device/runs/kernels.h"
 #include "device/runs/park.cuh"
-#include "device/runs/specialization.h"
 #include "device/runs/tile.cuh"
 
 namespace ccl::device::runs {
 
 namespace {
 
-Kernel kernel_for(const Purpose& purpose, uint32_t tile_width) {
-  if (has_full_filter(purpose.specialization)) {
-    return purpose.has_bits ? filtered_kernel_of_bits(purpose, tile_width)
-                            : filtered_kernel_of_pixels(purpose, tile_width);
+Kernel kernel_for(Form form, const Purpose& purpose) {
+  switch (form) {
+    case Form::kParked:
+      return kernel_of<Form::kParked>(purpose);
+    case Form::kPixels:
+      return kernel_of<Form::kPixels>(purpose);
+    case Form::kBits:
+      return kernel_of<Form::kBits>(purpose);
+    case Form::kFiltered:
+      return kernel_of<Form::kFiltered>(purpose);
+    case Form::kFilteredParked:
+      return kernel_of<Form::kFilteredParked>(purpose);
+    case Form::kGeneral:
+      break;
   }
-  return purpose.has_bits ? kernel_of_bits(purpose, tile_width) : kernel_of_pixels(purpose, tile_width);
+  return kernel_of<Form::kGeneral>(purpose);
 }
 
 Status get_attribute(cudaDeviceAttr attribute, int* value) {
@@ -59,16 +69,13 @@ Status find_occupancy(const Kernel& kernel, uint32_t tile_width, int* n_blocks) 
 /// Calls visit(kernel) for every kernel of frames of values, or of binary frames, until one fails.
 template <typename Visit>
 Status for_each_kernel(bool has_values, uint32_t tile_width, Visit visit) {
-  for (const bool has_bits : {false, true}) {
-    if (has_values && has_bits) {
+  for (const Form form : kForms) {
+    if (has_values && form == Form::kBits) {
       continue;
     }
     for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
       for (const bool has_features : {false, true}) {
-        for (const Specialization specialization : kSpecializations) {
-          CCL_RETURN_IF_ERROR(visit(
-              kernel_for({has_values, connectivity, has_features, specialization, has_bits}, tile_width)));
-        }
+        CCL_RETURN_IF_ERROR(visit(kernel_for(form, {has_values, connectivity, has_features, tile_width})));
       }
     }
   }
@@ -111,13 +118,11 @@ Status process_tiles(const Tiles& tiles, const uint32_t* frame_bits, uint32_t n_
   const Filter filter = full_filter != nullptr ? *full_filter : Filter::neutral();
   const uint32_t features = emitter.settings.features | features_of(filter);
   const Kernel kernel =
-      kernel_for({.has_values = tiles.frame.rule.foreground == Foreground::kValues,
+      kernel_for(form_of(tiles, frame_bits != nullptr, n_blocks, emitter, rule, full_filter != nullptr),
+                 {.has_values = tiles.frame.rule.foreground == Foreground::kValues,
                   .connectivity = emitter.settings.connectivity,
                   .has_features = features != 0 && emitter.emission != Emission::kNone,
-                  .specialization = specialization_of(tiles, frame_bits != nullptr, n_blocks, emitter, rule,
-                                                      full_filter != nullptr),
-                  .has_bits = frame_bits != nullptr},
-                 tiles.tile_width);
+                  .tile_width = tiles.tile_width});
   // The bits are what the previous kernel writes, and the first that this one reads.
   bool is_overlapped = false;
   if (frame_bits != nullptr) {

@@ -18,6 +18,7 @@
 
 #include "device/grid_barrier.cuh"
 #include "device/launch.cuh"
+#include "device/runs/form.h"
 #include "device/runs/label.cuh"
 #include "device/runs/measure.cuh"
 #include "device/runs/merge.cuh"
@@ -26,7 +27,6 @@
 #include "device/runs/park.cuh"
 #include "device/runs/publish.cuh"
 #include "device/runs/records.cuh"
-#include "device/runs/specialization.h"
 #include "device/runs/tile.cuh"
 
 namespace ccl::device::runs {
@@ -40,18 +40,22 @@ __device__ Connectivity connectivity_of(const KernelSettings& settings) {
 }
 
 /// Labels a tile and publishes it.
-template <bool kHasFeatures, bool kHasBits, typename Tile>
-__device__ void begin_tile(const Tiles& tiles, const uint32_t* frame_bits, const Place& place,
+template <bool kHasFeatures, typename Tile>
+__device__ void begin_tile(const Tiles& tiles, const uint32_t* frame_bits, bool has_bits, const Place& place,
                            Connectivity connectivity, Tile& tile) {
   uint32_t first_word = 0;
-  if constexpr (kHasBits) {
+  if (has_bits) {
     first_word = load_tile_word<Tile>(tiles, frame_bits, place, threadIdx.x);  // with the loads of the halo
   }
   if constexpr (kHasFeatures && Tile::kKind != RunKind::kValue) {
-    pack_halo<kHasBits>(tiles, frame_bits, place, tile);
+    if (has_bits) {
+      load_halo(tiles, frame_bits, place, tile);
+    } else {
+      pack_halo(tiles, place, tile);
+    }
   }
   BorderRoots<Tile> border_roots;
-  label_tile<kHasBits>(tiles, frame_bits, place, first_word, connectivity, tile, border_roots);
+  label_tile(tiles, frame_bits, has_bits, place, first_word, connectivity, tile, border_roots);
   publish_tile(tiles, place, tile, border_roots);
 }
 
@@ -126,17 +130,17 @@ __device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, cons
 }
 
 /// All steps of a frame that has a block for each tile.
-template <typename Tile, bool kHasFeatures, bool kHasBits, typename AnyFilter>
+template <typename Tile, bool kHasFeatures, typename AnyFilter>
 __device__ void process_resident(const Tiles& tiles, const Emitter& emitter, const PaintRule& rule,
                                  const AnyFilter& filter, Tile& tile, uint8_t* pixels,
-                                 const uint32_t* frame_bits) {
+                                 const uint32_t* frame_bits, bool has_bits) {
   constexpr uint32_t kWords = kHasFeatures ? TileSums::kAllWords : TileSums::kBasicWords;
   const GridBarrier barrier(tiles.arrivals);
   const Connectivity connectivity = connectivity_of<Tile>(emitter.settings);
   const Place place = place_of(tiles, blockIdx.x);
 
   reset_counts<AnyFilter>(emitter);
-  begin_tile<kHasFeatures, kHasBits>(tiles, frame_bits, place, connectivity, tile);
+  begin_tile<kHasFeatures>(tiles, frame_bits, has_bits, place, connectivity, tile);
   const auto batch = batch_from<kWords>(0, tile);
   clear_sums<Tile>(batch);
 
@@ -165,10 +169,10 @@ __device__ void process_resident(const Tiles& tiles, const Emitter& emitter, con
 }
 
 /// All steps of a frame that has more tiles than blocks.
-template <typename Tile, bool kHasFeatures, bool kHasBits, typename AnyFilter>
+template <typename Tile, bool kHasFeatures, typename AnyFilter>
 __device__ void process_parked(const Tiles& tiles, const Emitter& emitter, const PaintRule& rule,
                                const AnyFilter& filter, Tile& tile, uint8_t* pixels,
-                               const uint32_t* frame_bits) {
+                               const uint32_t* frame_bits, bool has_bits) {
   constexpr uint32_t kWords = kHasFeatures ? TileSums::kAllWords : TileSums::kBasicWords;
   const GridBarrier barrier(tiles.arrivals);
   const Connectivity connectivity = connectivity_of<Tile>(emitter.settings);
@@ -180,7 +184,7 @@ __device__ void process_parked(const Tiles& tiles, const Emitter& emitter, const
 
   reset_counts<AnyFilter>(emitter);
   for_each_tile([&](const Place& place) {
-    begin_tile<kHasFeatures, kHasBits>(tiles, frame_bits, place, connectivity, tile);
+    begin_tile<kHasFeatures>(tiles, frame_bits, has_bits, place, connectivity, tile);
     clear_nodes<kWords>(tiles, place, tile);
     park(tiles, place.index, tile);
   });
@@ -209,27 +213,29 @@ __device__ void process_parked(const Tiles& tiles, const Emitter& emitter, const
   });
 }
 
-/// `kHasFeatures`: whether a feature is asked for, or read by the filter. `kHasBits`: whether the frame is
-/// read from its bit image `frame_bits`. `filter` is the whole filter, which kernels of a full filter apply.
-template <typename Tile, bool kHasFeatures, Specialization kSpecialization, bool kHasBits>
+/// `kHasFeatures`: whether a feature is asked for, or read by the filter. `frame_bits`: the frame's bit
+/// image, or null. `filter` is the whole filter, which kernels of a full filter apply.
+template <typename Tile, bool kHasFeatures, Form kForm>
 __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiprocessor)
     process(Tiles tiles, Emitter emitter, PaintRule rule, uint8_t* pixels, const uint32_t* frame_bits,
             Filter filter) {
   extern __shared__ uint4 memory[];
   auto& tile = *reinterpret_cast<Tile*>(memory);
-  assume<kSpecialization>(tiles, emitter, rule);
-  if constexpr (kHasBits) {
+  assume<kForm>(tiles, emitter, rule);
+  const bool has_bits =
+      Tile::kKind != RunKind::kValue && (is_plain(kForm) ? kForm == Form::kBits : frame_bits != nullptr);
+  if (has_bits) {
     wait_for_previous_kernel();  // which writes the bits
   }
-  std::conditional_t<has_full_filter(kSpecialization), Filter, NoFullFilter> used_filter;
-  if constexpr (has_full_filter(kSpecialization)) {
+  std::conditional_t<has_full_filter(kForm), Filter, NoFullFilter> used_filter;
+  if constexpr (has_full_filter(kForm)) {
     used_filter = filter;
   }
-  if constexpr (has_resident_tiles(kSpecialization)) {
-    process_resident<Tile, kHasFeatures, kHasBits>(tiles, emitter, rule, used_filter, tile, pixels,
-                                                   frame_bits);
+  if constexpr (has_resident_tiles(kForm)) {
+    process_resident<Tile, kHasFeatures>(tiles, emitter, rule, used_filter, tile, pixels, frame_bits,
+                                         has_bits);
   } else {
-    process_parked<Tile, kHasFeatures, kHasBits>(tiles, emitter, rule, used_filter, tile, pixels, frame_bits);
+    process_parked<Tile, kHasFeatures>(tiles, emitter, rule, used_filter, tile, pixels, frame_bits, has_bits);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The settings as kernels get them. The filter is its limits of the area there. Kernels of a full filter
-/// (specialization.h) get the whole filter as another parameter. So a new condition of a filter leaves the
+/// (form.h) get the whole filter as another parameter. So a new condition of a filter leaves the
 /// parameters and the instructions of all other kernels as they are.
 #pragma once
 

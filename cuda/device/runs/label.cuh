@@ -56,10 +56,10 @@ __device__ void pack_pixels(const Tiles& tiles, const Place& place, Tile& tile) 
   }
 }
 
-template <bool kHasBits, typename Tile>
-__device__ void pack_tile(const Tiles& tiles, const uint32_t* frame_bits, const Place& place,
+template <typename Tile>
+__device__ void pack_tile(const Tiles& tiles, const uint32_t* frame_bits, bool has_bits, const Place& place,
                           uint32_t first_word, Tile& tile) {
-  if constexpr (kHasBits) {
+  if (has_bits) {
     store_tile(tiles, frame_bits, place, first_word, tile);
   } else {
     pack_pixels(tiles, place, tile);
@@ -336,11 +336,11 @@ __device__ void number_roots(Tile& tile) {
 
 /// Finds the components of the block's tile. `first_word`: of a bit image, load_tile_word() of the thread's
 /// first word.
-template <bool kHasBits, typename Tile>
-__device__ void label_tile(const Tiles& tiles, const uint32_t* frame_bits, const Place& place,
+template <typename Tile>
+__device__ void label_tile(const Tiles& tiles, const uint32_t* frame_bits, bool has_bits, const Place& place,
                            uint32_t first_word, Connectivity connectivity, Tile& tile,
                            BorderRoots<Tile>& border_roots) {
-  pack_tile<kHasBits>(tiles, frame_bits, place, first_word, tile);
+  pack_tile(tiles, frame_bits, has_bits, place, first_word, tile);
   __syncthreads();
   number_runs(tiles, tile);
   __syncthreads();

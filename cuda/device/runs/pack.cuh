@@ -116,12 +116,8 @@ __device__ void load_halo(const Tiles& tiles, const uint32_t* frame_bits, const 
 }
 
 /// Packs the pixels around the tile. Whole warps must call it.
-template <bool kHasBits, typename Tile>
-__device__ void pack_halo(const Tiles& tiles, const uint32_t* frame_bits, const Place& place, Tile& tile) {
-  if constexpr (kHasBits) {
-    load_halo(tiles, frame_bits, place, tile);
-    return;
-  }
+template <typename Tile>
+__device__ void pack_halo(const Tiles& tiles, const Place& place, Tile& tile) {
   auto& halo = tile.halo;
   const uint32_t n_side = tiles.rows + kWordBits;  // the row above and the tile's, in whole words
   for (uint32_t i = threadIdx.x; i < Tile::kWidth + 2 * n_side; i += blockDim.x) {

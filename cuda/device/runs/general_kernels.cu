@@ -3,8 +3,6 @@
 
 namespace ccl::device::runs {
 
-Kernel filtered_kernel_of_bits(const Purpose& purpose, uint32_t tile_width) {
-  return binary_kernel_of<true, true>(purpose, tile_width);
-}
+template Kernel kernel_of<Form::kGeneral>(const Purpose& purpose);
 
 }  // namespace ccl::device::runs

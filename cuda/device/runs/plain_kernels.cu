@@ -3,8 +3,7 @@
 
 namespace ccl::device::runs {
 
-Kernel kernel_of_bits(const Purpose& purpose, uint32_t tile_width) {
-  return binary_kernel_of<true, false>(purpose, tile_width);
-}
+template Kernel kernel_of<Form::kPixels>(const Purpose& purpose);
+template Kernel kernel_of<Form::kBits>(const Purpose& purpose);
 
 }  // namespace ccl::device::runs

@@ -3,8 +3,6 @@
 
 namespace ccl::device::runs {
 
-Kernel filtered_kernel_of_pixels(const Purpose& purpose, uint32_t tile_width) {
-  return pixel_kernel_of<true>(purpose, tile_width);
-}
+template Kernel kernel_of<Form::kParked>(const Purpose& purpose);
 
 }  // namespace ccl::device::runs

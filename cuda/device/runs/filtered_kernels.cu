@@ -3,8 +3,7 @@
 
 namespace ccl::device::runs {
 
-Kernel kernel_of_pixels(const Purpose& purpose, uint32_t tile_width) {
-  return pixel_kernel_of<false>(purpose, tile_width);
-}
+template Kernel kernel_of<Form::kFiltered>(const Purpose& purpose);
+template Kernel kernel_of<Form::kFilteredParked>(const Purpose& purpose);
 
 }  // namespace ccl::device::runs
