@@ -16,6 +16,10 @@ inline bool is_serialized(GstEvent* event) {
   return (static_cast<int>(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) != 0;
 }
 
+inline bool is_sticky(GstEvent* event) {
+  return (static_cast<int>(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_STICKY) != 0;
+}
+
 /// Whether a FLUSH_STOP event begins a new time, as after a seek.
 inline bool resets_time(GstEvent* flush_stop) {
   gboolean resets = FALSE;

@@ -18,6 +18,7 @@ FramePath::FramePath(GstBaseTransform* element, Backend* backend, Negotiation* n
       negotiation_(negotiation),
       statistics_(statistics),
       corrupt_frames_(GST_ELEMENT(element)),
+      held_events_(GST_BASE_TRANSFORM_SRC_PAD(element)),
       reporter_(element, statistics) {
   gst_pad_add_probe(GST_BASE_TRANSFORM_SRC_PAD(element), GST_PAD_PROBE_TYPE_BUFFER, mark_gap, this, nullptr);
 }
@@ -35,8 +36,7 @@ void FramePath::start() {
 
 void FramePath::begin_stream(std::string source, std::string object_type) {
   reporter_.begin_stream(std::move(source), std::move(object_type));
-  reset_background();
-  reset_tracks();
+  reset_time();
 }
 
 void FramePath::end_stream() {
@@ -315,6 +315,7 @@ bool FramePath::is_oldest_due() const {
 }
 
 GstFlowReturn FramePath::pop(GstBuffer** out) {
+  held_events_.send_due();
   return is_oldest_due() ? finish_oldest(out) : GST_FLOW_OK;
 }
 
@@ -332,6 +333,7 @@ GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
                            .labels = in_flight_.oldest().labels.get()};  // stay until the next push()
   GstBuffer* label_map = nullptr;
   *out = in_flight_.remove_oldest(&label_map);
+  held_events_.count_frame();
   leaves_after_gap_ = GST_BUFFER_IS_DISCONT(*out);
   if (const ccl::Status status = reporter_.report(frame, *out, label_map); !status.ok()) {
     gst_clear_buffer(out);
@@ -342,6 +344,7 @@ GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
 }
 
 GstFlowReturn FramePath::send_oldest() {
+  held_events_.send_due();
   GstBuffer* out = nullptr;
   const GstFlowReturn flow = finish_oldest(&out);
   return flow == GST_FLOW_OK ? gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(element_), out) : flow;
@@ -354,7 +357,18 @@ GstFlowReturn FramePath::drain() {
       return flow;
     }
   }
+  held_events_.send_due();
   return GST_FLOW_OK;
+}
+
+bool FramePath::hold_or_drain(GstEvent* event) {
+  const bool waits = in_flight_.size() > 0 && !held_events_.is_full() && may_wait(event);
+  if (waits) {
+    held_events_.add(event, in_flight_.size());
+  } else {
+    drain();
+  }
+  return waits;
 }
 
 /* Frames that do not leave */
@@ -365,6 +379,7 @@ void FramePath::flush() {
   }
   after_gap_ = after_gap_ || in_flight_.size() > 0;
   in_flight_.clear();
+  held_events_.discard();
 }
 
 void FramePath::drop_late(GstClockTime time) {

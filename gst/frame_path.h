@@ -11,6 +11,7 @@
 
 #include "backend.h"
 #include "corrupt_frames.h"
+#include "held_events.h"
 #include "in_flight.h"
 #include "label_map_pool.h"
 #include "negotiation.h"
@@ -38,9 +39,13 @@ class FramePath {
   /// If the oldest frame may not stay in flight, waits for it and attaches its records. The buffer is the
   /// caller's; otherwise *out does not change.
   GstFlowReturn pop(GstBuffer** out);
-  /// Finishes all frames in flight and sends them downstream; discards the rest after a failure.
+  /// Finishes all frames in flight and sends them downstream, and the events that wait behind them; discards
+  /// the rest after a failure.
   GstFlowReturn drain();
-  /// Discards all frames in flight.
+  /// Takes a serialized event if it may wait behind the frames in flight. Otherwise drains: the event is the
+  /// caller's.
+  bool hold_or_drain(GstEvent* event);
+  /// Discards all frames in flight, and the events that wait behind them.
   void flush();
   /// Counts a frame that was dropped because it was late. The frames in flight that are due at `time` leave
   /// with the next calls of pop().
@@ -52,8 +57,11 @@ class FramePath {
   void end_stream();
   /// The background model learns again from the next frame that uses it. Any thread may call it.
   void reset_background() { resets_background_ = true; }
-  /// All tracks end before the next frame that has `track`. Any thread may call it.
-  void reset_tracks() { resets_tracks_ = true; }
+  /// A new time begins: the same, and all tracks end before the next frame that has `track`.
+  void reset_time() {
+    resets_background_ = true;
+    resets_tracks_ = true;
+  }
 
  private:
   GstFlowReturn follow_context(GstBuffer* in);
@@ -83,6 +91,7 @@ class FramePath {
   CorruptFrames corrupt_frames_;
 
   InFlight in_flight_;
+  HeldEvents held_events_;
   guint depth_ = 0;                            ///< frames that may stay in flight
   GstClockTime frame_duration_ = 0;            ///< 0: unknown
   GstClockTime newest_ = GST_CLOCK_TIME_NONE;  ///< timestamp of the last frame that arrived

@@ -14,7 +14,8 @@
  */
 // The element as GStreamer sees it. Caps are in caps.h, what was negotiated in negotiation.h, and the way of
 // a frame in frame_path.h: submit_input_buffer() drains what must leave first, generate_output() pushes the
-// frame and pops the oldest one if more are in flight than may stay. Serialized events and queries drain.
+// frame and pops the oldest one if more are in flight than may stay. Serialized queries and most events
+// drain.
 #include "gstcudaccl.h"
 
 #include <gst/base/gstbasetransform.h>
@@ -321,16 +322,24 @@ static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection 
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->query(transform, direction, query);
 }
 
+/// Discards what is in flight. The source pad takes the sticky events of it when the flush has passed.
+static gboolean stop_flush(GstBaseTransform* transform, GstEvent* event) {
+  cudaccl::FramePath& path = GST_CUDA_CCL(transform)->priv->path;
+  if (cudaccl::resets_time(event)) {
+    path.reset_time();
+  }
+  const gboolean is_sent = GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->sink_event(transform, event);
+  path.flush();
+  return is_sent;
+}
+
 static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* event) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
-    priv->path.flush();
-    if (cudaccl::resets_time(event)) {
-      priv->path.reset_background();
-      priv->path.reset_tracks();
-    }
-  } else if (cudaccl::is_serialized(event)) {
-    priv->path.drain();
+    return stop_flush(transform, event);
+  }
+  if (cudaccl::is_serialized(event) && priv->path.hold_or_drain(event)) {
+    return TRUE;
   }
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
     GstCaps* caps = nullptr;
