@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "negotiation.h"
 
-#include <cstring>
-
 #include "caps.h"
 #include "gstcudaccl.h"
 
@@ -12,6 +10,38 @@ namespace {
 
 bool can_intersect(GstCaps* a, GstCaps* b) {
   return a != nullptr && b != nullptr && gst_caps_can_intersect(a, b);
+}
+
+const gchar* field_of(GstCaps* caps, const char* name) {
+  return gst_structure_get_string(gst_caps_get_structure(caps, 0), name);
+}
+
+/// Whether buffers have one field each, but the caps lack the feature that GStreamer demands for these.
+bool lacks_interlaced_feature(GstCaps* caps) {
+  return g_strcmp0(field_of(caps, "interlace-mode"), "alternate") == 0 &&
+         !gst_caps_features_contains(gst_caps_get_features(caps, 0), GST_CAPS_FEATURE_FORMAT_INTERLACED);
+}
+
+/// Why frames of these caps cannot be labelled. Empty if they can be; then *caps says what they are.
+std::string why_refused(GstCaps* in_caps, GstCaps* out_caps, ccl::Output output, FrameCaps* caps) {
+  if (lacks_interlaced_feature(in_caps)) {
+    return "Caps with interlace-mode=alternate need the feature format:Interlaced. If each buffer has one "
+           "field, upstream must add it, and deinterlace must come before this element. If each buffer has a "
+           "frame, upstream must set interlace-mode=progressive or interleaved";
+  }
+  const bool is_video = gst_video_info_from_caps(&caps->in, in_caps);
+  if (is_video && is_too_large(output, caps->in)) {
+    const std::string format = field_of(out_caps, "format");
+    const char* article = format[0] == 'B' || format[0] == 'G' ? "a " : "an ";
+    return "GStreamer cannot allocate " + (article + format) + " frame of 4 GiB or more";
+  }
+  if (!is_video || !gst_video_info_from_caps(&caps->out, out_caps)) {
+    return "Not caps of video frames";
+  }
+  if (GST_VIDEO_INFO_MULTIVIEW_MODE(&caps->in) == GST_VIDEO_MULTIVIEW_MODE_SEPARATED) {
+    return "A buffer of several separate views cannot be labelled";
+  }
+  return "";
 }
 
 }  // namespace
@@ -24,22 +54,10 @@ Negotiation::Negotiation(GstBaseTransform* element, Backend* backend, LiveProper
 
 bool Negotiation::set_caps(GstCaps* in_caps, GstCaps* out_caps) {
   FrameCaps caps;
-  if (gst_video_info_from_caps(&caps.in, in_caps) && is_too_large(live_->snapshot().output, caps.in)) {
-    const gchar* format = gst_structure_get_string(gst_caps_get_structure(out_caps, 0), "format");
-    GST_ELEMENT_ERROR(element_, STREAM, FORMAT,
-                      ("GStreamer cannot allocate %s %s frame of 4 GiB or more",
-                       strchr("BG", format[0]) != nullptr ? "a" : "an", format),
+  const std::string reason = why_refused(in_caps, out_caps, live_->snapshot().output, &caps);
+  if (!reason.empty()) {
+    GST_ELEMENT_ERROR(element_, STREAM, FORMAT, ("%s", reason.c_str()),
                       ("%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT, in_caps, out_caps));
-    return false;
-  }
-  if (!gst_video_info_from_caps(&caps.in, in_caps) || !gst_video_info_from_caps(&caps.out, out_caps)) {
-    GST_ELEMENT_ERROR(element_, STREAM, FORMAT, ("Not caps of video frames"),
-                      ("%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT, in_caps, out_caps));
-    return false;
-  }
-  if (GST_VIDEO_INFO_MULTIVIEW_MODE(&caps.in) == GST_VIDEO_MULTIVIEW_MODE_SEPARATED) {
-    GST_ELEMENT_ERROR(element_, STREAM, FORMAT, ("A buffer of several separate views cannot be labelled"),
-                      ("%" GST_PTR_FORMAT, in_caps));
     return false;
   }
   caps.in_is_cuda = is_cuda_caps(in_caps);

@@ -55,6 +55,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"TooHigh", "video/x-raw,format=GRAY8,width=16,height=32769,framerate=25/1"},
         Case{"DmaBuf", "video/x-raw(memory:DMABuf),format=NV12,width=16,height=16,framerate=25/1"},
         Case{"GlMemory", "video/x-raw(memory:GLMemory),format=NV12,width=16,height=16,framerate=25/1"},
+        Case{"Fields",
+             "video/x-raw(format:Interlaced),format=NV12,width=16,height=16,framerate=25/1,"
+             "interlace-mode=alternate"},
         Case{"Encoded", "image/jpeg,width=16,height=16,framerate=25/1"},
         Case{"Audio", "audio/x-raw,format=S16LE,rate=48000,channels=1"}),
     [](const auto& info) { return std::string(info.param.name); });
@@ -65,6 +68,17 @@ TEST(Caps, SeparateViewsAreRefusedWithAnElementError) {
   const Ref<GstMessage> error = h.message(GST_MESSAGE_ERROR);
   ASSERT_NE(error, nullptr);
   EXPECT_NE(text_of(error.get()).find("separate views"), std::string::npos) << text_of(error.get());
+}
+
+/// Some sources forget the caps feature of fields.
+TEST(Caps, FieldsWithoutTheirFeatureAreRefusedWithAnElementError) {
+  Harness h("output=mask");
+  EXPECT_FALSE(h.send_caps("GRAY8", 16, 16, "interlace-mode=alternate"));
+  const Ref<GstMessage> error = h.message(GST_MESSAGE_ERROR);
+  ASSERT_NE(error, nullptr);
+  for (const char* text : {"interlace-mode=alternate", "format:Interlaced", "deinterlace"}) {
+    EXPECT_NE(text_of(error.get()).find(text), std::string::npos) << text_of(error.get());
+  }
 }
 
 TEST(Caps, FramesOf4GiBAreRefusedWithAnElementError) {
