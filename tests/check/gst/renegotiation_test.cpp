@@ -263,4 +263,45 @@ TEST(Renegotiation, PassthroughThatUpstreamMustConvertFor) {
   }
 }
 
+/// An application changes the size in the middle of a negotiation, while frames are in flight: docs/live.md
+/// says how.
+TEST(Renegotiation, SizesThatChangeWithinANegotiation) {
+  Pipeline pipeline(
+      "videotestsrc num-buffers=40 ! videoscale "
+      "! capsfilter name=filter caps-change-mode=delayed caps=video/x-raw,width=64,height=48 "
+      "! cudaccl name=labels pipeline-depth=3 backend=" +
+          backend() + " ! appsink name=out sync=false",
+      GST_STATE_READY);
+  struct Filter {
+    Ref<GstElement> element;
+    int width = 64;
+  } filter{pipeline.element("filter")};
+  const Ref<GstElement> labels = pipeline.element("labels");
+  const Ref<GstPad> sink(gst_element_get_static_pad(labels.get(), "sink"));
+  gst_pad_add_probe(
+      sink.get(), static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH),
+      [](GstPad*, GstPadProbeInfo* info, gpointer data) {
+        if (GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) == GST_QUERY_CAPS) {
+          auto* filter = static_cast<Filter*>(data);
+          filter->width = filter->width == 64 ? 96 : 64;
+          const Ref<GstCaps> caps(gst_caps_new_simple("video/x-raw", "width", G_TYPE_INT, filter->width,
+                                                      "height", G_TYPE_INT, 48, nullptr));
+          g_object_set(filter->element.get(), "caps", caps.get(), nullptr);
+        }
+        return GST_PAD_PROBE_OK;
+      },
+      &filter, nullptr);
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  int frames = 0;
+  int changes = 0;
+  for (uint32_t width = 0; const Ref<GstSample> sample = pipeline.pull(); ++frames) {
+    const GstCudaCclInfo info = components_of(gst_sample_get_buffer(sample.get()));
+    changes += info.width != width ? 1 : 0;
+    width = info.width;
+  }
+  EXPECT_EQ(frames, 40);
+  EXPECT_GE(changes, 20);
+  EXPECT_EQ(pipeline.errors(), "");
+}
+
 }  // namespace cudaccl::test
