@@ -132,9 +132,11 @@ TEST(Caps, DownstreamRangesAreFixed) {
 /// A pipeline whose negotiation fails ends with an error on the bus.
 TEST(Caps, PipelineWithNothingInCommonEndsWithAnError) {
   Pipeline p("appsrc name=in format=time caps=\"" + caps_text("GRAY8", 16, 16) +
-             "\" ! cudaccl name=ccl backend=" + backend() +
-             " ! video/x-raw,format=RGBA ! appsink name=out sync=false");
+                 "\" ! cudaccl name=ccl backend=" + backend() +
+                 " ! video/x-raw,format=RGBA ! appsink name=out sync=false",
+             GST_STATE_READY);
   gst_util_set_object_arg(G_OBJECT(p.element("ccl").get()), "output", "labels");
+  gst_element_set_state(p.get(), GST_STATE_PLAYING);
   p.push(make_frame(noise(16, 16, 1), "GRAY8"));
   const Ref<GstBus> bus(gst_element_get_bus(p.get()));
   const Ref<GstMessage> error(gst_bus_timed_pop_filtered(bus.get(), 30 * GST_SECOND, GST_MESSAGE_ERROR));
