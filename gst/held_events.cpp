@@ -29,7 +29,7 @@ HeldEvents::~HeldEvents() {
 }
 
 void HeldEvents::send_due() {
-  const auto is_waiting = [this](const Held& held) { return held.after_frames > frames_left_; };
+  const auto is_waiting = [this](const Held& held) { return held.after_frames > sent_frames_; };
   const auto end = std::find_if(events_.begin(), events_.end(), is_waiting);
   std::for_each(events_.begin(), end, [this](const Held& held) { gst_pad_push_event(pad_, held.event); });
   events_.erase(events_.begin(), end);

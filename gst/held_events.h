@@ -26,9 +26,9 @@ class HeldEvents {
   /// Whether no other event may be added. Without this limit, events that no frame follows would pile up.
   bool is_full() const { return events_.size() >= kMostEvents; }
   /// Takes the event, which is due when `n_frames` more frames have left.
-  void add(GstEvent* event, guint n_frames) { events_.push_back({event, frames_left_ + n_frames}); }
+  void add(GstEvent* event, guint n_frames) { events_.push_back({event, sent_frames_ + n_frames}); }
   /// A frame leaves.
-  void count_frame() { ++frames_left_; }
+  void count_frame() { ++sent_frames_; }
   /// Sends the events that are due. The frames that were before them must have been pushed.
   void send_due();
   /// Discards all events. As in GStreamer's queues, the pad keeps those that are sticky, and sends them
@@ -40,12 +40,12 @@ class HeldEvents {
 
   struct Held {
     GstEvent* event;        ///< owned
-    uint64_t after_frames;  ///< the value of frames_left_ with which it is due
+    uint64_t after_frames;  ///< the value of sent_frames_ with which it is due
   };
 
   GstPad* const pad_;
   std::vector<Held> events_;
-  uint64_t frames_left_ = 0;
+  uint64_t sent_frames_ = 0;  ///< that the caller counted, ever
 };
 
 }  // namespace cudaccl
