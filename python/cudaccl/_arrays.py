@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy
@@ -179,3 +180,15 @@ def _bytes_of(array: Array) -> numpy.ndarray:
 def row_stride(image: Array, axis: int, row_bytes: int) -> int:
     """Bytes from one row to the next. A single row may have any stride."""
     return image.strides[axis] if image.shape[axis] > 1 else row_bytes
+
+
+def result_array(shape: tuple[int, ...], dtype: Any) -> numpy.ndarray:
+    """A new array whose memory, when nothing refers to it any more, serves a later one: see result_memory.h."""
+    dtype = numpy.dtype(dtype)
+    return numpy.ndarray(shape, dtype, _core.ResultMemory(math.prod(shape) * dtype.itemsize))
+
+
+def result_copy(array: numpy.ndarray) -> numpy.ndarray:
+    copy = result_array(array.shape, array.dtype)
+    copy[...] = array
+    return copy

@@ -19,6 +19,18 @@ class Memory:
     def export(self, shape: tuple[int, ...], kind: str, device_id: int) -> Any:
         """A capsule of DLPack; for one reader, as all of them. kind: i4 or u1."""
 
+class ResultMemory:
+    """Memory for a result on the host, read and written by the buffer protocol. Later results have it when it died."""
+
+    most_idle: int  #: bytes, of the process
+
+    def __init__(self, bytes: int) -> None: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    @staticmethod
+    def idle_bytes() -> int: ...
+    @staticmethod
+    def free_idle() -> None: ...
+
 class Imported:
     """An array of another library, by the capsule of its __dlpack__()."""
 

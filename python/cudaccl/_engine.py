@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from cudaccl import _core, _regions, _settings
-from cudaccl._arrays import Array, channels_of, check_image, check_labels, describe, row_stride
+from cudaccl._arrays import Array, channels_of, check_image, check_labels, describe, result_copy, row_stride
 from cudaccl._device_array import DeviceArray
 from cudaccl._result import Result
 from cudaccl._types import COMPONENT, EVENT, TRACK, DeviceError
@@ -30,7 +30,7 @@ _NOTHING = (0, 0)
 class _Planes:
     """The arrays that a frame's results are written into."""
 
-    __slots__ = ("labels", "ids", "image", "places", "steps", "on_device", "own")
+    __slots__ = ("labels", "ids", "image", "places", "steps", "on_device", "_own")
 
     def __init__(
         self, labels: Any, ids: Any, image: Any, places: list[tuple[int, int]], steps: list[int], on_device: bool,
@@ -42,7 +42,12 @@ class _Planes:
         self.places = places  #: address and stride of the three
         self.steps = steps  #: likewise, bytes from one image of a batch to the next one
         self.on_device = on_device
-        self.own = own or self  #: what the engine uses again: no array of the caller
+        self._own = own  # None, not self: a cycle would keep arrays from dying with their last user
+
+    @property
+    def own(self) -> _Planes:
+        """What the engine uses again: no array of the caller."""
+        return self._own or self
 
 
 class Engine:
@@ -398,7 +403,7 @@ class Engine:
 
     def _pop_of_batch(self) -> tuple[Any, ...]:
         *numbers, records, _, _ = self._core.pop()
-        return *numbers, numpy.frombuffer(records, COMPONENT).copy()
+        return *numbers, result_copy(numpy.frombuffer(records, COMPONENT))
 
 
 def _address(array: Any) -> int:

@@ -8,10 +8,8 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy
-
-from cudaccl import _settings
-from cudaccl._arrays import Array, describe
+from cudaccl import _core, _settings
+from cudaccl._arrays import Array, describe, result_array, result_copy
 from cudaccl._engine import Engine
 from cudaccl._result import Result
 
@@ -94,8 +92,9 @@ def label(
 
 
 def clear_engines() -> None:
-    """Frees the engines, and their memory, that `label()` keeps for this thread."""
+    """Frees what `label()` keeps: the engines of this thread, and the memory of results that died."""
     _engines().clear()
+    _core.ResultMemory.free_idle()
 
 
 class _OneImageEngine(Engine):
@@ -103,16 +102,17 @@ class _OneImageEngine(Engine):
 
     def _run(self, array: Array, image: Any) -> Result:
         self._prepare(array)
-        self._free.clear()
         if len(self._shape) == 3:
-            return self._run_batch(array, None)
-        self._push(array, image, None, None)
-        result = self.pop()
-        result.records = result.records.copy()
+            result = self._run_batch(array, None)
+        else:
+            self._push(array, image, None, None)
+            result = self.pop()
+            result.records = result_copy(result.records)
+        self._free.clear()
         return result
 
     def _array(self, shape: tuple[int, ...], dtype: Any, on_device: bool) -> Any:
-        return super()._array(shape, dtype, True) if on_device else numpy.empty(shape, dtype)
+        return super()._array(shape, dtype, True) if on_device else result_array(shape, dtype)
 
 
 def _engines() -> collections.OrderedDict[Any, _OneImageEngine]:

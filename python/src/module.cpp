@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine.h"
+#include "result_memory.h"
 
 namespace cudaccl_python {
 
@@ -62,6 +63,17 @@ int get_block_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 PyType_Slot block_slots[] = {
     {Py_bf_getbuffer, reinterpret_cast<void*>(get_block_buffer)},
+    {0, nullptr},
+};
+
+int get_result_buffer(PyObject* self, Py_buffer* view, int flags) {
+  const ResultMemory& memory = *nb::inst_ptr<ResultMemory>(self);
+  return PyBuffer_FillInfo(view, self, memory.data(), static_cast<Py_ssize_t>(memory.bytes()), /*readonly=*/0,
+                           flags);
+}
+
+PyType_Slot result_slots[] = {
+    {Py_bf_getbuffer, reinterpret_cast<void*>(get_result_buffer)},
     {0, nullptr},
 };
 
@@ -160,6 +172,11 @@ NB_MODULE(_core, module) {
       .def(nb::init<Engine&, bool, size_t>())
       .def_prop_ro("address", &Memory::address)
       .def("export", &export_array);
+  nb::class_<ResultMemory>(module, "ResultMemory", nb::type_slots(result_slots))
+      .def(nb::init<size_t>())
+      .def_prop_ro_static("most_idle", [](nb::handle) { return ResultMemory::kMostIdle; })
+      .def_static("idle_bytes", &ResultMemory::idle_bytes)
+      .def_static("free_idle", &ResultMemory::free_idle);
   module.def("algorithms", &algorithms);
   module.def("device_count", &device_count);
   module.def("has_cuda", [] { return cudaccl_has_cuda() != 0; });
