@@ -14,6 +14,7 @@ import argparse
 import csv
 import datetime
 import platform
+import resource
 import statistics
 import subprocess
 import sys
@@ -25,7 +26,7 @@ import numpy
 from methods import CPU_METHODS, GPU_METHODS, Missing
 
 COLUMNS = ["task", "method", "image", "width", "height", "connectivity", "components", "min_us", "median_us", "ratio",
-           "engine_us", "right", "repetitions"]
+           "engine_us", "right", "repetitions", "page_faults"]
 WARM_UPS = 3
 LEAST, MOST = 5, 200
 
@@ -39,16 +40,21 @@ def read_pgm(path):
     return numpy.frombuffer(pixels, numpy.uint8).reshape(height, width).copy()
 
 
+def page_faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
 def time_us(work, clock, budget_ms):
-    """(least, median, count) of the microseconds of as many calls as fit the budget."""
+    """(least, median, count) of the microseconds of as many calls as fit the budget, and the page faults of a call."""
     for _ in range(WARM_UPS):
         work()
     times = []
+    faults = page_faults()
     while len(times) < LEAST or (sum(times) < budget_ms * 1000 and len(times) < MOST):
         begin = clock()
         work()
         times.append((clock() - begin) / 1000)
-    return min(times), statistics.median(times), len(times)
+    return min(times), statistics.median(times), len(times), (page_faults() - faults) / len(times)
 
 
 def time_short_us(work, clock, budget_ms, calls=200):
@@ -57,8 +63,8 @@ def time_short_us(work, clock, budget_ms, calls=200):
         for _ in range(calls):
             work()
 
-    least, median, count = time_us(many, clock, budget_ms)
-    return least / calls, median / calls, count * calls
+    least, median, count, faults = time_us(many, clock, budget_ms)
+    return least / calls, median / calls, count * calls, faults / calls
 
 
 def is_same_partition(labels, expected):
@@ -85,7 +91,7 @@ def measure(path, methods, connectivity, clock, budget_ms):
         if prepared is None:
             continue
         work, labels_of = prepared
-        least, median, count = time_us(work, clock, budget_ms)
+        least, median, count, faults = time_us(work, clock, budget_ms)
         base.setdefault(method.task, median)
         right = is_same_partition(labels_of(), expected)
         engine_us = statistics.median(method.engine_us() for _ in range(20)) if method.engine_us else None
@@ -95,6 +101,7 @@ def measure(path, methods, connectivity, clock, budget_ms):
             "min_us": f"{least:.1f}", "median_us": f"{median:.1f}", "ratio": f"{median / base[method.task]:.2f}",
             "engine_us": "" if engine_us is None else f"{engine_us:.1f}",
             "right": {None: "", True: "yes", False: "no"}[right], "repetitions": count,
+            "page_faults": f"{faults:.1f}",
         }
 
 
@@ -107,12 +114,13 @@ def overhead(clock, budget_ms, methods):
         prepared = method.prepare(image, 8)
         if prepared is None:
             continue
-        least, median, count = time_short_us(prepared[0], clock, budget_ms)
+        least, median, count, faults = time_short_us(prepared[0], clock, budget_ms)
         base.setdefault(method.task, median)
         yield {
             "task": f"{method.task} overhead", "method": method.name, "image": "small", "width": 64, "height": 64,
             "connectivity": 8, "components": 1, "min_us": f"{least:.1f}", "median_us": f"{median:.1f}",
             "ratio": f"{median / base[method.task]:.2f}", "engine_us": "", "right": "", "repetitions": count,
+            "page_faults": f"{faults:.1f}",
         }
 
 
