@@ -8,8 +8,10 @@ namespace ccl {
 namespace {
 
 Status no_cuda() {
-  return {StatusCode::kUnsupported,
-          "this build of cudaccl has no CUDA backend; build it where nvcc is found"};
+  return {
+      StatusCode::kUnsupported,
+      "this build of cudaccl has no CUDA backend; build it where nvcc and an NVIDIA GPU are found, or with "
+      "nvcc and -Dcuda-archs=all"};
 }
 
 }  // namespace
