@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "regions.h"
+#include "without_gil.h"
 
 namespace cudaccl_python {
 
@@ -116,7 +117,7 @@ void Engine::configure(const nb::dict& values) {
   }
   CudacclStatus status;
   {
-    const nb::gil_scoped_release released;
+    const WithoutGil released;
     status = cudaccl_engine_configure(engine_, &config);
   }
   check(status);
@@ -176,7 +177,7 @@ void Engine::push(const Image& image, const Image& labels, const Image& ids, con
   }
   CudacclStatus status;
   {
-    const nb::gil_scoped_release released;
+    const WithoutGil released;
     status = cudaccl_engine_push(engine_, &frame);
   }
   check(status);
@@ -188,7 +189,7 @@ nb::tuple Engine::pop(nb::handle self) {
   cudaccl_result_init(&result, sizeof result);
   CudacclStatus status;
   {
-    const nb::gil_scoped_release released;
+    const WithoutGil released;
     status = cudaccl_engine_pop(engine_, &result);
   }
   check(status);
@@ -210,7 +211,7 @@ void Engine::flush() {
   const Use use(this);
   CudacclStatus status;
   {
-    const nb::gil_scoped_release released;
+    const WithoutGil released;
     status = cudaccl_engine_flush(engine_);
   }
   check(status);

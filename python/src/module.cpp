@@ -147,6 +147,7 @@ nb::tuple pop(nb::handle_t<Engine> self) {
 }  // namespace
 
 NB_MODULE(_core, module) {
+  nb::set_leak_warnings(false);  // a daemon thread may have engines and results when the interpreter ends
   nb::class_<Block>(module, "Block", nb::type_slots(block_slots));
   nb::class_<Imported>(module, "Imported")
       .def(nb::init<nb::ndarray<nb::ro>>())

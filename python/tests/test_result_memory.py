@@ -237,7 +237,7 @@ work()
 
 
 def test_end_of_the_interpreter():
-    """Results that live until, and after, the module is gone."""
+    """Results that live until, and after, the module is gone, and daemon threads that are in a call."""
     run(BEGIN + """
 import atexit, threading
 
@@ -250,5 +250,12 @@ sys.kept = cudaccl.label(image).labels[3:]
 numpy.kept = memoryview(cudaccl.label(image).labels)
 local = threading.local()
 local.result = cudaccl.label(image)
+
+def work():
+    while True:
+        work.result = cudaccl.label(image)
+
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
 atexit.register(lambda result=cudaccl.label(image): result.labels.fill(1))
 """)
