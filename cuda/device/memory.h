@@ -5,10 +5,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <thread>
 #include <utility>
 
 #include "device/check.h"
@@ -118,17 +116,7 @@ class Event {
   }
   /// Waits for the event. It polls at first: a sleeping thread wakes tens of microseconds late, and a frame
   /// may take only two hundred.
-  Status synchronize() const {
-    constexpr std::chrono::microseconds kSpinTime{300};
-    const auto start = std::chrono::steady_clock::now();
-    cudaError_t state = cudaEventQuery(event_);
-    while (state == cudaErrorNotReady && std::chrono::steady_clock::now() - start < kSpinTime) {
-      std::this_thread::yield();
-      state = cudaEventQuery(event_);
-    }
-    return state != cudaErrorNotReady ? check(state, "cudaEventQuery")
-                                      : check(cudaEventSynchronize(event_), "cudaEventSynchronize");
-  }
+  Status synchronize() const;
   cudaEvent_t get() const { return event_; }
   /// Returns the microseconds from `earlier` to this event; both must have occurred.
   Status elapsed_since(const Event& earlier, float* microseconds) const {
