@@ -116,8 +116,12 @@ void draw_outlines(const OutlineLayer& layer, const PixelBox& rows, const PixelL
 }  // namespace
 
 Drawing::Drawing(const Config& config, ThreadPool& pool)
-    : config_(config), pool_(pool), scale_(draw::scale_for(config.height)), font_(scale_) {
-  if (config.max_tracks > 0 && has_colors(config.output)) {
+    : config_(config), pool_(pool), scale_(draw::scale_for(config.height)) {
+  if (!has_colors(config.output)) {
+    return;  // nothing is drawn
+  }
+  font_.emplace(scale_);
+  if (config.max_tracks > 0) {
     for (Table* table : {&table_, &before_}) {
       table->trails = std::make_unique_for_overwrite<draw::Trail[]>(config.max_tracks);
       table->drawn = std::make_unique_for_overwrite<DrawnTrack[]>(config.max_tracks);
@@ -134,7 +138,7 @@ draw::TrackStyle Drawing::style_of(const Settings& settings) const {
           .draws_ids = settings.draw_ids,
           .draws_trails = settings.draw_trails,
           .scale = scale_,
-          .digits = font_.cells()};
+          .digits = font_->cells()};
 }
 
 /// Makes the table of this frame from that of the frame before.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "ccl/draw/font.h"
@@ -40,7 +41,7 @@ class Drawing {
   Config config_;
   ThreadPool& pool_;
   draw::Scale scale_;
-  draw::DigitFont font_;
+  std::optional<draw::DigitFont> font_;  ///< if pixels have colours
   Table table_;   ///< of the last frame that drew tracks
   Table before_;  ///< of the one before it
 };

@@ -26,25 +26,23 @@ class Differences {
   template <typename Integer>
   void integer(const char* field, Integer got, Integer want) {
     if (got != want) {
-      message_ << " " << field << " " << int64_t{got} << " instead of " << int64_t{want} << ";";
-      found_ = true;
+      text_ +=
+          std::string(" ") + field + " " + std::to_string(got) + " instead of " + std::to_string(want) + ";";
     }
   }
 
   void real(const char* field, float got, const Real& want) {
     if (!is_rounded(got, want)) {
-      message_ << " " << field << " " << testing::PrintToString(got) << " instead of "
-               << testing::PrintToString(static_cast<double>(want.value)) << ";";
-      found_ = true;
+      text_ += std::string(" ") + field + " " + testing::PrintToString(got) + " instead of " +
+               testing::PrintToString(static_cast<double>(want.value)) + ";";
     }
   }
 
-  bool found() const { return found_; }
-  std::string text() const { return message_.GetString(); }
+  /// Empty if there are none.
+  const std::string& text() const { return text_; }
 
  private:
-  testing::Message message_;
-  bool found_ = false;
+  std::string text_;
 };
 
 Differences compare(const CclComponent& got, const ExpectedRecord& want) {
@@ -110,7 +108,7 @@ testing::AssertionResult same_records(std::span<const CclComponent> got,
     return testing::AssertionFailure() << got.size() << " records instead of " << want.size();
   }
   for (size_t i = 0; i < got.size(); ++i) {
-    if (const Differences differences = compare(got[i], want[i]); differences.found()) {
+    if (const Differences differences = compare(got[i], want[i]); !differences.text().empty()) {
       return testing::AssertionFailure() << "record " << i << ":" << differences.text();
     }
   }

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "compare.h"
+#include "expectations.h"
 #include "fixture.h"
 #include "images.h"
 #include "oracle.h"
@@ -34,8 +36,13 @@ class ExactTest : public testing::TestWithParam<LabelerCase> {
     return roots ? same_map(got.labels, want.labels, image, "label") : roots;
   }
 
+  testing::AssertionResult has_labels(const Image& image, const Settings& settings) {
+    return has_labels(expectations().labels(image, settings), image, settings);
+  }
+
   /// Whether the frame's counts and records are the expected ones.
-  testing::AssertionResult has_records(const ExpectedFrame& want, const Image& image,
+  testing::AssertionResult has_records(const ExpectedFrame& want,
+                                       const std::vector<ExpectedRecord>& want_records, const Image& image,
                                        const Settings& settings) {
     const Outcome& got = runner_.run(image, settings);
     FrameCounts want_counts = expect_counts(want, settings);
@@ -46,8 +53,18 @@ class ExactTest : public testing::TestWithParam<LabelerCase> {
              << image.name << ": " << testing::PrintToString(got.counts) << ", overflow " << got.overflow
              << " instead of " << testing::PrintToString(want_counts) << ", " << overflow;
     }
-    return same_records(got.records, expect_records(want, settings, runner_.config.max_components))
-           << image.name;
+    return same_records(got.records, want_records) << image.name;
+  }
+  testing::AssertionResult has_records(const Image& image, const Settings& settings) {
+    return has_records(expectations().labels(image, settings),
+                       expectations().records(image, settings, runner_.config.max_components), image,
+                       settings);
+  }
+
+  /// Of all labelers' tests of this program.
+  static Expectations& expectations() {
+    static Expectations expectations;
+    return expectations;
   }
 
   FrameRunner runner_;
