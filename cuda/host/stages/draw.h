@@ -42,8 +42,8 @@ class Drawing {
   ThreadPool& pool_;
   draw::Scale scale_;
   std::optional<draw::DigitFont> font_;  ///< if pixels have colours
-  Table table_;   ///< of the last frame that drew tracks
-  Table before_;  ///< of the one before it
+  Table table_;                          ///< of the last frame that drew tracks
+  Table before_;                         ///< of the one before it
 };
 
 }  // namespace ccl::host
