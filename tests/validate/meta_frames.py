@@ -50,7 +50,6 @@ class Meta:
 class Frame:
     """A buffer with its metadata; boxes are (left, top, right, bottom)."""
 
-    pts: int
     meta: Meta | None
     regions: list  # boxes of regions of interest, by id
     objects: list | None  # boxes of detection objects; None without the analytics library
@@ -109,7 +108,7 @@ def objects_of(buffer):
 
 
 def frame_of(buffer, ids):
-    return Frame(buffer.pts, meta_of(buffer), regions_of(buffer, ids), objects_of(buffer))
+    return Frame(meta_of(buffer), regions_of(buffer, ids), objects_of(buffer))
 
 
 def pixels_of(sample):

@@ -36,19 +36,17 @@ def column():
     return known[-1]
 
 
-def frame_before(before, pts):
-    """The labelled frame that an output frame shows."""
-    return [frame for frame in before if frame.pts <= pts][-1]
-
-
 def verdicts_of(line):
     """The worst verdict of all frames, by kind, and what is wrong with the records."""
     before, after = through(line)
     assert after, "no frame came out"
+    # By number: an element may change time stamps, as x264enc does.
+    labelled = {frame.meta.others["frame"]: frame.meta for frame in before}
     seen, reason = {kind: [] for kind in KINDS}, ""
     for frame in after:
+        original = labelled[frame.meta.others["frame"]] if frame.meta else None
         try:
-            seen["records"].append(verdict_of_records(frame_before(before, frame.pts).meta, frame))
+            seen["records"].append(verdict_of_records(original, frame))
         except Wrong as wrong:
             seen["records"].append("wrong")
             reason = str(wrong)
