@@ -11,6 +11,7 @@ import pyarrow.parquet
 
 from cudaccl._types import (
     COMPONENT, GREY, NO_COMPONENT, POLYGON, POLYGON_KINDS, TRACK, VERTEX, ComponentFlag, TrackFlag)
+from cudaccl.publish.arrow_columns import column, lists, lists_of_names
 from cudaccl.publish.columns import COMPONENT_COLUMNS, GREY_COLUMNS, NANOSECONDS, PIXELS, TRACK_COLUMNS, Columns
 from cudaccl.publish.report import SCHEMA, Report, events_as_dicts, flag_names, zone_names
 
@@ -67,16 +68,16 @@ def tables(reports: list[Report]) -> dict[str, pyarrow.Table]:
 
 def _table(name: str, columns: dict[str, Any]) -> pyarrow.Table:
     schema = SCHEMAS[name]
-    arrays = [column if isinstance(column, pyarrow.Array) else pyarrow.array(column, field.type)
-              for field in schema for column in [columns[field.name]]]
+    arrays = [values if isinstance(values, pyarrow.Array) else column(values, field.type)
+              for field in schema for values in [columns[field.name]]]
     return pyarrow.Table.from_arrays(arrays, schema=schema)
 
 
 def _key(reports: list[Report], counts: list[int]) -> dict[str, Any]:
     """The columns of the key, where the rows of each frame are so many."""
-    rows = pyarrow.array(numpy.repeat(numpy.arange(len(reports)), counts))
-    return {name: pyarrow.array([getattr(report, name) for report in reports], SCHEMAS["frames"].field(name).type)
-            .take(rows) for name in ("source", "run", "frame", "pts")}
+    rows = column(numpy.repeat(numpy.arange(len(reports)), counts), pyarrow.int64())
+    return {field.name: column([getattr(report, field.name) for report in reports], field.type).take(rows)
+            for field in _KEY}
 
 
 def _joined(arrays: list[numpy.ndarray], dtype: numpy.dtype) -> numpy.ndarray:
@@ -87,14 +88,14 @@ def _joined(arrays: list[numpy.ndarray], dtype: numpy.dtype) -> numpy.ndarray:
 
 
 def _columns(records: numpy.ndarray, columns: Columns) -> dict[str, Any]:
-    return {name: numpy.ascontiguousarray(records[field]) for name, (field, _) in columns.items()}
+    return {name: records[field] for name, (field, _) in columns.items()}
 
 
 def _flags(records: numpy.ndarray, flags: type[ComponentFlag] | type[TrackFlag]) -> dict[str, Any]:
     """The column, made of the few lists that differ."""
     values, which = numpy.unique(records["flags"], return_inverse=True)
-    lists = pyarrow.array([flag_names(flags, value) for value in values.tolist()], _NAMES)
-    return {"flags": lists.take(pyarrow.array(which))}
+    names = lists_of_names([flag_names(flags, value) for value in values.tolist()])
+    return {"flags": names.take(column(which, pyarrow.int64()))}
 
 
 def _frames(reports: list[Report]) -> pyarrow.Table:
@@ -119,14 +120,15 @@ def _grey(reports: list[Report], counts: list[int]) -> dict[str, Any]:
         raise ValueError("each component needs its grey statistics")
     is_missing = numpy.repeat([report.grey is None for report in reports], counts).astype(bool)
     found = _columns(_joined(arrays, GREY), GREY_COLUMNS)
-    return {name: pyarrow.array(values, mask=is_missing) for name, values in found.items()}
+    types = SCHEMAS["components"]
+    return {name: column(values, types.field(name).type, is_missing) for name, values in found.items()}
 
 
 def _polygons(reports: list[Report]) -> pyarrow.Table:
     """With the ids of their components, as in JSON."""
     records = _joined([report.polygons for report in reports], POLYGON)
     columns = _key(reports, [len(report.polygons) for report in reports])
-    columns["label"] = numpy.ascontiguousarray(records["label"])
+    columns["label"] = records["label"]
     columns["id"] = [
         id_ for report in reports
         for ids in [dict(zip(report.components["label"].tolist(), report.components["id"].tolist()))]
@@ -135,10 +137,8 @@ def _polygons(reports: list[Report]) -> pyarrow.Table:
     vertices = _joined(
         [report.vertices[first:first + count] for report in reports
          for first, count in zip(report.polygons["first"].tolist(), report.polygons["n_vertices"].tolist())], VERTEX)
-    ends = pyarrow.array(numpy.concatenate([[0], numpy.cumsum(records["n_vertices"], dtype="i8")]), pyarrow.int32())
     for name in ("x", "y"):
-        values = pyarrow.array(numpy.ascontiguousarray(vertices[name]))
-        columns[f"vertices_{name}"] = pyarrow.ListArray.from_arrays(ends, values)
+        columns[f"vertices_{name}"] = lists(column(vertices[name], pyarrow.float32()), records["n_vertices"])
     return _table("polygons", columns)
 
 
@@ -146,9 +146,9 @@ def _tracks(reports: list[Report]) -> pyarrow.Table:
     records = _joined([report.tracks for report in reports], TRACK)
     columns = _key(reports, [len(report.tracks) for report in reports]) | _columns(records, TRACK_COLUMNS)
     columns |= _flags(records, TrackFlag)
-    columns["component"] = pyarrow.array(columns["component"], mask=records["component"] == NO_COMPONENT)
-    columns["zones"] = [
-        zone_names(report.zones, bits) for report in reports for bits in report.tracks["zones"].tolist()]
+    columns["component"] = column(records["component"], pyarrow.uint32(), records["component"] == NO_COMPONENT)
+    columns["zones"] = lists_of_names(
+        [zone_names(report.zones, bits) for report in reports for bits in report.tracks["zones"].tolist()])
     return _table("tracks", columns)
 
 

@@ -178,6 +178,21 @@ def test_parquet_refuses_other_arrays(tmp_path):
         parquet_schema.tables([replace(made, grey=made.grey[:1])])
 
 
+@pytest.mark.parametrize("error", ["ImportError", "ValueError", "AttributeError"])
+def test_parquet_does_not_import_pandas(tmp_path, error):
+    """A pandas that was built for another NumPy fails with any of these."""
+    pytest.importorskip("pyarrow", reason="pyarrow is missing")
+    broken = tmp_path / "pandas.py"
+    broken.write_text(f"print('pandas is imported')\nraise {error}('built for another NumPy')\n")
+    code = ("from cudaccl.publish import ParquetSink; from made import report, report_with_shapes;"
+            "s = ParquetSink('out'); s.put(report()); s.put(report_with_shapes(frame=1)); s.close(); print(s.error)")
+    path = os.pathsep.join([str(tmp_path), str(Path(__file__).parent)])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path,
+                          env=os.environ | {"PYTHONPATH": path})
+    assert (done.returncode, done.stdout) == (0, "None\n"), done.stdout + done.stderr
+    assert_parquet_has(tmp_path / "out", [report().as_dict(), report_with_shapes(frame=1).as_dict()])
+
+
 def test_parquet_has_units_and_bounded_row_groups(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
     sink = ParquetSink(tmp_path, "long")
