@@ -196,7 +196,7 @@ def _element(gst: Any, properties: dict[str, Any]) -> str:
     element = gst.ElementFactory.make("cudaccl")
     if element is None:
         raise MissingElement(
-            "GStreamer has no element cudaccl: install the plugin (gstreamer1.0-cudaccl), or set GST_PLUGIN_PATH to the"
+            "GStreamer has no element cudaccl: build and install the plugin, see README.md, or set GST_PLUGIN_PATH to the"
             " folder of libgstcudaccl.so"
         )
     words = ["cudaccl"]
