@@ -6,10 +6,13 @@ import threading
 import numpy
 import pytest
 import scipy.ndimage
+import skimage
+from numpy.lib import NumpyVersion
 from skimage import measure
 
 import cudaccl
 
+SKIMAGE = NumpyVersion(skimage.__version__)
 RANDOM = numpy.random.default_rng(20)
 SQUARE = numpy.ones((3, 3), int)
 
@@ -149,7 +152,9 @@ def test_table_is_that_of_scikit_image(name, connectivity):
     own = {"id", "age", "flags", "perimeter_edges", "euler_number_4"}
     names = {column.split("-")[0] for column in table} - own
     assert ("euler_number" in names) == (connectivity == 8)
-    expected = measure.regionprops_table(result.labels, properties=tuple(sorted(names)))
+    if SKIMAGE < "0.20.0":
+        own.add("num_pixels")
+    expected = measure.regionprops_table(result.labels, properties=tuple(sorted(names - own)))
     for column, values in table.items():
         if column.split("-")[0] in own:
             continue
@@ -174,6 +179,7 @@ def tolerance(column, records):
     return 2e-6 * largest
 
 
+@pytest.mark.skipif(SKIMAGE < "0.21.0", reason="scikit-image before 0.21 has the other sign")
 def test_orientation_of_even_shapes():
     """Where both moments are equal, the sign of the third one decides, as in scikit-image."""
     image = numpy.zeros((12, 40), bool)
@@ -290,12 +296,15 @@ class Speaker:
 
 
 def test_dlpack_on_the_host():
-    numpy.testing.assert_array_equal(cudaccl.label(Speaker(IMAGES["blobs"])).labels, measure.label(IMAGES["blobs"]))
+    image = IMAGES["blobs"].astype(numpy.uint8)
+    numpy.testing.assert_array_equal(cudaccl.label(Speaker(image)).labels, measure.label(image))
 
 
 @pytest.mark.parametrize("dtype", [bool, numpy.uint8, numpy.uint16])
 def test_page_locked_dlpack(dtype):
     """An array that only DLPack describes: its capsule is read by the module."""
+    if dtype is bool and NumpyVersion(numpy.__version__) < "1.25.0":
+        pytest.skip("NumPy before 1.25 has no DLPack of bool")
     locked = type("Locked", (Speaker,), {"__dlpack_device__": lambda self: (3, 0)})
     image = numpy.zeros((240, 400), dtype)
     image[:, :333] = IMAGES["blobs"]
