@@ -41,7 +41,9 @@ def command(*arguments, **options):
 
 
 def start(*arguments):
-    return subprocess.Popen([*CUDACCL, *map(str, arguments)], stderr=subprocess.PIPE, text=True)
+    # A shell starts what runs in its background, as these tests may, with SIGINT ignored.
+    command = ["env", "--default-signal=INT", *CUDACCL, *map(str, arguments)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
 def lines_of(path):
