@@ -231,12 +231,14 @@ class Stream:
 
     def expected_frames(self) -> int | None:
         """From the duration and the frame rate; None: not known. While frames flow."""
+        from cudaccl._gst_pipeline import gstreamer
+
         caps = self._sink.get_static_pad("sink").get_current_caps()
         known, duration = self._pipeline.query_duration(self._gst.Format.TIME)
         if caps is None or not known or duration <= 0:
             return None
-        known, numerator, denominator = caps.get_structure(0).get_fraction("framerate")
-        return round(duration / _NS * numerator / denominator) or None if known else None
+        video = gstreamer().GstVideo.VideoInfo.new_from_caps(caps)
+        return round(duration / _NS * video.fps_n / video.fps_d) or None
 
     def stats(self) -> dict[str, Any]:
         """The element's property `stats`: its numbers."""

@@ -75,7 +75,8 @@ def make_index(path: str, stall: float) -> VideoIndex:
         for sample in _samples(gst, pipeline, sink, stall):
             buffer = sample.get_buffer()
             if caps is None:
-                caps, segment = sample.get_caps().get_structure(0).get_name(), sample.get_segment().copy()
+                # Not get_structure(), which returns no structure in the bindings of GStreamer 1.26.
+                caps, segment = sample.get_caps().to_string().split(",")[0], sample.get_segment().copy()
             elif not segment.is_equal(sample.get_segment()):
                 obstacle = obstacle or "its times begin again within the file"
             if buffer.pts == gst.CLOCK_TIME_NONE:
@@ -116,7 +117,7 @@ def _parser(gst: Any, path: str) -> Iterator[tuple[Any, Any]]:
     def link(_bin: Any, pad: Any) -> None:
         caps = pad.get_current_caps() or pad.query_caps(None)
         target = sink.get_static_pad("sink")
-        if caps.get_size() and caps.get_structure(0).get_name().startswith(("video/", "image/")):
+        if caps.to_string().startswith(("video/", "image/")):
             if not target.is_linked():
                 pad.link(target)
                 return
