@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Draws ccl-bench's CSV as SVG, with matplotlib:
 
-    plot.py tests/benchmarks/results/h200/graph.csv --out docs
+    plot.py tests/benchmarks/results/h200 --out docs
 
-writes labelers.svg (every image of every labeler at one size), sizes.svg (time against pixels) and density.svg
-(noise of each granularity against its density).
+writes labelers.svg (every image of every labeler at one size) and density.svg (noise of each granularity against its
+density), from the files of these names in the folder.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
 from results import Results, algorithm_name, by_algorithm, mean, size_name, worst  # noqa: E402
+from save_figure import save  # noqa: E402
 
 # Okabe and Ito's colours, which colour-blind readers can distinguish.
 BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"
@@ -31,11 +32,12 @@ NOISE = re.compile(r"g(\d+)_d(\d+)$")
 
 def style():
     plt.rcParams.update({
-        "font.size": 10, "font.family": "DejaVu Sans", "text.color": TEXT, "axes.labelcolor": TEXT,
+        # Verdana has the widths of DejaVu Sans, so that text fits where a reader lacks the latter.
+        "font.size": 10, "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans", "Verdana"],
+        "text.color": TEXT, "axes.labelcolor": TEXT,
         "axes.edgecolor": FAINT, "axes.spines.top": False, "axes.spines.right": False, "xtick.color": TEXT,
         "ytick.color": TEXT, "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.titlesize": 12,
-        # The same CSV gives the same file, so that a change in a plot is a change in figures.
-        "svg.hashsalt": "cudaccl", "svg.fonttype": "path", "figure.facecolor": "white"})
+        "svg.hashsalt": "cudaccl", "svg.fonttype": "none", "figure.facecolor": "white"})
 
 
 def with_unit(microseconds, _=None):
@@ -62,33 +64,7 @@ def readable(image):
 
 
 def caption(figure, results, text):
-    facts = results.facts
-    figure.text(0.01, 0.01, f"{text} {results.machine()}; commit {facts.get('commit', '?')}, {facts.get('date', '?')}",
-                fontsize=7.5, color=FAINT)
-
-
-def spread(values, gap):
-    """Moves labels apart: positions as near to `values` as a gap between neighbours allows."""
-    order = sorted(range(len(values)), key=lambda i: values[i])
-    placed = list(values)
-    for _ in range(200):
-        for low, high in zip(order, order[1:]):
-            missing = gap - (placed[high] - placed[low])
-            if missing > 0:
-                placed[low] -= missing / 2
-                placed[high] += missing / 2
-    return placed
-
-
-def label_ends(axes, ends):
-    """Names lines at their right ends, in their colours. `ends`: (x, y, text, colour, is_bold)."""
-    to_pixels, to_data = axes.transData.transform, axes.transData.inverted().transform
-    points = [to_pixels((x, y)) for x, y, *_ in ends]
-    gap = 14 * axes.figure.dpi / 100
-    for (x, y, text, color, is_bold), (px, _), new_y in zip(ends, points, spread([p[1] for p in points], gap)):
-        axes.annotate(text, (x, y), xytext=to_data((px + 12, new_y)), textcoords="data", color=color, va="center",
-                      fontsize=9, fontweight="bold" if is_bold else "normal", annotation_clip=False,
-                      arrowprops={"arrowstyle": "-", "color": color, "lw": 0.5, "shrinkA": 1, "shrinkB": 2})
+    figure.text(0.01, 0.01, f"{text} {results.machine()}; {results.origin()}", fontsize=7.5, color=FAINT)
 
 
 def draw_labelers(results, size):
@@ -101,14 +77,16 @@ def draw_labelers(results, size):
     for y, name in enumerate(names):
         rows = groups[name]
         axes.axhline(y, color=RULE, lw=0.6, zorder=0)
+        dots = {}
         for i, row in enumerate(sorted(rows, key=lambda row: row.image)):
             # A little up and down, in a fixed pattern, so that equal times do not hide one another.
-            axes.plot(row.median_us, y + ((i * 7) % 11 - 5) * 0.045, "o", ms=3.2, mew=0, alpha=0.75,
-                      color=kind(row.image)[1])
+            dots.setdefault(kind(row.image)[1], []).append((row.median_us, y + ((i * 7) % 11 - 5) * 0.045))
+        for color, points in dots.items():
+            axes.plot(*zip(*points), "o", ms=3.2, mew=0, alpha=0.75, color=color)
         middle, slowest = mean(rows), worst(rows)
         axes.plot([middle, middle], [y - 0.36, y + 0.36], color=TEXT, lw=2.2, solid_capstyle="butt")
         axes.text(slowest.median_us * 1.07, y, readable(slowest.image), fontsize=7.5, color=FAINT, va="center")
-    axes.set_yticks(range(len(names)), [f"{algorithm_name(name)}  {with_unit(mean(groups[name]))}" for name in names])
+    axes.set_yticks(range(len(names)), [f"{algorithm_name(name)} {with_unit(mean(groups[name]))}" for name in names])
     for tick, name in zip(axes.get_yticklabels(), names):
         tick.set_fontweight("bold" if name == OURS else "normal")
     axes.tick_params(axis="y", length=0)
@@ -122,8 +100,8 @@ def draw_labelers(results, size):
                     fontweight="bold", fontsize=12)
     draw_kinds(axes)
     figure.tight_layout(rect=(0, 0.045, 1, 1))
-    what = "; NPP and CuPy give labels only" if peers else ""
-    caption(figure, results, f"A dot is an image, the bar their geometric mean{what}.")
+    what = "; NPP, CuPy: labels only" if peers else ""
+    caption(figure, results, f"A dot: an image; the bar: their geometric mean{what}.")
     return figure
 
 
@@ -145,47 +123,10 @@ def draw_kinds(axes):
         x += 0.035 + 0.0135 * len(name)
 
 
-def draw_sizes(results):
-    """Geometric mean against the number of pixels, both logarithmic."""
-    sizes = results.sizes()
-    images = set.intersection(*({row.image for row in results.labelers(size=size)} for size in sizes))
-    groups = {size: by_algorithm(row for row in results.labelers(size=size) if row.image in images)
-              for size in sizes}
-    n_images = len(next(iter(groups[sizes[0]].values())))
-    figure, axes = plt.subplots(figsize=(9, 5.6))
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    ends = []
-    for name in sorted(set().union(*groups.values())):
-        points = [(s[0] * s[1] / 1e6, mean(groups[s][name])) for s in sizes if name in groups[s]]
-        color = COLORS.get(name, FAINT)
-        axes.plot(*zip(*points), "o-", color=color, lw=2.6 if name == OURS else 1.4, ms=5 if name == OURS else 3.5,
-                  zorder=3 if name == OURS else 2)
-        ends.append((*points[-1], name, color, name == OURS))
-    floors = [(s[0] * s[1] / 1e6, results.floor(s)) for s in sizes if results.floor(s)]
-    if floors:
-        axes.plot(*zip(*floors), color=TEXT, lw=1, ls=(0, (4, 3)))
-        ends.append((*floors[-1], "floor: 1 B in, 4 B out", TEXT, False))
-    pixels = [s[0] * s[1] / 1e6 for s in sizes]
-    start = min(y for _, y, *_ in ends) * pixels[0] / pixels[-1] * 0.6
-    linear = [start * x / pixels[0] for x in pixels]
-    axes.plot(pixels, linear, color=FAINT, lw=1, ls=":")
-    ends.append((pixels[-1], linear[-1], "linear", FAINT, False))
-    axes.set_xticks(pixels, [size_name(s) for s in sizes])
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.minorticks_off()
-    axes.grid(axis="y", color=RULE, lw=0.6)
-    log_time_axis(axes.yaxis)
-    axes.set_title("Time against pixels")
-    figure.tight_layout(rect=(0, 0.035, 0.80, 1))
-    figure.canvas.draw()
-    label_ends(axes, ends)
-    caption(figure, results, f"Geometric mean of the {n_images} images of every size; records and RGBA.")
-    return figure
-
-
-def draw_density(results, size, names):
-    """A panel for each labeler, a line for each granularity."""
+def draw_density(results, size):
+    """A panel for each of the four fastest labelers, a line for each granularity."""
+    groups = by_algorithm(results.labelers(size=size))
+    names = sorted(groups, key=lambda name: mean(groups[name]))[:4]
     rows = [row for row in results.labelers(size=size) if NOISE.match(row.image)]
     figure, panels = plt.subplots(1, len(names), figsize=(9.6, 4.1), sharey=True, squeeze=False)
     shades = matplotlib.colormaps["viridis"]
@@ -217,27 +158,15 @@ def draw_density(results, size, names):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("csv")
-    parser.add_argument("--density", help="another CSV, with all densities, for density.svg")
+    parser.add_argument("folder", type=Path, help="of labelers.csv and density.csv")
     parser.add_argument("--out", type=Path, default=Path("."), help="a folder")
     parser.add_argument("--format", default="svg", choices=("svg", "png"))
-    parser.add_argument("--panels", nargs="+", help="labelers of density.svg (default: runs and the three next)")
     arguments = parser.parse_args()
     style()
-    results = Results(arguments.csv)
-    size = (1920, 1080) if (1920, 1080) in results.sizes() else results.sizes()[0]
-    groups = by_algorithm(results.labelers(size=size))
-    by_time = sorted(groups, key=lambda name: (name != OURS, mean(groups[name])))
-    figures = {"labelers": draw_labelers(results, size),
-               "density": draw_density(Results(arguments.density or arguments.csv), size,
-                                       arguments.panels or by_time[:4])}
-    if len(results.sizes()) > 1:
-        figures["sizes"] = draw_sizes(results)
     arguments.out.mkdir(parents=True, exist_ok=True)
-    for name, figure in figures.items():
-        file = arguments.out / f"{name}.{arguments.format}"
-        figure.savefig(file, dpi=110, metadata={"Date": None} if arguments.format == "svg" else None)
-        print(f"wrote {file}")
+    for name, draw in (("labelers", draw_labelers), ("density", draw_density)):
+        figure = draw(Results(arguments.folder / f"{name}.csv"), (1920, 1080))
+        save(figure, arguments.out / f"{name}.{arguments.format}")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
 from foreground import Foreground, is_ours, name  # noqa: E402
 from plot import BLUE, FAINT, GREEN, ORANGE, PURPLE, RULE, TEXT, VERMILION, caption, style  # noqa: E402
 from results import Results  # noqa: E402
+from save_figure import save  # noqa: E402
 
 LOOKS = {"sigma-delta": (BLUE, "o"), "mixture": (GREEN, "D"), "mog2": (VERMILION, "o"), "knn": (ORANGE, "s"),
          "cnt": (PURPLE, "^")}
@@ -63,10 +64,7 @@ def main():
     parser.add_argument("--format", default="svg", choices=("svg", "png"))
     arguments = parser.parse_args()
     style()
-    file = arguments.out / f"foreground.{arguments.format}"
-    draw(Foreground(Results(arguments.csv))).savefig(
-        file, dpi=110, metadata={"Date": None} if arguments.format == "svg" else None)
-    print(f"wrote {file}")
+    save(draw(Foreground(Results(arguments.csv))), arguments.out / f"foreground.{arguments.format}")
 
 
 if __name__ == "__main__":

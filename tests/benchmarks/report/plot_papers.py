@@ -18,6 +18,7 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
 
 from papers import PaperResults  # noqa: E402
 from plot import BLUE, FAINT, GREEN, TEXT, ORANGE, PURPLE, RULE, VERMILION, caption, style  # noqa: E402
+from save_figure import save  # noqa: E402
 
 COLORS = {"label-equivalence": BLUE, "label-equivalence+sizes": ORANGE, "row-col-unify": VERMILION,
           "union-find": GREEN, "label-equivalence-2": VERMILION, "dlp": PURPLE, "hcs2-aremsp": ORANGE,
@@ -168,9 +169,7 @@ def main():
         if figure is None:
             print(f"{name}: not recorded")
             continue
-        file = arguments.out / f"paper-{name}.{arguments.format}"
-        figure.savefig(file, dpi=110, metadata={"Date": None} if arguments.format == "svg" else None)
-        print(f"wrote {file}")
+        save(figure, arguments.out / f"paper-{name}.{arguments.format}")
 
 
 if __name__ == "__main__":

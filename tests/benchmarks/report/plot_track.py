@@ -17,6 +17,7 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
 
 from plot import BLUE, FAINT, ORANGE, RULE, TEXT, VERMILION, caption, style  # noqa: E402
 from results import Results  # noqa: E402
+from save_figure import save  # noqa: E402
 from track_tables import methods_of, rows_of  # noqa: E402
 
 LOOKS = {("cudaccl", ""): (BLUE, "o", "cudaccl"), ("sort", "published"): (VERMILION, "o", "SORT, published"),
@@ -66,9 +67,7 @@ def main():
     parser.add_argument("--format", default="svg", choices=("svg", "png"))
     arguments = parser.parse_args()
     style()
-    file = arguments.out / f"track.{arguments.format}"
-    draw(Results(arguments.csv)).savefig(file, dpi=110, metadata={"Date": None} if arguments.format == "svg" else None)
-    print(f"wrote {file}")
+    save(draw(Results(arguments.csv)), arguments.out / f"track.{arguments.format}")
 
 
 if __name__ == "__main__":

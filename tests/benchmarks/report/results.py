@@ -65,6 +65,10 @@ class Results:
         rows = self.select(algorithm=name, size=size)
         return rows[0].median_us if rows else None
 
+    def origin(self):
+        """For plots, which tables.py compares with it."""
+        return f"{self.path.name}: commit {self.facts.get('commit', '?')}, {self.facts.get('date', '?')}"
+
     def machine(self):
         """For captions."""
         facts = self.facts

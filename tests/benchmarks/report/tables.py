@@ -18,7 +18,7 @@ of `ccl-bench track`: `track-times` (frames with tracks on a GPU); from python-b
 beside other libraries). From the CSV of `ccl-bench paper`:
 `claims` (which of the paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one
 line: the largest image that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`.
-Paths start at the repository's root. Plots have a mark, too, and have to name the commit of their CSV (plot.py,
+Paths start at the repository's root. Plots have a mark, too, and have to name their CSV and its commit (plot.py,
 plot_papers.py, plot_foreground.py and plot_track.py draw them):
 
     <!-- plot: tests/benchmarks/results/h200/graph.csv -->
@@ -421,8 +421,7 @@ def stale_plots(document):
         sys.exit(f"{document}: a plot's mark has no picture behind it")
     plots = [(Results(ROOT / data), document.parent / plot)
              for data, plot in marks]
-    return [str(plot) for results, plot in plots
-            if f"commit {results.facts.get('commit', '?')}" not in plot.read_text(encoding="utf-8")]
+    return [str(plot) for results, plot in plots if results.origin() not in plot.read_text(encoding="utf-8")]
 
 
 def main():
