@@ -60,9 +60,9 @@ class Results:
     def peers(self, **columns):
         return [row for row in self.select(**columns) if row.mode == "peer"]
 
-    def floor(self, size, name=FLOOR):
-        """Median of a floor or of a transfer in µs, or None."""
-        rows = self.select(algorithm=name, size=size)
+    def floor(self, size):
+        """Median of the time to read and write all pixels in µs, or None."""
+        rows = self.select(algorithm=FLOOR, size=size)
         return rows[0].median_us if rows else None
 
     def origin(self):
@@ -78,16 +78,12 @@ class Results:
         return facts.get("cpu", "unknown machine")
 
 
-def is_clip(row):
-    return row.image.startswith("clip_")
-
-
-def by_algorithm(rows, clip=False):
-    """{algorithm: [row per image]}, of the images that every algorithm was timed on, so that means compare: either
-    the drawn images or the clip's frames."""
+def by_algorithm(rows):
+    """{algorithm: [row per image]}, of the drawn images that every algorithm was timed on, so that means compare. Frames
+    of a clip are left out."""
     groups = {}
     for row in rows:
-        if is_clip(row) == clip:
+        if not row.image.startswith("clip_"):
             groups.setdefault(row.algorithm, {})[row.image] = row
     common = set.intersection(*(set(group) for group in groups.values())) if groups else set()
     return {name: [group[image] for image in group if image in common] for name, group in groups.items()}

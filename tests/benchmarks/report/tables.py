@@ -5,21 +5,18 @@
     <!-- table: labelers tests/benchmarks/results/h200/graph.csv -->
     <!-- end of table -->
 
-Tables: `labelers` (each labeler at each size), `clip` (the same on a clip's frames), `outputs` (what outputs and
-features cost), `label-stages` (the labelling stage alone), `published-code` (the same, of others), `stages` (kernels
-launched one by one), `transfers` (floors and copies), `peers` (what a user could choose instead, on some images),
-`at-a-glance` (a few of them beside this project, on a GPU and on a CPU), `npp-splits` (what NVIDIA NPP gets
-wrong), and from pipeline-bench's CSV `pipelines` (frames a second beside appsink and OpenCV),
-`gpu-pipelines` (beside the bus, by depth and memory), `streams` (live ones at the same time) and `decode`. From
-foreground-bench's CSV: `foreground` (F1 by category beside OpenCV's background models) and `foreground-speed`; from that
-of `ccl-bench segment`: `segment-times` (each rule for the foreground on a GPU); from track-bench's: `track` (IDF1 and
-switches beside other trackers) and `track-colors` (how often an object's colour changes);
-of `ccl-bench track`: `track-times` (frames with tracks on a GPU); from python-bench's: `python` (the Python package
-beside other libraries). From the CSV of `ccl-bench paper`:
-`claims` (which of the paper's hold), `paper:TABLE` (its table of that name, with _ for spaces) and `figure:LABELER` (one
-line: the largest image that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`.
-Paths start at the repository's root. Plots have a mark, too, and have to name their CSV and its commit (plot.py,
-plot_papers.py, plot_foreground.py and plot_track.py draw them):
+Tables: `labelers` (each labeler at each size), `outputs` (what outputs and features cost), `label-stages` (the labelling
+stage alone), `published-code` (the same, of others), `peers` (what a user could choose instead, on some images),
+`at-a-glance` (a few of them beside this project, on a GPU and on a CPU), `npp-splits` (what NVIDIA NPP gets wrong), and
+from pipeline-bench's CSV `pipelines` (frames a second beside appsink and OpenCV), `gpu-pipelines` (beside the bus, by
+depth and memory), `streams` (live ones at the same time) and `decode`. From foreground-bench's CSV: `foreground` (F1 by
+category beside OpenCV's background models) and `foreground-speed`; from that of `ccl-bench segment`: `segment-times`
+(each rule for the foreground on a GPU); from track-bench's: `track` (IDF1 and switches beside other trackers) and
+`track-colors` (how often an object's colour changes); of `ccl-bench track`: `track-times` (frames with tracks on a GPU);
+from python-bench's: `python` (the Python package beside other libraries). From the CSV of `ccl-bench paper`: `claims`
+(which of the paper's hold) and `figure:LABELER` (one line: the largest image that the paper has a figure of, or else the
+largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the repository's root. Plots have a mark, too, and
+have to name their CSV and its commit (plot.py, plot_papers.py, plot_foreground.py and plot_track.py draw them):
 
     <!-- plot: tests/benchmarks/results/h200/graph.csv -->
     ![What it shows](docs/graph.svg)
@@ -32,14 +29,13 @@ import argparse
 import os
 import re
 import sys
-from math import fsum
 from pathlib import Path
 
 from foreground_tables import foreground, foreground_speed, segment_times
 from markdown_table import caption, link_to, markdown
 from papers import PaperResults, digits, matrix_rows
 from python_tables import python
-from results import FLOOR, Results, algorithm_name, by_algorithm, mean, size_name, worst
+from results import Results, algorithm_name, by_algorithm, mean, size_name, worst
 from track_tables import track, track_colors, track_times
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -47,10 +43,6 @@ MARKED = re.compile(r"(<!-- table: (\S+) (\S+) -->\n)(.*?)(<!-- end of table -->
 PLOT_MARK = "<!-- plot: "
 PLOT = re.compile(r"<!-- plot: (\S+) -->\n!\[[^\]]*\]\((\S+)\)")
 RIVAL = "block-equivalence"
-TRANSFERS = {"floor-launch": "launch of an empty kernel", "floor-read1": "read 1 B per pixel",
-             FLOOR: "read 1 B, write 4 B per pixel", "upload1": "upload 1 B per pixel",
-             "download1": "download 1 B per pixel", "download2": "download 2 B per pixel",
-             "download4": "download 4 B per pixel"}
 
 
 def microseconds(value):
@@ -70,11 +62,11 @@ def ratio(rows, base):
     return f"{value:.2f}×" if value < 10 else f"{value:.0f}×"
 
 
-def labelers(results, document, clip=False):
+def labelers(results, document):
     """A line for each labeler, fastest first, then peers, then the floor."""
     sizes = results.sizes()
-    ours = {size: by_algorithm(results.labelers(size=size), clip) for size in sizes}
-    peers = {size: by_algorithm(results.peers(size=size, connectivity=8), clip) for size in sizes}
+    ours = {size: by_algorithm(results.labelers(size=size)) for size in sizes}
+    peers = {size: by_algorithm(results.peers(size=size, connectivity=8)) for size in sizes}
     reference = (1920, 1080) if (1920, 1080) in sizes else sizes[0]
     floor = results.floor(reference)
     rival = mean(ours[reference][RIVAL]) if ours[reference].get(RIVAL) else None
@@ -94,19 +86,15 @@ def labelers(results, document, clip=False):
     if floor:
         floors = [microseconds(results.floor(size)) for size in sizes]
         lines.append(["floor: read 1 B, write 4 B per pixel", *floors] + [""] * (len(header) - 1 - len(sizes)))
-    return markdown(header, lines) + caption(results, document, describe_labelers(results, ours, peers, clip))
+    return markdown(header, lines) + caption(results, document, describe_labelers(results, ours, peers))
 
 
-def describe_labelers(results, ours, peers, clip):
+def describe_labelers(results, ours, peers):
     counts = [len(next(iter(groups.values()))) for groups in ours.values()]
     n_images = str(counts[0]) if len(set(counts)) == 1 else ", ".join(map(str, counts))
     how = "device time in a CUDA graph" if "gpu" in results.facts else "the engine's time on the CPU"
-    return (f"{n_images} {'frames of a clip' if clip else 'images'}, 8-connected; label, number, area, box and "
+    return (f"{n_images} images, 8-connected; label, number, area, box and "
             f"centroid of each component, RGBA out; {how}{'; peers give labels only' if any(peers.values()) else ''}")
-
-
-def clips(results, document):
-    return labelers(results, document, clip=True)
 
 
 def outputs(results, document):
@@ -229,32 +217,6 @@ def npp_splits(results, document):
         f"\n*8-connected. {results.machine()}; {results.facts['date']}: {link_to(results, document)}.*\n")
 
 
-def stages(results, document):
-    size = (1920, 1080) if (1920, 1080) in results.sizes() else results.sizes()[0]
-    rows = results.select(mode="launches", output="colorized", features="basic", size=size, connectivity=8)
-    groups = by_algorithm(rows)
-
-    def stage_mean(group, stage):
-        values = [getattr(row, stage) for row in group]
-        return fsum(values) / len(values) if all(value is not None for value in values) else None
-
-    columns = ("label_us", "number_us", "measure_us", "paint_us")
-    lines = [[f"`{name}`", *(microseconds(stage_mean(group, column)) for column in columns),
-              microseconds(fsum(row.median_us for row in group) / len(group))] for name, group in groups.items()]
-    header = ["µs, mean", "label", "number", "measure", "paint", "all"]
-    return markdown(header, lines) + caption(
-        results, document, f"{size_name(size)}, kernels launched one by one, whose latency is in these figures; a "
-                           "labeler that fuses stages has them under the last")
-
-
-def transfers(results, document):
-    sizes = sorted({row.size for row in results.rows if row.algorithm in TRANSFERS}, key=lambda s: s[0] * s[1])
-    lines = [[what, *(microseconds(results.floor(size, name)) for size in sizes)]
-             for name, what in TRANSFERS.items()]
-    return markdown(["µs", *map(size_name, sizes)], lines) + caption(
-        results, document, "Medians; copies from and to page-locked memory")
-
-
 def pipelines(results, document):
     """Frames a second of pipelines with the element, and of those without it, on the same frames."""
     best = {(row.contestant, row.image, row.size, row.output, row.threads): float(row.best_fps)
@@ -326,15 +288,6 @@ def claims(results, document):
         results, document, "Claims of the paper")
 
 
-def paper_table(results, document, name):
-    rows = results.select(table=name.replace("_", " "))
-    lines = [[f"{row.image}, {row.width}×{row.height}" if row.width else row.image, f"`{row.algorithm}`", row.quantity,
-              with_unit(row.paper, row.unit), with_unit(row.ours, row.unit),
-              f"{digits(row.ratio)}×" if row.ratio is not None else "–"] for row in rows]
-    header = [name.replace("_", " "), "labeler", "figure", "paper", "here", "better by"]
-    return markdown(header, lines) + caption(results, document, "The labelling stage alone, frames in device memory")
-
-
 def with_unit(value, unit):
     return "–" if value is None else f"{digits(value)} {unit}".strip()
 
@@ -358,32 +311,28 @@ def whole_figure(results, document, name):
 
 
 def matrix(path, document):
-    """A line for each labeler and backend, a column for each set of images: exact frames of all."""
+    """A line for each backend, a column for each set of images: exact frames of all."""
     rows = matrix_rows(path)
     sets = list(dict.fromkeys(row["set"] for row in rows))
-    counts = {}
-    for row in rows:
-        exact, frames = counts.setdefault((row["algorithm"], row["backend"]), {}).get(row["set"], (0, 0))
-        counts[row["algorithm"], row["backend"]][row["set"]] = (exact + int(row["exact"]), frames + int(row["frames"]))
 
-    def cell(sums):
-        exact, frames = sums
+    def cell(of_cell):
+        exact, frames = (sum(int(row[name]) for row in of_cell) for name in ("exact", "frames"))
         return f"all {frames}" if exact == frames else f"**{exact} of {frames}**"
 
-    lines = [[f"`{algorithm}`", "GPU" if backend == "cuda" else "CPU", *(cell(of_set[name]) for name in sets)]
-             for (algorithm, backend), of_set in counts.items()]
-    return markdown(["exact frames", "where", *sets], lines) + caption(
+    lines = []
+    for backend, name in {"cpu": "CPU", "cuda": "GPU"}.items():
+        of_backend = [row for row in rows if row["backend"] == backend]
+        lines.append([f"{len({row['algorithm'] for row in of_backend})} labelers on the {name}",
+                      *(cell([row for row in of_backend if row["set"] == of_set]) for of_set in sets)])
+    return markdown(["exact frames", *sets], lines) + caption(
         PaperResults(path), document, "Root map, labels and their number, 4- and 8-connected, binary and values")
 
 
 RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed, "segment-times": segment_times,
                  "track": track, "track-colors": track_colors, "track-times": track_times,
-                 "python": python,
-                 "pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams, "decode": decode,
-                 "labelers": labelers, "clip": clips, "outputs": outputs,
-                 "label-stages": label_stages, "published-code": published_code, "stages": stages,
-                 "transfers": transfers, "at-a-glance": at_a_glance, "peers": peers, "npp-splits": npp_splits}
-PAPER_TABLES = {"paper": paper_table, "figure": labeler_figure}
+                 "python": python, "pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams,
+                 "decode": decode, "labelers": labelers, "outputs": outputs, "label-stages": label_stages,
+                 "published-code": published_code, "at-a-glance": at_a_glance, "peers": peers, "npp-splits": npp_splits}
 
 
 def table(name, path, document):
@@ -394,9 +343,9 @@ def table(name, path, document):
         return matrix(path, document)
     if kind == "claims":
         return claims(PaperResults(path), document)
-    if kind in PAPER_TABLES:
+    if kind == "figure":
         results = PaperResults(path)
-        return PAPER_TABLES[kind](results, document, argument) if results.figures else whole_figure(
+        return labeler_figure(results, document, argument) if results.figures else whole_figure(
             Results(path), document, argument)
     return RESULT_TABLES[kind](Results(path), document)
 
@@ -419,8 +368,7 @@ def stale_plots(document):
     marks = PLOT.findall(text)
     if len(marks) != text.count(PLOT_MARK):
         sys.exit(f"{document}: a plot's mark has no picture behind it")
-    plots = [(Results(ROOT / data), document.parent / plot)
-             for data, plot in marks]
+    plots = [(Results(ROOT / data), document.parent / plot) for data, plot in marks]
     return [str(plot) for results, plot in plots if results.origin() not in plot.read_text(encoding="utf-8")]
 
 
