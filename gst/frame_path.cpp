@@ -398,6 +398,8 @@ GstFlowReturn FramePath::drop_corrupt_frame(GstBuffer* buffer) {
 
 /// GstBaseTransform marks the next buffer that it pushes as the first one after a gap. With frames in flight
 /// that is an older one, so the mark is corrected where buffers leave.
+/// After a gap the base class marks the next buffer that it pushes. With frames in flight that is an older
+/// frame, which loses the mark here; push() marks the right one.
 GstPadProbeReturn FramePath::mark_gap(GstPad*, GstPadProbeInfo* info, gpointer self) {
   GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
   if (GST_BUFFER_IS_DISCONT(buffer) && !static_cast<FramePath*>(self)->leaves_after_gap_) {

@@ -104,7 +104,7 @@ struct TrackSizes {
   uint32_t max_components = 0;  ///< the smaller one of Config::max_components and the pixels of a frame
 
   /// A component covers one or two of the frame before. Only stripes that cross have many more pairs; a frame
-  /// with more than these is not matched.
+  /// with more than these is not matched. Both backends count alike, so they leave out the same frames.
   constexpr uint32_t max_overlaps() const {
     return (max_components < kMost / 4 ? 4 * max_components : kMost) + 1024;
   }
