@@ -167,7 +167,7 @@ void LiveProperties::react(const Properties& before, const Properties& after) co
   }
 }
 
-/// As on a launch line.
+/// Writes the value as a launch line has it.
 std::string LiveProperties::text_of(const char* name, const Properties& properties) const {
   const GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element_), name);
   GValue value = G_VALUE_INIT;

@@ -25,7 +25,7 @@ class LiveProperties {
   /// Sets the property with this id, and renegotiates and reports what depends on it. False if there is none.
   bool set(guint id, const GValue* value);
   bool get(guint id, GValue* value) const;
-  /// Posts a warning that set_regions() could not post. At each start.
+  /// Posts a warning that set_regions() could not post. It is called at each start.
   void report_regions();
   /// Posts a message if zones and lines have no effect, because nothing is tracked or drawn.
   void report_unused_zones() const;

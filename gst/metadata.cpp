@@ -40,7 +40,7 @@ void add_component_meta(GstBuffer* buffer, const GstCudaCclInfo& info) {
   set_fields(gst_custom_meta_get_structure(meta), info);
 }
 
-/// Of GstCudaCclMeta and of regions of interest.
+/// Whether a GstCudaCclMeta, or a region of interest, with this structure is of this source.
 bool has_source(const GstStructure* structure, const gchar* source) {
   return structure != nullptr && g_strcmp0(gst_structure_get_string(structure, "source"), source) == 0;
 }

@@ -52,7 +52,7 @@ class TrackEvents {
   /// tracks.
   ccl::Status make(const Properties& properties, const GstVideoInfo& info, const ccl::FrameResult& result,
                    int64_t time);
-  /// Of that frame.
+  /// What the tracks and events of that frame are.
   TrackedFrame frame() const { return {maker_.tracks(), maker_.events(), zones_.value(), lines_.value()}; }
 
  private:

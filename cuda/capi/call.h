@@ -31,7 +31,7 @@ class LastError {
   const char* fixed_ = nullptr;
 };
 
-/// Of this thread's calls that have no engine.
+/// The last error of this thread's calls that have no engine.
 LastError& thread_error();
 
 constexpr CudacclStatus to_c(StatusCode code) {

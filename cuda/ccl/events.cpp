@@ -252,7 +252,7 @@ FixedPoint EventMaker::anchor_in_frame(const CclTrack& track, Anchor anchor) con
   return {std::clamp<int64_t>(point.x, 0, last.x), std::clamp<int64_t>(point.y, 0, last.y)};
 }
 
-/// To where the track is seen now.
+/// Moves the state to where the track is seen now.
 void EventMaker::move(Known* known, const CclTrack& track) {
   const FixedPoint bottom = anchor_in_frame(track, Anchor::kBottom);
   const FixedPoint centroid = anchor_in_frame(track, Anchor::kCentroid);
@@ -428,7 +428,7 @@ void EventMaker::add(uint32_t type, const Known& known, uint32_t other, uint32_t
   events_.push_back({type, known.id, other, where, now_, known.x, known.y});
 }
 
-/// Of no track.
+/// Adds an event that belongs to no track.
 void EventMaker::add(uint32_t type, uint32_t other, uint32_t where) {
   events_.push_back({type, 0, other, where, now_, 0, 0});
 }

@@ -107,7 +107,7 @@ class PolygonMaker {
   /// wanted. A component whose polygons need more vertices than are left has none. Throws std::bad_alloc.
   void make(const ShapeFrame& frame);
 
-  // Of the last frame. Valid until the next call of make().
+  // What the last frame has. They are valid until the next call of make().
   std::span<const CclPolygon> polygons() const { return polygons_; }
   std::span<const CclVertex> vertices() const { return vertices_; }
   /// Whether a component was left out.

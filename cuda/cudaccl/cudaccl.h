@@ -152,7 +152,7 @@ CUDACCL_API const char* cudaccl_last_error(const CudacclEngine* engine);
 
 /** CUDACCL_BACKEND_CPU or CUDACCL_BACKEND_CUDA; of NULL CUDACCL_BACKEND_AUTO. */
 CUDACCL_API uint32_t cudaccl_engine_backend(const CudacclEngine* engine);
-/** The processor in use, for people to read. Valid until the next call with this engine. Of NULL "". */
+/** The processor in use, for people to read. Valid until the next call with this engine. NULL has "". */
 CUDACCL_API const char* cudaccl_engine_description(CudacclEngine* engine);
 /** The GPU's id; −1 on the CPU. */
 CUDACCL_API int32_t cudaccl_engine_device_id(const CudacclEngine* engine);

@@ -43,7 +43,7 @@ class Timeline final : public StageMarks {
   /// The stages marked since the last call of clear_marks() or set_marks(), a bit for each.
   uint32_t marks() const { return marks_; }
   void clear_marks() { marks_ = 0; }
-  /// Of the graph that is launched for this frame.
+  /// Takes the marks of the graph that is launched for this frame.
   void set_marks(uint32_t marks) { marks_ = marks; }
 
   /// After the launch of the graph: its last stage ends with what is on the stream now.

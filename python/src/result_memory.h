@@ -21,7 +21,7 @@ class ResultMemory {
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
 
-  /// Of the process. More is freed, the oldest first.
+  /// So much idle memory the process keeps. More is freed, the oldest first.
   static constexpr size_t kMostIdle = size_t{256} << 20;
   static size_t idle_bytes();
   static void free_idle();

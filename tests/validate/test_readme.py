@@ -188,7 +188,7 @@ def test_property_table_is_complete():
 
 
 def test_property_table_names_every_value():
-    """Of each property with named values. Those of `algorithm` are in docs/algorithms.md: see test_labelers.py."""
+    """Every property with named values is checked. Those of `algorithm` are in docs/algorithms.md: see test_labelers.py."""
     text = run(["gst-inspect-1.0", "cudaccl"], ROOT).stdout.split("Element Properties:")[1]
     named = {}
     for line in text.splitlines():

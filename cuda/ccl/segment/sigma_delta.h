@@ -34,9 +34,10 @@ namespace ccl::sigma_delta {
 inline constexpr uint32_t kMinVariance = 2;
 inline constexpr uint32_t kMaxVariance = 128;
 inline constexpr uint32_t kInitialVariance = 10;
-/// Of chroma that an object hid when the light changed. The largest that follows from a change of light.
+/// The variance of chroma that an object hid when the light changed. It is the largest that follows from a
+/// change of light.
 inline constexpr uint32_t kUnknownVariance = 64;
-/// Of luma that is or was cut off at white when the light changed.
+/// The variance of luma that is or was cut off at white when the light changed.
 inline constexpr uint32_t kClippedVariance = 40;
 inline constexpr uint32_t kLearnedCount = 100;  ///< counts after which what differs becomes the mean
 inline constexpr uint32_t kAgePart = 1;         ///< see learning_us()

@@ -21,7 +21,7 @@ struct RunList {
   const uint16_t* begin;  ///< first column
   const uint16_t* end;    ///< the column after the last one
   const uint32_t* label;  ///< local
-  // Of rectangles.
+  // What rectangles have.
   const uint32_t* shape = nullptr;   ///< see shape.h; if the frame needs shapes
   const uint8_t* segment = nullptr;  ///< if the frame needs values
   // Of the runs of a pair of different rows, whose pixels are known by their sums only.

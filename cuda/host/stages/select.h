@@ -61,7 +61,7 @@ class Selector {
   uint32_t find_threshold(ThreadPool& pool, uint32_t n_components, uint32_t n_records);
   void share_out(ThreadPool& pool, uint32_t n_records);
 
-  // Of the last choice.
+  // What the last choice left.
   const uint32_t* marks_ = nullptr;
   uint32_t threshold_ = 0;  ///< all larger marks get a record, and some of the equal ones; 0: all but marks 0
   uint32_t n_labels_ = 0;

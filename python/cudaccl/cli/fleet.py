@@ -51,7 +51,7 @@ def add(subparsers: argparse._SubParsersAction) -> None:
 
 
 def say(text: str) -> None:
-    """To the operator."""
+    """Writes to the operator."""
     print(f"cudaccl: {text}", file=sys.stderr, flush=True)
 
 

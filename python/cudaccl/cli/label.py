@@ -18,7 +18,7 @@ from cudaccl.publish.errors import SinkError, need
 from cudaccl.publish.report import Report
 
 _HELP = """\
-Labels the connected components of images. Of a colour image the luma is labelled. Records are written as CSV (the
+Labels the connected components of images. The luma of a colour image is labelled. Records are written as CSV (the
 default: on standard output), JSON lines or Parquet; labels and pictures as an image file for each image, or for each
 page of a TIFF file."""
 

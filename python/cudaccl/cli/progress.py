@@ -20,7 +20,7 @@ class Progress:
             self._bar = need("tqdm", "cli").tqdm(desc=title, unit=" frames", dynamic_ncols=True, file=sys.stderr)
 
     def expect(self, frames: int | None) -> None:
-        """So many in all."""
+        """Sets how many there are in all."""
         if self._bar is not None:
             self._bar.total = frames
 

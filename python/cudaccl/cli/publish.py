@@ -97,7 +97,7 @@ def _endpoint(text: str) -> tuple[str, int]:
 
 
 def say(text: str) -> None:
-    """To the operator."""
+    """Writes to the operator."""
     print(f"cudaccl: {text}", file=sys.stderr, flush=True)
 
 
@@ -156,7 +156,7 @@ def _drain(sinks: list[Sink], timeout: float, stopping: threading.Event) -> None
 
 
 def _print_account(sink: Sink) -> bool:
-    """Of this process. Whether frames were lost."""
+    """Prints the account of this process. Returns whether frames were lost."""
     lost = 0
     for source, now in sorted(sink.accounts().items()):
         old = sink.before.get(source, Account())

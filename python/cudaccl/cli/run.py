@@ -52,7 +52,7 @@ def add(subparsers: argparse._SubParsersAction) -> None:
 
 @dataclasses.dataclass
 class _Counts:
-    """Of one source."""
+    """What one source has given."""
 
     frames: int = 0
     components: int = 0

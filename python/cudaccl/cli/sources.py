@@ -52,7 +52,7 @@ class Source:
 
 
 def parse_sources(texts: list[str]) -> list[Source]:
-    """Of SOURCE or NAME=SOURCE. Raises UsageError."""
+    """Parses texts such as SOURCE or NAME=SOURCE. Raises UsageError."""
     sources: dict[str, Source] = {}
     for text in texts:
         source = _parse_source(text)
@@ -81,7 +81,7 @@ def _parse_source(text: str) -> Source:
 
 
 def parse_properties(texts: list[str]) -> dict[str, str]:
-    """Of NAME=VALUE. Raises UsageError."""
+    """Parses texts such as NAME=VALUE. Raises UsageError."""
     properties = {}
     for text in texts:
         name, equals, value = text.partition("=")

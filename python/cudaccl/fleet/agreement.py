@@ -39,7 +39,7 @@ class Past:
 
 @dataclasses.dataclass(frozen=True)
 class Agreement:
-    """Of the pieces at a cut."""
+    """In what the pieces at a cut agree."""
 
     frames: int  #: so many frames before the cut are equal
     left_ids: int  #: ids that the left piece has given before the cut

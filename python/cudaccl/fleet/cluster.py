@@ -62,7 +62,7 @@ def on_node(ray: Any, node_id: str) -> Any:
 
 
 def _probe(look: Callable[[int], tuple[placement.Gpu, ...]], limit: int) -> tuple[placement.Gpu, ...]:
-    """Of the node on which it runs. GStreamer's registry of plugins is written here, once, if the node has none: many
+    """Finds the GPUs of the node on which it runs. GStreamer's registry of plugins is written here, once, if the node has none: many
     workers that start at the same time would each look into all plugins."""
     with contextlib.suppress(Exception):  # a task that needs GStreamer says what is missing
         gstreamer()

@@ -25,7 +25,7 @@ _OWN_METRICS = "cudaccl_"
 
 @dataclasses.dataclass(frozen=True)
 class Health:
-    """Of a source."""
+    """How a source is."""
 
     pid: int
     frames: int  #: that the first sink has taken since the actor began

@@ -183,6 +183,6 @@ class LiveRun:
 
 
 def _cause(error: Any) -> object:
-    """Of a constructor that failed."""
+    """Returns why a constructor failed."""
     inner = getattr(error, "cause", None) or error
     return getattr(inner, "cause", None) or inner

@@ -43,7 +43,7 @@ class Job:
 
     @property
     def folder(self) -> Path:
-        """Of its pieces."""
+        """Where its pieces are."""
         return Path(self.settings.output, ".pieces", self.archive.name)
 
     @property

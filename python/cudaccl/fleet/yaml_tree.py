@@ -48,7 +48,7 @@ class Value:
         return Mapping(self, self._path, self._node)
 
     def parse(self, function: Callable[[str], _T]) -> _T:
-        """Of the text. ValueError of the function becomes an error of this line."""
+        """Applies the function to the text. Its ValueError becomes an error of this line."""
         text = self.text()
         try:
             return function(text)

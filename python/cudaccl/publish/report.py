@@ -88,7 +88,7 @@ def flag_names(flags: type[ComponentFlag] | type[TrackFlag], value: int) -> tupl
 
 
 def place_name(names: tuple[str, ...], index: int) -> str | None:
-    """Of a zone or a line. None if there is none of this index."""
+    """Returns the name of a zone or a line, None if there is none of this index."""
     return names[index] if index < len(names) else None
 
 
@@ -112,7 +112,7 @@ def components_as_dicts(components: numpy.ndarray, grey: numpy.ndarray | None = 
 
 
 def grey_as_dicts(grey: numpy.ndarray) -> list[dict[str, Any]]:
-    """Of an array of GREY."""
+    """Converts an array of GREY."""
     _check(grey, GREY)
     return [
         {"sum": sum_, "min": low, "max": high, "mean": mean, "variance": variance, "centroid": [cx, cy]}
@@ -122,7 +122,7 @@ def grey_as_dicts(grey: numpy.ndarray) -> list[dict[str, Any]]:
 def polygons_as_dicts(
     polygons: numpy.ndarray, vertices: numpy.ndarray, components: numpy.ndarray
 ) -> list[dict[str, Any]]:
-    """Of arrays of POLYGON and VERTEX. Polygons have the ids of their components, which may have new ones."""
+    """Converts arrays of POLYGON and VERTEX. Polygons have the ids of their components, which may have new ones."""
     _check(polygons, POLYGON)
     _check(vertices, VERTEX)
     ids = dict(zip(components["label"].tolist(), components["id"].tolist()))
@@ -133,7 +133,7 @@ def polygons_as_dicts(
 
 
 def tracks_as_dicts(tracks: numpy.ndarray, zones: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Of an array of TRACK."""
+    """Converts an array of TRACK."""
     _check(tracks, TRACK)
     return [
         {"id": id_, "age": age, "component": None if component == NO_COMPONENT else component,
@@ -147,7 +147,7 @@ def tracks_as_dicts(tracks: numpy.ndarray, zones: tuple[str, ...]) -> list[dict[
 def events_as_dicts(
     events: numpy.ndarray, zones: tuple[str, ...], lines: tuple[str, ...]
 ) -> list[dict[str, Any]]:
-    """Of an array of EVENT."""
+    """Converts an array of EVENT."""
     _check(events, EVENT)
     result = []
     for kind, id_, other, where, time, x, y in _rows(events):

@@ -303,7 +303,7 @@ class Spool:
         self._database.execute("DELETE FROM streams WHERE ended AND id NOT IN (SELECT stream FROM messages)")
 
     def accounts(self) -> dict[str, Account]:
-        """Of each source since the file was made."""
+        """Returns the account of each source since the file was made."""
         with self._changed:
             rows = self._database.execute("SELECT source, sent, full, disk, refused FROM accounts").fetchall()
             waiting = dict(self._database.execute(

@@ -57,7 +57,7 @@ class Reference:
 
 
 class Actor:
-    """Of the class Worker."""
+    """Stands for an actor of the class Worker."""
 
     def __init__(self, is_alive):
         self.is_alive = is_alive

@@ -47,12 +47,12 @@ class Table {
   const std::vector<std::string>& categories() const { return categories_; }
   const std::vector<std::string>& methods() const { return methods_; }
 
-  /// Of the category's sequences.
+  /// The mean of the category's sequences.
   double mean(const std::string& category, const std::string& method) const {
     return sums_.at({category, method}) / counts_.at({category, method});
   }
 
-  /// Of all categories.
+  /// The mean of all categories.
   double mean(const std::string& method) const {
     double sum = 0;
     for (const std::string& category : categories_) {

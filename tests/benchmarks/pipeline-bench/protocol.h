@@ -30,7 +30,7 @@ struct Time {
 };
 Time time(const std::function<void()>& work);
 
-/// Of a set of times.
+/// What a set of times amounts to.
 struct Summary {
   double min;
   double median;

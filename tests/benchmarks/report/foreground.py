@@ -25,7 +25,7 @@ class Foreground:
         return fsum(values) / len(values)
 
     def mean(self, figure, method):
-        """Of all categories."""
+        """The mean of all categories."""
         return fsum(self.of(figure, method, category) for category in self.categories) / len(self.categories)
 
     def settled_after(self, method):

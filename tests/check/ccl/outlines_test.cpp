@@ -173,7 +173,7 @@ TEST(OutlineLayerTest, RegionsHaveTheirColors) {
   EXPECT_EQ(outlines_of(regions, 200, 50)[0].points[1].x, 0.5);
 }
 
-/// Of the backend under test.
+/// Each backend is tested.
 class OutlineTest : public testing::TestWithParam<AlgorithmInfo> {
  protected:
   OutlineTest() {

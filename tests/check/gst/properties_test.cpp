@@ -20,7 +20,7 @@ enum class When {
   kReadOnly,
 };
 
-/// Of values that depend on the machine.
+/// Values that depend on the machine have no text.
 constexpr const char* kNoText = nullptr;
 
 struct Property {

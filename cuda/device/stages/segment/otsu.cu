@@ -34,8 +34,8 @@ struct LevelScratch {
 }  // namespace
 
 struct Otsu::State {
-  /// Of frames of either phase of the barrier. A frame counts in one, and clears the other one for the next
-  /// frame.
+  /// Frames of either phase of the barrier have one. A frame counts in it, and clears the other one for the
+  /// next frame.
   Histogram histograms[2];
   uint32_t arrivals;
 };

@@ -29,7 +29,7 @@ constexpr uint32_t kTileGroups = 8;
 constexpr uint32_t kRowsOfThread = 2;
 constexpr uint32_t kTileRows = kRowsOfThread * (kThreads / kTileGroups);
 constexpr uint32_t kTileWidth = kTileGroups * kGroup;
-/// So that a frame of 1080p is on a large GPU at once.
+/// This many let a frame of 1080p be on a large GPU at once.
 constexpr uint32_t kBlocksOfMultiprocessor = std::min(5u, kMultiprocessorThreads / kThreads);
 
 constexpr uint32_t kLog2TileCells = 8;
