@@ -233,7 +233,7 @@ ccl::FrameJob FramePath::make_job(const FrameInFlight& frame) {
   job.input = frame.input->luma();
   job.settings = frame_settings(properties, info, negotiation_->caps().out);
   job.segmentation = frame_segmentation(properties, info);
-  job.tracking = frame_tracking(properties);
+  job.tracking = properties.tracking;
   add_regions(properties, &job);
   if (reads_chroma(properties, negotiation_->output())) {
     job.input.chroma = frame.input->chroma();

@@ -2,7 +2,6 @@
 #include "frame_settings.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "caps.h"
 #include "color_matrix.h"
@@ -10,19 +9,6 @@
 namespace cudaccl {
 
 namespace {
-
-uint16_t fixed_point(gdouble value) {
-  return static_cast<uint16_t>(std::lround(value * ccl::kOne));
-}
-
-/// A limit of the filter.
-uint32_t filter_limit(gdouble value) {
-  return static_cast<uint32_t>(std::lround(value * ccl::kFilterOne));
-}
-
-uint32_t milliseconds(guint64 time) {
-  return static_cast<uint32_t>(GST_TIME_AS_MSECONDS(time));
-}
 
 uint32_t threshold_of(const Properties& properties, const GstVideoInfo& in) {
   return properties.threshold != 0 ? properties.threshold : automatic_threshold(in);
@@ -33,10 +19,6 @@ uint32_t threshold_of(const Properties& properties, const GstVideoInfo& in) {
 ccl::Settings frame_settings(const Properties& properties, const GstVideoInfo& in, const GstVideoInfo& out) {
   ccl::Settings settings = properties.settings;
   settings.rule.threshold = static_cast<uint8_t>(std::min<uint32_t>(threshold_of(properties, in), 255));
-  settings.overlay_alpha = static_cast<uint8_t>(std::lround(properties.overlay_alpha * 255));
-  settings.filter.min_extent = filter_limit(properties.min_extent);
-  settings.filter.min_circularity = filter_limit(properties.min_circularity);
-  settings.filter.max_eccentricity = filter_limit(properties.max_eccentricity);
   if (!delivers_records(properties)) {
     settings.features &= ccl::kAllFeatures;  // what else there is goes where the records go
   }
@@ -54,17 +36,7 @@ ccl::Segmentation frame_segmentation(const Properties& properties, const GstVide
   if (largest_value(in) > 255) {
     segmentation.wide_threshold = static_cast<uint16_t>(threshold_of(properties, in));
   }
-  segmentation.local.deviation = fixed_point(properties.local_deviation);
-  segmentation.motion.learning_ms = milliseconds(properties.motion_learning_time);
-  segmentation.motion.warm_up_ms = milliseconds(properties.motion_warm_up);
-  segmentation.motion.max_change = fixed_point(properties.motion_max_change);
   return segmentation;
-}
-
-ccl::Tracking frame_tracking(const Properties& properties) {
-  ccl::Tracking tracking = properties.tracking;
-  tracking.lost_ms = milliseconds(properties.track_lost);
-  return tracking;
 }
 
 bool reads_chroma(const Properties& properties, ccl::Output output) {

@@ -15,9 +15,6 @@ ccl::Settings frame_settings(const Properties& properties, const GstVideoInfo& i
 /// The settings of the segment stage.
 ccl::Segmentation frame_segmentation(const Properties& properties, const GstVideoInfo& in);
 
-/// The settings of the track stage.
-ccl::Tracking frame_tracking(const Properties& properties);
-
 /// Whether the frame's chroma is read.
 bool reads_chroma(const Properties& properties, ccl::Output output);
 

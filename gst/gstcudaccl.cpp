@@ -190,9 +190,9 @@ static void gst_cuda_ccl_set_property(GObject* object, guint id, const GValue* v
 
 static void gst_cuda_ccl_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
   Private* priv = GST_CUDA_CCL(object)->priv;
-  if (id == cudaccl::kActiveBackendId) {
+  if (id == cudaccl::property_id::active_backend) {
     g_value_set_enum(value, static_cast<gint>(priv->backend.processor().backend));
-  } else if (id == cudaccl::kStatsId) {
+  } else if (id == cudaccl::property_id::stats) {
     g_value_take_boxed(value, priv->statistics.to_structure(priv->backend.processor()));
   } else if (!priv->properties.get(id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);

@@ -16,14 +16,14 @@ Properties LiveProperties::snapshot() const {
 }
 
 bool LiveProperties::set(guint id, const GValue* value) {
-  if (id == kRegionsId) {
+  if (id == property_id::regions) {
     set_regions(g_value_get_string(value));
     return true;
   }
-  if (id == kMetaNameId || id == kObjectTypeId) {
+  if (id == property_id::meta_name || id == property_id::object_type) {
     const gchar* set = g_value_get_string(value);
     const std::lock_guard guard(lock_);
-    (id == kMetaNameId ? meta_name_ : object_type_) = set != nullptr ? set : "";
+    (id == property_id::meta_name ? meta_name_ : object_type_) = set != nullptr ? set : "";
     return true;
   }
   Properties before;
@@ -40,8 +40,8 @@ bool LiveProperties::set(guint id, const GValue* value) {
 }
 
 bool LiveProperties::get(guint id, GValue* value) const {
-  if (id == kMetaNameId || id == kObjectTypeId) {
-    g_value_set_string(value, text(id == kMetaNameId ? meta_name_ : object_type_).c_str());
+  if (id == property_id::meta_name || id == property_id::object_type) {
+    g_value_set_string(value, text(id == property_id::meta_name ? meta_name_ : object_type_).c_str());
     return true;
   }
   return get_property(snapshot(), id, value);

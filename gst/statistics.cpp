@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "ccl/setting_names.h"
+
 namespace cudaccl {
 
 namespace {

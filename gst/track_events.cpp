@@ -46,7 +46,7 @@ ccl::Status TrackEvents::make(const Properties& properties, const GstVideoInfo& 
                  .n_components = result.counts.n_components,
                  .relearning = result.counts.relearning != 0,
                  .time = time,
-                 .hold_ns = static_cast<int64_t>(properties.event_hold)});
+                 .hold_ns = static_cast<int64_t>(properties.event_hold_ms * GST_MSECOND)});
   statistics_->count_events(maker_.events(), maker_.n_inside());
   return {};
 }

@@ -10,6 +10,7 @@
 #include "capi/structs.h"
 #include "ccl/devices.h"
 #include "ccl/engine.h"
+#include "ccl/setting_names.h"
 
 using ccl::Status;
 using ccl::StatusCode;

@@ -9,6 +9,7 @@
 #include "ccl/algorithm.h"
 #include "ccl/filter.h"
 #include "ccl/rule.h"
+#include "ccl/setting.h"
 #include "ccl/status.h"
 
 namespace ccl {
@@ -17,7 +18,7 @@ namespace ccl {
 inline constexpr uint32_t kMaxDimension = 32768;
 
 /// A larger number of threads is rejected.
-inline constexpr uint32_t kMaxThreads = 256;
+inline constexpr uint32_t kMaxThreads = limits::threads.largest;
 
 /// What takes time to measure and can be left out.
 enum Feature : uint32_t {
@@ -108,7 +109,7 @@ struct Config {
   Algorithm algorithm = Algorithm::kAuto;
   Output output = Output::kNone;
   PixelLayout layout = {};
-  uint32_t max_components = 16384;  ///< length of the record table, at least 1
+  uint32_t max_components = defaults::max_components;  ///< length of the record table, at least 1
   /// Length of the table of tracks, at most kMaxTracks. 0: components have no identity over time. Components
   /// for which the table has no room have the id 0.
   uint32_t max_tracks = 0;
@@ -118,7 +119,7 @@ struct Config {
   Memory output_memory = Memory::kHost;  ///< of most output images
   /// CPU engine only; at most kMaxThreads. 0: by frame size, at most one per processor that the process may
   /// use.
-  uint32_t threads = 0;
+  uint32_t threads = defaults::threads;
 
   bool operator==(const Config&) const = default;
 };
@@ -144,16 +145,17 @@ struct Settings {
   uint32_t features = kAllFeatures;  ///< Feature bits
   Palette palette = Palette::kGolden;
   uint32_t color_seed = 0;
-  uint32_t background_color = 0xff000000;  ///< 0xAARRGGBB
-  uint8_t overlay_alpha = 128;             ///< 0: only the input is visible, 255: only the colour
-  bool draw_boxes = false;                 ///< white bounding boxes in colorized and overlay
-  bool draw_ids = false;                   ///< ids of confirmed tracks, likewise
-  bool draw_trails = false;                ///< where confirmed tracks were, likewise
-  bool draw_regions = false;               ///< FrameJob::outlines, likewise
-  bool limited_range = false;              ///< the input is luma 16..235; overlay stretches it to 0..255
-  ColorMatrix matrix = {};                 ///< of the input's chroma
-  uint8_t mask_on = 255;
-  uint8_t mask_off = 0;
+  uint32_t background_color = defaults::background_color;  ///< 0xAARRGGBB
+  /// 0: only the input is visible, 255: only the colour.
+  uint8_t overlay_alpha = fixed_point(defaults::overlay_alpha, 255);
+  bool draw_boxes = false;     ///< white bounding boxes in colorized and overlay
+  bool draw_ids = false;       ///< ids of confirmed tracks, likewise
+  bool draw_trails = false;    ///< where confirmed tracks were, likewise
+  bool draw_regions = false;   ///< FrameJob::outlines, likewise
+  bool limited_range = false;  ///< the input is luma 16..235; overlay stretches it to 0..255
+  ColorMatrix matrix = {};     ///< of the input's chroma
+  uint8_t mask_on = defaults::mask_on;
+  uint8_t mask_off = defaults::mask_off;
 
   bool operator==(const Settings&) const = default;
 };

@@ -3,14 +3,15 @@
 /// are those of the unfiltered frame, so they do not depend on the filter.
 ///
 /// A filter is decided once per component, into its *mark*: the component's area, or 0 if it is not kept.
-/// Selection, overflow and painting read marks only. So a new condition needs a value of FilterCondition, its
-/// name, a field here, lines in needs() and in failed_condition(), and the sums that it reads.
+/// Selection, overflow and painting read marks only. So a new condition needs a value of FilterCondition, a
+/// field here, lines in needs() and in failed_condition(), the sums that it reads, and a row of settings.def.
 ///
 /// All decisions are exact: they compare integers. Real limits are fixed-point numbers, in 1/kFilterOne.
 #pragma once
 
 #include <cstdint>
-#include <limits>
+
+#include "ccl/setting.h"
 
 namespace ccl {
 
@@ -34,13 +35,6 @@ enum FilterCondition : uint32_t {
   kFilterConditions,
   kPassed = kFilterConditions,  ///< no condition is failed
 };
-
-/// By FilterCondition: the name of the element's property, and of what the condition removed in `stats`.
-inline constexpr const char* kFilterConditionNames[] = {
-    "min-area",     "max-area",   "min-width",       "min-height",       "max-width", "max-height",
-    "clear-border", "min-extent", "min-circularity", "max-eccentricity", "top-n",
-};
-static_assert(sizeof(kFilterConditionNames) / sizeof(const char*) == kFilterConditions);
 
 /// The sums that the conditions of a filter read, in addition to areas.
 enum FilterNeeds : uint32_t {
@@ -88,8 +82,8 @@ struct WideSum {
 };
 
 struct Filter {
-  uint32_t min_area = 1;
-  uint32_t max_area = std::numeric_limits<uint32_t>::max();
+  uint32_t min_area = defaults::min_area;
+  uint32_t max_area = defaults::max_area;
   // Of the bounding box, in pixels.
   uint32_t min_width = 0;
   uint32_t min_height = 0;
@@ -102,7 +96,7 @@ struct Filter {
   uint32_t min_circularity = 0;
   /// Of √(1 − λ₂ / λ₁), where λ₁ ≥ λ₂ are the eigenvalues of the second moments, in 1/kFilterOne. A square or
   /// a disc has 0, a line 1, a single pixel 0.
-  uint32_t max_eccentricity = kFilterOne;
+  uint32_t max_eccentricity = fixed_point(defaults::max_eccentricity, kFilterOne);
   uint32_t top_n = 0;  ///< keeps the largest by area (ties: the smaller label); 0: no limit
 
   /// A filter that keeps every component.

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "ccl/setting.h"
+
 namespace ccl {
 
 enum class Connectivity : uint8_t {
@@ -28,8 +30,8 @@ inline constexpr uint8_t kBinarySegment = 255;
 /// Which pixels are foreground, and which of them may connect.
 struct ForegroundRule {
   Foreground foreground = Foreground::kBinary;
-  uint8_t threshold = 1;  ///< binary only
-  bool invert = false;    ///< binary only
+  uint8_t threshold = defaults::threshold;  ///< binary only
+  bool invert = false;                      ///< binary only
 
   /// The segment of a pixel value. 0 is background; only equal segments connect.
   constexpr uint8_t segment(uint8_t value) const {

@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "ccl/rule.h"
+#include "ccl/setting.h"
 
 namespace ccl {
 
@@ -25,20 +26,22 @@ constexpr uint32_t bit_row_words(uint32_t width) {
   return (width + 32 * kBitRowAlignment - 1) / (32 * kBitRowAlignment) * kBitRowAlignment;
 }
 
-inline constexpr uint32_t kMaxLocalRadius = 127;
-inline constexpr int32_t kMaxLocalOffset = 255;
-inline constexpr uint32_t kMaxSensitivity = 100;
-inline constexpr uint32_t kMaxMorphologyRadius = 8;
+inline constexpr uint32_t kMaxLocalRadius = limits::local_radius.largest;
+inline constexpr int32_t kMaxLocalOffset = limits::local_offset.largest;
+inline constexpr uint32_t kMaxSensitivity = limits::motion_sensitivity.largest;
+inline constexpr uint32_t kMaxMorphologyRadius = limits::open_radius.largest;
+static_assert(limits::close_radius.largest == kMaxMorphologyRadius);
 inline constexpr uint32_t kFractionBits = 10;  ///< of fixed-point settings: 1024 is 1.0
 inline constexpr uint32_t kOne = 1u << kFractionBits;
 
 /// Foreground::kLocal. The window is the square of 2·radius + 1 pixels around the pixel, cut off at the
 /// frame's borders. See segment/local.h.
 struct LocalThreshold {
-  uint8_t radius = 15;  ///< 1..kMaxLocalRadius
-  int16_t offset = 10;  ///< subtracted from the threshold: −kMaxLocalOffset..kMaxLocalOffset
-  uint16_t deviation =
-      0;  ///< 0: the threshold is the mean; else k of Sauvola and Pietikäinen 2000, 1024 is 1.0
+  uint8_t radius = defaults::local_radius;  ///< 1..kMaxLocalRadius
+  /// Subtracted from the threshold: −kMaxLocalOffset..kMaxLocalOffset.
+  int16_t offset = defaults::local_offset;
+  /// 0: the threshold is the mean; else k of Sauvola and Pietikäinen 2000, 1024 is 1.0.
+  uint16_t deviation = fixed_point(defaults::local_deviation, kOne);
 
   bool operator==(const LocalThreshold&) const = default;
 };
@@ -51,11 +54,12 @@ enum class BackgroundModel : uint8_t {
 /// Foreground::kMotion.
 struct Motion {
   BackgroundModel model = BackgroundModel::kSigmaDelta;
-  uint8_t sensitivity = 50;      ///< 0..kMaxSensitivity: higher finds weaker contrasts, and more noise
-  bool shadows = true;           ///< cast shadows are background, where the model can distinguish them
-  uint32_t learning_ms = 20000;  ///< time after which what stays is background
-  uint32_t warm_up_ms = 1000;    ///< time of fast learning after a reset, in which nothing is foreground
-  uint16_t max_change = 640;  ///< of the frame that may change at once, in 1/1024; more is a change of light
+  uint8_t sensitivity = defaults::motion_sensitivity;  ///< 0..kMaxSensitivity: higher finds more, also noise
+  bool shadows = defaults::motion_shadows;             ///< cast shadows are background, where they are known
+  uint32_t learning_ms = defaults::motion_learning_time;  ///< time after which what stays is background
+  uint32_t warm_up_ms = defaults::motion_warm_up;         ///< after a reset: nothing is foreground
+  /// Of the frame that may change at once, in 1/1024; more is a change of light.
+  uint16_t max_change = fixed_point(defaults::motion_max_change, kOne);
 
   bool operator==(const Motion&) const = default;
 };

@@ -11,16 +11,18 @@
 
 #include <cstdint>
 
+#include "ccl/setting.h"
+
 namespace ccl {
 
-inline constexpr uint32_t kMaxTracks = 16384;
-inline constexpr uint32_t kMaxConfirmFrames = 1000;
+inline constexpr uint32_t kMaxTracks = limits::max_tracks.largest;
+inline constexpr uint32_t kMaxConfirmFrames = limits::track_confirm.largest;
 
 /// Settings of the track stage that may change with each frame.
 struct Tracking {
-  uint32_t confirm_frames =
-      3;                    ///< a track is confirmed when it was seen in so many frames: 1..kMaxConfirmFrames
-  uint32_t lost_ms = 1000;  ///< a track that is not seen for longer ends
+  /// A track is confirmed when it was seen in so many frames: 1..kMaxConfirmFrames.
+  uint32_t confirm_frames = defaults::track_confirm;
+  uint32_t lost_ms = defaults::track_lost;  ///< a track that is not seen for longer ends
 
   bool operator==(const Tracking&) const = default;
 };

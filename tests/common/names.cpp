@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "names.h"
 
+#include "ccl/setting_names.h"
+
 namespace ccl {
 
 const char* name_of(Connectivity connectivity) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ccl/setting_names.h"
 #include "compare.h"
 #include "exact_test.h"
 #include "filters.h"

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 
+#include "ccl/setting_names.h"
 #include "harness.h"
 
 namespace cudaccl::test {
