@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The defaults of all fields: those of the engine, and of the element where the engine has none.
+/// The defaults of all fields: those of the engine and of settings.def.
+#include <concepts>
+
 #include "capi/structs.h"
+#include "ccl/choices.h"
 #include "ccl/engine.h"
 
 namespace ccl::capi {
+
+using namespace kind;
 
 template <>
 CudacclAlgorithmInfo defaults() {
@@ -39,41 +44,26 @@ CudacclConfig defaults() {
 
 namespace {
 
-void set_foreground(CudacclSettings* settings) {
-  const ForegroundRule rule;
-  const Segmentation segmentation;
-  settings->foreground = CUDACCL_FOREGROUND_BINARY;
-  settings->threshold = rule.threshold;
-  settings->local_radius = segmentation.local.radius;
-  settings->local_offset = segmentation.local.offset;
-  settings->motion_sensitivity = segmentation.motion.sensitivity;
-  settings->motion_shadows = segmentation.motion.shadows ? 1 : 0;
-  settings->motion_learning_ms = segmentation.motion.learning_ms;
-  settings->motion_warm_up_ms = segmentation.motion.warm_up_ms;
-  settings->motion_max_change = static_cast<double>(segmentation.motion.max_change) / kOne;
+/// A default as a number.
+template <typename Kind, typename Initial>
+constexpr auto number_of(Kind kind, Initial initial) {
+  if constexpr (std::same_as<Kind, Enum> || std::same_as<Kind, Flags>) {
+    return value_of(kChoices, kind.type, initial);
+  } else {
+    return initial;
+  }
 }
 
 }  // namespace
 
 template <>
 CudacclSettings defaults() {
-  const Settings engine;
-  const Tracking tracking;
   CudacclSettings settings{};
-  settings.connectivity = static_cast<uint32_t>(engine.connectivity);
-  set_foreground(&settings);
-  settings.min_area = engine.filter.min_area;
-  settings.max_area = engine.filter.max_area;
-  settings.max_eccentricity = 1;
-  settings.features = engine.features;
-  settings.palette = CUDACCL_PALETTE_GOLDEN;
-  settings.background_color = engine.background_color;
-  settings.overlay_alpha = 0.5;
-  settings.mask_on = engine.mask_on;
-  settings.mask_off = engine.mask_off;
-  settings.track_confirm = tracking.confirm_frames;
-  settings.track_lost_ms = tracking.lost_ms;
-  settings.event_hold_ms = 2000;
+#define CCL_SETTING(id, member, kind, initial, when, text) settings.id = number_of(kind, initial);
+#define CCL_REAL(id, member, one, initial, text) settings.id = initial;
+#define CCL_TIME(id, field, member, least, largest, initial, text) settings.field = initial;
+#define CCL_FIELD(id, member, kind, initial, text) settings.id = initial;
+#include "ccl/settings.def"
   return settings;
 }
 

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Configuration and settings.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "capi/convert.h"
+#include "ccl/choices.h"
 
 namespace ccl::capi {
 
 namespace {
+
+using namespace kind;
 
 /// Enumerations have the engine's values.
 static_assert(CUDACCL_OUTPUT_NONE == static_cast<int>(Output::kNone));
@@ -48,120 +51,84 @@ static_assert(CUDACCL_ORDER_RGBA == 0 && CUDACCL_ORDER_BGRA == 1 && CUDACCL_ORDE
 
 constexpr int64_t kNsPerMs = 1'000'000;
 
-struct IntegerField {
-  const char* name;
-  uint32_t CudacclSettings::*field;
-  uint32_t least;
-  uint32_t largest;
-};
-
-/// Those whose range is smaller than their type.
-constexpr IntegerField kIntegers[] = {
-    {"foreground", &CudacclSettings::foreground, 0, CUDACCL_FOREGROUND_MOTION},
-    {"invert", &CudacclSettings::invert, 0, 1},
-    {"local_radius", &CudacclSettings::local_radius, 1, kMaxLocalRadius},
-    {"background_model", &CudacclSettings::background_model, 0, CUDACCL_MODEL_MIXTURE},
-    {"motion_sensitivity", &CudacclSettings::motion_sensitivity, 0, kMaxSensitivity},
-    {"motion_shadows", &CudacclSettings::motion_shadows, 0, 1},
-    {"open_radius", &CudacclSettings::open_radius, 0, kMaxMorphologyRadius},
-    {"close_radius", &CudacclSettings::close_radius, 0, kMaxMorphologyRadius},
-    {"morphology_shape", &CudacclSettings::morphology_shape, 0, CUDACCL_ELEMENT_CROSS},
-    {"clear_border", &CudacclSettings::clear_border, 0, 1},
-    {"palette", &CudacclSettings::palette, 0, CUDACCL_PALETTE_MONO},
-    {"draw_boxes", &CudacclSettings::draw_boxes, 0, 1},
-    {"draw_ids", &CudacclSettings::draw_ids, 0, 1},
-    {"draw_trails", &CudacclSettings::draw_trails, 0, 1},
-    {"draw_regions", &CudacclSettings::draw_regions, 0, 1},
-    {"mask_on", &CudacclSettings::mask_on, 0, 255},
-    {"mask_off", &CudacclSettings::mask_off, 0, 255},
-    {"features", &CudacclSettings::features, 0, CUDACCL_FEATURE_ALL},
-    {"track_confirm", &CudacclSettings::track_confirm, 1, kMaxConfirmFrames},
-    {"CudacclSettings::reserved", &CudacclSettings::reserved, 0, 0},
-};
-
-struct RealField {
-  const char* name;
-  double CudacclSettings::*field;
-};
-
-/// All from 0 to 1.
-constexpr RealField kReals[] = {
-    {"local_deviation", &CudacclSettings::local_deviation},
-    {"motion_max_change", &CudacclSettings::motion_max_change},
-    {"min_extent", &CudacclSettings::min_extent},
-    {"min_circularity", &CudacclSettings::min_circularity},
-    {"max_eccentricity", &CudacclSettings::max_eccentricity},
-    {"overlay_alpha", &CudacclSettings::overlay_alpha},
-};
-
 std::string text_of(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.10g", value);
   return text;
 }
 
-Status check(const CudacclSettings& given, uint32_t largest_value) {
-  if (given.connectivity != 4 && given.connectivity != 8) {
-    return refuse("connectivity is " + std::to_string(given.connectivity) + "; 4 or 8 is possible");
+/// A value of each kind of a row.
+Status check(const char* name, uint32_t value, Bool) {
+  return check_range(name, value, 0, 1);
+}
+
+Status check(const char* name, int32_t value, Int range) {
+  return check_range(name, value, range.least, range.largest);
+}
+
+Status check(const char* name, uint32_t value, UInt range) {
+  return check_range(name, value, range.least, range.largest);
+}
+
+Status check(const char* name, uint32_t value, Enum kind) {
+  std::set<uint32_t> values;
+  for (const Choice& choice : kChoices) {
+    if (choice.type == kind.type) {
+      if (choice.value == value) {
+        return {};
+      }
+      values.insert(choice.value);
+    }
   }
-  for (const IntegerField& row : kIntegers) {
-    CCL_RETURN_IF_ERROR(check_range(row.name, given.*row.field, row.least, row.largest));
+  std::string possible;
+  for (const uint32_t each : values) {
+    possible += (possible.empty() ? "" : ", ") + std::to_string(each);
   }
-  CCL_RETURN_IF_ERROR(check_range("local_offset", given.local_offset, -kMaxLocalOffset, kMaxLocalOffset));
-  for (const RealField& row : kReals) {
-    CCL_RETURN_IF_ERROR(check_range(row.name, given.*row.field, 0, 1));
+  return refuse(std::string(name) + " is " + std::to_string(value) + "; possible are " + possible);
+}
+
+Status check(const char* name, uint32_t value, Flags kind) {
+  uint32_t all = 0;
+  for (const Choice& choice : kChoices) {
+    all |= choice.type == kind.type ? choice.value : 0;
   }
-  if (given.foreground == CUDACCL_FOREGROUND_BINARY) {
-    CCL_RETURN_IF_ERROR(check_range("threshold", given.threshold, 0, largest_value));
-    CCL_RETURN_IF_ERROR(check_range("threshold_low", given.threshold_low, 0, largest_value));
+  return check_range(name, value, 0, all);
+}
+
+/// What the members of settings.def belong to.
+struct Target {
+  Settings& settings;
+  Segmentation& segmentation;
+  Tracking& tracking;
+  uint32_t threshold = 0;
+  uint32_t event_hold_ms = 0;
+};
+
+template <typename Member, typename Value>
+void assign(Member* member, Value value) {
+  *member = static_cast<Member>(value);
+}
+
+Status set_thresholds(const CudacclSettings& given, uint32_t largest_value, FrameJob* job) {
+  if (given.foreground != CUDACCL_FOREGROUND_BINARY) {
+    job->segmentation.threshold_low = 0;
+    return {};
   }
+  CCL_RETURN_IF_ERROR(check_range("threshold", given.threshold, 0, largest_value));
+  CCL_RETURN_IF_ERROR(check_range("threshold_low", given.threshold_low, 0, largest_value));
+  job->segmentation.wide_threshold = static_cast<uint16_t>(largest_value > 255 ? given.threshold : 0);
   return {};
 }
 
-template <typename Integer>
-Integer fixed_point(double value, uint32_t one) {
-  return static_cast<Integer>(std::lround(value * one));
-}
-
-Filter filter_of(const CudacclSettings& given) {
-  return {.min_area = given.min_area,
-          .max_area = given.max_area,
-          .min_width = given.min_width,
-          .min_height = given.min_height,
-          .max_width = given.max_width,
-          .max_height = given.max_height,
-          .clear_border = given.clear_border != 0,
-          .min_extent = fixed_point<uint32_t>(given.min_extent, kFilterOne),
-          .min_circularity = fixed_point<uint32_t>(given.min_circularity, kFilterOne),
-          .max_eccentricity = fixed_point<uint32_t>(given.max_eccentricity, kFilterOne),
-          .top_n = given.top_n};
-}
-
-ForegroundRule rule_of(const CudacclSettings& given) {
-  return {.foreground = static_cast<Foreground>(given.foreground),
-          .threshold = static_cast<uint8_t>(std::min<uint32_t>(given.threshold, 255)),
-          .invert = given.invert != 0};
-}
-
-Segmentation segmentation_of(const CudacclSettings& given, uint32_t largest_value) {
-  const bool is_binary = given.foreground == CUDACCL_FOREGROUND_BINARY;
-  const bool is_wide = is_binary && largest_value > 255;
-  return {.wide_threshold = static_cast<uint16_t>(is_wide ? given.threshold : 0),
-          .threshold_low = static_cast<uint16_t>(is_binary ? given.threshold_low : 0),
-          .local = {.radius = static_cast<uint8_t>(given.local_radius),
-                    .offset = static_cast<int16_t>(given.local_offset),
-                    .deviation = fixed_point<uint16_t>(given.local_deviation, kOne)},
-          .motion = {.model = static_cast<BackgroundModel>(given.background_model),
-                     .sensitivity = static_cast<uint8_t>(given.motion_sensitivity),
-                     .shadows = given.motion_shadows != 0,
-                     .learning_ms = given.motion_learning_ms,
-                     .warm_up_ms = given.motion_warm_up_ms,
-                     .max_change = fixed_point<uint16_t>(given.motion_max_change, kOne)},
-          .morphology = {.open_radius = static_cast<uint8_t>(given.open_radius),
-                         .close_radius = static_cast<uint8_t>(given.close_radius),
-                         .element = static_cast<Element>(given.morphology_shape),
-                         .fill_holes = given.fill_holes}};
-}
+// A field without a row would have no default, no range and no effect.
+constexpr size_t kBytesOfRows = sizeof(CudacclSettings::struct_size) + sizeof(CudacclSettings::reserved)
+#define CCL_SETTING(id, member, kind, initial, when, text) +sizeof(CudacclSettings::id)
+#define CCL_REAL(id, member, one, initial, text) +sizeof(CudacclSettings::id)
+#define CCL_TIME(id, field, member, least, largest, initial, text) +sizeof(CudacclSettings::field)
+#define CCL_FIELD(id, member, kind, initial, text) +sizeof(CudacclSettings::id)
+#include "ccl/settings.def"
+    ;
+static_assert(kBytesOfRows == sizeof(CudacclSettings), "a field has no row in settings.def");
 
 Status find_algorithm(const char* name, Algorithm* algorithm) {
   std::string names;
@@ -214,25 +181,24 @@ Status convert(const CudacclConfig& given, Config* config) {
 }
 
 Status convert(const CudacclSettings& given, uint32_t largest_value, FrameJob* job, FrameSettings* frame) {
-  CCL_RETURN_IF_ERROR(check(given, largest_value));
-  job->settings = {.connectivity = static_cast<Connectivity>(given.connectivity),
-                   .rule = rule_of(given),
-                   .filter = filter_of(given),
-                   .features = given.features,
-                   .palette = static_cast<Palette>(given.palette),
-                   .color_seed = given.color_seed,
-                   .background_color = given.background_color,
-                   .overlay_alpha = fixed_point<uint8_t>(given.overlay_alpha, 255),
-                   .draw_boxes = given.draw_boxes != 0,
-                   .draw_ids = given.draw_ids != 0,
-                   .draw_trails = given.draw_trails != 0,
-                   .draw_regions = given.draw_regions != 0,
-                   .mask_on = static_cast<uint8_t>(given.mask_on),
-                   .mask_off = static_cast<uint8_t>(given.mask_off)};
-  job->segmentation = segmentation_of(given, largest_value);
-  job->tracking = {.confirm_frames = given.track_confirm, .lost_ms = given.track_lost_ms};
-  frame->event_hold_ns = int64_t{given.event_hold_ms} * kNsPerMs;
-  return {};
+  job->settings = {};
+  job->segmentation = {};
+  Target target{job->settings, job->segmentation, job->tracking};
+#define CCL_SETTING(id, member, kind, initial, when, text) \
+  CCL_RETURN_IF_ERROR(check(#id, given.id, kind));         \
+  assign(&target.member, given.id);
+#define CCL_REAL(id, member, one, initial, text)         \
+  CCL_RETURN_IF_ERROR(check_range(#id, given.id, 0, 1)); \
+  assign(&target.member, fixed_point(given.id, one));
+#define CCL_TIME(id, field, member, least, largest, initial, text)       \
+  CCL_RETURN_IF_ERROR(check_range(#field, given.field, least, largest)); \
+  target.member = given.field;
+#define CCL_FIELD(id, member, kind, initial, text) CCL_SETTING(id, member, kind, initial, , text)
+#include "ccl/settings.def"
+  CCL_RETURN_IF_ERROR(check_range("CudacclSettings::reserved", given.reserved, 0, 0));
+  job->settings.rule.threshold = static_cast<uint8_t>(std::min<uint32_t>(target.threshold, 255));
+  frame->event_hold_ns = int64_t{target.event_hold_ms} * kNsPerMs;
+  return set_thresholds(given, largest_value, job);
 }
 
 }  // namespace ccl::capi

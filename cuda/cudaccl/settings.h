@@ -47,66 +47,64 @@ enum {
   CUDACCL_FEATURE_ALL = (1u << 3) - 1
 };
 
-/** docs/foreground.md, docs/filters.md and docs/tracking.md describe them: the element has properties of the
- * same names. On the GPU, a change takes the host tens of microseconds once. */
+/** docs/properties.md has the range and the default of each; docs/foreground.md, docs/filters.md and
+ * docs/tracking.md describe them: the element has properties of the same names. What is no number is 0 or 1.
+ * On the GPU, a change takes the host tens of microseconds once. */
 typedef struct CudacclSettings {
   size_t struct_size;
-  uint32_t connectivity; /**< 4 or 8, the default */
+  uint32_t connectivity; /**< 4 or 8 */
 
   /* Which pixels are foreground. */
-  uint32_t foreground;         /**< CUDACCL_FOREGROUND_*; default: binary */
-  uint32_t threshold;          /**< binary; at most the largest value of a pixel; default 1: all but 0 */
-  uint32_t threshold_low;      /**< binary: hysteresis; default 0: none */
-  uint32_t invert;             /**< binary, otsu, local: value < threshold instead; default 0 */
-  uint32_t local_radius;       /**< 1 to 127; default 15 */
-  int32_t local_offset;        /**< −255 to 255; default 10 */
-  uint32_t background_model;   /**< motion: CUDACCL_MODEL_*; default: sigma-delta */
-  uint32_t motion_sensitivity; /**< 0 to 100; default 50 */
-  uint32_t
-      motion_shadows; /**< 1, the default: cast shadows are background, where they can be distinguished */
-  uint32_t motion_learning_ms; /**< what stays for so long is background; at most 35 minutes; default 20000 */
-  uint32_t motion_warm_up_ms;  /**< fast learning after a reset; at most 35 minutes; default 1000 */
-  double local_deviation;      /**< 0 to 1: k of Sauvola and Pietikäinen 2000; default 0: the mean */
-  double motion_max_change;    /**< part of the frame that may change at once, 0 to 1; default 0.625 */
-  uint32_t open_radius;        /**< 0 to 8; default 0 */
-  uint32_t close_radius;       /**< 0 to 8; default 0 */
-  uint32_t morphology_shape;   /**< CUDACCL_ELEMENT_*; default: square */
-  uint32_t fill_holes;         /**< holes of at most so many pixels are filled; default 0 */
+  uint32_t foreground;         /**< CUDACCL_FOREGROUND_* */
+  uint32_t threshold;          /**< binary; at most the largest value of a pixel */
+  uint32_t threshold_low;      /**< binary: hysteresis; 0: none */
+  uint32_t invert;             /**< binary, otsu, local: value < threshold instead */
+  uint32_t local_radius;       /**< pixels */
+  int32_t local_offset;        /**< grey levels */
+  uint32_t background_model;   /**< motion: CUDACCL_MODEL_* */
+  uint32_t motion_sensitivity; /**< higher finds weaker contrasts, and more noise */
+  uint32_t motion_shadows;     /**< cast shadows are background, where they can be distinguished */
+  uint32_t motion_learning_ms; /**< what stays for so long is background */
+  uint32_t motion_warm_up_ms;  /**< fast learning after a reset */
+  double local_deviation;      /**< k of Sauvola and Pietikäinen 2000; 0: the mean */
+  double motion_max_change;    /**< part of the frame that may change at once */
+  uint32_t open_radius;
+  uint32_t close_radius;
+  uint32_t morphology_shape; /**< CUDACCL_ELEMENT_* */
+  uint32_t fill_holes;       /**< holes of at most so many pixels are filled */
 
   /* Which components are kept. The others have no record and are painted as background. */
-  uint32_t min_area;       /**< pixels; default 1 */
-  uint32_t max_area;       /**< pixels; default UINT32_MAX */
-  uint32_t min_width;      /**< of the box; default 0 */
-  uint32_t min_height;     /**< default 0 */
-  uint32_t max_width;      /**< default 0: no limit */
-  uint32_t max_height;     /**< default 0: no limit */
-  uint32_t clear_border;   /**< none that touches the frame's border; default 0 */
-  uint32_t top_n;          /**< only the largest; default 0: no limit */
-  double min_extent;       /**< of area / (width · height), 0 to 1; default 0 */
-  double min_circularity;  /**< of 16 · area / perimeter², 0 to 1; default 0 */
-  double max_eccentricity; /**< 0 to 1; default 1 */
+  uint32_t min_area; /**< pixels */
+  uint32_t max_area;
+  uint32_t min_width; /**< of the box */
+  uint32_t min_height;
+  uint32_t max_width; /**< 0: no limit */
+  uint32_t max_height;
+  uint32_t clear_border;  /**< none that touches the frame's border */
+  uint32_t top_n;         /**< only the largest; 0: no limit */
+  double min_extent;      /**< of area / (width · height) */
+  double min_circularity; /**< of 16 · area / perimeter² */
+  double max_eccentricity;
 
   /* How they are painted. */
-  double overlay_alpha;      /**< weight of the component's colour over the input, 0 to 1; default 0.5 */
-  uint32_t palette;          /**< CUDACCL_PALETTE_*; default: golden */
-  uint32_t color_seed;       /**< other colours for the same labels; default 0 */
-  uint32_t background_color; /**< 0xAARRGGBB; default 0xff000000 */
-  uint32_t draw_boxes;       /**< in colorized and overlay, as all that is drawn; default 0 */
-  uint32_t draw_ids;         /**< of confirmed tracks; default 0 */
-  uint32_t draw_trails;      /**< likewise; default 0 */
-  uint32_t draw_regions;     /**< those of cudaccl_engine_set_regions(); default 0 */
-  uint32_t mask_on;          /**< 0 to 255; default 255 */
-  uint32_t mask_off;         /**< 0 to 255; default 0 */
+  double overlay_alpha;      /**< weight of the component's colour over the input */
+  uint32_t palette;          /**< CUDACCL_PALETTE_* */
+  uint32_t color_seed;       /**< other colours for the same labels */
+  uint32_t background_color; /**< 0xAARRGGBB */
+  uint32_t draw_boxes;       /**< in colorized and overlay, as all that is drawn */
+  uint32_t draw_ids;         /**< of confirmed tracks */
+  uint32_t draw_trails;
+  uint32_t draw_regions; /**< those of cudaccl_engine_set_regions() */
+  uint32_t mask_on;
+  uint32_t mask_off;
 
-  uint32_t features; /**< what is measured: CUDACCL_FEATURE_* bits; default: all */
+  uint32_t features; /**< what is measured: CUDACCL_FEATURE_* bits */
 
   /* How they are followed, with CudacclConfig::max_tracks. */
-  uint32_t
-      track_confirm; /**< frames in which a track must be seen before it is confirmed, 1 to 1000; default 3 */
-  uint32_t track_lost_ms; /**< a track that is not seen for longer ends; default 1000 */
-  uint32_t
-      event_hold_ms; /**< the event `stopped` is made after this time without a component; default 2000 */
-  uint32_t reserved; /**< 0 */
+  uint32_t track_confirm; /**< frames in which a track must be seen before it is confirmed */
+  uint32_t track_lost_ms; /**< a track that is not seen for longer ends */
+  uint32_t event_hold_ms; /**< the event `stopped` is made after this time without a component */
+  uint32_t reserved;      /**< 0 */
 } CudacclSettings;
 
 /* ---- Regions ---- */

@@ -3,9 +3,13 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
+#include <map>
 #include <string>
+#include <type_traits>
 
 #include "c_engine.h"
+#include "ccl/setting.h"
 
 namespace ccl::test {
 
@@ -16,6 +20,53 @@ const Image& small_image() {
   return image;
 }
 
+/// Of version 1: offset and name.
+constexpr const char* kLayoutOfSettings =
+    "8 connectivity\n"
+    "12 foreground\n"
+    "16 threshold\n"
+    "20 threshold_low\n"
+    "24 invert\n"
+    "28 local_radius\n"
+    "32 local_offset\n"
+    "36 background_model\n"
+    "40 motion_sensitivity\n"
+    "44 motion_shadows\n"
+    "48 motion_learning_ms\n"
+    "52 motion_warm_up_ms\n"
+    "56 local_deviation\n"
+    "64 motion_max_change\n"
+    "72 open_radius\n"
+    "76 close_radius\n"
+    "80 morphology_shape\n"
+    "84 fill_holes\n"
+    "88 min_area\n"
+    "92 max_area\n"
+    "96 min_width\n"
+    "100 min_height\n"
+    "104 max_width\n"
+    "108 max_height\n"
+    "112 clear_border\n"
+    "116 top_n\n"
+    "120 min_extent\n"
+    "128 min_circularity\n"
+    "136 max_eccentricity\n"
+    "144 overlay_alpha\n"
+    "152 palette\n"
+    "156 color_seed\n"
+    "160 background_color\n"
+    "164 draw_boxes\n"
+    "168 draw_ids\n"
+    "172 draw_trails\n"
+    "176 draw_regions\n"
+    "180 mask_on\n"
+    "184 mask_off\n"
+    "188 features\n"
+    "192 track_confirm\n"
+    "196 track_lost_ms\n"
+    "200 event_hold_ms\n";
+static_assert(sizeof(CudacclSettings) == 208);
+
 TEST(CStructsTest, DefaultsAreThoseOfTheEngine) {
   const cudaccl::Config config;
   EXPECT_EQ(config.struct_size, sizeof(CudacclConfig));
@@ -24,15 +75,9 @@ TEST(CStructsTest, DefaultsAreThoseOfTheEngine) {
   EXPECT_EQ(config.slots, Config{}.slots);
   const cudaccl::Settings settings;
   EXPECT_EQ(settings.connectivity, 8u);
-  EXPECT_EQ(settings.threshold, 1u);
-  EXPECT_EQ(settings.local_radius, LocalThreshold{}.radius);
-  EXPECT_EQ(settings.local_offset, LocalThreshold{}.offset);
-  EXPECT_EQ(settings.motion_learning_ms, Motion{}.learning_ms);
-  EXPECT_EQ(settings.motion_max_change, 0.625);
-  EXPECT_EQ(settings.max_area, UINT32_MAX);
-  EXPECT_EQ(settings.max_eccentricity, 1);
   EXPECT_EQ(settings.features, uint32_t{CUDACCL_FEATURE_ALL});
-  EXPECT_EQ(settings.track_confirm, Tracking{}.confirm_frames);
+  EXPECT_EQ(settings.palette, uint32_t{CUDACCL_PALETTE_GOLDEN});
+  EXPECT_EQ(settings.event_hold_ms, 2000u);
   EXPECT_EQ(cudaccl::EngineOptions().device_id, -1);
   EXPECT_EQ(cudaccl::Frame().time, CUDACCL_NO_TIME);
   EXPECT_EQ(cudaccl::Regions().is_relative, 1u);
@@ -99,6 +144,58 @@ TEST(CStructsTest, InitFunctionsTakeAnySizeAndNull) {
   EXPECT_EQ(config.width, 5u) << "behind the end of the struct";
 }
 
+/// The struct of a program that was compiled with version 1: no field moves, and new ones are the last.
+TEST(CStructsTest, FieldsOfSettingsStayWhereTheyAre) {
+  std::map<size_t, std::string> fields;
+#define CCL_SETTING(id, member, kind, initial, when, text) fields[offsetof(CudacclSettings, id)] = #id;
+#define CCL_REAL(id, member, one, initial, text) fields[offsetof(CudacclSettings, id)] = #id;
+#define CCL_TIME(id, field, member, least, largest, initial, text) \
+  fields[offsetof(CudacclSettings, field)] = #field;
+#define CCL_FIELD(id, member, kind, initial, text) fields[offsetof(CudacclSettings, id)] = #id;
+#include "ccl/settings.def"
+  std::string layout;
+  for (const auto& [offset, name] : fields) {
+    layout += std::to_string(offset) + " " + name + "\n";
+  }
+  EXPECT_EQ(layout, kLayoutOfSettings);
+}
+
+/// Each value outside of the range of its row is refused by its name.
+TEST(CStructsTest, ValuesOutsideOfTheirRangesAreRefused) {
+  CEngine c(small_image());
+  const auto expect_refusal = [&](const char* name, auto CudacclSettings::*field, auto value) {
+    const cudaccl::Settings good;
+    c.settings.*field = static_cast<std::remove_reference_t<decltype(c.settings.*field)>>(value);
+    EXPECT_EQ(c.run(), CUDACCL_INVALID_ARGUMENT) << name << " " << value;
+    EXPECT_TRUE(says(c.error(), name));
+    c.settings.*field = good.*field;
+    EXPECT_EQ(c.run(), CUDACCL_OK) << c.error();
+  };
+  using namespace kind;
+  const auto expect_range = [&](const char* name, auto CudacclSettings::*field, auto kind) {
+    using Kind = decltype(kind);
+    if constexpr (std::is_same_v<Kind, Int> || std::is_same_v<Kind, UInt>) {
+      if (int64_t{kind.least} > std::numeric_limits<decltype(kind.least)>::min()) {
+        expect_refusal(name, field, int64_t{kind.least} - 1);
+      }
+      if (int64_t{kind.largest} < std::numeric_limits<decltype(kind.largest)>::max()) {
+        expect_refusal(name, field, int64_t{kind.largest} + 1);
+      }
+    } else {
+      expect_refusal(name, field, std::is_same_v<Kind, Bool> ? 2u : 100u);
+    }
+  };
+#define CCL_SETTING(id, member, kind, initial, when, text) expect_range(#id, &CudacclSettings::id, kind);
+#define CCL_REAL(id, member, one, initial, text)          \
+  for (const double value : {-0.01, 1.01, double{NAN}}) { \
+    expect_refusal(#id, &CudacclSettings::id, value);     \
+  }
+#define CCL_TIME(id, field, member, least, largest, initial, text) \
+  expect_range(#field, &CudacclSettings::field, UInt(least, largest));
+#define CCL_FIELD(id, member, kind, initial, text) expect_range(#id, &CudacclSettings::id, kind);
+#include "ccl/settings.def"
+}
+
 struct BadField {
   const char* name;  ///< in the message
   std::function<void(CEngine*)> break_it;
@@ -106,11 +203,6 @@ struct BadField {
 
 void PrintTo(const BadField& field, std::ostream* out) {
   *out << field.name;
-}
-
-template <typename T>
-std::function<void(CEngine*)> set(T CudacclSettings::*field, T value) {
-  return [=](CEngine* c) { c->settings.*field = value; };
 }
 
 template <typename T>
@@ -129,32 +221,9 @@ TEST_P(CBadFieldTest, IsRefusedByName) {
 }
 
 const BadField kBadFields[] = {
-    {"connectivity", set(&CudacclSettings::connectivity, 6u)},
-    {"foreground", set(&CudacclSettings::foreground, 5u)},
-    {"threshold", set(&CudacclSettings::threshold, 256u)},
-    {"threshold_low", set(&CudacclSettings::threshold_low, 256u)},
-    {"invert", set(&CudacclSettings::invert, 2u)},
-    {"local_radius", set(&CudacclSettings::local_radius, 0u)},
-    {"local_radius", set(&CudacclSettings::local_radius, 256u + 15)},
-    {"local_offset", set(&CudacclSettings::local_offset, -256)},
-    {"local_deviation", set(&CudacclSettings::local_deviation, double{NAN})},
-    {"background_model", set(&CudacclSettings::background_model, 2u)},
-    {"motion_sensitivity", set(&CudacclSettings::motion_sensitivity, 101u)},
-    {"motion_max_change", set(&CudacclSettings::motion_max_change, 1.01)},
-    {"open_radius", set(&CudacclSettings::open_radius, 9u)},
-    {"close_radius", set(&CudacclSettings::close_radius, 256u)},
-    {"morphology_shape", set(&CudacclSettings::morphology_shape, 2u)},
-    {"clear_border", set(&CudacclSettings::clear_border, 2u)},
-    {"min_extent", set(&CudacclSettings::min_extent, -0.1)},
-    {"min_circularity", set(&CudacclSettings::min_circularity, 2.0)},
-    {"max_eccentricity", set(&CudacclSettings::max_eccentricity, -1.0)},
-    {"features", set(&CudacclSettings::features, 8u)},
-    {"palette", set(&CudacclSettings::palette, 4u)},
-    {"overlay_alpha", set(&CudacclSettings::overlay_alpha, 1.5)},
-    {"draw_boxes", set(&CudacclSettings::draw_boxes, 255u)},
-    {"mask_on", set(&CudacclSettings::mask_on, 256u)},
-    {"track_confirm", set(&CudacclSettings::track_confirm, 0u)},
-    {"CudacclSettings::reserved", set(&CudacclSettings::reserved, 1u)},
+    {"CudacclSettings::reserved", [](CEngine* c) { c->settings.reserved = 1; }},
+    {"threshold", [](CEngine* c) { c->settings.threshold = 256; }},  // of 8 bits
+    {"threshold_low", [](CEngine* c) { c->settings.threshold_low = 256; }},
     {"CudacclInput::format", set(&CudacclInput::format, 8u)},
     {"CudacclInput::memory", set(&CudacclInput::memory, 2u)},
     {"CudacclInput::matrix", set(&CudacclInput::matrix, 3u)},
