@@ -6,11 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from cudaccl._keywords import DEFAULTS
+
 _TRUE = ("true", "t", "yes", "1")
 # Foregrounds that follow from a frame alone. In the order of the element's numbers; motion has the next one.
 _OF_ONE_FRAME = ("binary", "values", "otsu", "local")
 _WHOLE_NUMBER = re.compile(r"\s*([+-]?)(?:0[xX]([0-9a-fA-F]+)|(0[0-7]*)|([1-9][0-9]*))")
-_EVENT_HOLD_NS = 2 * 10**9
+_EVENT_HOLD_NS = DEFAULTS["event_hold_ms"] * 10**6
 
 
 def is_tracked(properties: Mapping[str, str]) -> bool:

@@ -107,4 +107,7 @@ class Memory {
 bool set_field(CudacclConfig* config, const std::string& name, nb::handle value);
 bool set_field(CudacclSettings* settings, const std::string& name, nb::handle value);
 
+/// By field: the numbers of the names of its values.
+nb::dict choices();
+
 }  // namespace cudaccl_python

@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "ccl/choices.h"
 #include "engine.h"
 
 namespace cudaccl_python {
@@ -39,49 +40,11 @@ const Members<CudacclConfig>& config_members() {
 
 const Members<CudacclSettings>& settings_members() {
   static const Members<CudacclSettings> members = {
-      {"connectivity", &CudacclSettings::connectivity},
-      {"foreground", &CudacclSettings::foreground},
-      {"threshold", &CudacclSettings::threshold},
-      {"threshold_low", &CudacclSettings::threshold_low},
-      {"invert", &CudacclSettings::invert},
-      {"local_radius", &CudacclSettings::local_radius},
-      {"local_offset", &CudacclSettings::local_offset},
-      {"local_deviation", &CudacclSettings::local_deviation},
-      {"background_model", &CudacclSettings::background_model},
-      {"motion_sensitivity", &CudacclSettings::motion_sensitivity},
-      {"motion_shadows", &CudacclSettings::motion_shadows},
-      {"motion_learning_ms", &CudacclSettings::motion_learning_ms},
-      {"motion_warm_up_ms", &CudacclSettings::motion_warm_up_ms},
-      {"motion_max_change", &CudacclSettings::motion_max_change},
-      {"open_radius", &CudacclSettings::open_radius},
-      {"close_radius", &CudacclSettings::close_radius},
-      {"morphology_shape", &CudacclSettings::morphology_shape},
-      {"fill_holes", &CudacclSettings::fill_holes},
-      {"min_area", &CudacclSettings::min_area},
-      {"max_area", &CudacclSettings::max_area},
-      {"min_width", &CudacclSettings::min_width},
-      {"min_height", &CudacclSettings::min_height},
-      {"max_width", &CudacclSettings::max_width},
-      {"max_height", &CudacclSettings::max_height},
-      {"clear_border", &CudacclSettings::clear_border},
-      {"top_n", &CudacclSettings::top_n},
-      {"min_extent", &CudacclSettings::min_extent},
-      {"min_circularity", &CudacclSettings::min_circularity},
-      {"max_eccentricity", &CudacclSettings::max_eccentricity},
-      {"overlay_alpha", &CudacclSettings::overlay_alpha},
-      {"palette", &CudacclSettings::palette},
-      {"color_seed", &CudacclSettings::color_seed},
-      {"background_color", &CudacclSettings::background_color},
-      {"draw_boxes", &CudacclSettings::draw_boxes},
-      {"draw_ids", &CudacclSettings::draw_ids},
-      {"draw_trails", &CudacclSettings::draw_trails},
-      {"draw_regions", &CudacclSettings::draw_regions},
-      {"mask_on", &CudacclSettings::mask_on},
-      {"mask_off", &CudacclSettings::mask_off},
-      {"features", &CudacclSettings::features},
-      {"track_confirm", &CudacclSettings::track_confirm},
-      {"track_lost_ms", &CudacclSettings::track_lost_ms},
-      {"event_hold_ms", &CudacclSettings::event_hold_ms},
+#define CCL_SETTING(id, member, kind, initial, when, text) {#id, &CudacclSettings::id},
+#define CCL_REAL(id, member, one, initial, text) {#id, &CudacclSettings::id},
+#define CCL_TIME(id, field, member, least, largest, initial, text) {#field, &CudacclSettings::field},
+#define CCL_FIELD(id, member, kind, initial, text) {#id, &CudacclSettings::id},
+#include "ccl/settings.def"
   };
   return members;
 }
@@ -116,6 +79,25 @@ bool set_member(const Members<Struct>& members, Struct* values, const std::strin
 }
 
 }  // namespace
+
+nb::dict choices() {
+  nb::dict all;
+  const auto add = [&](const char* field, auto kind) {
+    if constexpr (requires { kind.type; }) {
+      nb::dict numbers;
+      for (const ccl::Choice& choice : ccl::kChoices) {
+        if (choice.type == kind.type) {
+          numbers[choice.nick] = choice.value;
+        }
+      }
+      all[field] = numbers;
+    }
+  };
+  using namespace ccl::kind;
+#define CCL_SETTING(id, member, kind, initial, when, text) add(#id, kind);
+#include "ccl/settings.def"
+  return all;
+}
 
 bool set_field(CudacclConfig* config, const std::string& name, nb::handle value) {
   return set_member(config_members(), config, name, value);

@@ -179,6 +179,7 @@ NB_MODULE(_core, module) {
       .def_static("idle_bytes", &ResultMemory::idle_bytes)
       .def_static("free_idle", &ResultMemory::free_idle);
   module.def("algorithms", &algorithms);
+  module.def("choices", &choices);
   module.def("device_count", &device_count);
   module.def("has_cuda", [] { return cudaccl_has_cuda() != 0; });
   module.def("version", &cudaccl_version);
