@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """README.md and docs/: every launch line runs, every snippet works, every property is in the table, no link is dead."""
 
+import functools
 import json
 import os
 import re
@@ -20,10 +21,10 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = {path: path.read_text(encoding="utf-8") for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]}
 README = DOCUMENTS[ROOT / "README.md"]
 WHEN = {  # what the property table says about a change, and what gst-inspect-1.0 says
-    "next frame": "changeable in NULL, READY, PAUSED or PLAYING state",
+    "next frame": "writable, changeable in NULL, READY, PAUSED or PLAYING state",
+    "next frame, controllable": "writable, controllable, changeable in NULL, READY, PAUSED or PLAYING state",
     "next frame, after negotiation": "changeable in NULL, READY, PAUSED or PLAYING state",
     "next start": "changeable only in NULL or READY state",
-    "at once": "",  # a property of GstBaseTransform, without such a flag
     "read only": "readable",
 }
 CLIPS = [
@@ -170,52 +171,64 @@ def test_labels_are_the_same_on_cpu_and_gpu(folder):
     assert cpu.read_bytes() == cuda.read_bytes()
 
 
-def property_table():
-    """{property: when a change takes effect}"""
-    table = README.split("## Properties")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| (`[^|]*`) \|[^|]*\| ([^|]*) \|", table, re.MULTILINE)
-    return {name: when for names, when in rows for name in re.findall("`([a-z-]+)`", names)}
+def property_rows(document):
+    """{property: the cells of its row} of all tables of a document whose first column is a property."""
+    rows = {}
+    for table in re.findall(r"^\| property \|.*\n\|[-|]+\n((?:\|.*\n)+)", document, re.MULTILINE):
+        for row in table.splitlines():
+            cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+            rows[cells[0].strip("`")] = cells
+    return rows
 
 
+@functools.cache
 def inspected_properties():
-    """{property: what gst-inspect-1.0 says of its flags}"""
+    """{property: the lines that gst-inspect-1.0 prints of it, less the first}"""
     text = run(["gst-inspect-1.0", "cudaccl"], ROOT).stdout.split("Element Properties:")[1]
-    return dict(re.findall(r"^  ([a-z-]+) *: .*\n +flags: (.*)$", text, re.MULTILINE))
+    return dict(re.findall(r"^  ([a-z-]+) *: .*\n((?: {3,}.*\n)+)", text, re.MULTILINE))
 
 
-def test_property_table_is_complete():
-    assert set(inspected_properties()) - {"name", "parent"} == set(property_table())
+PROPERTIES = property_rows(DOCUMENTS[ROOT / "docs" / "properties.md"])
 
 
-def test_property_table_names_every_value():
-    """Every property with named values is checked. Those of `algorithm` are in docs/algorithms.md: see test_labelers.py."""
-    text = run(["gst-inspect-1.0", "cudaccl"], ROOT).stdout.split("Element Properties:")[1]
-    named = {}
-    for line in text.splitlines():
-        if found := re.match(r"  ([a-z-]+) *: ", line):
-            values = named.setdefault(found.group(1), set())
-        elif found := re.match(r" +\((?:0x)?[0-9a-f]+\): ([a-z0-9-]+) ", line):
-            values.add(found.group(1))
-    table = README.split("## Properties")[1].split("\n## ")[0]
-    rows = {name: row for row in table.splitlines() for name in re.findall("`([a-z-]+)`", row.split(" | ")[0])}
-    assert named["foreground"] and named["features"]
-    for name in named.keys() - {"algorithm", "active-backend"}:
-        missing = named[name] - set(re.findall("`([a-z0-9-]+)`", rows.get(name, "")))
-        assert not missing, f"{name}: {missing}"
+def test_files_follow_from_the_table_of_settings():
+    """docs/properties.md, and Python's keywords."""
+    done = run([sys.executable, "-B", ROOT / "scripts" / "settings", "--check"], ROOT)
+    assert done.returncode == 0, done.stdout
 
 
-def test_every_property_has_a_documentation_block():
-    header = "".join(path.read_text() for path in (ROOT / "gst").glob("*properties.h"))
-    blocks = re.findall(r"^ +\* GstCudaCcl:([a-z-]+):\n(?: +\*(?: .*)?\n)+? +\* Since: ", header, re.MULTILINE)
-    assert sorted(blocks) == sorted(set(inspected_properties()) - {"name", "parent", "qos"})
+def test_every_property_is_documented():
+    assert sorted(PROPERTIES) == sorted(set(inspected_properties()) - {"name", "parent", "qos"})
+    assert "`qos`" in DOCUMENTS[ROOT / "docs" / "properties.md"]
 
 
-def test_property_table_says_when_a_change_takes_effect():
-    flags = inspected_properties()
-    for name, when in property_table().items():
-        assert when in WHEN, name
-        assert WHEN[when] in flags[name], name
-        assert (when == "read only") == ("writable" not in flags[name]), name
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_property_is_documented_as_it_is(name):
+    """Default, range, when a change takes effect, and every value. test_labelers.py compares those of `algorithm`."""
+    _, default, values, when, meaning, _ = PROPERTIES[name]
+    inspected = inspected_properties()[name]
+    assert WHEN[when] in inspected and (when == "read only") == ("writable" not in inspected)
+    if found := re.search(r"Enum .* Default: (-?[0-9]+),", inspected):  # a value may have several names
+        assert default.strip("`") in re.findall(rf"\({found.group(1)}\): ([a-z0-9-]+) ", inspected)
+    elif found := re.search(r"Default: (?:\S+, )?\"?(.*?)\"? *$", inspected, re.MULTILINE):
+        want = found.group(1).replace("null", "").strip()
+        given = default.strip("`")
+        is_number = re.fullmatch(r"[0-9.-]+", want)
+        assert float(int(given, 0) if given.startswith("0x") else given) == float(want) if is_number \
+            else sorted(given.split("+")) == sorted(want.split("+"))
+    if found := re.search(r"Range: +(\S+) - +(\S+) ", inspected):
+        least, _, largest = values.removeprefix("from ").partition(" to ")
+        assert float(least) == float(found.group(1))
+        assert float(found.group(2)) in ([float(largest)] if largest else [2**31 - 1, 2**32 - 1])
+    choices = re.findall(r"^ +\((?:0x)?[0-9a-f]+\): ([a-z0-9-]+) ", inspected, re.MULTILINE)
+    assert name == "algorithm" or set(choices) <= set(re.findall("`([a-z0-9-]+)`", meaning))
+
+
+def test_readme_has_the_properties_that_people_use():
+    rows = property_rows(README)
+    assert len(rows) == 15
+    for name, (_, default, when, _) in rows.items():
+        assert (default, when) == (PROPERTIES[name][1], PROPERTIES[name][3].removesuffix(", controllable")), name
 
 
 def stats_fields():
