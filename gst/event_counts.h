@@ -43,7 +43,7 @@ class EventCounts {
   void count_in_zone(const CclEvent& event);
   void count_at_line(const CclEvent& event);
 
-  std::array<uint64_t, CCL_EVENT_STOPPED + 1> types_{};  ///< by CclEvent::type
+  std::array<uint64_t, CCL_EVENT_COUNT> types_{};  ///< by CclEvent::type
   std::vector<ZoneCounts> zones_;
   std::vector<LineCounts> lines_;
 };

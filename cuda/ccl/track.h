@@ -7,6 +7,7 @@
 #ifndef CCL_TRACK_H
 #define CCL_TRACK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -80,8 +81,20 @@ enum {
   CCL_EVENT_CROSSED_RIGHT = 9, /**< the same, to the right */
   CCL_EVENT_CROWDED = 10, /**< zone `where` holds more than the zone's number of tracks; `other`: how many */
   CCL_EVENT_STARTED = 11, /**< the first kept component after a time without any */
-  CCL_EVENT_STOPPED = 12  /**< no kept component for the hold time */
+  CCL_EVENT_STOPPED = 12, /**< no kept component for the hold time */
+  CCL_EVENT_COUNT /**< the size of a table by type; stays the last one, and grows with later versions */
 };
+
+/** The type of an event as a word, such as `entered`; NULL for a type that this header does not know. */
+static inline const char* ccl_event_nick(uint32_t type) {
+  static const char* const nicks[] = {NULL,      "born",    "died",    "merged",       "split",
+                                      "entered", "left",    "dwelled", "crossed-left", "crossed-right",
+                                      "crowded", "started", "stopped"};
+#ifdef __cplusplus
+  static_assert(sizeof nicks / sizeof *nicks == CCL_EVENT_COUNT, "each type of event has a nick");
+#endif
+  return type < CCL_EVENT_COUNT ? nicks[type] : NULL;
+}
 
 /** Something that happened to a track, in a zone, or in the whole frame. */
 typedef struct CclEvent {

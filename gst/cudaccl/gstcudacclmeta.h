@@ -309,12 +309,7 @@ gst_cudaccl_track_component (const GstCudaCclInfo * info, const CclTrack * track
 static inline const gchar *
 gst_cudaccl_event_nick (guint type)
 {
-  static const gchar *const nicks[] = {
-    NULL, "born", "died", "merged", "split", "entered", "left", "dwelled", "crossed-left", "crossed-right",
-    "crowded", "started", "stopped"
-  };
-
-  return type < G_N_ELEMENTS (nicks) ? nicks[type] : NULL;
+  return ccl_event_nick (type);
 }
 
 /** Whether CclEvent::where is the index of a line. */

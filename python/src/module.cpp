@@ -118,6 +118,16 @@ nb::list algorithms() {
   return found;
 }
 
+/// By the field `type` of an event.
+nb::list event_types() {
+  nb::list names;
+  names.append("");
+  for (uint32_t type = 1; type < CCL_EVENT_COUNT; ++type) {
+    names.append(ccl_event_nick(type));
+  }
+  return names;
+}
+
 int device_count() {
   int32_t count = 0;
   if (const CudacclStatus status = cudaccl_device_count(&count); status != CUDACCL_OK) {
@@ -181,6 +191,7 @@ NB_MODULE(_core, module) {
   module.def("algorithms", &algorithms);
   module.def("choices", &choices);
   module.def("device_count", &device_count);
+  module.def("event_types", &event_types);
   module.def("has_cuda", [] { return cudaccl_has_cuda() != 0; });
   module.def("version", &cudaccl_version);
   module.attr("NO_TIME") = CUDACCL_NO_TIME;

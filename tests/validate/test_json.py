@@ -32,10 +32,7 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "docs/records.schema.json").rea
 COMPONENT_FLAGS = ["touches_border", "newborn", "merged", "split", None, "scaled", "cut"]
 TRACK_FLAGS = ["confirmed", "predicted", "merged", "fragmented", "newborn", "split", "touches_border"]
 POLYGON_KINDS = [None, "rectangle", "hull", "outline", "hole"]
-EVENT_TYPES = [
-    None, "born", "died", "merged", "split", "entered", "left", "dwelled", "crossed-left", "crossed-right", "crowded",
-    "started", "stopped",
-]
+EVENT_TYPES = [None, *SCHEMA["$defs"]["event"]["properties"]["type"]["enum"]]
 REGIONS = {
     "version": 1,
     "zones": [{"name": 'right "part"', "polygon": [[0.75, 0], [1, 0], [1, 1], [0.75, 1]]}],

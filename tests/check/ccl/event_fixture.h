@@ -73,8 +73,8 @@ class Events : public testing::Test {
     return play_at(tracks, time);
   }
 
-  Facts play_at(const std::vector<CclTrack>& tracks, int64_t at) {
-    maker.update({.tracks = tracks, .n_components = 1, .time = at, .hold_ns = 2 * kSecond});
+  Facts play_at(const std::vector<CclTrack>& tracks, int64_t at, uint32_t n_components = 1) {
+    maker.update({.tracks = tracks, .n_components = n_components, .time = at, .hold_ns = 2 * kSecond});
     return facts();
   }
 

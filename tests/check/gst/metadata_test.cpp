@@ -134,7 +134,7 @@ TEST(Components, IndicesOutsideOfArraysGiveNothing) {
     track.component = outside;
     EXPECT_EQ(gst_cudaccl_track_component(&info, &track), nullptr) << outside;
   }
-  EXPECT_EQ(gst_cudaccl_event_nick(13), nullptr);
+  EXPECT_EQ(gst_cudaccl_event_nick(CCL_EVENT_COUNT), nullptr);
 }
 
 /// Computed by hand, to find mistakes in the tests' own flood fill.

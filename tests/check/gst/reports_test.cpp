@@ -151,10 +151,10 @@ TEST(Stats, CountsAndTimes) {
     fields.insert(name);
     EXPECT_EQ(field(stats.get(), name.c_str()), 0u);
   }
-  for (const char* type : {"born", "died", "merged", "split", "entered", "left", "dwelled", "crossed-left",
-                           "crossed-right", "crowded", "started", "stopped"}) {
-    fields.insert(std::string("events-") + type);
-    EXPECT_EQ(field(stats.get(), ("events-" + std::string(type)).c_str()), 0u);
+  for (uint32_t type = CCL_EVENT_BORN; type < CCL_EVENT_COUNT; ++type) {
+    const std::string name = std::string("events-") + ccl_event_nick(type);
+    fields.insert(name);
+    EXPECT_EQ(field(stats.get(), name.c_str()), 0u);
   }
   double total = 0;
   for (const char* stage :
