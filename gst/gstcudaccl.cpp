@@ -229,8 +229,7 @@ static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstSt
   const bool is_start =
       transition == GST_STATE_CHANGE_NULL_TO_READY || transition == GST_STATE_CHANGE_READY_TO_PAUSED;
   if (is_start) {
-    self->priv->properties.report_regions();
-    if (!open_backend(self)) {
+    if (!self->priv->properties.report_regions(/*begins_stream=*/false) || !open_backend(self)) {
       return GST_STATE_CHANGE_FAILURE;
     }
   }
@@ -246,7 +245,6 @@ static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstSt
 
 static gboolean gst_cuda_ccl_start(GstBaseTransform* transform) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
-  priv->properties.set_in_force(std::nullopt);
   priv->statistics.reset();
   priv->frame_duration.reset();
   priv->path.begin_stream(priv->properties.source(), priv->properties.object_type());
@@ -254,7 +252,9 @@ static gboolean gst_cuda_ccl_start(GstBaseTransform* transform) {
 }
 
 static gboolean gst_cuda_ccl_stop(GstBaseTransform* transform) {
-  GST_CUDA_CCL(transform)->priv->path.end_stream();
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  priv->path.end_stream();
+  priv->properties.end_stream();
   return TRUE;
 }
 
@@ -361,7 +361,8 @@ static gboolean gst_cuda_ccl_set_caps(GstBaseTransform* transform, GstCaps* in_c
   Private* priv = self->priv;
   priv->path.drain();  // the frames in flight have the old caps
   const GstVideoInfo old_info = priv->negotiation.caps().in;
-  if (!priv->negotiation.set_caps(in_caps, out_caps)) {
+  if (!priv->properties.report_regions(/*begins_stream=*/true) ||
+      !priv->negotiation.set_caps(in_caps, out_caps)) {
     return FALSE;
   }
   const GstClockTime old_latency = latency_of(self);

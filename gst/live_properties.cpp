@@ -59,9 +59,13 @@ void LiveProperties::set_regions(const gchar* text) {
     const std::lock_guard guard(lock_);
     if (reason.empty()) {
       properties_.regions = std::move(regions);
+      regions_refusal_.clear();
+    } else if (!is_streaming_) {
+      regions_refusal_ = reason;
     } else {
-      warning = "regions cannot be used: " + reason +
-                (properties_.regions != nullptr ? ". The old regions stay" : ". The whole frame counts");
+      warning =
+          "regions cannot be used: " + reason +
+          (properties_.regions != nullptr ? ". The old regions stay" : ". The whole frame counts, as before");
     }
     regions_warning_ = has_listener ? "" : warning;
   }
@@ -70,13 +74,27 @@ void LiveProperties::set_regions(const gchar* text) {
   }
 }
 
-void LiveProperties::report_regions() {
+bool LiveProperties::report_regions(bool begins_stream) {
   std::string warning;
+  std::string refusal;
   {
     const std::lock_guard guard(lock_);
     warning = std::exchange(regions_warning_, "");
+    refusal = regions_refusal_;
+    is_streaming_ = begins_stream && refusal.empty();
   }
   warn_of_regions(warning);
+  if (!refusal.empty()) {
+    GST_ELEMENT_ERROR(element_, RESOURCE, SETTINGS, ("regions cannot be used: %s", refusal.c_str()),
+                      (nullptr));
+  }
+  return refusal.empty();
+}
+
+void LiveProperties::end_stream() {
+  const std::lock_guard guard(lock_);
+  is_streaming_ = false;
+  in_force_.reset();
 }
 
 void LiveProperties::report_unused_zones() const {

@@ -25,8 +25,13 @@ class LiveProperties {
   /// Sets the property with this id, and renegotiates and reports what depends on it. False if there is none.
   bool set(guint id, const GValue* value);
   bool get(guint id, GValue* value) const;
-  /// Posts a warning that set_regions() could not post. It is called at each start.
-  void report_regions();
+  /// Posts a warning that set_regions() could not post. At each start, and with new caps: with them frames
+  /// flow, so `begins_stream` is true. False with an
+  /// element error if `regions` was refused before frames flowed: a region may be a privacy mask, and frames
+  /// without it must not leave.
+  bool report_regions(bool begins_stream);
+  /// The stream ends: no properties are in force.
+  void end_stream();
   /// Posts a message if zones and lines have no effect, because nothing is tracked or drawn.
   void report_unused_zones() const;
 
@@ -47,8 +52,9 @@ class LiveProperties {
                  std::initializer_list<const char*> names, const std::string& reason);
 
  private:
-  /// Null or an empty text is the whole frame. A text that cannot be used is refused with a warning. In the
-  /// state NULL nobody could receive that, so report_regions() posts it.
+  /// Null or an empty text is the whole frame. A text that cannot be used is refused: with a warning while
+  /// frames flow, else by report_regions(). That also posts warnings of the state NULL, in which nobody could
+  /// receive them.
   void set_regions(const gchar* text);
   /// A copy of a member below.
   std::string text(const std::string& member) const;
@@ -60,7 +66,9 @@ class LiveProperties {
   mutable std::mutex lock_;  ///< for those below
   Properties properties_;
   std::optional<Properties> in_force_;
+  bool is_streaming_ = false;    ///< frames flow with the regions that are set
   std::string regions_warning_;  ///< empty if nothing is to be reported
+  std::string regions_refusal_;  ///< why `regions` was refused before frames flowed; empty if it was not
   std::string meta_name_;
   std::string object_type_;
 };

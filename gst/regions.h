@@ -20,8 +20,7 @@ struct RegionSetting {
   bool has_polygons() const { return !regions.include.empty() || !regions.exclude.empty(); }
 };
 
-/// Parses JSON text, which begins with a brace, or the file with this path. Null if it cannot be used, and
-/// *reason then says why, with the line where that is known.
+/// Reads the text: see ccl::read_regions(). Null if it cannot be used, and *reason then says why.
 std::shared_ptr<const RegionSetting> read_regions(const std::string& text, std::string* reason);
 
 /// The first polygon or line of which nothing is in a frame of this size, such as "zones[0]"; empty if there

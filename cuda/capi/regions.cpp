@@ -1,70 +1,55 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Regions. The limits are those of the element's property: see docs/regions.md.
-#include <cmath>
+/// Regions: from structs to those of the engine, and from documents to structs. What they must be is in
+/// ccl/region_rules.h.
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "capi/call.h"
 #include "capi/convert.h"
+#include "capi/structs.h"
+#include "ccl/region_rules.h"
+#include "ccl/regions_reader.h"
 
 namespace ccl::capi {
 
 namespace {
 
-constexpr double kMaxCoordinate = 1e6;
-constexpr uint32_t kMaxCrowd = 1'000'000;
-constexpr size_t kMaxPoints = 1'000'000;
 static_assert(CUDACCL_ANCHOR_BOTTOM == static_cast<int>(Anchor::kBottom));
 static_assert(CUDACCL_ANCHOR_CENTROID == static_cast<int>(Anchor::kCentroid));
 static_assert(CUDACCL_NO_CROWD == kNoCrowd);
 
-/// "zones[2]"
-std::string place_of(const char* list, size_t index) {
-  return std::string(list) + "[" + std::to_string(index) + "]";
-}
-
-Status convert(const CudacclPoint& given, const std::string& place, Point* point) {
-  if (!(std::abs(given.x) <= kMaxCoordinate && std::abs(given.y) <= kMaxCoordinate)) {
-    return refuse(place + " is not between -1000000 and 1000000");
-  }
-  *point = {given.x, given.y};
-  return {};
-}
-
-Status convert(const CudacclPolygon& given, const std::string& place, std::vector<Point>* polygon) {
-  if (given.n_points < 3 || given.n_points > kMaxPoints || given.points == nullptr) {
-    return refuse(place + " has " + std::to_string(given.points != nullptr ? given.n_points : 0) +
-                  " points; 3 to " + std::to_string(kMaxPoints) + " are possible");
-  }
-  polygon->resize(given.n_points);
-  for (size_t i = 0; i < given.n_points; ++i) {
-    CCL_RETURN_IF_ERROR(convert(given.points[i], place + ", point " + std::to_string(i), &(*polygon)[i]));
-  }
-  return {};
-}
-
-Status convert(const CudacclPolygon& given, const std::string& place, Region* region) {
-  region->name = given.name != nullptr ? given.name : "";
-  return convert(given, place, &region->polygon);
-}
-
-Status check_name(const char* name, const std::string& place) {
-  return name != nullptr && *name != '\0' ? Status() : refuse(place + " has no name; events need one");
+std::string text_of(const char* name) {
+  return name != nullptr ? name : "";
 }
 
 Status check_anchor(uint32_t anchor, const std::string& place) {
   return check_range((place + ".anchor").c_str(), anchor, 0, CUDACCL_ANCHOR_CENTROID);
 }
 
+Point convert(const CudacclPoint& given) {
+  return {given.x, given.y};
+}
+
+Status convert(const CudacclPolygon& given, const std::string& place, std::vector<Point>* polygon) {
+  if (given.n_points > kMaxPoints || (given.n_points > 0 && given.points == nullptr)) {
+    return refuse(place + ".polygon has " + std::to_string(given.points != nullptr ? given.n_points : 0) +
+                  " points; 3 to " + std::to_string(kMaxPoints) + " are possible");
+  }
+  for (size_t i = 0; i < given.n_points; ++i) {
+    polygon->push_back(convert(given.points[i]));
+  }
+  return {};
+}
+
+Status convert(const CudacclPolygon& given, const std::string& place, Region* region) {
+  region->name = text_of(given.name);
+  return convert(given, place, &region->polygon);
+}
+
 Status convert(const CudacclZone& given, const std::string& place, Zone* zone) {
-  CCL_RETURN_IF_ERROR(check_name(given.polygon.name, place));
   CCL_RETURN_IF_ERROR(check_anchor(given.anchor, place));
-  if (given.crowd > kMaxCrowd && given.crowd != CUDACCL_NO_CROWD) {
-    return refuse(place + ".crowd is " + std::to_string(given.crowd) +
-                  "; 0 to 1000000, or CUDACCL_NO_CROWD, is possible");
-  }
-  if (given.dwell_ns < 0) {
-    return refuse(place + ".dwell_ns is negative");
-  }
-  zone->name = given.polygon.name;
+  zone->name = text_of(given.polygon.name);
   zone->anchor = static_cast<Anchor>(given.anchor);
   zone->dwell_ns = given.dwell_ns;
   zone->crowd = given.crowd;
@@ -72,19 +57,16 @@ Status convert(const CudacclZone& given, const std::string& place, Zone* zone) {
 }
 
 Status convert(const CudacclLine& given, const std::string& place, Line* line) {
-  CCL_RETURN_IF_ERROR(check_name(given.name, place));
   CCL_RETURN_IF_ERROR(check_anchor(given.anchor, place));
   CCL_RETURN_IF_ERROR(check_range((place + ".reserved").c_str(), given.reserved, 0, 0));
-  CCL_RETURN_IF_ERROR(convert(given.from, place + ".from", &line->from));
-  CCL_RETURN_IF_ERROR(convert(given.to, place + ".to", &line->to));
-  if (line->from == line->to) {
-    return refuse(place + " has no length: from and to are the same point");
-  }
-  line->name = given.name;
-  line->anchor = static_cast<Anchor>(given.anchor);
+  *line = {.name = text_of(given.name),
+           .from = convert(given.from),
+           .to = convert(given.to),
+           .anchor = static_cast<Anchor>(given.anchor)};
   return {};
 }
 
+/// `most` bounds the memory before validate() sees the list.
 template <typename Given, typename Made>
 Status convert_list(const char* name, const Given* given, size_t n, size_t most, std::vector<Made>* made) {
   if (n > most) {
@@ -94,31 +76,67 @@ Status convert_list(const char* name, const Given* given, size_t n, size_t most,
   if (n > 0 && given == nullptr) {
     return refuse(std::string(name) + " is NULL, and should have " + std::to_string(n) + " elements");
   }
-  made->resize(n);
   for (size_t i = 0; i < n; ++i) {
-    CCL_RETURN_IF_ERROR(convert(given[i], place_of(name, i), &(*made)[i]));
+    const std::string place = std::string(name) + "[" + std::to_string(i) + "]";
+    CCL_RETURN_IF_ERROR(convert(given[i], place, &made->emplace_back()));
   }
   return {};
 }
 
-/// Events name zones and lines by their index, and people by their name.
-template <typename Named>
-Status check_names(const char* list, const std::vector<Named>& named) {
-  for (size_t i = 0; i < named.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (named[i].name == named[j].name) {
-        return refuse(place_of(list, i) + " and " + place_of(list, j) + " have the same name \"" +
-                      named[i].name + "\"");
-      }
+/// Structs that point into the regions that were read.
+struct ReadRegions : CudacclRegions {
+  explicit ReadRegions(Regions read) : CudacclRegions(defaults<CudacclRegions>()), regions(std::move(read)) {
+    struct_size = sizeof(CudacclRegions);
+    CudacclRegions::is_relative = regions.is_relative ? 1 : 0;
+    for (const Region& region : regions.include) {
+      include_.push_back(polygon_of(region));
     }
+    for (const Region& region : regions.exclude) {
+      exclude_.push_back(polygon_of(region));
+    }
+    for (const Zone& zone : regions.zones) {
+      zones_.push_back({polygon_of(zone), static_cast<uint32_t>(zone.anchor), zone.crowd, zone.dwell_ns});
+    }
+    for (const Line& line : regions.lines) {
+      lines_.push_back({line.name.c_str(),
+                        {line.from.x, line.from.y},
+                        {line.to.x, line.to.y},
+                        static_cast<uint32_t>(line.anchor),
+                        0});
+    }
+    point_to(include_, &(CudacclRegions::include), &n_include);
+    point_to(exclude_, &(CudacclRegions::exclude), &n_exclude);
+    point_to(zones_, &(CudacclRegions::zones), &n_zones);
+    point_to(lines_, &(CudacclRegions::lines), &n_lines);
   }
-  return {};
-}
+
+ private:
+  template <typename Named>
+  CudacclPolygon polygon_of(const Named& named) {
+    std::vector<CudacclPoint>& points = points_.emplace_back();
+    for (const Point& point : named.polygon) {
+      points.push_back({point.x, point.y});
+    }
+    return {named.name.empty() ? nullptr : named.name.c_str(), points.data(), points.size()};
+  }
+
+  template <typename T>
+  static void point_to(const std::vector<T>& list, const T** first, size_t* count) {
+    *first = list.data();
+    *count = list.size();
+  }
+
+  const Regions regions;
+  std::vector<std::vector<CudacclPoint>> points_;  // whose arrays stay where they are when this one grows
+  std::vector<CudacclPolygon> include_;
+  std::vector<CudacclPolygon> exclude_;
+  std::vector<CudacclZone> zones_;
+  std::vector<CudacclLine> lines_;
+};
 
 }  // namespace
 
 Status convert(const CudacclRegions& given, Regions* regions) {
-  constexpr size_t kMaxPolygons = 10'000;
   CCL_RETURN_IF_ERROR(check_range("is_relative", given.is_relative, 0, 1));
   CCL_RETURN_IF_ERROR(check_range("CudacclRegions::reserved", given.reserved, 0, 0));
   regions->is_relative = given.is_relative != 0;
@@ -128,8 +146,29 @@ Status convert(const CudacclRegions& given, Regions* regions) {
       convert_list("exclude", given.exclude, given.n_exclude, kMaxPolygons, &regions->exclude));
   CCL_RETURN_IF_ERROR(convert_list("zones", given.zones, given.n_zones, kMaxZones, &regions->zones));
   CCL_RETURN_IF_ERROR(convert_list("lines", given.lines, given.n_lines, kMaxLines, &regions->lines));
-  CCL_RETURN_IF_ERROR(check_names("zones", regions->zones));
-  return check_names("lines", regions->lines);
+  return validate(*regions);
 }
 
 }  // namespace ccl::capi
+
+using ccl::capi::refuse;
+
+CudacclStatus cudaccl_regions_read(const char* source, size_t size, CudacclRegions** regions) {
+  return ccl::capi::call(&ccl::capi::thread_error(), [=]() -> ccl::Status {
+    if (regions == nullptr) {
+      return refuse("the place of the regions is NULL");
+    }
+    *regions = nullptr;
+    if (source == nullptr) {
+      return refuse("the text of the regions is NULL");
+    }
+    ccl::Regions read;
+    CCL_RETURN_IF_ERROR(ccl::read_regions({source, size}, &read));
+    *regions = std::make_unique<ccl::capi::ReadRegions>(std::move(read)).release();
+    return {};
+  });
+}
+
+void cudaccl_regions_free(CudacclRegions* regions) {
+  delete static_cast<ccl::capi::ReadRegions*>(regions);
+}

@@ -234,6 +234,13 @@ CUDACCL_API uint32_t cudaccl_bytes_per_pixel(uint32_t output);
 CUDACCL_API void cudaccl_settings_init(CudacclSettings* settings, size_t struct_size);
 CUDACCL_API void cudaccl_regions_init(CudacclRegions* regions, size_t struct_size);
 
+/** Reads regions from `size` bytes: JSON text, which begins with a brace, or the path of a file of it: see
+ * docs/regions.md. The caller frees them. After a failure *regions is NULL, and cudaccl_last_error(NULL)
+ * names the file, and the line or the place in the document, such as zones[0].polygon[2]. */
+CUDACCL_API CudacclStatus cudaccl_regions_read(const char* source, size_t size, CudacclRegions** regions);
+/** Frees what cudaccl_regions_read() made, with all that its pointers lead to. NULL is ignored. */
+CUDACCL_API void cudaccl_regions_free(CudacclRegions* regions);
+
 /** Sets the regions of all frames that are pushed from now on, also after a later configure. The engine
  * copies them. NULL: the whole frame counts, and there are no zones and no lines. Takes memory; not for every
  * frame. The engine must be configured and have no frame in flight. */

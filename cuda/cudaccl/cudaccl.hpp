@@ -88,6 +88,13 @@ inline void check(CudacclStatus status, const CudacclEngine* engine = nullptr) {
   }
 }
 
+/// The regions of a JSON text or a file: see cudaccl_regions_read(). Throws Error.
+inline std::shared_ptr<const CudacclRegions> read_regions(const std::string& source) {
+  CudacclRegions* regions = nullptr;
+  check(cudaccl_regions_read(source.data(), source.size(), &regions));
+  return {regions, cudaccl_regions_free};
+}
+
 /// Memory for images: see cudaccl_memory_new().
 class Memory {
  public:

@@ -114,8 +114,9 @@ typedef struct CudacclPoint {
   double x, y;
 } CudacclPoint;
 
-/** A closed polygon of at least 3 points; the last one is joined to the first one. It may cross itself: a
- * point is inside if a ray from it crosses the outline an odd number of times. */
+/** A closed polygon of at least 3 points, with at most 10000 in all polygons together; the last one is joined
+ * to the first one. It may cross itself: a point is inside if a ray from it crosses the outline an odd number
+ * of times. */
 typedef struct CudacclPolygon {
   const char* name; /**< UTF-8, is drawn; NULL: none. A zone needs one of its own */
   const CudacclPoint* points;
@@ -135,8 +136,8 @@ enum {
 typedef struct CudacclZone {
   CudacclPolygon polygon;
   uint32_t anchor;  /**< CUDACCL_ANCHOR_* */
-  uint32_t crowd;   /**< the zone is crowded with more tracks than this; CUDACCL_NO_CROWD */
-  int64_t dwell_ns; /**< time after which a track has dwelled; 0: never */
+  uint32_t crowd;   /**< the zone is crowded with more tracks than this, at most 1000000; CUDACCL_NO_CROWD */
+  int64_t dwell_ns; /**< time after which a track has dwelled, at most 1000000 s; 0: never */
 } CudacclZone;
 
 /** A line that tracks cross. */
@@ -155,7 +156,7 @@ typedef struct CudacclRegions {
   uint32_t is_relative;
   uint32_t reserved; /**< 0 */
   /** A pixel counts if it is in one of `include`, or `include` is empty, and in none of `exclude`. With
-   *  CUDACCL_FOREGROUND_VALUES all pixels count. */
+   *  CUDACCL_FOREGROUND_VALUES all pixels count. At most 1000 each. */
   const CudacclPolygon* include;
   size_t n_include;
   const CudacclPolygon* exclude;

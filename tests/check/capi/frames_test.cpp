@@ -9,6 +9,7 @@
 #include "c_engine.h"
 #include "compare.h"
 #include "oracle.h"
+#include "region_corpus.h"
 
 namespace ccl::test {
 
@@ -412,6 +413,32 @@ TEST(CFramesTest, RegionsMaskAndAreForgotten) {
   EXPECT_EQ(c.result.records[0].width, 200u);
 }
 
+/// What is read is what an engine takes.
+TEST(CFramesTest, DocumentsOfRegionsHaveTheVerdictsOfTheCorpus) {
+  const Image image = plain("full", kWidth, kHeight, 255);
+  CEngine c(image);
+  for (const RegionCase& one : region_corpus()) {
+    CudacclRegions* regions = nullptr;
+    const CudacclStatus status = cudaccl_regions_read(one.text.data(), one.text.size(), &regions);
+    ASSERT_EQ(status, one.reason.empty() ? CUDACCL_OK : CUDACCL_INVALID_ARGUMENT) << one.path;
+    EXPECT_EQ(regions != nullptr, one.reason.empty()) << one.path;
+    if (regions != nullptr) {
+      EXPECT_EQ(cudaccl_engine_set_regions(c.engine.get(), regions), CUDACCL_OK) << c.error();
+    } else {
+      EXPECT_TRUE(says(cudaccl_last_error(nullptr), one.reason.c_str())) << one.path;
+    }
+    cudaccl_regions_free(regions);
+  }
+  const auto regions = cudaccl::read_regions(region_case("all-members.json").path);
+  ASSERT_EQ(regions->n_zones, 1u);
+  EXPECT_STREQ(regions->zones[0].polygon.name, "door");
+  EXPECT_EQ(regions->zones[0].polygon.points[1].x, 1);
+  EXPECT_EQ(regions->zones[0].dwell_ns, 2'500'000'000);
+  EXPECT_EQ(regions->exclude[0].name, nullptr);
+  EXPECT_EQ(regions->lines[0].anchor, uint32_t{CUDACCL_ANCHOR_CENTROID});
+  EXPECT_EQ(cudaccl_regions_read(nullptr, 0, nullptr), CUDACCL_INVALID_ARGUMENT);
+}
+
 TEST(CFramesTest, WrongRegionsAreRefusedAndTheOldOnesStay) {
   const Image image = plain("full", kWidth, kHeight, 255);
   MovingSquare scene;
@@ -421,13 +448,13 @@ TEST(CFramesTest, WrongRegionsAreRefusedAndTheOldOnesStay) {
     return says(c.error(), part);
   };
   scene.zone.polygon.n_points = 2;
-  EXPECT_TRUE(refusal("zones[0] has 2 points"));
+  EXPECT_TRUE(refusal("zones[0].polygon has 2 points"));
   scene.zone.polygon.n_points = 4;
   scene.zone.polygon.name = "";
   EXPECT_TRUE(refusal("zones[0] has no name"));
   scene.zone.polygon.name = "room";
   scene.corners[2].y = 1e7;
-  EXPECT_TRUE(refusal("zones[0], point 2"));
+  EXPECT_TRUE(refusal("zones[0].polygon[2][1]"));
   scene.corners[2].y = 40;
   scene.zone.dwell_ns = -1;
   EXPECT_TRUE(refusal("dwell_ns"));

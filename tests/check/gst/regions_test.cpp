@@ -6,8 +6,13 @@
 #include <functional>
 
 #include "harness.h"
+#include "region_corpus.h"
 
 namespace cudaccl::test {
+
+using ccl::test::region_case;
+using ccl::test::region_corpus;
+using ccl::test::RegionCase;
 
 namespace {
 
@@ -142,7 +147,7 @@ TEST_F(Regions, PixelsInPlaceOfPartsOfTheFrameAreDoubted) {
   set(R"({"version": 1, "include": [{"polygon": [[0, 0], [640, 0], [640, -480]]}], "exclude": []})");
   const Ref<GstMessage> warning = h->message(GST_MESSAGE_WARNING);
   ASSERT_NE(warning, nullptr);
-  for (const char* word : {"include[0].polygon[1][0]", "\"units\": \"pixels\""}) {
+  for (const char* word : {"point 1 of include[0]", "\"units\": \"pixels\""}) {
     EXPECT_NE(text_of(warning.get()).find(word), std::string::npos) << text_of(warning.get());
   }
   EXPECT_EQ(h->message(GST_MESSAGE_WARNING), nullptr) << "one warning";
@@ -199,114 +204,17 @@ TEST_F(Regions, FromAFile) {
 
 namespace {
 
-struct Bad {
-  const char* name;
-  std::string text;
-  std::vector<std::string> words;  ///< of the warning
-};
-
-std::string with_include(const std::string& include) {
-  return "{\"version\": 1,\n \"include\": [" + include + "]}";
-}
-
 std::string with_zones(const std::string& zones) {
   return "{\"version\": 1,\n \"zones\": [" + zones + "]}";
 }
 
-std::string with_lines(const std::string& lines) {
-  return "{\"version\": 1,\n \"lines\": [" + lines + "]}";
-}
-
-/// A zone with these members in addition to its name and polygon.
-std::string zone(const std::string& members, const std::string& name = "a") {
-  return R"({"name": ")" + name + R"(", "polygon": [[0,0],[1,0],[1,1]])" + members + "}";
-}
-
-std::string line(const std::string& members, const std::string& name = "a") {
-  return R"({"name": ")" + name + R"(", "from": [0,0], "to": [1,0])" + members + "}";
-}
-
-/// So many elements, each with a name of its own.
-std::string many(std::string (*make)(const std::string&, const std::string&), int count) {
-  std::string list;
-  for (int i = 0; i < count; ++i) {
-    list += (i > 0 ? "," : "") + make("", std::to_string(i));
+/// All reasons of the element's messages of this type.
+std::string reasons_of(GstBus* bus, GstMessageType type) {
+  std::string all;
+  while (const Ref<GstMessage> message{gst_bus_pop_filtered(bus, type)}) {
+    all += text_of(message.get());
   }
-  return list;
-}
-
-std::vector<Bad> bad_zones_and_lines() {
-  return {
-      {"ZoneNoObject", with_zones("[]"), {"zones[0] is not an object"}},
-      {"ZoneNoName", with_zones(R"({"polygon": [[0,0],[1,0],[1,1]]})"), {"zones[0] has no name"}},
-      {"ZoneEmptyName", with_zones(zone("", "")), {"zones[0] has no name"}},
-      {"ZoneNoPolygon", with_zones(R"({"name": "a"})"), {"zones[0] has no member \"polygon\""}},
-      {"ZonePolygonText",
-       with_zones(R"({"name": "a", "polygon": "door"})"),
-       {"zones[0].polygon is not an array"}},
-      {"ZoneTwoPoints",
-       with_zones(R"({"name": "a", "polygon": [[0,0],[1,1]]})"),
-       {"zones[0].polygon has 2 points"}},
-      {"ZoneMember", with_zones(zone(R"(, "dwel": 2)")), {"unknown member \"dwel\""}},
-      {"ZoneAnchor", with_zones(zone(R"(, "anchor": "top")")), {"zones[0].anchor is \"top\"", "centroid"}},
-      {"ZoneAnchorNumber", with_zones(zone(R"(, "anchor": 1)")), {"zones[0].anchor is not a string"}},
-      {"ZoneDwellText", with_zones(zone(R"(, "dwell": "2 s")")), {"zones[0].dwell is not a number"}},
-      {"ZoneDwellZero", with_zones(zone(R"(, "dwell": 0)")), {"zones[0].dwell is not between 0.001"}},
-      {"ZoneDwellLong", with_zones(zone(R"(, "dwell": 1e7)")), {"zones[0].dwell is not between"}},
-      {"ZoneCrowdNegative", with_zones(zone(R"(, "crowd": -1)")), {"zones[0].crowd is not an integer"}},
-      {"ZoneCrowdReal", with_zones(zone(R"(, "crowd": 1.5)")), {"zones[0].crowd is not an integer"}},
-      {"ZoneCrowdLarge", with_zones(zone(R"(, "crowd": 4294967295)")), {"zones[0].crowd is not an integer"}},
-      {"ZonesOfOneName",
-       with_zones(zone("", "door") + "," + zone("") + "," + zone("", "door")),
-       {"zones[2] and zones[0] have the same name \"door\""}},
-      {"TooManyZones", with_zones(many(zone, 33)), {"zones has 33 elements; at most 32"}},
-      {"LineNoName", with_lines(R"({"from": [0,0], "to": [1,0]})"), {"lines[0] has no name"}},
-      {"LineNoEnd", with_lines(R"({"name": "a", "from": [0,0]})"), {"lines[0] has no member \"to\""}},
-      {"LineEnd",
-       with_lines(R"({"name": "a", "from": [0,0,0], "to": [1,0]})"),
-       {"lines[0].from has 3 numbers"}},
-      {"LineNoLength",
-       with_lines(R"({"name": "a", "from": [0.5,0.5], "to": [0.5,0.5]})"),
-       {"lines[0] has no length"}},
-      {"LineMember", with_lines(line(R"(, "dwell": 1)")), {"unknown member \"dwell\""}},
-      {"LinesOfOneName", with_lines(line("") + "," + line("")), {"lines[1] and lines[0] have the same name"}},
-      {"TooManyLines", with_lines(many(line, 33)), {"lines has 33 elements; at most 32"}},
-  };
-}
-
-std::vector<Bad> bad_texts() {
-  return {
-      {"NoFile", "/nonexistent/regions.json", {"/nonexistent/regions.json", "No such file"}},
-      {"Folder", "/", {"not a file"}},
-      {"NoJson", "regions", {"regions", "No such file"}},
-      {"Syntax", "{\"version\": 1,\n\"include\": [\n}", {"line 3"}},
-      {"Cut", "{\"version\": 1,\n", {"line"}},
-      {"NoVersion", "{}", {"no member \"version\""}},
-      {"OtherVersion", R"({"version": 2})", {"version is not 1"}},
-      {"TextVersion", R"({"version": "1"})", {"version is not 1"}},
-      {"Units", R"({"version": 1, "units": "metres"})", {"metres", "pixels"}},
-      {"UnknownMember", R"({"version": 1, "exlude": []})", {"unknown member \"exlude\"", "include, exclude"}},
-      {"NotAnArray", R"({"version": 1, "include": {}})", {"include is not an array"}},
-      {"ZonesNotAnArray", R"({"version": 1, "zones": 3})", {"zones is not an array"}},
-      {"LinesNotAnArray", R"({"version": 1, "lines": {}})", {"lines is not an array"}},
-      {"NotAnObject", with_include("3"), {"include[0] is not an object"}},
-      {"NoPolygon", with_include(R"({"name": "a"})"), {"include[0] has no member \"polygon\""}},
-      {"NameIsANumber", with_include(R"({"name": 3, "polygon": [[0,0],[1,0],[1,1]]})"), {"include[0].name"}},
-      {"NoPoints", with_include(R"({"polygon": []})"), {"include[0].polygon has 0 points"}},
-      {"OnePoint", with_include(R"({"polygon": [[0,0]]})"), {"has 1 points"}},
-      {"TwoPoints", with_include(R"({"polygon": [[0,0],[1,1]]})"), {"has 2 points", "at least 3"}},
-      {"PointOfThree", with_include(R"({"polygon": [[0,0],[1,0],[1,1,1]]})"), {"polygon[2] has 3 numbers"}},
-      {"PointOfText",
-       with_include(R"({"polygon": [[0,0],[1,"x"],[1,1]]})"),
-       {"polygon[1][1] is not a number"}},
-      {"PointOfNull",
-       with_include(R"({"polygon": [[0,0],[1,null],[1,1]]})"),
-       {"polygon[1][1] is not a number"}},
-      {"HugeNumber", with_include(R"({"polygon": [[0,0],[1,1e400],[1,1]]})"), {"polygon[1][1]"}},
-      {"SecondRegion",
-       with_include(R"({"polygon": [[0,0],[1,0],[1,1]]}, {"polygon": [[0,0]]})"),
-       {"include[1].polygon"}},
-  };
+  return all;
 }
 
 }  // namespace
@@ -315,32 +223,33 @@ std::vector<Bad> bad_texts() {
 TEST_F(Regions, BadTextIsRefused) {
   start();
   set(kBox);
-  std::vector<Bad> all = bad_texts();
-  const std::vector<Bad> of_events = bad_zones_and_lines();
-  all.insert(all.end(), of_events.begin(), of_events.end());
-  for (const Bad& bad : all) {
-    SCOPED_TRACE(bad.name);
-    set(bad.text.c_str());
+  for (const RegionCase& c : region_corpus()) {
+    SCOPED_TRACE(c.path);
+    set(c.path.c_str());
+    if (c.reason.empty()) {
+      EXPECT_EQ(value(), c.path);
+      set(kBox);
+      EXPECT_EQ(h->message(GST_MESSAGE_WARNING), nullptr);
+      continue;
+    }
     EXPECT_EQ(value(), kBox);
     const Ref<GstMessage> warning = h->message(GST_MESSAGE_WARNING);
     ASSERT_NE(warning, nullptr);
-    for (const std::string& word : bad.words) {
+    for (const std::string& word : {c.reason, c.path, std::string("old regions stay")}) {
       EXPECT_NE(text_of(warning.get()).find(word), std::string::npos) << text_of(warning.get());
     }
-    EXPECT_NE(text_of(warning.get()).find("old regions stay"), std::string::npos) << text_of(warning.get());
     EXPECT_EQ(h->message(GST_MESSAGE_WARNING), nullptr) << "one warning";
     expect(is_in_box);
   }
   EXPECT_EQ(h->message(GST_MESSAGE_ERROR), nullptr);
 }
 
-/// As many as are possible, wherever they are: they do not change what counts.
+/// Wherever they are: they do not change what counts.
 TEST_F(Regions, ZonesAndLinesAreNoRegions) {
   start();
-  for (const std::string& text : {with_zones(many(zone, 32)), with_lines(many(line, 32)),
-                                  with_zones(zone(R"(, "dwell": 0.001, "crowd": 0)"))}) {
-    set(text.c_str());
-    EXPECT_EQ(value(), text);
+  for (const char* name : {"zones-32.json", "lines-32.json", "limits.json"}) {
+    set(region_case(name).text.c_str());
+    EXPECT_EQ(value(), region_case(name).text);
     expect(everywhere);
   }
   EXPECT_EQ(h->message(GST_MESSAGE_WARNING), nullptr);
@@ -376,16 +285,29 @@ TEST_F(Regions, OutsideTheFrameAreReportedOnce) {
   }
 }
 
-TEST_F(Regions, ReasonOfAFileNamesItWithTheLine) {
-  const File file("{\"version\": 1,\n\n\"include\": ]\n}");
+/// Without regions before, the whole frame counts before and after.
+TEST_F(Regions, BadTextWhileFramesFlowChangesNothing) {
   start();
-  set(file.path());
+  expect(everywhere);
+  set("{}");
   const Ref<GstMessage> warning = h->message(GST_MESSAGE_WARNING);
   ASSERT_NE(warning, nullptr);
-  EXPECT_NE(text_of(warning.get()).find(file.path()), std::string::npos) << text_of(warning.get());
-  EXPECT_NE(text_of(warning.get()).find("line 3"), std::string::npos) << text_of(warning.get());
-  EXPECT_NE(text_of(warning.get()).find("whole frame"), std::string::npos) << text_of(warning.get());
+  EXPECT_NE(text_of(warning.get()).find("whole frame counts, as before"), std::string::npos);
   EXPECT_EQ(value(), "(null)");
+  expect(everywhere);
+  EXPECT_EQ(h->message(GST_MESSAGE_ERROR), nullptr);
+}
+
+/// No frame leaves: a region may be a privacy mask.
+TEST_F(Regions, BadTextBeforeTheFirstCapsIsAnError) {
+  h = std::make_unique<Harness>("output=labels threshold=128");
+  set(kBox);
+  set("{}");
+  h->send_caps("GRAY8", kWidth, kHeight);
+  EXPECT_NE(h->push(image), GST_FLOW_OK);
+  const Ref<GstMessage> error = h->message(GST_MESSAGE_ERROR);
+  ASSERT_NE(error, nullptr);
+  EXPECT_NE(text_of(error.get()).find("no member \"version\""), std::string::npos) << text_of(error.get());
 }
 
 TEST(RegionsBeforeTheStart, SayThatZonesNeedTracks) {
@@ -414,23 +336,34 @@ TEST(RegionsBeforeTheStart, SayThatZonesNeedTracks) {
   }
 }
 
-/// On a launch line the property is set before anybody can receive a message.
-TEST(RegionsBeforeTheStart, AreReportedAtTheStart) {
+/// On a launch line the property is set before anybody can receive a message. The start fails until the
+/// property is set again, also if there were regions before, and between two starts.
+TEST(RegionsBeforeTheStart, BadTextStopsTheElement) {
   const Ref<GstElement> element = make_element();
   const Ref<GstBus> bus(gst_bus_new());
   gst_element_set_bus(element.get(), bus.get());
-  g_object_set(element.get(), "regions", "/nonexistent/regions.json", nullptr);
-  EXPECT_EQ(Ref<GstMessage>(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_WARNING)), nullptr);
+  const auto set = [&](const char* regions) { g_object_set(element.get(), "regions", regions, nullptr); };
+  const auto go_to = [&](GstState state) { return gst_element_set_state(element.get(), state); };
+  set(kBox);
+  set("/nonexistent/regions.json");
   for (int start = 0; start < 2; ++start) {
-    ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
-    EXPECT_EQ(Ref<GstMessage>(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_WARNING)) != nullptr, start == 0);
-    ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+    EXPECT_EQ(go_to(GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
+    EXPECT_NE(reasons_of(bus.get(), GST_MESSAGE_ERROR).find("/nonexistent/regions.json: No such file"),
+              std::string::npos);
+    go_to(GST_STATE_NULL);
   }
-  g_object_set(element.get(), "regions", "/nonexistent/regions.json", nullptr);
-  g_object_set(element.get(), "regions", kBox, nullptr);
-  ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
-  EXPECT_EQ(Ref<GstMessage>(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_WARNING)), nullptr) << "replaced";
-  gst_element_set_state(element.get(), GST_STATE_NULL);
+  for (const char* good : {kBox, static_cast<const char*>(nullptr)}) {
+    set(good);
+    ASSERT_EQ(go_to(GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
+    ASSERT_EQ(go_to(GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
+    set("{}");
+    EXPECT_EQ(go_to(GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+    EXPECT_NE(reasons_of(bus.get(), GST_MESSAGE_ERROR).find("version"), std::string::npos);
+  }
+  set(kBox);
+  EXPECT_EQ(go_to(GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
+  EXPECT_EQ(reasons_of(bus.get(), static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING)), "");
+  go_to(GST_STATE_NULL);
   gst_element_set_bus(element.get(), nullptr);
 }
 

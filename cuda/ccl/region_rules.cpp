@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ccl/region_rules.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace ccl {
+
+namespace {
+
+Status refuse(std::string message) {
+  return {StatusCode::kInvalidArgument, std::move(message)};
+}
+
+std::string element(const std::string& place, size_t index) {
+  return place + "[" + std::to_string(index) + "]";
+}
+
+Status check_coordinate(double coordinate, const std::string& place) {
+  return std::abs(coordinate) <= kMaxCoordinate ? Status()
+                                                : refuse(place + " is not between -1000000 and 1000000");
+}
+
+Status check_point(const Point& point, const std::string& place) {
+  CCL_RETURN_IF_ERROR(check_coordinate(point.x, element(place, 0)));
+  return check_coordinate(point.y, element(place, 1));
+}
+
+Status check_polygon(const std::vector<Point>& polygon, const std::string& place) {
+  if (polygon.size() < 3) {
+    return refuse(place + " has " + std::to_string(polygon.size()) + " points; at least 3 enclose an area");
+  }
+  for (size_t i = 0; i < polygon.size(); ++i) {
+    CCL_RETURN_IF_ERROR(check_point(polygon[i], element(place, i)));
+  }
+  return {};
+}
+
+Status check(const Region& region, const std::string& place) {
+  return check_polygon(region.polygon, place + ".polygon");
+}
+
+Status check_name(const std::string& name, const std::string& place) {
+  return !name.empty() ? Status() : refuse(place + " has no name; events and counts need one");
+}
+
+Status check(const Zone& zone, const std::string& place) {
+  CCL_RETURN_IF_ERROR(check_name(zone.name, place));
+  if (zone.crowd > kMaxCrowd && zone.crowd != kNoCrowd) {
+    return refuse(place + ".crowd is not an integer between 0 and " + std::to_string(kMaxCrowd));
+  }
+  if (zone.dwell_ns < 0 || zone.dwell_ns > kMaxDwellNs) {
+    return refuse(place + ".dwell_ns is not between 0 and " + std::to_string(kMaxDwellNs));
+  }
+  return check_polygon(zone.polygon, place + ".polygon");
+}
+
+Status check(const Line& line, const std::string& place) {
+  CCL_RETURN_IF_ERROR(check_name(line.name, place));
+  CCL_RETURN_IF_ERROR(check_point(line.from, place + ".from"));
+  CCL_RETURN_IF_ERROR(check_point(line.to, place + ".to"));
+  return line.from == line.to ? refuse(place + " has no length: from and to are the same point") : Status();
+}
+
+template <typename T>
+Status check_list(const char* name, const std::vector<T>& list, size_t most) {
+  if (list.size() > most) {
+    return refuse(std::string(name) + " has " + std::to_string(list.size()) + " elements; at most " +
+                  std::to_string(most) + " are possible");
+  }
+  for (size_t i = 0; i < list.size(); ++i) {
+    CCL_RETURN_IF_ERROR(check(list[i], element(name, i)));
+  }
+  return {};
+}
+
+/// Events name zones and lines by their index, and people by their name.
+template <typename Named>
+Status check_names(const char* list, const std::vector<Named>& named) {
+  for (size_t i = 0; i < named.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (named[i].name == named[j].name) {
+        return refuse(element(list, i) + " and " + element(list, j) + " have the same name \"" +
+                      named[i].name + "\"");
+      }
+    }
+  }
+  return {};
+}
+
+size_t count_points(const Regions& regions) {
+  size_t count = 0;
+  const auto add = [&](const auto& list) {
+    for (const auto& member : list) {
+      count += member.polygon.size();
+    }
+  };
+  add(regions.include);
+  add(regions.exclude);
+  add(regions.zones);
+  return count;
+}
+
+}  // namespace
+
+Status validate(const Regions& regions) {
+  if (const size_t count = count_points(regions); count > kMaxPoints) {
+    return refuse("the polygons have " + std::to_string(count) + " points together; at most " +
+                  std::to_string(kMaxPoints) + " are possible");
+  }
+  CCL_RETURN_IF_ERROR(check_list("include", regions.include, kMaxPolygons));
+  CCL_RETURN_IF_ERROR(check_list("exclude", regions.exclude, kMaxPolygons));
+  CCL_RETURN_IF_ERROR(check_list("zones", regions.zones, kMaxZones));
+  CCL_RETURN_IF_ERROR(check_list("lines", regions.lines, kMaxLines));
+  CCL_RETURN_IF_ERROR(check_names("zones", regions.zones));
+  return check_names("lines", regions.lines);
+}
+
+}  // namespace ccl
