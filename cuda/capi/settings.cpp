@@ -2,6 +2,7 @@
 /// Configuration and settings.
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -71,12 +72,14 @@ Status check(const char* name, uint32_t value, UInt range) {
 }
 
 Status check(const char* name, uint32_t value, Enum kind) {
+  const auto is_of_type = [&](const Choice& choice) { return choice.type == kind.type; };
+  if (std::any_of(std::begin(kChoices), std::end(kChoices),
+                  [&](const Choice& choice) { return is_of_type(choice) && choice.value == value; })) {
+    return {};
+  }
   std::set<uint32_t> values;
   for (const Choice& choice : kChoices) {
-    if (choice.type == kind.type) {
-      if (choice.value == value) {
-        return {};
-      }
+    if (is_of_type(choice)) {
       values.insert(choice.value);
     }
   }
