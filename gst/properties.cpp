@@ -119,8 +119,8 @@ struct Property {
 #define CCL_TIME(id, field, path, least, largest, initial, text)        \
   {TEXTS(id, text " (nanoseconds, of which whole milliseconds count)"), \
    When::kControllable,                                                 \
-   Time{least * GST_MSECOND, largest * GST_MSECOND},                    \
-   initial * GST_MSECOND,                                               \
+   Time{(least)*GST_MSECOND, (largest)*GST_MSECOND},                    \
+   (initial)*GST_MSECOND,                                               \
    nullptr,                                                             \
    converted(                                                           \
        [](auto& p) -> auto& { return p.id; },                           \

@@ -124,6 +124,7 @@ Status set_thresholds(const CudacclSettings& given, uint32_t largest_value, Fram
 }
 
 // A field without a row would have no default, no range and no effect.
+// NOLINTBEGIN(bugprone-macro-parentheses): terms of a sum
 constexpr size_t kBytesOfRows = sizeof(CudacclSettings::struct_size) + sizeof(CudacclSettings::reserved)
 #define CCL_SETTING(id, member, kind, initial, when, text) +sizeof(CudacclSettings::id)
 #define CCL_REAL(id, member, one, initial, text) +sizeof(CudacclSettings::id)
@@ -131,6 +132,7 @@ constexpr size_t kBytesOfRows = sizeof(CudacclSettings::struct_size) + sizeof(Cu
 #define CCL_FIELD(id, member, kind, initial, text) +sizeof(CudacclSettings::id)
 #include "ccl/settings.def"
     ;
+// NOLINTEND(bugprone-macro-parentheses)
 static_assert(kBytesOfRows == sizeof(CudacclSettings), "a field has no row in settings.def");
 
 Status find_algorithm(const char* name, Algorithm* algorithm) {

@@ -76,7 +76,7 @@ class Reader {
       }
       std::string reason = place + " has an unknown member \"" + name + "\"; it can have";
       for (const char* k : known) {
-        reason += (k == *known.begin() ? " " : ", ") + std::string(k);
+        reason.append(k == *known.begin() ? " " : ", ").append(k);
       }
       refuse(std::move(reason));
     }

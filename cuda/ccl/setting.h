@@ -60,9 +60,9 @@ namespace defaults {
 #include "ccl/settings.def"
 }  // namespace defaults
 
-/// A real of the table in units of 1/one, rounded.
+/// A real of the table, at least 0, in units of 1/one, rounded; halves are rounded up.
 constexpr uint32_t fixed_point(double value, uint32_t one) {
-  return static_cast<uint32_t>(value * one + 0.5);
+  return (static_cast<uint32_t>(2 * value * one) + 1) / 2;
 }
 
 }  // namespace ccl

@@ -87,6 +87,7 @@ enum {
 
 /** The type of an event as a word, such as `entered`; NULL for a type that this header does not know. */
 static inline const char* ccl_event_nick(uint32_t type) {
+  /* NOLINTBEGIN(modernize-use-nullptr): C, too */
   static const char* const nicks[] = {NULL,      "born",    "died",    "merged",       "split",
                                       "entered", "left",    "dwelled", "crossed-left", "crossed-right",
                                       "crowded", "started", "stopped"};
@@ -94,6 +95,7 @@ static inline const char* ccl_event_nick(uint32_t type) {
   static_assert(sizeof nicks / sizeof *nicks == CCL_EVENT_COUNT, "each type of event has a nick");
 #endif
   return type < CCL_EVENT_COUNT ? nicks[type] : NULL;
+  /* NOLINTEND(modernize-use-nullptr) */
 }
 
 /** Something that happened to a track, in a zone, or in the whole frame. */

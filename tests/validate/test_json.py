@@ -277,10 +277,12 @@ def test_the_example_of_the_docs():
     assert json.loads(result.stdout.splitlines()[-1]) == example
 
 
-def test_warnings_are_printed():
-    result = run("--launch", LINES["ball"] + " regions=/nowhere.json output=passthrough")
+def test_warnings_are_printed(tmp_path):
+    regions = tmp_path / "regions.json"
+    regions.write_text('{"version": 1, "include": [[[0, 0], [90, 0], [90, 90]]]}', encoding="utf-8")
+    result = run("--launch", LINES["ball"] + f" regions={regions} output=passthrough")
     assert result.returncode == 0
-    assert "warning: plain: regions cannot be used: Failed to open file" in result.stderr
+    assert "warning: plain: " in result.stderr and "pixels" in result.stderr
 
 
 @pytest.mark.parametrize("arguments, reason", [
@@ -289,6 +291,7 @@ def test_warnings_are_printed():
     (["--launch", BALL, "--raw", "4x4"], "--launch has all settings"),
     (["--launch", BALL], "without records"),
     (["--launch", "nosuchelement"], "nosuchelement"),
+    (["--launch", LINES["ball"] + " regions=/nowhere.json"], "regions cannot be used: /nowhere.json: No such file"),
     ([], "one input, please"),
     (["--launch", LINES["ball"], "--output", "/nowhere/records.csv"], "/nowhere/records.csv"),
     (["--launch", LINES["ball"], "--output", "/dev/full"], "writing failed"),
