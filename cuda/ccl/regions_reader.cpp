@@ -74,7 +74,8 @@ class Reader {
       if (std::find(known.begin(), known.end(), name) != known.end()) {
         continue;
       }
-      std::string reason = place + " has an unknown member \"" + name + "\"; it can have";
+      std::string reason = place;
+      reason.append(" has an unknown member \"").append(name).append("\"; it can have");
       for (const char* k : known) {
         reason.append(k == *known.begin() ? " " : ", ").append(k);
       }
