@@ -279,7 +279,7 @@ def test_the_example_of_the_docs():
 
 def test_warnings_are_printed(tmp_path):
     regions = tmp_path / "regions.json"
-    regions.write_text('{"version": 1, "include": [[[0, 0], [90, 0], [90, 90]]]}', encoding="utf-8")
+    regions.write_text('{"version": 1, "include": [{"polygon": [[0, 0], [90, 0], [90, 90]]}]}', encoding="utf-8")
     result = run("--launch", LINES["ball"] + f" regions={regions} output=passthrough")
     assert result.returncode == 0
     assert "warning: plain: " in result.stderr and "pixels" in result.stderr
