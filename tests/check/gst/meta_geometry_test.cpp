@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Records that follow their picture, against the records of the picture where it went.
-#include "meta_geometry.h"
+#include "metadata/meta_geometry.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/**
+ * SECTION:element-cudaccl
+ *
+ * Labels the connected components of binarized frames on the GPU, or on the CPU where there is none.
+ * The source pad produces colours, labels or a mask; the component records travel as metadata.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 videotestsrc pattern=ball ! cudaccl ! videoconvert ! autovideosink
+ * ]|
+ *
+ * Since: 0.1
+ */
+// The element as GStreamer sees it. Caps are in caps.h, what was negotiated in negotiation.h, and the way of
+// a frame in frame_path.h: submit_input_buffer() drains what must leave first, generate_output() pushes the
+// frame and pops the oldest one if more are in flight than may stay. Serialized queries and most events
+// drain.
+#include "element/gstcudaccl.h"
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "ccl/engine.h"
+#include "element/backend.h"
+#include "element/debug.h"
+#include "element/events.h"
+#include "element/signals.h"
+#include "frame/frame.h"
+#include "frame/frame_duration.h"
+#include "frame/frame_path.h"
+#include "metadata/metadata.h"
+#include "metadata/upstream_metas.h"
+#include "negotiation/allocation.h"
+#include "negotiation/caps.h"
+#include "negotiation/negotiation.h"
+#include "properties/live_properties.h"
+#include "properties/properties.h"
+#include "report/statistics.h"
+
+GST_DEBUG_CATEGORY(gst_cuda_ccl_debug);
+
+using cudaccl::BackendChoice;
+using cudaccl::CapsRule;
+using cudaccl::LiveProperties;
+using cudaccl::Properties;
+
+namespace {
+
+/// The C++ side of the element.
+struct Private {
+  explicit Private(GstBaseTransform* element)
+      : properties(element),
+        negotiation(element, &backend, &properties),
+        path(element, &backend, &negotiation, &statistics) {}
+
+  std::mutex lock;                         ///< for the one below, which any thread may use
+  std::optional<ccl::Output> kept_output;  ///< negotiate for this output, not for that of the properties
+  LiveProperties properties;
+
+  cudaccl::FrameDuration frame_duration;
+  cudaccl::Statistics statistics;
+  cudaccl::Backend backend;  ///< any thread may use context() and processor(), only the path the rest
+  cudaccl::Negotiation negotiation;
+  cudaccl::FramePath path;
+
+  Properties snapshot() const { return properties.snapshot(); }
+
+  void keep_output(std::optional<ccl::Output> output) {
+    const std::lock_guard guard(lock);
+    kept_output = output;
+  }
+
+  /// The rule that follows from the properties. Until the backend in use is known, `backend` decides about
+  /// CUDA memory.
+  CapsRule wanted_caps_rule() const {
+    const BackendChoice active = backend.processor().backend;
+    const Properties wanted = snapshot();
+    const BackendChoice choice = active != BackendChoice::kAuto ? active : wanted.backend;
+    return {.output = wanted.output, .has_cuda = choice != BackendChoice::kCpu};
+  }
+
+  /// The rule for this negotiation: that of the properties, unless another output is kept.
+  CapsRule caps_rule() {
+    CapsRule rule = wanted_caps_rule();
+    const std::lock_guard guard(lock);
+    rule.output = kept_output.value_or(rule.output);
+    return rule;
+  }
+};
+
+}  // namespace
+
+struct GstCudaCcl {
+  GstBaseTransform parent;
+  Private* priv;
+};
+
+struct GstCudaCclClass {
+  GstBaseTransformClass parent_class;
+};
+
+#define GST_CUDA_CCL(obj) (reinterpret_cast<GstCudaCcl*>(obj))
+
+static void gst_cuda_ccl_set_property(GObject*, guint, const GValue*, GParamSpec*);
+static void gst_cuda_ccl_get_property(GObject*, guint, GValue*, GParamSpec*);
+static void gst_cuda_ccl_finalize(GObject*);
+static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement*, GstStateChange);
+static void gst_cuda_ccl_set_context(GstElement*, GstContext*);
+static gboolean gst_cuda_ccl_start(GstBaseTransform*);
+static gboolean gst_cuda_ccl_stop(GstBaseTransform*);
+static gboolean gst_cuda_ccl_query(GstBaseTransform*, GstPadDirection, GstQuery*);
+static gboolean gst_cuda_ccl_sink_event(GstBaseTransform*, GstEvent*);
+static GstCaps* gst_cuda_ccl_transform_caps(GstBaseTransform*, GstPadDirection, GstCaps*, GstCaps*);
+static gboolean gst_cuda_ccl_set_caps(GstBaseTransform*, GstCaps*, GstCaps*);
+static gboolean gst_cuda_ccl_transform_size(GstBaseTransform*, GstPadDirection, GstCaps*, gsize, GstCaps*,
+                                            gsize*);
+static gboolean gst_cuda_ccl_decide_allocation(GstBaseTransform*, GstQuery*);
+static gboolean gst_cuda_ccl_propose_allocation(GstBaseTransform*, GstQuery*, GstQuery*);
+static void gst_cuda_ccl_before_transform(GstBaseTransform*, GstBuffer*);
+static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform*, gboolean, GstBuffer*);
+static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform*, GstBuffer**);
+static GstFlowReturn gst_cuda_ccl_transform(GstBaseTransform*, GstBuffer*, GstBuffer*);
+static gboolean gst_cuda_ccl_transform_meta(GstBaseTransform*, GstBuffer*, GstMeta*, GstBuffer*);
+
+G_DEFINE_TYPE_WITH_CODE(GstCudaCcl, gst_cuda_ccl, GST_TYPE_BASE_TRANSFORM,
+                        G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, nullptr))
+GST_ELEMENT_REGISTER_DEFINE(cudaccl, "cudaccl", GST_RANK_NONE, gst_cuda_ccl_get_type())
+
+static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
+  GObjectClass* object_class = G_OBJECT_CLASS(klass);
+  GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
+  GstBaseTransformClass* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
+  GST_DEBUG_CATEGORY_INIT(gst_cuda_ccl_debug, "cudaccl", 0, "connected component labeling");
+
+  object_class->set_property = GST_DEBUG_FUNCPTR(gst_cuda_ccl_set_property);
+  object_class->get_property = GST_DEBUG_FUNCPTR(gst_cuda_ccl_get_property);
+  object_class->finalize = GST_DEBUG_FUNCPTR(gst_cuda_ccl_finalize);
+  cudaccl::install_properties(object_class);
+  cudaccl::install_signals(G_TYPE_FROM_CLASS(klass),
+                           G_CALLBACK(+[](GstCudaCcl* self) { self->priv->path.reset_background(); }));
+
+  gst_element_class_add_pad_template(element_class, cudaccl::sink_template());
+  gst_element_class_add_pad_template(element_class, cudaccl::src_template());
+  gst_element_class_set_static_metadata(
+      element_class, "Connected components", "Filter/Analyzer/Video/Hardware",
+      "Labels, colours and measures the connected components of binarized video", "the cudaccl authors");
+  element_class->change_state = GST_DEBUG_FUNCPTR(gst_cuda_ccl_change_state);
+  element_class->set_context = GST_DEBUG_FUNCPTR(gst_cuda_ccl_set_context);
+
+  transform_class->start = GST_DEBUG_FUNCPTR(gst_cuda_ccl_start);
+  transform_class->stop = GST_DEBUG_FUNCPTR(gst_cuda_ccl_stop);
+  transform_class->query = GST_DEBUG_FUNCPTR(gst_cuda_ccl_query);
+  transform_class->sink_event = GST_DEBUG_FUNCPTR(gst_cuda_ccl_sink_event);
+
+  transform_class->transform_caps = GST_DEBUG_FUNCPTR(gst_cuda_ccl_transform_caps);
+  transform_class->set_caps = GST_DEBUG_FUNCPTR(gst_cuda_ccl_set_caps);
+  transform_class->transform_size = GST_DEBUG_FUNCPTR(gst_cuda_ccl_transform_size);
+  transform_class->decide_allocation = GST_DEBUG_FUNCPTR(gst_cuda_ccl_decide_allocation);
+  transform_class->propose_allocation = GST_DEBUG_FUNCPTR(gst_cuda_ccl_propose_allocation);
+
+  transform_class->before_transform = GST_DEBUG_FUNCPTR(gst_cuda_ccl_before_transform);
+  transform_class->submit_input_buffer = GST_DEBUG_FUNCPTR(gst_cuda_ccl_submit_input_buffer);
+  transform_class->generate_output = GST_DEBUG_FUNCPTR(gst_cuda_ccl_generate_output);
+  transform_class->transform = GST_DEBUG_FUNCPTR(gst_cuda_ccl_transform);
+  transform_class->transform_meta = GST_DEBUG_FUNCPTR(gst_cuda_ccl_transform_meta);
+}
+
+static void gst_cuda_ccl_init(GstCudaCcl* self) {
+  self->priv = new Private(GST_BASE_TRANSFORM(self));
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
+}
+
+static void gst_cuda_ccl_finalize(GObject* object) {
+  delete GST_CUDA_CCL(object)->priv;
+  G_OBJECT_CLASS(gst_cuda_ccl_parent_class)->finalize(object);
+}
+
+/* Properties */
+
+static void gst_cuda_ccl_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
+  Private* priv = GST_CUDA_CCL(object)->priv;
+  if (!priv->properties.set(id, value)) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
+  }
+}
+
+static void gst_cuda_ccl_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
+  Private* priv = GST_CUDA_CCL(object)->priv;
+  if (id == cudaccl::property_id::active_backend) {
+    g_value_set_enum(value, static_cast<gint>(priv->backend.processor().backend));
+  } else if (id == cudaccl::property_id::stats) {
+    g_value_take_boxed(value, priv->statistics.to_structure(priv->backend.processor()));
+  } else if (!priv->properties.get(id, value)) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
+  }
+}
+
+/* States: the backend is open from NULL→READY to READY→NULL, and follows the properties at READY→PAUSED */
+
+static bool open_backend(GstCudaCcl* self) {
+  Private* priv = self->priv;
+  const BackendChoice before = priv->backend.processor().backend;
+  const bool is_open = priv->backend.open(GST_ELEMENT(self), priv->snapshot());
+  if (is_open) {
+    const ccl::Engine& engine = *priv->backend.engine();
+    GST_INFO_OBJECT(self, "backend %s: %s", ccl::backend_name(engine.backend()),
+                    engine.description().c_str());
+  }
+  if (priv->backend.processor().backend != before) {
+    g_object_notify(G_OBJECT(self), "active-backend");
+  }
+  return is_open;
+}
+
+static void close_backend(GstCudaCcl* self) {
+  self->priv->backend.close();
+  g_object_notify(G_OBJECT(self), "active-backend");
+}
+
+static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstStateChange transition) {
+  GstCudaCcl* self = GST_CUDA_CCL(element);
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
+    self->priv->properties.report_unused_zones();
+  }
+  const bool is_start =
+      transition == GST_STATE_CHANGE_NULL_TO_READY || transition == GST_STATE_CHANGE_READY_TO_PAUSED;
+  if (is_start) {
+    if (!self->priv->properties.report_regions(/*begins_stream=*/false) || !open_backend(self)) {
+      return GST_STATE_CHANGE_FAILURE;
+    }
+  }
+  const GstStateChangeReturn result =
+      GST_ELEMENT_CLASS(gst_cuda_ccl_parent_class)->change_state(element, transition);
+  const bool failed_to_open =
+      transition == GST_STATE_CHANGE_NULL_TO_READY && result == GST_STATE_CHANGE_FAILURE;
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL || failed_to_open) {
+    close_backend(self);
+  }
+  return result;
+}
+
+static gboolean gst_cuda_ccl_start(GstBaseTransform* transform) {
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  priv->statistics.reset();
+  priv->frame_duration.reset();
+  priv->path.begin_stream(priv->properties.source(), priv->properties.object_type());
+  return TRUE;
+}
+
+static gboolean gst_cuda_ccl_stop(GstBaseTransform* transform) {
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  priv->path.end_stream();
+  priv->properties.end_stream();
+  return TRUE;
+}
+
+static void gst_cuda_ccl_set_context(GstElement* element, GstContext* context) {
+  Private* priv = GST_CUDA_CCL(element)->priv;
+  priv->backend.context().set_context(element, context, priv->snapshot().cuda_device_id);
+  GST_ELEMENT_CLASS(gst_cuda_ccl_parent_class)->set_context(element, context);
+}
+
+/* Queries and events */
+
+/// The latency added by frames in flight.
+static GstClockTime latency_of(GstCudaCcl* self) {
+  Private* priv = self->priv;
+  return priv->snapshot().pipeline_depth * priv->frame_duration.get();
+}
+
+/// Posts a LATENCY message unless the latency is the same as before.
+static void report_latency_change(GstCudaCcl* self, GstClockTime before) {
+  if (latency_of(self) != before) {
+    gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
+  }
+}
+
+/// Adds our latency to upstream's.
+static gboolean answer_latency(GstCudaCcl* self, GstQuery* query) {
+  if (!gst_pad_peer_query(GST_BASE_TRANSFORM_SINK_PAD(self), query)) {
+    return FALSE;
+  }
+  gboolean is_live = FALSE;
+  GstClockTime min = 0;
+  GstClockTime max = 0;
+  gst_query_parse_latency(query, &is_live, &min, &max);
+  const GstClockTime ours = latency_of(self);
+  gst_query_set_latency(query, is_live, min + ours, GST_CLOCK_TIME_IS_VALID(max) ? max + ours : max);
+  return TRUE;
+}
+
+static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection direction, GstQuery* query) {
+  GstCudaCcl* self = GST_CUDA_CCL(transform);
+  Private* priv = self->priv;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
+      priv->backend.context().answer(GST_ELEMENT(self), query)) {
+    return TRUE;
+  }
+  if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
+    return answer_latency(self, query);
+  }
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS) {
+    // GstBaseTransform would call transform_caps() for each way, and `output` may change in between. If no
+    // caps are possible with `output`, the output in force answers: the next frame restores that property.
+    const bool is_src = direction == GST_PAD_SRC;
+    const CapsRule rule = priv->wanted_caps_rule();
+    CapsRule fallback = rule;
+    if (const std::optional<Properties> in_force = priv->properties.in_force()) {
+      fallback.output = in_force->output;
+    }
+    cudaccl::answer_caps(is_src ? transform->srcpad : transform->sinkpad,
+                         is_src ? transform->sinkpad : transform->srcpad, query, rule, fallback);
+    return TRUE;
+  }
+  if (direction == GST_PAD_SINK && cudaccl::is_serialized(query)) {
+    priv->path.drain();
+  }
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->query(transform, direction, query);
+}
+
+/// Discards what is in flight. The source pad takes the sticky events of it when the flush has passed.
+static gboolean stop_flush(GstBaseTransform* transform, GstEvent* event) {
+  cudaccl::FramePath& path = GST_CUDA_CCL(transform)->priv->path;
+  if (cudaccl::resets_time(event)) {
+    path.reset_time();
+  }
+  const gboolean is_sent = GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->sink_event(transform, event);
+  path.flush();
+  return is_sent;
+}
+
+static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* event) {
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
+    return stop_flush(transform, event);
+  }
+  if (cudaccl::is_serialized(event) && priv->path.hold_or_drain(event)) {
+    return TRUE;
+  }
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
+    GstCaps* caps = nullptr;
+    gst_event_parse_caps(event, &caps);
+    priv->negotiation.refuse_impossible_output(priv->snapshot(), caps);
+  }
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->sink_event(transform, event);
+}
+
+/* Negotiation */
+
+static GstCaps* gst_cuda_ccl_transform_caps(GstBaseTransform* transform, GstPadDirection direction,
+                                            GstCaps* caps, GstCaps* filter) {
+  return cudaccl::transform_caps(direction, caps, filter, GST_CUDA_CCL(transform)->priv->caps_rule());
+}
+
+static gboolean gst_cuda_ccl_set_caps(GstBaseTransform* transform, GstCaps* in_caps, GstCaps* out_caps) {
+  GstCudaCcl* self = GST_CUDA_CCL(transform);
+  Private* priv = self->priv;
+  priv->path.drain();  // the frames in flight have the old caps
+  const GstVideoInfo old_info = priv->negotiation.caps().in;
+  if (!priv->properties.report_regions(/*begins_stream=*/true) ||
+      !priv->negotiation.set_caps(in_caps, out_caps)) {
+    return FALSE;
+  }
+  const GstClockTime old_latency = latency_of(self);
+  priv->frame_duration.take_caps(old_info, priv->negotiation.caps().in);
+  report_latency_change(self, old_latency);
+  priv->path.start();
+  if (!gst_video_info_is_equal(&old_info, &priv->negotiation.caps().in)) {
+    priv->path.reset_background();
+  }
+  return priv->negotiation.prepare_engine(priv->snapshot());
+}
+
+static gboolean gst_cuda_ccl_transform_size(GstBaseTransform*, GstPadDirection, GstCaps*, gsize,
+                                            GstCaps* other_caps, gsize* other_size) {
+  GstVideoInfo info;
+  if (!gst_video_info_from_caps(&info, other_caps)) {
+    return FALSE;
+  }
+  *other_size = GST_VIDEO_INFO_SIZE(&info);
+  return TRUE;
+}
+
+static gboolean gst_cuda_ccl_decide_allocation(GstBaseTransform* transform, GstQuery* query) {
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  const Properties properties = priv->snapshot();
+  if (priv->negotiation.choose_output(properties.output) == ccl::Output::kNone) {
+    cudaccl::decide_no_allocation(query);
+    return TRUE;
+  }
+  return cudaccl::decide_allocation(query, &priv->backend, properties.pipeline_depth);
+}
+
+static gboolean gst_cuda_ccl_propose_allocation(GstBaseTransform* transform, GstQuery* decide_query,
+                                                GstQuery* query) {
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  const guint depth = priv->snapshot().pipeline_depth;
+  if (priv->negotiation.output() == ccl::Output::kNone) {
+    return cudaccl::forward_allocation(query, transform->srcpad, &priv->backend, depth);
+  }
+  cudaccl::propose_allocation(query, &priv->backend, depth);
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)
+      ->propose_allocation(transform, decide_query, query);
+}
+
+/* A frame, from the sink pad to the source pad */
+
+/// Lets controllers set the properties of this frame.
+static void gst_cuda_ccl_before_transform(GstBaseTransform* transform, GstBuffer* buffer) {
+  if (transform->segment.format != GST_FORMAT_TIME) {
+    return;
+  }
+  const GstClockTime time =
+      gst_segment_to_stream_time(&transform->segment, GST_FORMAT_TIME, GST_BUFFER_TIMESTAMP(buffer));
+  if (GST_CLOCK_TIME_IS_VALID(time)) {
+    gst_object_sync_values(GST_OBJECT(transform), time);
+  }
+}
+
+/// GstBaseTransform drops late frames, and negotiates if the source pad needs it.
+static GstFlowReturn submit(GstBaseTransform* transform, gboolean is_discont, GstBuffer* buffer) {
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)
+      ->submit_input_buffer(transform, is_discont, buffer);
+}
+
+/// Passthrough is wanted but must wait: if the source pad is negotiated, then for the old output.
+static GstFlowReturn submit_with_old_output(GstBaseTransform* transform, gboolean is_discont,
+                                            GstBuffer* buffer) {
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  priv->keep_output(priv->negotiation.output());
+  const GstFlowReturn flow = submit(transform, is_discont, buffer);
+  priv->keep_output(std::nullopt);
+  if (priv->snapshot().output != ccl::Output::kNone) {
+    gst_base_transform_reconfigure_src(transform);  // the property changed during the negotiation
+  }
+  return flow;
+}
+
+/// A frame before a negotiation. The frames in flight leave first, because they have the old caps.
+static GstFlowReturn submit_after_drain(GstBaseTransform* transform, gboolean is_discont, GstBuffer* buffer) {
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  if (const GstFlowReturn flow = priv->path.drain(); flow != GST_FLOW_OK) {
+    gst_buffer_unref(buffer);
+    return flow;
+  }
+  priv->negotiation.refuse_impossible_output(priv->snapshot(), nullptr);
+  const bool must_delay = GST_PAD_NEEDS_RECONFIGURE(transform->srcpad) &&
+                          priv->negotiation.must_delay_passthrough(priv->snapshot().output);
+  return must_delay ? submit_with_old_output(transform, is_discont, buffer)
+                    : submit(transform, is_discont, buffer);
+}
+
+static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform* transform, gboolean is_discont,
+                                                      GstBuffer* buffer) {
+  const GstClockTime time = GST_BUFFER_PTS(buffer);
+  const GstFlowReturn flow = GST_PAD_NEEDS_RECONFIGURE(transform->srcpad)
+                                 ? submit_after_drain(transform, is_discont, buffer)
+                                 : submit(transform, is_discont, buffer);
+  if (flow != GST_BASE_TRANSFORM_FLOW_DROPPED) {
+    return flow;
+  }
+  GST_CUDA_CCL(transform)->priv->path.drop_late(time);
+  return GST_FLOW_OK;  // generate_output() is called for the frames that are due
+}
+
+static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform* transform, GstBuffer** out) {
+  GstCudaCcl* self = GST_CUDA_CCL(transform);
+  Private* priv = self->priv;
+  if (GstBuffer* in = std::exchange(transform->queued_buf, nullptr)) {
+    if (priv->frame_duration.get() == 0) {
+      const GstClockTime old_latency = latency_of(self);
+      priv->frame_duration.take_frame(in);
+      report_latency_change(self, old_latency);
+    }
+    const GstFlowReturn flow = priv->path.push(in, priv->snapshot(), priv->frame_duration.get());
+    if (flow != GST_FLOW_OK && flow != GST_BASE_TRANSFORM_FLOW_DROPPED) {
+      return flow;
+    }
+  }
+  const GstFlowReturn flow = priv->path.pop(out);
+  if (priv->statistics.is_report_due()) {
+    g_object_notify(G_OBJECT(self), "stats");
+  }
+  return flow;
+}
+
+/// Never called, because frames go through generate_output(). Without it GstBaseTransform would work in
+/// place, with no buffers for the output.
+static GstFlowReturn gst_cuda_ccl_transform(GstBaseTransform*, GstBuffer*, GstBuffer*) {
+  return GST_FLOW_NOT_SUPPORTED;
+}
+
+static gboolean gst_cuda_ccl_transform_meta(GstBaseTransform* transform, GstBuffer* out, GstMeta* meta,
+                                            GstBuffer* in) {
+  return cudaccl::is_passed_on(out, meta, in, GST_CUDA_CCL(transform)->priv->negotiation.caps().in);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "frame/corrupt_frames.h"
+
+#include <algorithm>
+#include <string>
+
+#include "element/debug.h"
+
+namespace cudaccl {
+
+namespace {
+
+std::string frame_name(GstVideoFormat format, guint width, guint height) {
+  return std::string(gst_video_format_to_string(format)) + " " + std::to_string(width) + "x" +
+         std::to_string(height);
+}
+
+template <typename Number>
+std::string bytes(Number number) {
+  return std::to_string(number) + " bytes";
+}
+
+gint row_bytes(const GstVideoInfo& info) {
+  return GST_VIDEO_INFO_COMP_WIDTH(&info, 0) * GST_VIDEO_INFO_COMP_PSTRIDE(&info, 0);
+}
+
+/// The bytes up to the end of the last row of any plane.
+gsize bytes_needed(const GstVideoInfo& info, const gsize* offsets, const gint* strides) {
+  gsize end = 0;
+  for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS(&info); ++c) {
+    const guint plane = GST_VIDEO_INFO_COMP_PLANE(&info, c);
+    const auto row =
+        static_cast<gsize>(GST_VIDEO_INFO_COMP_WIDTH(&info, c) * GST_VIDEO_INFO_COMP_PSTRIDE(&info, c));
+    const auto rows_before = static_cast<gsize>(GST_VIDEO_INFO_COMP_HEIGHT(&info, c) - 1);
+    end = std::max(end, offsets[plane] + rows_before * static_cast<gsize>(MAX(strides[plane], 0)) + row);
+  }
+  return end;
+}
+
+bool is_power_of_ten(uint64_t number) {
+  while (number >= 10 && number % 10 == 0) {
+    number /= 10;
+  }
+  return number == 1;
+}
+
+}  // namespace
+
+CorruptFrames::Cause CorruptFrames::find_cause(const GstVideoInfo& info, const GstVideoMeta* meta,
+                                               gsize size) {
+  if (meta == nullptr) {
+    return size < GST_VIDEO_INFO_SIZE(&info) ? kSizeByCaps : kOther;
+  }
+  if (meta->format != GST_VIDEO_INFO_FORMAT(&info) ||
+      meta->width != static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)) ||
+      meta->height != static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info))) {
+    return kFrameOfMeta;
+  }
+  if (meta->stride[0] < row_bytes(info)) {
+    return kStrideOfMeta;
+  }
+  return size < bytes_needed(info, meta->offset, meta->stride) ? kSizeByMeta : kOther;
+}
+
+void CorruptFrames::warn(GstBuffer* buffer, const GstVideoInfo& info) {
+  const gsize size = gst_buffer_get_size(buffer);
+  const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
+  const Cause cause = find_cause(info, meta, size);
+  const uint64_t count = ++counts_[cause];
+  if (!is_power_of_ten(count)) {
+    return;
+  }
+  const std::string wanted =
+      frame_name(GST_VIDEO_INFO_FORMAT(&info), static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)),
+                 static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info)));
+  std::string why = "a buffer of " + bytes(size);
+  switch (cause) {
+    case kSizeByCaps:
+      why += " without video meta; by the caps, " + wanted + " has a stride of " +
+             bytes(GST_VIDEO_INFO_PLANE_STRIDE(&info, 0)) + " and needs " + bytes(GST_VIDEO_INFO_SIZE(&info));
+      break;
+    case kFrameOfMeta:
+      why += " whose video meta says " + frame_name(meta->format, meta->width, meta->height) +
+             "; the caps say " + wanted;
+      break;
+    case kStrideOfMeta:
+      why += " whose video meta has a stride of " + bytes(meta->stride[0]) + "; a row of " + wanted +
+             " needs " + bytes(row_bytes(info));
+      break;
+    case kSizeByMeta:
+      why += "; by its video meta, " + wanted + " has a stride of " + bytes(meta->stride[0]) +
+             ", begins at byte " + std::to_string(meta->offset[0]) + " and needs " +
+             bytes(bytes_needed(info, meta->offset, meta->stride));
+      break;
+    default:
+      why += " cannot be mapped as " + wanted;
+      break;
+  }
+  const std::string frames = count == 1 ? "a corrupt frame" : std::to_string(count) + " corrupt frames";
+  GST_ELEMENT_WARNING(element_, STREAM, FORMAT, ("Dropped %s: %s", frames.c_str(), why.c_str()), (nullptr));
+}
+
+}  // namespace cudaccl

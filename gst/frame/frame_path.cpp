@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "frame/frame_path.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "element/debug.h"
+#include "frame/frame_settings.h"
+#include "negotiation/caps.h"
+
+namespace cudaccl {
+
+FramePath::FramePath(GstBaseTransform* element, Backend* backend, Negotiation* negotiation,
+                     Statistics* statistics)
+    : element_(element),
+      backend_(backend),
+      negotiation_(negotiation),
+      statistics_(statistics),
+      corrupt_frames_(GST_ELEMENT(element)),
+      held_events_(GST_BASE_TRANSFORM_SRC_PAD(element)),
+      reporter_(element, statistics) {
+  gst_pad_add_probe(GST_BASE_TRANSFORM_SRC_PAD(element), GST_PAD_PROBE_TYPE_BUFFER, mark_gap, this, nullptr);
+}
+
+/* Into the engine */
+
+void FramePath::start() {
+  follows_context_ = negotiation_->caps().in_is_cuda;
+  in_pool_ = nullptr;
+  in_pool_frames_ = 0;
+  newest_ = GST_CLOCK_TIME_NONE;
+  reporter_.start();
+  corrupt_frames_.reset();
+}
+
+void FramePath::begin_stream(std::string source, std::string object_type) {
+  reporter_.begin_stream(std::move(source), std::move(object_type));
+  reset_time();
+}
+
+void FramePath::end_stream() {
+  flush();
+  in_flight_.resize(0);
+  label_maps_.clear();
+  reporter_.end_stream();
+}
+
+GstFlowReturn FramePath::push(GstBuffer* in, Properties properties, GstClockTime frame_duration) {
+  newest_ = GST_BUFFER_PTS(in);
+  frame_duration_ = frame_duration;
+  after_gap_ = after_gap_ || GST_BUFFER_IS_DISCONT(in);
+  GstFlowReturn flow = prepare_engine(in, &properties);
+  if (flow != GST_FLOW_OK) {
+    gst_buffer_unref(in);
+    return flow;
+  }
+  FrameInFlight& frame = in_flight_.next();
+  frame.properties = properties;
+  frame.in = in;
+  flow = push_into_engine(&frame);
+  if (flow == GST_FLOW_OK) {
+    if (std::exchange(after_gap_, false)) {
+      GST_BUFFER_FLAG_SET(frame.out, GST_BUFFER_FLAG_DISCONT);
+    }
+    in_flight_.add();
+    depth_ = choose_depth(in, properties.pipeline_depth);
+  } else {
+    InFlight::discard(&frame);
+  }
+  return flow;
+}
+
+/// Configures the engine as the frame needs it. If that changes the engine, older frames are finished first.
+GstFlowReturn FramePath::prepare_engine(GstBuffer* in, Properties* properties) {
+  if (const GstFlowReturn flow = follow_context(in); flow != GST_FLOW_OK) {
+    return flow;
+  }
+  negotiation_->follow_output(properties->output);
+  negotiation_->refuse_large_thresholds(properties);
+  if (!backend_->is_configured(negotiation_->engine_config(*properties))) {
+    if (const GstFlowReturn flow = drain(); flow != GST_FLOW_OK) {
+      return flow;
+    }
+  }
+  if (!negotiation_->configure_engine(properties)) {
+    return GST_FLOW_ERROR;
+  }
+  in_flight_.resize(properties->pipeline_depth + 1);
+  return GST_FLOW_OK;
+}
+
+/// Moves the engine into the CUDA context of the first buffer after a negotiation.
+GstFlowReturn FramePath::follow_context(GstBuffer* in) {
+  if (!std::exchange(follows_context_, false)) {
+    return GST_FLOW_OK;
+  }
+  const void* context = backend_->engine()->device().get();
+  if (!backend_->follow(GST_ELEMENT(element_), in)) {
+    return GST_FLOW_ERROR;
+  }
+  if (backend_->engine()->device().get() != context && negotiation_->caps().out_is_cuda) {
+    gst_base_transform_reconfigure_src(element_);  // the output's pool must be of that context too
+  }
+  return GST_FLOW_OK;
+}
+
+/// Fills in the frame, whose input is set, and pushes it into the engine.
+GstFlowReturn FramePath::push_into_engine(FrameInFlight* frame) {
+  const FrameCaps& caps = negotiation_->caps();
+  if (!map_frame(frame->in, caps.in, GST_MAP_READ, &frame->input) ||
+      (reads_chroma(frame->properties, negotiation_->output()) && !frame->input->is_chroma_mapped())) {
+    return drop_corrupt_frame(frame->in);
+  }
+  GstFlowReturn flow = GST_FLOW_OK;
+  frame->out = acquire_output(frame->in, &flow);
+  if (frame->out == nullptr) {
+    return flow;
+  }
+  ccl::FrameJob job;
+  try {
+    job = make_job(*frame);
+    frame->time = job.time;
+  } catch (const std::bad_alloc&) {
+    return fail(
+        {ccl::StatusCode::kOutOfMemory, "not enough memory for the mask or the outlines of the regions"});
+  }
+  if (reads_labels(frame->properties)) {
+    const size_t n_pixels = static_cast<size_t>(GST_VIDEO_INFO_WIDTH(&caps.in)) *
+                            static_cast<size_t>(GST_VIDEO_INFO_HEIGHT(&caps.in));
+    if (const ccl::Status status = frame->labels.prepare(*backend_->engine(), n_pixels); !status.ok()) {
+      return fail(status);
+    }
+    job.labels = frame->labels.get();
+  }
+  if (const GstFlowReturn added = add_label_map(frame, &job); added != GST_FLOW_OK) {
+    return added;
+  }
+  if (negotiation_->output() != ccl::Output::kNone) {
+    if (!map_frame(frame->out, caps.out, GST_MAP_WRITE, &frame->output) ||
+        !frame->output->is_chroma_mapped()) {
+      GST_ELEMENT_ERROR(element_, RESOURCE, WRITE, ("The buffer for the output cannot be written"),
+                        ("%" G_GSIZE_FORMAT " bytes for %s %dx%d", gst_buffer_get_size(frame->out),
+                         GST_VIDEO_INFO_NAME(&caps.out), GST_VIDEO_INFO_WIDTH(&caps.out),
+                         GST_VIDEO_INFO_HEIGHT(&caps.out)));
+      return GST_FLOW_ERROR;
+    }
+    job.output = frame->output->pixels();
+  }
+  return push_job(job, frame->properties.track);
+}
+
+/// A buffer for the frame's label map, if its properties ask for one.
+GstFlowReturn FramePath::add_label_map(FrameInFlight* frame, ccl::FrameJob* job) {
+  const LabelMap kind = frame->properties.label_map;
+  if (kind == LabelMap::kNone) {
+    label_maps_.clear();
+    return GST_FLOW_OK;
+  }
+  if (const ccl::Status status = label_maps_.acquire(backend_, negotiation_->caps(), &frame->label_map);
+      !status.ok()) {
+    return fail(status);
+  }
+  if (!map_frame(frame->label_map, label_maps_.info(), GST_MAP_WRITE, &frame->label_plane)) {
+    return fail({ccl::StatusCode::kOutOfMemory, "the buffer for the label map cannot be written"});
+  }
+  const ccl::OutputImage image = frame->label_plane->pixels();
+  (kind == LabelMap::kIds ? job->id_plane : job->label_plane) = {
+      .values = reinterpret_cast<uint32_t*>(image.pixels),
+      .stride = image.stride,
+      .memory = image.memory,
+      .stream = image.stream};
+  return GST_FLOW_OK;
+}
+
+/// Maps a buffer where the engine can use it: CUDA memory of the engine's context in place, any other memory
+/// on the host.
+bool FramePath::map_frame(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags,
+                          std::optional<MappedFrame>* mapped) const {
+  mapped->emplace(buffer, info, flags, backend_->reaches(buffer) ? ccl::Memory::kDevice : ccl::Memory::kHost);
+  return (*mapped)->mapped();
+}
+
+/// A buffer for the frame's output, with the metadata of the input. For passthrough it is the input itself,
+/// or a copy that shares the input's memory. Null if *flow is not GST_FLOW_OK.
+GstBuffer* FramePath::acquire_output(GstBuffer* in, GstFlowReturn* flow) {
+  *flow = GST_FLOW_OK;
+  if (negotiation_->output() == ccl::Output::kNone) {
+    return gst_buffer_is_writable(in) ? in : gst_buffer_copy(in);
+  }
+  GstBufferPool* pool = gst_base_transform_get_buffer_pool(element_);
+  GstBuffer* out = nullptr;
+  if (pool != nullptr && gst_buffer_pool_set_active(pool, TRUE)) {
+    *flow = acquire_from_pool(pool, &out);
+  } else {
+    GST_ELEMENT_ERROR(element_, RESOURCE, SETTINGS, ("No buffers for the output"),
+                      ("the buffer pool cannot be activated"));
+    *flow = GST_FLOW_ERROR;
+  }
+  gst_clear_object(&pool);
+  if (out != nullptr) {
+    GST_BASE_TRANSFORM_GET_CLASS(element_)->copy_metadata(element_, in, out);
+  }
+  return out;
+}
+
+/// Sends frames in flight downstream for as long as the pool is empty, because it may wait for their buffers.
+GstFlowReturn FramePath::acquire_from_pool(GstBufferPool* pool, GstBuffer** out) {
+  GstBufferPoolAcquireParams params{};
+  while (true) {
+    const bool may_wait = in_flight_.size() == 0;
+    params.flags = may_wait ? GST_BUFFER_POOL_ACQUIRE_FLAG_NONE : GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT;
+    const GstFlowReturn acquired = gst_buffer_pool_acquire_buffer(pool, out, &params);
+    if (acquired == GST_FLOW_ERROR) {
+      GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT, ("No buffers for the output"),
+                        ("the buffer pool cannot allocate one"));
+    }
+    const bool is_empty = acquired == GST_FLOW_EOS && !may_wait;
+    if (!is_empty) {
+      return acquired;
+    }
+    if (const GstFlowReturn sent = send_oldest(); sent != GST_FLOW_OK) {
+      return sent;
+    }
+  }
+}
+
+/// The job of a frame whose input is mapped, less its output.
+ccl::FrameJob FramePath::make_job(const FrameInFlight& frame) {
+  const Properties& properties = frame.properties;
+  const GstVideoInfo& info = negotiation_->caps().in;
+  ccl::FrameJob job;
+  job.input = frame.input->luma();
+  job.settings = frame_settings(properties, info, negotiation_->caps().out);
+  job.segmentation = frame_segmentation(properties, info);
+  job.tracking = properties.tracking;
+  add_regions(properties, &job);
+  if (reads_chroma(properties, negotiation_->output())) {
+    job.input.chroma = frame.input->chroma();
+  }
+  job.time = running_time(element_->segment, frame.in);
+  return job;
+}
+
+/// Warns of a polygon that no pixel or track can be in. The text of the regions may have been doubted
+/// already.
+void FramePath::warn_of_outside(const RegionSetting& setting, uint32_t width, uint32_t height) const {
+  const std::string place = outside_of_frame(setting.regions, width, height);
+  if (!place.empty() && setting.doubt.empty()) {
+    GST_ELEMENT_WARNING(
+        element_, RESOURCE, SETTINGS,
+        ("regions: %s is outside the frame of %ux%u pixels; its coordinates are %s", place.c_str(), width,
+         height, setting.regions.is_relative ? "from 0 to 1 in the frame" : "pixels"),
+        (nullptr));
+  }
+}
+
+/// The mask of the frame's regions, and their outlines if they are drawn. Outlines have a pixel for each of
+/// the frame's while they are made, so they are not made for outputs without colours.
+void FramePath::add_regions(const Properties& properties, ccl::FrameJob* job) {
+  const auto width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&negotiation_->caps().in));
+  const auto height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&negotiation_->caps().in));
+  if (region_images_.is_first(properties.regions, width, height) && properties.regions != nullptr) {
+    warn_of_outside(*properties.regions, width, height);
+  }
+  job->regions = region_images_.mask(properties.regions, width, height);
+  if (properties.settings.draw_regions && has_colors(negotiation_->output())) {
+    job->outlines = region_images_.outlines(properties.regions, width, height);
+  }
+}
+
+/// Pushes a frame into the engine. A reset of the background or of tracks waits for the first frame that has
+/// them.
+GstFlowReturn FramePath::push_job(const ccl::FrameJob& job, bool has_tracks) {
+  ccl::FrameJob pushed = job;
+  pushed.resets_tracks = has_tracks && resets_tracks_.exchange(false);
+  pushed.resets_background =
+      job.settings.rule.foreground == ccl::Foreground::kMotion && resets_background_.exchange(false);
+  const ccl::Status status = backend_->engine()->push(pushed);
+  if (!status.ok()) {
+    resets_background_ = resets_background_ || pushed.resets_background;
+    resets_tracks_ = resets_tracks_ || pushed.resets_tracks;
+  }
+  return status.ok() ? GST_FLOW_OK : fail(status);
+}
+
+/// How many frames may stay in flight: as many as wanted, but fewer than the input's pool has, because the
+/// element that fills its buffers would wait for ours.
+guint FramePath::choose_depth(GstBuffer* in, guint wanted) {
+  if (in->pool != in_pool_) {
+    in_pool_ = in->pool;
+    in_pool_frames_ = 0;
+    if (in->pool != nullptr) {
+      GstStructure* config = gst_buffer_pool_get_config(in->pool);
+      gst_buffer_pool_config_get_params(config, nullptr, nullptr, nullptr, &in_pool_frames_);
+      gst_structure_free(config);
+    }
+  }
+  constexpr guint kElsewhere = 2;  // one is being filled, one is being shown
+  const guint frames = in_pool_frames_;
+  return frames == 0 ? wanted : std::min(wanted, frames - std::min(frames, kElsewhere));
+}
+
+/* Out of the engine */
+
+/// Whether the oldest frame must leave: more are in flight than may stay, or frames are missing behind it and
+/// a sink waits for it by now. Timestamps vary, hence half a frame of tolerance.
+bool FramePath::is_oldest_due() const {
+  if (in_flight_.size() == 0 || in_flight_.size() > depth_) {
+    return in_flight_.size() > 0;
+  }
+  const GstClockTime time = GST_BUFFER_PTS(in_flight_.oldest().in);
+  return frame_duration_ > 0 && GST_CLOCK_TIME_IS_VALID(time) && GST_CLOCK_TIME_IS_VALID(newest_) &&
+         newest_ > time && newest_ - time > depth_ * frame_duration_ - frame_duration_ / 2;
+}
+
+GstFlowReturn FramePath::pop(GstBuffer** out) {
+  held_events_.send_due();
+  return is_oldest_due() ? finish_oldest(out) : GST_FLOW_OK;
+}
+
+GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
+  ccl::FrameResult result;
+  if (const ccl::Status status = backend_->engine()->pop(&result); !status.ok()) {
+    return fail(status);
+  }
+  const Properties properties = in_flight_.oldest().properties;
+  const LeavingFrame frame{.properties = properties,
+                           .info = negotiation_->caps().in,
+                           .time = in_flight_.oldest().time,
+                           .result = result,
+                           .backend = ccl::backend_name(backend_->engine()->backend()),
+                           .labels = in_flight_.oldest().labels.get()};  // stay until the next push()
+  GstBuffer* label_map = nullptr;
+  *out = in_flight_.remove_oldest(&label_map);
+  held_events_.count_frame();
+  leaves_after_gap_ = GST_BUFFER_IS_DISCONT(*out);
+  if (const ccl::Status status = reporter_.report(frame, *out, label_map); !status.ok()) {
+    gst_clear_buffer(out);
+    return fail(status);
+  }
+  statistics_->count_frame(result);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn FramePath::send_oldest() {
+  held_events_.send_due();
+  GstBuffer* out = nullptr;
+  const GstFlowReturn flow = finish_oldest(&out);
+  return flow == GST_FLOW_OK ? gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(element_), out) : flow;
+}
+
+GstFlowReturn FramePath::drain() {
+  while (in_flight_.size() > 0) {
+    if (const GstFlowReturn flow = send_oldest(); flow != GST_FLOW_OK) {
+      flush();
+      return flow;
+    }
+  }
+  held_events_.send_due();
+  return GST_FLOW_OK;
+}
+
+bool FramePath::hold_or_drain(GstEvent* event) {
+  const bool waits = in_flight_.size() > 0 && !held_events_.is_full() && may_wait(event);
+  if (waits) {
+    held_events_.add(event, in_flight_.size());
+  } else {
+    drain();
+  }
+  return waits;
+}
+
+/* Frames that do not leave */
+
+void FramePath::flush() {
+  if (backend_->engine() != nullptr) {
+    backend_->engine()->flush();
+  }
+  after_gap_ = after_gap_ || in_flight_.size() > 0;
+  in_flight_.clear();
+  held_events_.discard();
+}
+
+void FramePath::drop_late(GstClockTime time) {
+  statistics_->count_late();
+  after_gap_ = true;
+  newest_ = time;
+}
+
+/// Drops a frame that cannot be read; the stream goes on with the next one.
+GstFlowReturn FramePath::drop_corrupt_frame(GstBuffer* buffer) {
+  statistics_->count_corrupt();
+  after_gap_ = true;
+  corrupt_frames_.warn(buffer, negotiation_->caps().in);
+  return GST_BASE_TRANSFORM_FLOW_DROPPED;
+}
+
+/// GstBaseTransform marks the next buffer that it pushes as the first one after a gap. With frames in flight
+/// that is an older one, so the mark is corrected where buffers leave.
+/// After a gap the base class marks the next buffer that it pushes. With frames in flight that is an older
+/// frame, which loses the mark here; push() marks the right one.
+GstPadProbeReturn FramePath::mark_gap(GstPad*, GstPadProbeInfo* info, gpointer self) {
+  GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+  if (GST_BUFFER_IS_DISCONT(buffer) && !static_cast<FramePath*>(self)->leaves_after_gap_) {
+    buffer = gst_buffer_make_writable(buffer);
+    GST_BUFFER_FLAG_UNSET(buffer, GST_BUFFER_FLAG_DISCONT);
+    info->data = buffer;
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/// After a failure of the engine no frame is in flight.
+GstFlowReturn FramePath::fail(const ccl::Status& status) {
+  flush();
+  backend_->forget_configuration();
+  post_error(GST_ELEMENT(element_), status);
+  return GST_FLOW_ERROR;
+}
+
+}  // namespace cudaccl

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "metadata/label_map.h"
+
+#include "cudaccl/gstcudaccllabelmap.h"
+#include "metadata/meta_matrix.h"
+#include "metadata/meta_transform.h"
+#include "metadata/metadata.h"
+
+namespace cudaccl {
+
+namespace {
+
+const GstStructure* structure_of(GstMeta* meta) {
+  return gst_custom_meta_get_structure(reinterpret_cast<GstCustomMeta*>(meta));
+}
+
+/// A GstCustomMetaTransformFunction. The copy shares the values. A map follows where no pixel moves; anything
+/// else drops it.
+gboolean transform_label_map(GstBuffer* to, GstCustomMeta* meta, GstBuffer*, GQuark type, gpointer data,
+                             gpointer) {
+  bool is_kept = false;
+  if (GST_META_TRANSFORM_IS_COPY(type)) {
+    is_kept = !static_cast<GstMetaTransformCopy*>(data)->region;
+  } else if (const std::optional<PictureMap> map = map_of_transform(type, data)) {
+    is_kept = is_usable(*map) && is_same(*map) && is_label_map_of(&meta->meta, map->width, map->height);
+  }
+  if (is_kept) {
+    copy_custom_meta(to, GST_CUDACCL_LABEL_MAP_NAME, gst_custom_meta_get_structure(meta));
+  }
+  return is_kept || is_matrix(type);  // as transform_component_meta()
+}
+
+gboolean remove_if_from_source(GstBuffer*, GstMeta** meta, gpointer source) {
+  if (is_label_map(*meta) && g_strcmp0(gst_structure_get_string(structure_of(*meta), "source"),
+                                       static_cast<const gchar*>(source)) == 0) {
+    *meta = nullptr;
+  }
+  return TRUE;
+}
+
+}  // namespace
+
+bool register_label_map_meta(GstPlugin* plugin) {
+  return register_place_meta(plugin, GST_CUDACCL_LABEL_MAP_NAME, transform_label_map);
+}
+
+bool is_label_map(GstMeta* meta) {
+  return gst_meta_info_is_custom(meta->info) &&
+         gst_custom_meta_has_name(reinterpret_cast<GstCustomMeta*>(meta), GST_CUDACCL_LABEL_MAP_NAME);
+}
+
+bool is_label_map_of(GstMeta* meta, guint width, guint height) {
+  GstCudaCclLabelMap map;
+  return is_label_map(meta) && gst_structure_get_cudaccl_label_map(structure_of(meta), &map) &&
+         map.width == width && map.height == height;
+}
+
+void attach_label_map(GstBuffer* buffer, const FrameIdentity& frame, const GstVideoInfo& video, LabelMap kind,
+                      GstBuffer* labels) {
+  gst_buffer_foreach_meta(buffer, remove_if_from_source, const_cast<gchar*>(frame.source));
+  GST_BUFFER_PTS(labels) = GST_BUFFER_PTS(buffer);
+  GST_BUFFER_DURATION(labels) = GST_BUFFER_DURATION(buffer);
+  const auto stride = static_cast<guint>(gst_buffer_get_video_meta(labels)->stride[0]);
+  GstBufferList* list = gst_buffer_list_new_sized(1);
+  gst_buffer_list_add(list, labels);
+  GstStructure* structure =
+      gst_custom_meta_get_structure(gst_buffer_add_custom_meta(buffer, GST_CUDACCL_LABEL_MAP_NAME));
+  gst_structure_set(structure, "source", G_TYPE_STRING, frame.source, "frame", G_TYPE_UINT64, frame.number,
+                    "width", G_TYPE_UINT, static_cast<guint>(GST_VIDEO_INFO_WIDTH(&video)), "height",
+                    G_TYPE_UINT, static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&video)), "stride", G_TYPE_UINT,
+                    stride, "kind", G_TYPE_STRING, kind == LabelMap::kIds ? "ids" : "labels", "labels",
+                    GST_TYPE_BUFFER_LIST, list, nullptr);
+  gst_buffer_list_unref(list);
+}
+
+}  // namespace cudaccl

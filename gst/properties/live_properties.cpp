@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "properties/live_properties.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "element/debug.h"
+#include "properties/regions.h"
+
+namespace cudaccl {
+
+Properties LiveProperties::snapshot() const {
+  const std::lock_guard guard(lock_);
+  return properties_;
+}
+
+bool LiveProperties::set(guint id, const GValue* value) {
+  if (id == property_id::regions) {
+    set_regions(g_value_get_string(value));
+    return true;
+  }
+  if (id == property_id::meta_name || id == property_id::object_type) {
+    const gchar* set = g_value_get_string(value);
+    const std::lock_guard guard(lock_);
+    (id == property_id::meta_name ? meta_name_ : object_type_) = set != nullptr ? set : "";
+    return true;
+  }
+  Properties before;
+  Properties after;
+  bool is_known = false;
+  {
+    const std::lock_guard guard(lock_);
+    before = properties_;
+    is_known = set_property(&properties_, id, value);
+    after = properties_;
+  }
+  react(before, after);
+  return is_known;
+}
+
+bool LiveProperties::get(guint id, GValue* value) const {
+  if (id == property_id::meta_name || id == property_id::object_type) {
+    g_value_set_string(value, text(id == property_id::meta_name ? meta_name_ : object_type_).c_str());
+    return true;
+  }
+  return get_property(snapshot(), id, value);
+}
+
+void LiveProperties::set_regions(const gchar* text) {
+  std::string reason;
+  std::shared_ptr<const RegionSetting> regions;
+  if (text != nullptr && *text != 0) {
+    regions = read_regions(text, &reason);
+  }
+  std::string warning = regions != nullptr ? regions->doubt : "";
+  const bool has_listener = GST_STATE(element_) != GST_STATE_NULL;
+  {
+    const std::lock_guard guard(lock_);
+    if (reason.empty()) {
+      properties_.regions = std::move(regions);
+      regions_refusal_.clear();
+    } else if (!is_streaming_) {
+      regions_refusal_ = reason;
+    } else {
+      warning =
+          "regions cannot be used: " + reason +
+          (properties_.regions != nullptr ? ". The old regions stay" : ". The whole frame counts, as before");
+    }
+    regions_warning_ = has_listener ? "" : warning;
+  }
+  if (has_listener) {
+    warn_of_regions(warning);
+  }
+}
+
+bool LiveProperties::report_regions(bool begins_stream) {
+  std::string warning;
+  std::string refusal;
+  {
+    const std::lock_guard guard(lock_);
+    warning = std::exchange(regions_warning_, "");
+    refusal = regions_refusal_;
+    is_streaming_ = begins_stream && refusal.empty();
+  }
+  warn_of_regions(warning);
+  if (!refusal.empty()) {
+    GST_ELEMENT_ERROR(element_, RESOURCE, SETTINGS, ("regions cannot be used: %s", refusal.c_str()),
+                      (nullptr));
+  }
+  return refusal.empty();
+}
+
+void LiveProperties::end_stream() {
+  const std::lock_guard guard(lock_);
+  is_streaming_ = false;
+  in_force_.reset();
+}
+
+void LiveProperties::report_unused_zones() const {
+  const Properties set = snapshot();
+  const bool has_zones =
+      set.regions != nullptr && !(set.regions->regions.zones.empty() && set.regions->regions.lines.empty());
+  if (has_zones && !set.track && !set.settings.draw_regions) {
+    GST_ELEMENT_INFO(element_, RESOURCE, SETTINGS,
+                     ("Zones and lines of regions have no effect: track=true makes events of them"),
+                     (nullptr));
+  }
+}
+
+void LiveProperties::warn_of_regions(const std::string& warning) const {
+  if (!warning.empty()) {
+    GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS, ("%s", warning.c_str()), (nullptr));
+  }
+}
+
+std::string LiveProperties::text(const std::string& member) const {
+  const std::lock_guard guard(lock_);
+  return member;
+}
+
+std::string LiveProperties::source() const {
+  if (std::string set = text(meta_name_); !set.empty()) {
+    return set;
+  }
+  const std::unique_ptr<gchar, decltype(&g_free)> name(gst_object_get_name(GST_OBJECT(element_)), g_free);
+  return name ? name.get() : "";
+}
+
+std::optional<Properties> LiveProperties::in_force() const {
+  const std::lock_guard guard(lock_);
+  return in_force_;
+}
+
+void LiveProperties::set_in_force(const std::optional<Properties>& properties) {
+  const std::lock_guard guard(lock_);
+  in_force_ = properties;
+}
+
+void LiveProperties::take_back(const Properties& refused, const Properties& in_force,
+                               std::initializer_list<const char*> names, const std::string& reason) {
+  Properties before;
+  Properties after;
+  std::vector<const char*> taken_back;
+  {
+    const std::lock_guard guard(lock_);
+    before = properties_;
+    for (const char* name : names) {
+      if (restore_property(&properties_, name, refused, in_force)) {
+        taken_back.push_back(name);
+      }
+    }
+    after = properties_;
+  }
+  std::string wanted;
+  std::string stays;
+  for (const char* name : taken_back) {
+    const char* separator = wanted.empty() ? "" : ", ";
+    wanted += separator + text_of(name, refused);
+    stays += separator + text_of(name, in_force);
+  }
+  if (taken_back.empty()) {
+    return;
+  }
+  react(before, after);
+  for (const char* name : taken_back) {
+    g_object_notify(G_OBJECT(element_), name);
+  }
+  GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS,
+                      ("%s cannot work now: %s. %s stays", wanted.c_str(), reason.c_str(), stays.c_str()),
+                      (nullptr));
+}
+
+/// Renegotiates and reports what depends on a changed property.
+void LiveProperties::react(const Properties& before, const Properties& after) const {
+  if (before.output != after.output || before.pipeline_depth != after.pipeline_depth) {
+    gst_base_transform_reconfigure_src(element_);
+  }
+  if ((before.output == ccl::Output::kNone) != (after.output == ccl::Output::kNone)) {
+    // Passthrough accepts the formats that downstream accepts, the other outputs accept all.
+    gst_base_transform_reconfigure_sink(element_);
+  }
+  if (before.pipeline_depth != after.pipeline_depth) {
+    gst_element_post_message(GST_ELEMENT(element_), gst_message_new_latency(GST_OBJECT(element_)));
+  }
+}
+
+/// Writes the value as a launch line has it.
+std::string LiveProperties::text_of(const char* name, const Properties& properties) const {
+  const GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element_), name);
+  GValue value = G_VALUE_INIT;
+  g_value_init(&value, spec->value_type);
+  get_property(properties, spec->param_id, &value);
+  const std::unique_ptr<gchar, decltype(&g_free)> text(gst_value_serialize(&value), g_free);
+  g_value_unset(&value);
+  return std::string(name) + "=" + (text ? text.get() : "?");
+}
+
+}  // namespace cudaccl

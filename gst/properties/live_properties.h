@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The properties as the application sets them, those in force, and what happens to a value that cannot work.
+#pragma once
+
+#include <gst/base/gstbasetransform.h>
+
+#include <initializer_list>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "properties/properties.h"
+
+namespace cudaccl {
+
+/// A property changes at once, and each frame uses a snapshot. If a frame shows that the new value cannot
+/// work, the property gets the old value back, one warning says why, and the stream goes on. Any thread may
+/// use it.
+class LiveProperties {
+ public:
+  /// The element must outlive this.
+  explicit LiveProperties(GstBaseTransform* element) : element_(element) {}
+
+  Properties snapshot() const;
+  /// Sets the property with this id, and renegotiates and reports what depends on it. False if there is none.
+  bool set(guint id, const GValue* value);
+  bool get(guint id, GValue* value) const;
+  /// Posts a warning that set_regions() could not post. At each start, and with new caps: with them frames
+  /// flow, so `begins_stream` is true. False with an
+  /// element error if `regions` was refused before frames flowed: a region may be a privacy mask, and frames
+  /// without it must not leave.
+  bool report_regions(bool begins_stream);
+  /// The stream ends: no properties are in force.
+  void end_stream();
+  /// Posts a message if zones and lines have no effect, because nothing is tracked or drawn.
+  void report_unused_zones() const;
+
+  /// FrameIdentity::source: `meta-name`, or the element's name if that is empty.
+  std::string source() const;
+
+  /// FrameIdentity::object_type.
+  std::string object_type() const { return text(object_type_); }
+
+  /// The properties of the last frame or negotiation that worked, with the output that was written; none
+  /// before the first one.
+  std::optional<Properties> in_force() const;
+  void set_in_force(const std::optional<Properties>& properties);
+
+  /// Gives those of the named properties that differ between `refused` and `in_force` their old values back,
+  /// and posts a warning with the reason. A value that was set meanwhile stays.
+  void take_back(const Properties& refused, const Properties& in_force,
+                 std::initializer_list<const char*> names, const std::string& reason);
+
+ private:
+  /// Null or an empty text is the whole frame. A text that cannot be used is refused: with a warning while
+  /// frames flow, else by report_regions(). That also posts warnings of the state NULL, in which nobody could
+  /// receive them.
+  void set_regions(const gchar* text);
+  /// A copy of a member below.
+  std::string text(const std::string& member) const;
+  void react(const Properties& before, const Properties& after) const;
+  std::string text_of(const char* name, const Properties& properties) const;
+  void warn_of_regions(const std::string& warning) const;
+
+  GstBaseTransform* const element_;
+  mutable std::mutex lock_;  ///< for those below
+  Properties properties_;
+  std::optional<Properties> in_force_;
+  bool is_streaming_ = false;    ///< frames flow with the regions that are set
+  std::string regions_warning_;  ///< empty if nothing is to be reported
+  std::string regions_refusal_;  ///< why `regions` was refused before frames flowed; empty if it was not
+  std::string meta_name_;
+  std::string object_type_;
+};
+
+}  // namespace cudaccl

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Reports about the frames that leave: metadata on their buffers, and messages.
+#pragma once
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analytics/analytics.h"
+#include "ccl/engine.h"
+#include "ccl/shape.h"
+#include "cudaccl/gstcudacclmeta.h"
+#include "metadata/frame_identity.h"
+#include "properties/properties.h"
+#include "report/statistics.h"
+#include "report/track_events.h"
+
+namespace cudaccl {
+
+/// A frame that leaves, as Reporter::report() takes it. It points to the caller's data.
+struct LeavingFrame {
+  const Properties& properties;
+  const GstVideoInfo& info;  ///< of the input
+  int64_t time;              ///< FrameJob::time
+  const ccl::FrameResult& result;
+  const char* backend;     ///< FrameIdentity::backend
+  const uint32_t* labels;  ///< if reads_labels()
+};
+
+/// Takes the frames in the order in which they leave. Only the streaming thread uses it, or a state change
+/// while that thread does not run.
+class Reporter {
+ public:
+  /// Both must outlive this.
+  Reporter(GstBaseTransform* element, Statistics* statistics)
+      : element_(element), track_events_(statistics) {}
+
+  /// A stream begins, and knows nothing about the previous one. The texts are those of FrameIdentity.
+  void begin_stream(std::string source, std::string object_type);
+  /// Frames of new caps follow.
+  void start() { is_relearning_ = false; }
+  /// Gives memory back.
+  void end_stream() { analytics_.clear(); }
+
+  /// Attaches what the frame's properties ask for to its buffer `out`, and posts its messages. Takes
+  /// `label_map`, which may be null. kOutOfMemory.
+  ccl::Status report(const LeavingFrame& frame, GstBuffer* out, GstBuffer* label_map);
+
+ private:
+  /// The polygons of a frame have at most this many vertices.
+  static constexpr size_t kMaxVertices = 262144;
+
+  ccl::Status list_objects(const LeavingFrame& frame);
+  ccl::Status attach_analytics(const LeavingFrame& frame, const FrameIdentity& identity, GstBuffer* out);
+  void post_messages(const LeavingFrame& frame, const FrameIdentity& identity, const GstCudaCclInfo& info,
+                     GstBuffer* out);
+
+  GstBaseTransform* const element_;
+  std::string source_;          ///< FrameIdentity::source
+  std::string object_type_;     ///< FrameIdentity::object_type
+  guint64 n_frames_ = 0;        ///< frames that left, in this stream
+  bool is_relearning_ = false;  ///< the last frame that left said that the background is being learned
+  TrackEvents track_events_;
+  std::vector<CclComponent> largest_;  ///< of the frame, if anything is made from them
+  ccl::PolygonMaker polygons_{kMaxVertices};
+  Analytics analytics_;
+  bool warned_of_detections_ = false;
+};
+
+}  // namespace cudaccl

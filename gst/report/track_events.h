@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The tracks and events of the frames that leave the element, with the names of zones and lines.
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <memory>
+#include <span>
+
+#include "ccl/engine.h"
+#include "ccl/events.h"
+#include "properties/properties.h"
+#include "properties/regions.h"
+#include "report/statistics.h"
+
+namespace cudaccl {
+
+/// A GstValueArray of strings.
+class NameArray {
+ public:
+  NameArray() { g_value_init(&value_, GST_TYPE_ARRAY); }
+  ~NameArray() { g_value_unset(&value_); }
+  NameArray(const NameArray&) = delete;
+  NameArray& operator=(const NameArray&) = delete;
+
+  void clear() { g_value_reset(&value_); }
+  void add(const std::string& name);
+  const GValue* value() const { return &value_; }
+
+ private:
+  GValue value_ = G_VALUE_INIT;
+};
+
+/// What a frame has with `track`. All of it is valid until the next frame leaves.
+struct TrackedFrame {
+  std::span<const CclTrack> tracks;
+  std::span<const CclEvent> events;
+  const GValue* zones;  ///< their names: GstValueArray of strings
+  const GValue* lines;
+};
+
+/// Takes the frames in the order in which they leave. Only the streaming thread uses it, or a state change
+/// while that thread does not run.
+class TrackEvents {
+ public:
+  /// `statistics` must outlive this.
+  explicit TrackEvents(Statistics* statistics) : statistics_(statistics) {}
+
+  /// A stream begins: forgets the previous one.
+  void begin_stream();
+  /// Makes the events of a frame with `track`, of these caps. A frame without it ends what is known about
+  /// tracks.
+  ccl::Status make(const Properties& properties, const GstVideoInfo& info, const ccl::FrameResult& result,
+                   int64_t time);
+  /// What the tracks and events of that frame are.
+  TrackedFrame frame() const { return {maker_.tracks(), maker_.events(), zones_.value(), lines_.value()}; }
+
+ private:
+  ccl::Status follow(const Properties& properties, const GstVideoInfo& info);
+  void take_places(const ccl::Regions& regions);
+
+  Statistics* const statistics_;
+  ccl::EventMaker maker_;
+  ccl::EventConfig config_;
+  std::shared_ptr<const RegionSetting> regions_;  ///< null: without zones and lines
+  NameArray zones_;
+  NameArray lines_;
+  bool is_tracking_ = false;  ///< the last frame had `track`
+};
+
+}  // namespace cudaccl
