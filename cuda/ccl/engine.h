@@ -33,11 +33,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
 
+#include "ccl/clock.h"
 #include "ccl/component.h"
 #include "ccl/config.h"
 #include "ccl/counts.h"
@@ -105,8 +105,6 @@ struct PlaneImage {
   /// A CUstream, as OutputImage::stream.
   void* stream = nullptr;
 };
-
-inline constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();
 
 /// One frame. The caller owns the memory of all pointers and must not change it until the frame is popped or
 /// flushed. The output must not overlap the input.

@@ -13,11 +13,6 @@ namespace ccl {
 
 namespace {
 
-/// Between frames whose times do not say: as the other parts of the library take it.
-constexpr int64_t kUsualStepNs = 33'333'333;
-/// A longer step counts as this one, ten years, so that the sum of steps does not overflow soon.
-constexpr int64_t kLongestStepNs = int64_t{3650} * 86400 * 1'000'000'000;
-
 /// Events of one track in one frame that are at no zone and no line, at most: born, split from its parent,
 /// merged, split.
 constexpr size_t kEventsOfTrack = 4;
@@ -132,9 +127,7 @@ void EventMaker::clear() {
   events_.clear();
   std::fill(n_inside_.begin(), n_inside_.end(), 0);
   crowded_ = 0;
-  now_ = 0;
-  has_begun_ = false;
-  last_time_ = kNoTime;
+  clock_ = {};
   is_active_ = false;
   quiet_ = 0;
 }
@@ -143,7 +136,8 @@ void EventMaker::clear() {
 
 void EventMaker::update(const EventFrame& frame) {
   events_.clear();
-  advance(frame.time);
+  now_ = clock_.next(frame.time);
+  elapsed_ += now_.step_ns;
   const bool was_active = is_active_;
   const bool stops = start_or_stop(frame);
   if (is_active_ && !was_active) {
@@ -157,24 +151,6 @@ void EventMaker::update(const EventFrame& frame) {
   }
 }
 
-/// A time that is missing, or not later than that of the frame before, is taken to be one usual step later.
-/// The first frame of a stream without times has the time 0, as in its tracks.
-void EventMaker::advance(int64_t time) {
-  step_ = kUsualStepNs;
-  if (time != kNoTime && last_time_ != kNoTime && time > last_time_) {
-    const uint64_t difference = static_cast<uint64_t>(time) - static_cast<uint64_t>(last_time_);
-    step_ = static_cast<int64_t>(std::min(difference, static_cast<uint64_t>(kLongestStepNs)));
-  }
-  elapsed_ += step_;
-  if (time != kNoTime) {
-    now_ = time;
-  } else if (has_begun_) {
-    now_ = static_cast<int64_t>(static_cast<uint64_t>(now_) + static_cast<uint64_t>(kUsualStepNs));
-  }
-  has_begun_ = true;
-  last_time_ = time;
-}
-
 /// True if the scene stops with this frame.
 bool EventMaker::start_or_stop(const EventFrame& frame) {
   if (frame.n_components > 0) {
@@ -182,7 +158,7 @@ bool EventMaker::start_or_stop(const EventFrame& frame) {
     quiet_ = 0;
     return false;
   }
-  quiet_ += frame.relearning ? 0 : step_;
+  quiet_ += frame.relearning ? 0 : now_.step_ns;
   const bool stops = is_active_ && !frame.relearning && quiet_ >= frame.hold_ns;
   is_active_ = is_active_ && !stops;
   return stops;
@@ -425,12 +401,12 @@ void EventMaker::crowd() {
 /* Events */
 
 void EventMaker::add(uint32_t type, const Known& known, uint32_t other, uint32_t where) {
-  events_.push_back({type, known.id, other, where, now_, known.x, known.y});
+  events_.push_back({type, known.id, other, where, now_.time_ns, known.x, known.y});
 }
 
 /// Adds an event that belongs to no track.
 void EventMaker::add(uint32_t type, uint32_t other, uint32_t where) {
-  events_.push_back({type, 0, other, where, now_, 0, 0});
+  events_.push_back({type, 0, other, where, now_.time_ns, 0, 0});
 }
 
 }  // namespace ccl

@@ -92,7 +92,6 @@ class EventMaker {
   void reserve();
   void take_zones(const Regions& regions);
   void forget_zones();
-  void advance(int64_t time);
   bool start_or_stop(const EventFrame& frame);
   void follow_tracks(std::span<const CclTrack> tracks);
   Known begin(const CclTrack& track);
@@ -117,11 +116,9 @@ class EventMaker {
   std::vector<ZoneShape> zone_shapes_;
   std::vector<LineShape> line_shapes_;
 
-  int64_t now_ = 0;         ///< time of the frame, as events have it
-  bool has_begun_ = false;  ///< there was a frame
-  int64_t last_time_ = kNoTime;
+  FrameClock clock_;
+  FrameTime now_;        ///< of the frame
   int64_t elapsed_ = 0;  ///< since the first frame: never decreases
-  int64_t step_ = 0;     ///< since the last frame
   bool is_active_ = false;
   int64_t quiet_ = 0;  ///< time without a component while active
 

@@ -3,15 +3,9 @@
 
 #include <algorithm>
 
-#include "ccl/engine.h"
-
 namespace ccl {
 
 namespace {
-
-constexpr int64_t kNsPerUs = 1000;
-constexpr int64_t kUsualNs = 33'333'333;
-constexpr int64_t kLongestNs = 1'000'000'000;
 
 /// Σ-Δ: the number of steps is a power of two, so that each count of trailing zeros has its period.
 constexpr uint64_t kStepUs = 1'000'000 / 64;
@@ -98,15 +92,7 @@ mixture::Rates mixture_rates(const Span& span) {
 }  // namespace
 
 MotionStep MotionClock::next(const Motion& motion, int64_t time, bool resets) {
-  int64_t duration_ns = kUsualNs;
-  if (time != kNoTime && has_time_ && time > last_time_) {
-    // Differences of far times wrap around to a value that is bounded too.
-    const uint64_t difference = static_cast<uint64_t>(time) - static_cast<uint64_t>(last_time_);
-    duration_ns = static_cast<int64_t>(std::min(difference, static_cast<uint64_t>(kLongestNs)));
-  }
-  has_time_ = time != kNoTime;
-  last_time_ = has_time_ ? time : 0;
-  const Span span = {now_us_, now_us_ + static_cast<uint64_t>(duration_ns / kNsPerUs)};
+  const Span span = {now_us_, now_us_ + clock_.next(time).step_us()};
   now_us_ = span.end_us;
   return {.model = motion.model,
           .resets = resets,

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 
+#include "ccl/clock.h"
 #include "ccl/segment.h"
 #include "ccl/segment/light.h"
 #include "ccl/segment/mixture.h"
@@ -224,13 +225,11 @@ constexpr sigma_delta::Relearning relearning_of_chroma(const sigma_delta::Thresh
 /// Turns the time stamps of a stream's frames into steps. One per stream; lives on the host.
 class MotionClock {
  public:
-  /// For the next frame. `time`: see FrameJob::time. A frame without a time stamp, or one that is not later
-  /// than the previous frame's, is taken 1/30 s after it. A gap counts as one second at most.
+  /// For the next frame. `time`: see FrameJob::time.
   MotionStep next(const Motion& motion, int64_t time, bool resets);
 
  private:
-  int64_t last_time_ = 0;
-  bool has_time_ = false;
+  FrameClock clock_;
   uint64_t now_us_ = 0;  ///< since the stream's begin, without gaps
 };
 

@@ -37,7 +37,8 @@ void StreamTracks::run(const FrameJob& job, CclComponent* records, CclTrack* tra
                                 .overlaps = overlaps_.overlaps(),
                                 .records = records,
                                 .tracks = tracks};
-  track::associate(track::HostTeam{}, clock_.next(job.tracking, job.time, job.resets_tracks), frame, tables_);
+  track::associate(track::HostTeam{}, track::step_of(job.tracking, clock_.next(job.time), job.resets_tracks),
+                   frame, tables_);
   result->tracks = {tracks, tables_.header->n_tracks};
   std::swap(previous_, current_);
 }

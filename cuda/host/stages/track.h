@@ -52,7 +52,7 @@ class StreamTracks {
   uint32_t height_;
   std::unique_ptr<std::byte[]> memory_;
   track::TrackTables tables_;
-  track::TrackClock clock_;
+  FrameClock clock_;
   OverlapCounter overlaps_;
   std::unique_ptr<KeptRuns> previous_;
   std::unique_ptr<KeptRuns> current_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <utility>
 
@@ -449,22 +448,6 @@ INSTANTIATE_TEST_SUITE_P(Models, MotionTest,
                          [](const auto& info) {
                            return info.param == BackgroundModel::kMixture ? "mixture" : "sigma_delta";
                          });
-
-TEST(MotionClock, TimeStampsThatAreMissingOrJumpBackCountAsOneFrame) {
-  MotionClock clock;
-  const auto duration_us = [&](int64_t time) { return clock.next({}, time, false).duration_us; };
-  EXPECT_EQ(duration_us(kNoTime), 33'333u);
-  EXPECT_EQ(duration_us(1000 * kMs), 33'333u);
-  EXPECT_EQ(duration_us(1020 * kMs), 20'000u);
-  EXPECT_EQ(duration_us(1020 * kMs), 33'333u);
-  EXPECT_EQ(duration_us(500 * kMs), 33'333u);
-  EXPECT_EQ(duration_us(510 * kMs), 10'000u);
-  EXPECT_EQ(duration_us(kNoTime), 33'333u);
-  EXPECT_EQ(duration_us(900'000 * kMs), 33'333u);
-  EXPECT_EQ(duration_us(1'900'000 * kMs), 1'000'000u);
-  EXPECT_EQ(duration_us(kNoTime + 1), 33'333u);
-  EXPECT_EQ(duration_us(std::numeric_limits<int64_t>::max()), 1'000'000u);
-}
 
 TEST(MotionClock, FrameRatesGiveTheSameTicks) {
   const auto ticks = [](int64_t step) {

@@ -75,7 +75,7 @@ class Tracker {
 
   /// For the frame that is pushed now.
   track::TrackStep next_step(const FrameJob& job) {
-    return clock_.next(job.tracking, job.time, job.resets_tracks);
+    return track::step_of(job.tracking, clock_.next(job.time), job.resets_tracks);
   }
 
   /// Makes `stream` wait for the previous frame.
@@ -110,7 +110,7 @@ class Tracker {
   uint32_t height_ = 0;
   track::TrackSizes sizes_;
   uint32_t shared_bytes_ = 0;  ///< see AssociateJob
-  track::TrackClock clock_;
+  FrameClock clock_;
   Stream stream_;                       ///< for memory that is initialized once
   Event ended_;                         ///< of the last frame
   cudaStream_t last_stream_ = nullptr;  ///< of the last frame
