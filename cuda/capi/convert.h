@@ -3,7 +3,7 @@
 /// here; what the engine refuses itself is left to it.
 #pragma once
 
-#include "ccl/engine.h"
+#include "ccl/stream.h"
 #include "cudaccl/cudaccl.h"
 
 namespace ccl::capi {
@@ -13,13 +13,8 @@ inline constexpr uint32_t kMaxSlots = 64;
 
 Status convert(const CudacclConfig& given, Config* config);
 
-/// What the settings of a frame become, apart from the fields of FrameJob.
-struct FrameSettings {
-  int64_t event_hold_ns = 0;
-};
-
 /// Sets the settings, the segmentation and the tracking of `job`. `largest_value` is that of a pixel.
-Status convert(const CudacclSettings& given, uint32_t largest_value, FrameJob* job, FrameSettings* frame);
+Status convert(const CudacclSettings& given, uint32_t largest_value, FrameJob* job, FrameOptions* options);
 
 /// The largest value of a pixel's luma, for thresholds.
 Status find_largest_value(const CudacclInput& input, uint32_t* largest);

@@ -48,7 +48,7 @@ namespace {
 template <typename Kind, typename Initial>
 constexpr auto number_of(Kind kind, Initial initial) {
   if constexpr (std::same_as<Kind, Enum> || std::same_as<Kind, Flags>) {
-    return value_of(kChoices, kind.type, initial);
+    return value_of(kLibraryChoices, kind.type, initial);
   } else {
     return initial;
   }
@@ -103,6 +103,11 @@ CudacclResult defaults() {
   return {};
 }
 
+template <>
+CudacclShapes defaults() {
+  return {};
+}
+
 }  // namespace ccl::capi
 
 void cudaccl_algorithm_info_init(CudacclAlgorithmInfo* info, size_t struct_size) {
@@ -147,4 +152,8 @@ void cudaccl_frame_init(CudacclFrame* frame, size_t struct_size) {
 
 void cudaccl_result_init(CudacclResult* result, size_t struct_size) {
   ccl::capi::init(result, struct_size);
+}
+
+void cudaccl_shapes_init(CudacclShapes* shapes, size_t struct_size) {
+  ccl::capi::init(shapes, struct_size);
 }

@@ -1,58 +1,37 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What an opaque CudacclEngine is: an engine, with the regions and the events that the element has for
-/// itself.
+/// What an opaque CudacclEngine is: a stream, whose structs it converts.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "capi/call.h"
-#include "ccl/draw/outlines.h"
-#include "ccl/engine.h"
-#include "ccl/events.h"
-#include "ccl/regions.h"
+#include "ccl/stream.h"
 #include "cudaccl/cudaccl.h"
 
 struct CudacclEngine {
  public:
-  explicit CudacclEngine(std::unique_ptr<ccl::Engine> engine) : engine_(std::move(engine)) {}
+  explicit CudacclEngine(std::unique_ptr<ccl::Engine> engine) : stream_(std::move(engine)) {}
 
-  ccl::Engine& engine() const { return *engine_; }
+  const ccl::Engine& engine() const { return *stream_.engine(); }
   const char* description();
   ccl::Status configure(const CudacclConfig* given);
   ccl::Status set_regions(const CudacclRegions* given);
   ccl::Status push(const CudacclFrame* given);
   ccl::Status pop(CudacclResult* given);
   ccl::Status run(const CudacclFrame* frame, CudacclResult* result);
-  void flush();
+  ccl::Status list_shapes(uint32_t max_objects, CudacclShapes* given);
+  void flush() { stream_.flush(); }
 
   ccl::capi::LastError error;
 
  private:
-  /// What pop() needs to know about a frame that was pushed.
-  struct InFlight {
-    int64_t time;
-    int64_t event_hold_ns;
-  };
-
   ccl::Status check_configured() const;
-  ccl::Status prepare_regions();
-  ccl::Status make_job(const CudacclFrame& frame, ccl::FrameJob* job, InFlight* in_flight) const;
-  ccl::Status lose_frames(const ccl::Status& status);
-  void add_tracks(const ccl::FrameResult& result, const InFlight& frame, CudacclResult* made);
+  ccl::Status check_idle() const;
+  ccl::Status make_job(const CudacclFrame& frame, ccl::FrameJob* job, ccl::FrameOptions* options) const;
 
-  std::unique_ptr<ccl::Engine> engine_;
+  ccl::Stream stream_;
   std::string description_;
-  ccl::Config config_;
-  bool is_configured_ = false;
-  ccl::Regions regions_;
-  std::shared_ptr<const ccl::RegionMask> mask_;        ///< null: the whole frame counts
-  std::shared_ptr<const ccl::OutlineLayer> outlines_;  ///< null: there is nothing to draw
-  ccl::EventMaker events_;
-  ccl::FrameCounts counts_;          ///< of the last frame that was popped
-  std::vector<InFlight> in_flight_;  ///< a ring of as many as there are slots
-  size_t oldest_ = 0;
-  size_t n_in_flight_ = 0;
+  const ccl::StreamResult* result_ = nullptr;  ///< of the frame that was popped last
 };

@@ -197,6 +197,10 @@ CudacclStatus cudaccl_engine_run(CudacclEngine* engine, const CudacclFrame* fram
   return call_engine(engine, [=] { return engine->run(frame, result); });
 }
 
+CudacclStatus cudaccl_engine_shapes(CudacclEngine* engine, uint32_t max_objects, CudacclShapes* shapes) {
+  return call_engine(engine, [=] { return engine->list_shapes(max_objects, shapes); });
+}
+
 CudacclStatus cudaccl_engine_flush(CudacclEngine* engine) {
   return call_engine(engine, [=] {
     engine->flush();

@@ -45,6 +45,10 @@ static_assert(CUDACCL_FEATURE_MOMENTS == int{kFeatureMoments});
 static_assert(CUDACCL_FEATURE_PERIMETER == int{kFeaturePerimeter});
 static_assert(CUDACCL_FEATURE_EULER == int{kFeatureEuler});
 static_assert(CUDACCL_FEATURE_ALL == int{kAllFeatures});
+static_assert(CUDACCL_FEATURE_GREY == int{kFeatureGrey});
+static_assert(CUDACCL_FEATURE_RECTANGLE == int{kFeatureRectangle});
+static_assert(CUDACCL_FEATURE_HULL == int{kFeatureHull});
+static_assert(CUDACCL_FEATURE_CONTOUR == int{kFeatureContour});
 
 constexpr PixelLayout kLayouts[] = {{0, 1, 2, 3}, {2, 1, 0, 3}, {1, 2, 3, 0}, {3, 2, 1, 0}};
 static_assert(CUDACCL_ORDER_RGBA == 0 && CUDACCL_ORDER_BGRA == 1 && CUDACCL_ORDER_ARGB == 2 &&
@@ -73,12 +77,12 @@ Status check(const char* name, uint32_t value, UInt range) {
 
 Status check(const char* name, uint32_t value, Enum kind) {
   const auto is_of_type = [&](const Choice& choice) { return choice.type == kind.type; };
-  if (std::any_of(std::begin(kChoices), std::end(kChoices),
+  if (std::any_of(std::begin(kLibraryChoices), std::end(kLibraryChoices),
                   [&](const Choice& choice) { return is_of_type(choice) && choice.value == value; })) {
     return {};
   }
   std::set<uint32_t> values;
-  for (const Choice& choice : kChoices) {
+  for (const Choice& choice : kLibraryChoices) {
     if (is_of_type(choice)) {
       values.insert(choice.value);
     }
@@ -92,7 +96,7 @@ Status check(const char* name, uint32_t value, Enum kind) {
 
 Status check(const char* name, uint32_t value, Flags kind) {
   uint32_t all = 0;
-  for (const Choice& choice : kChoices) {
+  for (const Choice& choice : kLibraryChoices) {
     all |= choice.type == kind.type ? choice.value : 0;
   }
   return check_range(name, value, 0, all);
@@ -185,7 +189,7 @@ Status convert(const CudacclConfig& given, Config* config) {
   return find_algorithm(given.algorithm, &config->algorithm);
 }
 
-Status convert(const CudacclSettings& given, uint32_t largest_value, FrameJob* job, FrameSettings* frame) {
+Status convert(const CudacclSettings& given, uint32_t largest_value, FrameJob* job, FrameOptions* options) {
   job->settings = {};
   job->segmentation = {};
   Target target{job->settings, job->segmentation, job->tracking};
@@ -202,7 +206,7 @@ Status convert(const CudacclSettings& given, uint32_t largest_value, FrameJob* j
 #include "ccl/settings.def"
   CCL_RETURN_IF_ERROR(check_range("CudacclSettings::reserved", given.reserved, 0, 0));
   job->settings.rule.threshold = static_cast<uint8_t>(std::min<uint32_t>(target.threshold, 255));
-  frame->event_hold_ns = int64_t{target.event_hold_ms} * kNsPerMs;
+  options->event_hold_ns = int64_t{target.event_hold_ms} * kNsPerMs;
   return set_thresholds(given, largest_value, job);
 }
 

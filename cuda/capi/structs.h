@@ -43,6 +43,7 @@ CCL_VERSIONED_STRUCT(CudacclOutput, output, stream)
 CCL_VERSIONED_STRUCT(CudacclPlane, plane, stream)
 CCL_VERSIONED_STRUCT(CudacclFrame, frame, reset_tracks)
 CCL_VERSIONED_STRUCT(CudacclResult, result, download_us)
+CCL_VERSIONED_STRUCT(CudacclShapes, shapes, reserved)
 #undef CCL_VERSIONED_STRUCT
 
 /// The struct with the default of every field.

@@ -18,7 +18,12 @@ struct Choice {
   const char* text;
 };
 
-/// Those of the engine.
+/// Those of the C interface, and of these the ones of Python.
+inline constexpr Choice kLibraryChoices[] = {
+#define CCL_CHOICE(type, enumerator, nick, text) {#type, static_cast<uint32_t>(enumerator), nick, text},
+#define CCL_LIBRARY_CHOICE(type, enumerator, nick, text) CCL_CHOICE(type, enumerator, nick, text)
+#include "ccl/settings.def"
+};
 inline constexpr Choice kChoices[] = {
 #define CCL_CHOICE(type, enumerator, nick, text) {#type, static_cast<uint32_t>(enumerator), nick, text},
 #include "ccl/settings.def"

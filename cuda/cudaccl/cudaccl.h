@@ -48,6 +48,8 @@
 #include <stdint.h>
 
 #include "ccl/component.h"
+#include "ccl/grey.h"
+#include "ccl/polygon.h"
 #include "ccl/track.h"
 #include "cudaccl/settings.h"
 
@@ -337,8 +339,8 @@ typedef struct CudacclFrame {
 CUDACCL_API void cudaccl_frame_init(CudacclFrame* frame, size_t struct_size);
 
 /** What is known about a frame. The engine owns all arrays. What they hold is valid until its next call
- * except cudaccl_last_error(); their memory stays until it is configured, gets other regions, fails, or is
- * freed. */
+ * except cudaccl_last_error() and cudaccl_engine_shapes(); their memory stays until it is configured, gets
+ * other regions, fails, or is freed. */
 typedef struct CudacclResult {
   size_t struct_size;
   uint32_t n_labels;         /**< components in the frame */
@@ -387,6 +389,34 @@ CUDACCL_API CudacclStatus cudaccl_engine_pop(CudacclEngine* engine, CudacclResul
 /** Push and pop in one call. CUDACCL_INVALID_ARGUMENT if a frame is in flight. */
 CUDACCL_API CudacclStatus cudaccl_engine_run(CudacclEngine* engine, const CudacclFrame* frame,
                                              CudacclResult* result);
+
+/** The polygons of a frame have at most this many vertices together. */
+#define CUDACCL_MAX_VERTICES 262144u
+
+/** Grey statistics and polygons of a frame whose CudacclSettings::features ask for them; docs/features.md
+ * describes them. The engine owns all arrays, which are valid until its next call except
+ * cudaccl_last_error(). */
+typedef struct CudacclShapes {
+  size_t struct_size;
+  const CclGrey* grey; /**< with CUDACCL_FEATURE_GREY: of each record, in the order of the records */
+  size_t n_grey;
+  const CclPolygon* polygons; /**< with CUDACCL_FEATURE_RECTANGLE, _HULL or _CONTOUR: those of the largest
+                                 component first, of each its rectangle, hull, outline and holes */
+  size_t n_polygons;
+  const CclVertex* vertices; /**< of all polygons */
+  size_t n_vertices;
+  uint32_t truncated; /**< 1: a component has no polygons, because they would be too many vertices */
+  uint32_t reserved;  /**< 0 */
+} CudacclShapes;
+
+CUDACCL_API void cudaccl_shapes_init(CudacclShapes* shapes, size_t struct_size);
+
+/** Makes the polygons of the `max_objects` largest components that have a record (UINT32_MAX: of all), of the
+ * frame that was popped last, and finds its grey statistics. Takes memory. CUDACCL_INVALID_ARGUMENT if the
+ * engine was called for something else since the pop. */
+CUDACCL_API CudacclStatus cudaccl_engine_shapes(CudacclEngine* engine, uint32_t max_objects,
+                                                CudacclShapes* shapes);
+
 /** Discards all frames in flight. The caller may then change their memory. */
 CUDACCL_API CudacclStatus cudaccl_engine_flush(CudacclEngine* engine);
 

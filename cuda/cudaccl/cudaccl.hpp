@@ -42,6 +42,7 @@ using Input = Initialised<CudacclInput, cudaccl_input_init>;
 using Output = Initialised<CudacclOutput, cudaccl_output_init>;
 using Plane = Initialised<CudacclPlane, cudaccl_plane_init>;
 using Frame = Initialised<CudacclFrame, cudaccl_frame_init>;
+using Shapes = Initialised<CudacclShapes, cudaccl_shapes_init>;
 using AlgorithmInfo = Initialised<CudacclAlgorithmInfo, cudaccl_algorithm_info_init>;
 using DeviceInfo = Initialised<CudacclDeviceInfo, cudaccl_device_info_init>;
 
@@ -146,6 +147,13 @@ class Engine {
     Result result;
     check(cudaccl_engine_run(get(), &frame, &result), get());
     return result;
+  }
+
+  /// Of the frame that was popped last.
+  Shapes shapes(std::uint32_t max_objects = UINT32_MAX) {
+    Shapes shapes;
+    check(cudaccl_engine_shapes(get(), max_objects, &shapes), get());
+    return shapes;
   }
 
  private:

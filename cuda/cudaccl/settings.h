@@ -39,12 +39,17 @@ enum {
   CUDACCL_PALETTE_MONO = 3
 };
 
-/** Fields of records that take time and can be left out: they are then 0. */
+/** What takes time and can be left out. Fields of records are then 0. */
 enum {
   CUDACCL_FEATURE_MOMENTS = 1u << 0,
   CUDACCL_FEATURE_PERIMETER = 1u << 1,
   CUDACCL_FEATURE_EULER = 1u << 2,
-  CUDACCL_FEATURE_ALL = (1u << 3) - 1
+  CUDACCL_FEATURE_ALL = (1u << 3) - 1, /**< all fields of records */
+  /* What cudaccl_engine_shapes() has beside the records. */
+  CUDACCL_FEATURE_GREY = 1u << 3,      /**< statistics of the source's values */
+  CUDACCL_FEATURE_RECTANGLE = 1u << 4, /**< the rectangle of the smallest area */
+  CUDACCL_FEATURE_HULL = 1u << 5,      /**< the convex hull */
+  CUDACCL_FEATURE_CONTOUR = 1u << 6    /**< the outline and the holes */
 };
 
 /** docs/properties.md has the range and the default of each; docs/foreground.md, docs/filters.md and

@@ -13,6 +13,7 @@ namespace cudaccl {
 /// Those of the engine and of the element. Those of `Algorithm` are the rows of algorithms.def.
 inline constexpr ccl::Choice kChoices[] = {
 #define CCL_CHOICE(type, enumerator, nick, text) {#type, static_cast<guint>(enumerator), nick, text},
+#define CCL_LIBRARY_CHOICE(type, enumerator, nick, text) CCL_CHOICE(type, enumerator, nick, text)
 #define CCL_ELEMENT_CHOICE(type, enumerator, nick, text) {#type, static_cast<guint>(enumerator), nick, text},
 #include "ccl/settings.def"
 };

@@ -325,6 +325,16 @@ class Starved {
     c.settings.foreground = CUDACCL_FOREGROUND_BINARY;
     return status;
   }
+  CudacclStatus run_shapes() {
+    c.settings.features = CUDACCL_FEATURE_GREY | CUDACCL_FEATURE_HULL | CUDACCL_FEATURE_CONTOUR;
+    CudacclStatus status = c.run();
+    if (status == CUDACCL_OK) {
+      cudaccl::Shapes shapes;
+      status = cudaccl_engine_shapes(c.engine.get(), 2, &shapes);
+    }
+    c.settings.features = CUDACCL_FEATURE_ALL;
+    return status;
+  }
   CudacclStatus refuse() {
     const CudacclFrame frame{};
     return cudaccl_engine_push(c.engine.get(), &frame);
@@ -351,6 +361,7 @@ TEST(CCallsTest, AfterLackOfMemoryAnEngineCanBeUsedAgain) {
       {"configure", [](Starved& starved) { return starved.configure(); }},
       {"set_regions", [](Starved& starved) { return starved.set_zones(3); }},
       {"run", [](Starved& starved) { return starved.run_motion(); }},
+      {"shapes", [](Starved& starved) { return starved.run_shapes(); }},
       {"refusal", [](Starved& starved) { return starved.refuse(); }}};
   for (const auto& [name, function] : calls) {
     for (uint64_t n = 0;; ++n) {
