@@ -33,7 +33,7 @@ ccl::Status make_engine(GstElement* element, const Properties& properties, const
 
 bool Backend::open(GstElement* element, const Properties& properties) {
   ccl::Status status;
-  if (engine_ == nullptr || properties.backend != choice_ || properties.cuda_device_id != device_id_) {
+  if (engine() == nullptr || properties.backend != choice_ || properties.cuda_device_id != device_id_) {
     close();
     choice_ = properties.backend;
     device_id_ = properties.cuda_device_id;
@@ -46,7 +46,7 @@ bool Backend::open(GstElement* element, const Properties& properties) {
   }
   const ccl::AlgorithmInfo* algorithm = nullptr;
   if (status.ok()) {
-    status = ccl::resolve_algorithm(properties.algorithm, engine_->backend(), &algorithm);
+    status = ccl::resolve_algorithm(properties.algorithm, engine()->backend(), &algorithm);
   }
   if (!status.ok()) {
     close();
@@ -62,16 +62,15 @@ void Backend::close() {
 }
 
 /// Replaces the engine, which must have no frame in flight; null for none.
-void Backend::use_engine(std::unique_ptr<ccl::Engine> engine) {
-  engine_ = std::move(engine);
-  config_.reset();
+void Backend::use_engine(std::unique_ptr<ccl::Engine> made) {
+  stream_.use_engine(std::move(made));
   gst_clear_object(&pinned_allocator_);
   Processor processor;
-  if (engine_ != nullptr) {
-    const std::shared_ptr<ccl::Device> device = engine_->device();
+  if (engine() != nullptr) {
+    const std::shared_ptr<ccl::Device> device = engine()->device();
     processor.backend = is_cuda() ? BackendChoice::kCuda : BackendChoice::kCpu;
     processor.cuda_device_id = device != nullptr ? device->id() : -1;
-    processor.description = engine_->description();
+    processor.description = engine()->description();
   }
   const std::lock_guard guard(lock_);
   processor_ = std::move(processor);
@@ -83,15 +82,7 @@ Processor Backend::processor() const {
 }
 
 ccl::Status Backend::configure(const ccl::Config& config) {
-  if (is_configured(config)) {
-    return {};
-  }
-  config_.reset();
-  ccl::Status status = engine_->configure(config);
-  if (status.ok()) {
-    config_ = config;
-  }
-  return status;
+  return is_configured(config) ? ccl::Status() : stream_.configure(config);
 }
 
 bool Backend::share_context(GstElement* element) {
@@ -101,7 +92,7 @@ bool Backend::share_context(GstElement* element) {
   if (context_.handle(device_id_) == nullptr) {
     context_.find(element, device_id_);
   }
-  context_.share(element, engine_->device());
+  context_.share(element, engine()->device());
   return move_engine(element);
 }
 
@@ -113,7 +104,7 @@ bool Backend::follow(GstElement* element, GstBuffer* buffer) {
 /// may be in flight.
 bool Backend::move_engine(GstElement* element) {
   const std::shared_ptr<void> wanted = context_.handle(device_id_);
-  if (wanted == nullptr || wanted.get() == engine_->device()->context()) {
+  if (wanted == nullptr || wanted.get() == engine()->device()->context()) {
     return true;
   }
   std::unique_ptr<ccl::Engine> moved;
@@ -128,12 +119,12 @@ bool Backend::move_engine(GstElement* element) {
 }
 
 bool Backend::reaches(GstBuffer* buffer) const {
-  return is_cuda() && is_memory_of(buffer, engine_->device()->context());
+  return is_cuda() && is_memory_of(buffer, engine()->device()->context());
 }
 
 GstAllocator* Backend::pinned_allocator() {
   if (pinned_allocator_ == nullptr && is_cuda()) {
-    pinned_allocator_ = new_pinned_allocator(engine_->device());
+    pinned_allocator_ = new_pinned_allocator(engine()->device());
   }
   return pinned_allocator_;
 }

@@ -6,10 +6,9 @@
 
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 
-#include "ccl/engine.h"
+#include "ccl/stream.h"
 #include "memory/cuda_context.h"
 #include "properties/properties.h"
 
@@ -33,17 +32,17 @@ class Backend {
   bool open(GstElement* element, const Properties& properties);
   void close();
 
+  /// Frames go through it. It has an engine while the backend is open.
+  ccl::Stream& stream() { return stream_; }
   /// Null if the backend is not open.
-  ccl::Engine* engine() const { return engine_.get(); }
+  const ccl::Engine* engine() const { return stream_.engine(); }
   /// The processor in use now: it changes when the engine moves to another GPU.
   Processor processor() const;
-  bool is_cuda() const { return engine_ && engine_->backend() == ccl::Backend::kCuda; }
+  bool is_cuda() const { return engine() != nullptr && engine()->backend() == ccl::Backend::kCuda; }
 
   /// Configures the engine unless it has this configuration already.
   ccl::Status configure(const ccl::Config& config);
-  bool is_configured(const ccl::Config& config) const { return config_ == config; }
-  /// After a failure the engine must be configured again.
-  void forget_configuration() { config_.reset(); }
+  bool is_configured(const ccl::Config& config) const { return stream_.config() == config; }
 
   /// Lets engine and pipeline use the same CUDA context: the one that was shared with the element, or else
   /// the engine's, which is then shared. False after an element error.
@@ -60,13 +59,12 @@ class Backend {
 
  private:
   bool move_engine(GstElement* element);
-  void use_engine(std::unique_ptr<ccl::Engine> engine);
+  void use_engine(std::unique_ptr<ccl::Engine> made);
 
   CudaContext context_;
   BackendChoice choice_ = BackendChoice::kAuto;  ///< as the property was when the backend was opened
   int device_id_ = -1;                           ///< as the property was when the backend was opened
-  std::unique_ptr<ccl::Engine> engine_;
-  std::optional<ccl::Config> config_;  ///< the engine's configuration
+  ccl::Stream stream_;
   GstAllocator* pinned_allocator_ = nullptr;
 
   mutable std::mutex lock_;  ///< for the one below

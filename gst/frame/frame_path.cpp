@@ -2,7 +2,6 @@
 #include "frame/frame_path.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "element/debug.h"
@@ -35,6 +34,7 @@ void FramePath::start() {
 }
 
 void FramePath::begin_stream(std::string source, std::string object_type) {
+  backend_->stream().reset();
   reporter_.begin_stream(std::move(source), std::move(object_type));
   reset_time();
 }
@@ -42,6 +42,7 @@ void FramePath::begin_stream(std::string source, std::string object_type) {
 void FramePath::end_stream() {
   flush();
   in_flight_.resize(0);
+  backend_->stream().reset();
   label_maps_.clear();
   reporter_.end_stream();
 }
@@ -117,22 +118,10 @@ GstFlowReturn FramePath::push_into_engine(FrameInFlight* frame) {
   if (frame->out == nullptr) {
     return flow;
   }
-  ccl::FrameJob job;
-  try {
-    job = make_job(*frame);
-    frame->time = job.time;
-  } catch (const std::bad_alloc&) {
-    return fail(
-        {ccl::StatusCode::kOutOfMemory, "not enough memory for the mask or the outlines of the regions"});
+  if (flow = follow_regions(frame->properties); flow != GST_FLOW_OK) {
+    return flow;
   }
-  if (reads_labels(frame->properties)) {
-    const size_t n_pixels = static_cast<size_t>(GST_VIDEO_INFO_WIDTH(&caps.in)) *
-                            static_cast<size_t>(GST_VIDEO_INFO_HEIGHT(&caps.in));
-    if (const ccl::Status status = frame->labels.prepare(*backend_->engine(), n_pixels); !status.ok()) {
-      return fail(status);
-    }
-    job.labels = frame->labels.get();
-  }
+  ccl::FrameJob job = make_job(*frame);
   if (const GstFlowReturn added = add_label_map(frame, &job); added != GST_FLOW_OK) {
     return added;
   }
@@ -147,7 +136,7 @@ GstFlowReturn FramePath::push_into_engine(FrameInFlight* frame) {
     }
     job.output = frame->output->pixels();
   }
-  return push_job(job, frame->properties.track);
+  return push_job(job, frame->properties);
 }
 
 /// A buffer for the frame's label map, if its properties ask for one.
@@ -234,7 +223,6 @@ ccl::FrameJob FramePath::make_job(const FrameInFlight& frame) {
   job.settings = frame_settings(properties, info, negotiation_->caps().out);
   job.segmentation = frame_segmentation(properties, info);
   job.tracking = properties.tracking;
-  add_regions(properties, &job);
   if (reads_chroma(properties, negotiation_->output())) {
     job.input.chroma = frame.input->chroma();
   }
@@ -255,28 +243,31 @@ void FramePath::warn_of_outside(const RegionSetting& setting, uint32_t width, ui
   }
 }
 
-/// The mask of the frame's regions, and their outlines if they are drawn. Outlines have a pixel for each of
-/// the frame's while they are made, so they are not made for outputs without colours.
-void FramePath::add_regions(const Properties& properties, ccl::FrameJob* job) {
+/// Gives the regions of the frame to the stream.
+GstFlowReturn FramePath::follow_regions(const Properties& properties) {
+  const RegionSetting* setting = properties.regions.get();
   const auto width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&negotiation_->caps().in));
   const auto height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&negotiation_->caps().in));
-  if (region_images_.is_first(properties.regions, width, height) && properties.regions != nullptr) {
-    warn_of_outside(*properties.regions, width, height);
+  const auto met = std::make_tuple(properties.regions, width, height);
+  if (std::exchange(regions_, met) != met && setting != nullptr) {
+    warn_of_outside(*setting, width, height);
   }
-  job->regions = region_images_.mask(properties.regions, width, height);
-  if (properties.settings.draw_regions && has_colors(negotiation_->output())) {
-    job->outlines = region_images_.outlines(properties.regions, width, height);
-  }
+  const ccl::Status status = backend_->stream().set_regions(
+      setting != nullptr ? std::shared_ptr<const ccl::Regions>(properties.regions, &setting->regions)
+                         : nullptr);
+  return status.ok() ? GST_FLOW_OK : fail(status);
 }
 
 /// Pushes a frame into the engine. A reset of the background or of tracks waits for the first frame that has
 /// them.
-GstFlowReturn FramePath::push_job(const ccl::FrameJob& job, bool has_tracks) {
+GstFlowReturn FramePath::push_job(const ccl::FrameJob& job, const Properties& properties) {
   ccl::FrameJob pushed = job;
-  pushed.resets_tracks = has_tracks && resets_tracks_.exchange(false);
+  pushed.resets_tracks = properties.track && resets_tracks_.exchange(false);
   pushed.resets_background =
       job.settings.rule.foreground == ccl::Foreground::kMotion && resets_background_.exchange(false);
-  const ccl::Status status = backend_->engine()->push(pushed);
+  const ccl::Status status = backend_->stream().push(
+      pushed, {.event_hold_ns = static_cast<int64_t>(properties.event_hold_ms * GST_MSECOND),
+               .needs_labels = has_mask(properties)});
   if (!status.ok()) {
     resets_background_ = resets_background_ || pushed.resets_background;
     resets_tracks_ = resets_tracks_ || pushed.resets_tracks;
@@ -320,17 +311,23 @@ GstFlowReturn FramePath::pop(GstBuffer** out) {
 }
 
 GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
-  ccl::FrameResult result;
-  if (const ccl::Status status = backend_->engine()->pop(&result); !status.ok()) {
+  const ccl::StreamResult* result = nullptr;
+  if (const ccl::Status status = backend_->stream().pop(&result); !status.ok()) {
     return fail(status);
   }
   const Properties properties = in_flight_.oldest().properties;
+  ccl::Objects objects;
+  if (has_polygons(properties) || has_objects(properties)) {
+    if (const ccl::Status status = backend_->stream().list_objects(properties.max_objects, &objects);
+        !status.ok()) {
+      return fail(status);
+    }
+  }
   const LeavingFrame frame{.properties = properties,
                            .info = negotiation_->caps().in,
-                           .time = in_flight_.oldest().time,
-                           .result = result,
-                           .backend = ccl::backend_name(backend_->engine()->backend()),
-                           .labels = in_flight_.oldest().labels.get()};  // stay until the next push()
+                           .result = *result,
+                           .objects = objects,
+                           .backend = ccl::backend_name(backend_->engine()->backend())};
   GstBuffer* label_map = nullptr;
   *out = in_flight_.remove_oldest(&label_map);
   held_events_.count_frame();
@@ -339,7 +336,7 @@ GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
     gst_clear_buffer(out);
     return fail(status);
   }
-  statistics_->count_frame(result);
+  statistics_->count_frame(*result);
   return GST_FLOW_OK;
 }
 
@@ -374,9 +371,7 @@ bool FramePath::hold_or_drain(GstEvent* event) {
 /* Frames that do not leave */
 
 void FramePath::flush() {
-  if (backend_->engine() != nullptr) {
-    backend_->engine()->flush();
-  }
+  backend_->stream().flush();
   after_gap_ = after_gap_ || in_flight_.size() > 0;
   in_flight_.clear();
   held_events_.discard();
@@ -413,7 +408,7 @@ GstPadProbeReturn FramePath::mark_gap(GstPad*, GstPadProbeInfo* info, gpointer s
 /// After a failure of the engine no frame is in flight.
 GstFlowReturn FramePath::fail(const ccl::Status& status) {
   flush();
-  backend_->forget_configuration();
+  backend_->stream().forget_configuration();
   post_error(GST_ELEMENT(element_), status);
   return GST_FLOW_ERROR;
 }

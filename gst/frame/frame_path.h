@@ -6,14 +6,15 @@
 #include <gst/video/video.h>
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "element/backend.h"
 #include "frame/corrupt_frames.h"
 #include "frame/held_events.h"
 #include "frame/in_flight.h"
-#include "frame/region_images.h"
 #include "memory/label_map_pool.h"
 #include "negotiation/negotiation.h"
 #include "properties/properties.h"
@@ -73,9 +74,9 @@ class FramePath {
   GstFlowReturn acquire_from_pool(GstBufferPool* pool, GstBuffer** out);
   ccl::FrameJob make_job(const FrameInFlight& frame);
   GstFlowReturn add_label_map(FrameInFlight* frame, ccl::FrameJob* job);
-  GstFlowReturn push_job(const ccl::FrameJob& job, bool has_tracks);
+  GstFlowReturn push_job(const ccl::FrameJob& job, const Properties& properties);
   void warn_of_outside(const RegionSetting& setting, uint32_t width, uint32_t height) const;
-  void add_regions(const Properties& properties, ccl::FrameJob* job);
+  GstFlowReturn follow_regions(const Properties& properties);
   guint choose_depth(GstBuffer* in, guint wanted);
   bool is_oldest_due() const;
   GstFlowReturn finish_oldest(GstBuffer** out);
@@ -103,7 +104,7 @@ class FramePath {
   LabelMapPool label_maps_;
   std::atomic<bool> resets_background_ = false;
   std::atomic<bool> resets_tracks_ = false;
-  RegionImages region_images_;
+  std::tuple<std::shared_ptr<const RegionSetting>, uint32_t, uint32_t> regions_;  ///< and the size of frames
   Reporter reporter_;
 };
 

@@ -64,10 +64,6 @@ bool has_mask(const Properties& properties) {
   return (properties.metadata & kMetadataSegmentation) != 0;
 }
 
-bool reads_labels(const Properties& properties) {
-  return has_polygons(properties) || has_mask(properties);
-}
-
 int64_t running_time(const GstSegment& segment, GstBuffer* buffer) {
   const guint64 time = segment.format == GST_FORMAT_TIME
                            ? gst_segment_to_running_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer))

@@ -33,9 +33,6 @@ bool has_objects(const Properties& properties);
 /// Whether a mask is made of the frame's components.
 bool has_mask(const Properties& properties);
 
-/// Whether the element reads the frame's labels.
-bool reads_labels(const Properties& properties);
-
 /// The buffer's timestamp as a running time, which goes on where a new segment begins; ccl::kNoTime if it has
 /// none.
 int64_t running_time(const GstSegment& segment, GstBuffer* buffer);

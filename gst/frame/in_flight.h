@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "frame/frame.h"
-#include "memory/label_memory.h"
 #include "properties/properties.h"
 
 namespace cudaccl {
@@ -17,17 +16,15 @@ namespace cudaccl {
 /// A frame in the engine: its buffers, mapped, and its properties.
 struct FrameInFlight {
   Properties properties;
-  int64_t time = ccl::kNoTime;  ///< FrameJob::time
-  GstBuffer* in = nullptr;      ///< owned
-  GstBuffer* out = nullptr;     ///< owned, unless it is `in`
+  GstBuffer* in = nullptr;   ///< owned
+  GstBuffer* out = nullptr;  ///< owned, unless it is `in`
   std::optional<MappedFrame> input;
   std::optional<MappedFrame> output;
   GstBuffer* label_map = nullptr;  ///< owned; null without `label-map`
   std::optional<MappedFrame> label_plane;
-  LabelMemory labels;  ///< of the frame, if reads_labels(); kept when the frame has left
 };
 
-/// A ring of frames. The places of frames that have left keep memory for the labels of later ones.
+/// A ring of frames.
 class InFlight {
  public:
   InFlight() = default;
@@ -37,8 +34,7 @@ class InFlight {
 
   guint size() const { return size_; }
 
-  /// Makes a ring of `places` frames. If it has another number of them, none may be in flight, and memory of
-  /// labels is given back.
+  /// Makes a ring of `places` frames. If it has another number of them, none may be in flight.
   void resize(guint places);
 
   /// The place of the next frame; one must be free. add() puts the frame in flight.

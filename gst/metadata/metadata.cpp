@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "metadata/metadata.h"
 
-#include <algorithm>
-
 #include "cudaccl/gstcudacclmeta.h"
 #include "metadata/meta_transform.h"
 #include "metadata/record_fields.h"
@@ -122,11 +120,11 @@ GstCudaCclInfo frame_info(const FrameIdentity& frame, const ccl::FrameResult& re
   info.n_grey = static_cast<guint>(result.grey.size());
   if (shapes.polygons != nullptr) {
     info.has_polygons = TRUE;
-    info.polygons = shapes.polygons->polygons().data();
-    info.n_polygons = static_cast<guint>(shapes.polygons->polygons().size());
-    info.vertices = shapes.polygons->vertices().data();
-    info.n_vertices = static_cast<guint>(shapes.polygons->vertices().size());
-    info.polygons_truncated = shapes.polygons->is_truncated();
+    info.polygons = shapes.polygons->polygons.data();
+    info.n_polygons = static_cast<guint>(shapes.polygons->polygons.size());
+    info.vertices = shapes.polygons->vertices.data();
+    info.n_vertices = static_cast<guint>(shapes.polygons->vertices.size());
+    info.polygons_truncated = shapes.polygons->is_truncated;
   }
   return info;
 }
@@ -134,14 +132,6 @@ GstCudaCclInfo frame_info(const FrameIdentity& frame, const ccl::FrameResult& re
 void attach_components(GstBuffer* buffer, const GstCudaCclInfo& info) {
   gst_buffer_foreach_meta(buffer, remove_if_from_source, const_cast<gchar*>(info.source));
   add_component_meta(buffer, info);
-}
-
-void find_largest(const ccl::FrameResult& result, size_t count, std::vector<CclComponent>* largest) {
-  largest->resize(std::min(count, result.components.size()));
-  std::partial_sort_copy(result.components.begin(), result.components.end(), largest->begin(), largest->end(),
-                         [](const CclComponent& a, const CclComponent& b) {
-                           return a.area != b.area ? a.area > b.area : a.label < b.label;
-                         });
 }
 
 void attach_regions_of_interest(GstBuffer* buffer, const FrameIdentity& frame,

@@ -7,10 +7,8 @@
 
 #include <optional>
 #include <span>
-#include <vector>
 
-#include "ccl/engine.h"
-#include "ccl/shape.h"
+#include "ccl/stream.h"
 #include "cudaccl/gstcudacclmeta.h"
 #include "metadata/frame_identity.h"
 #include "report/track_events.h"
@@ -40,8 +38,8 @@ bool is_component_meta(GstMeta* meta);
 
 /// What a frame was asked for beside its records.
 struct ShapeTables {
-  bool has_grey = false;                        ///< FrameResult::grey
-  const ccl::PolygonMaker* polygons = nullptr;  ///< of the frame; null: not asked for
+  bool has_grey = false;                   ///< FrameResult::grey
+  const ccl::Objects* polygons = nullptr;  ///< of the frame; null: not asked for
 };
 
 /// All that is reported about a frame, with tracks and events if it is tracked. It points to the arguments'
@@ -55,10 +53,6 @@ void set_fields(GstStructure* structure, const GstCudaCclInfo& info);
 
 /// Attaches a GstCudaCclMeta, in place of one from the same source.
 void attach_components(GstBuffer* buffer, const GstCudaCclInfo& info);
-
-/// Copies the `count` largest components of the frame, the largest first (ties: smaller label). The vector
-/// keeps its memory from frame to frame.
-void find_largest(const ccl::FrameResult& result, size_t count, std::vector<CclComponent>* largest);
 
 /// Adds a GstVideoRegionOfInterestMeta of type `object-type`, or kObjectType, for each object, with
 /// its id and parameters label, area, cx, cy and source, in place of those from the same source.

@@ -109,13 +109,12 @@ bool is_passed_on(GstBuffer* to, GstMeta* meta, GstBuffer* from, const GstVideoI
   return true;
 }
 
-void move_to_whole_picture(GstBuffer* buffer, const GstVideoInfo& info,
-                           std::vector<CclComponent>* components) {
+void move_to_whole_picture(GstBuffer* buffer, const GstVideoInfo& info, std::span<CclComponent> components) {
   if (!is_cropped(buffer, info)) {
     return;
   }
   const GstVideoCropMeta& crop = *gst_buffer_get_video_crop_meta(buffer);
-  for (CclComponent& component : *components) {
+  for (CclComponent& component : components) {
     component.x += crop.x;
     component.y += crop.y;
     component.cx += static_cast<float>(crop.x);

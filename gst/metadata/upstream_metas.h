@@ -8,7 +8,7 @@
 
 #include <gst/video/video.h>
 
-#include <vector>
+#include <span>
 
 #include "ccl/component.h"
 
@@ -22,7 +22,6 @@ bool is_passed_on(GstBuffer* to, GstMeta* meta, GstBuffer* from, const GstVideoI
 
 /// Moves the boxes and centroids of components of the frame `info` to where they are in the whole picture.
 /// Does nothing if the buffer holds no more than the frame.
-void move_to_whole_picture(GstBuffer* buffer, const GstVideoInfo& info,
-                           std::vector<CclComponent>* components);
+void move_to_whole_picture(GstBuffer* buffer, const GstVideoInfo& info, std::span<CclComponent> components);
 
 }  // namespace cudaccl

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "report/event_counts.h"
 
-#include <algorithm>
-
 #include "cudaccl/gstcudacclmeta.h"
 
 namespace cudaccl {
@@ -39,8 +37,8 @@ void EventCounts::count(std::span<const CclEvent> events, std::span<const uint32
       count_in_zone(event);
     }
   }
-  for (size_t i = 0; i < std::min(zones_.size(), n_inside.size()); ++i) {
-    zones_[i].inside = n_inside[i];
+  for (size_t i = 0; i < zones_.size(); ++i) {
+    zones_[i].inside = i < n_inside.size() ? n_inside[i] : 0;
   }
 }
 

@@ -19,7 +19,7 @@ class EventCounts {
  public:
   /// Counts of zones and lines begin again.
   void set_places(const ccl::Regions& regions);
-  /// Adds the events of a frame; `n_inside` is the number of tracks in each zone now.
+  /// Adds the events of a frame; `n_inside` is the number of tracks in each zone now, or empty: 0.
   void count(std::span<const CclEvent> events, std::span<const uint32_t> n_inside);
 
   /// Adds `events-TYPE` (guint64) for each type; `zones`, a GstValueArray of structures with `name`,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "report/reporter.h"
 
-#include <new>
 #include <optional>
 #include <span>
 #include <utility>
@@ -33,45 +32,23 @@ ccl::Status Reporter::report(const LeavingFrame& frame, GstBuffer* out, GstBuffe
   if (label_map != nullptr) {
     attach_label_map(out, identity, frame.info, properties.label_map, label_map);
   }
-  CCL_RETURN_IF_ERROR(track_events_.make(properties, frame.info, frame.result, frame.time));
-  CCL_RETURN_IF_ERROR(list_objects(frame));
+  track_events_.take(properties, frame.result);
   const std::optional<TrackedFrame> tracked =
-      properties.track ? std::optional(track_events_.frame()) : std::nullopt;
+      properties.track ? std::optional(track_events_.frame(frame.result)) : std::nullopt;
   const ShapeTables shapes{.has_grey = has_grey(properties),
-                           .polygons = has_polygons(properties) ? &polygons_ : nullptr};
+                           .polygons = has_polygons(properties) ? &frame.objects : nullptr};
   const GstCudaCclInfo info = frame_info(identity, frame.result, tracked, shapes, frame.info);
   if (properties.metadata & kMetadataComponents) {
     attach_components(out, info);
   }
   if (has_objects(properties)) {
-    move_to_whole_picture(out, frame.info, &largest_);
+    move_to_whole_picture(out, frame.info, frame.objects.components);
   }
   if (properties.metadata & kMetadataRoi) {
-    attach_regions_of_interest(out, identity, largest_);
+    attach_regions_of_interest(out, identity, frame.objects.components);
   }
   CCL_RETURN_IF_ERROR(attach_analytics(frame, identity, out));
   post_messages(frame, identity, info, out);
-  return {};
-}
-
-/// Lists the largest components and makes their polygons, as far as the frame was asked for anything of them.
-ccl::Status Reporter::list_objects(const LeavingFrame& frame) {
-  const Properties& properties = frame.properties;
-  if (!has_polygons(properties) && !has_objects(properties)) {
-    return {};
-  }
-  try {
-    find_largest(frame.result, properties.max_objects, &largest_);
-    if (has_polygons(properties)) {
-      polygons_.make({.image = {frame.labels, static_cast<size_t>(GST_VIDEO_INFO_WIDTH(&frame.info))},
-                      .connectivity = properties.settings.connectivity,
-                      .features = properties.settings.features,
-                      .components = largest_});
-    }
-  } catch (const std::bad_alloc&) {
-    return {ccl::StatusCode::kOutOfMemory,
-            "not enough memory for objects and their polygons; a lower max-objects needs less"};
-  }
   return {};
 }
 
@@ -80,8 +57,8 @@ ccl::Status Reporter::list_objects(const LeavingFrame& frame) {
 ccl::Status Reporter::attach_analytics(const LeavingFrame& frame, const FrameIdentity& identity,
                                        GstBuffer* out) {
   const Properties& properties = frame.properties;
-  const std::span<const CclTrack> tracks =
-      properties.track ? track_events_.frame().tracks : std::span<const CclTrack>();
+  const std::span<const CclTrack> tracks = frame.result.tracks;
+  const std::span<const CclComponent> objects = frame.objects.components;
   analytics_.count(tracks);
   if (!has_mask(properties)) {
     analytics_.clear_masks();
@@ -90,21 +67,21 @@ ccl::Status Reporter::attach_analytics(const LeavingFrame& frame, const FrameIde
     return {};
   }
   const bool has_detections = (properties.metadata & kMetadataAnalytics) != 0;
-  if (has_detections && largest_.size() > kMaxDetections && !std::exchange(warned_of_detections_, true)) {
+  if (has_detections && objects.size() > kMaxDetections && !std::exchange(warned_of_detections_, true)) {
     GST_ELEMENT_WARNING(element_, RESOURCE, NO_SPACE_LEFT,
                         ("Only the %u largest of %u objects are in the analytics metadata",
-                         static_cast<guint>(kMaxDetections), static_cast<guint>(largest_.size())),
+                         static_cast<guint>(kMaxDetections), static_cast<guint>(objects.size())),
                         ("max-objects is %u", properties.max_objects));
   }
   const GstVideoCropMeta* crop = is_cropped(out, frame.info) ? gst_buffer_get_video_crop_meta(out) : nullptr;
   return analytics_.attach(out,
                            {.identity = identity,
-                            .objects = largest_,
+                            .objects = objects,
                             .max_objects = properties.max_objects,
                             .tracks = tracks,
                             .has_detections = has_detections,
                             .has_rotation = (properties.metadata & kMetadataOriented) != 0,
-                            .labels = {.labels = has_mask(properties) ? frame.labels : nullptr,
+                            .labels = {.labels = has_mask(properties) ? frame.result.labels : nullptr,
                                        .width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&frame.info)),
                                        .height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&frame.info))},
                             .mask_x = crop != nullptr ? static_cast<gint>(crop->x) : 0,
@@ -119,7 +96,7 @@ void Reporter::post_messages(const LeavingFrame& frame, const FrameIdentity& ide
     post_frame_message(messages, frame.result,
                        properties.post_messages == Messages::kRecords ? &info : nullptr);
     if (properties.track) {
-      post_event_messages(messages, track_events_.frame());
+      post_event_messages(messages, track_events_.frame(frame.result));
     }
   }
   const bool is_relearning = frame.result.counts.relearning != 0;

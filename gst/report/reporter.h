@@ -7,11 +7,9 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "analytics/analytics.h"
-#include "ccl/engine.h"
-#include "ccl/shape.h"
+#include "ccl/stream.h"
 #include "cudaccl/gstcudacclmeta.h"
 #include "metadata/frame_identity.h"
 #include "properties/properties.h"
@@ -24,10 +22,9 @@ namespace cudaccl {
 struct LeavingFrame {
   const Properties& properties;
   const GstVideoInfo& info;  ///< of the input
-  int64_t time;              ///< FrameJob::time
-  const ccl::FrameResult& result;
-  const char* backend;     ///< FrameIdentity::backend
-  const uint32_t* labels;  ///< if reads_labels()
+  const ccl::StreamResult& result;
+  const ccl::Objects& objects;  ///< if has_polygons() or has_objects()
+  const char* backend;          ///< FrameIdentity::backend
 };
 
 /// Takes the frames in the order in which they leave. Only the streaming thread uses it, or a state change
@@ -50,10 +47,6 @@ class Reporter {
   ccl::Status report(const LeavingFrame& frame, GstBuffer* out, GstBuffer* label_map);
 
  private:
-  /// The polygons of a frame have at most this many vertices.
-  static constexpr size_t kMaxVertices = 262144;
-
-  ccl::Status list_objects(const LeavingFrame& frame);
   ccl::Status attach_analytics(const LeavingFrame& frame, const FrameIdentity& identity, GstBuffer* out);
   void post_messages(const LeavingFrame& frame, const FrameIdentity& identity, const GstCudaCclInfo& info,
                      GstBuffer* out);
@@ -64,8 +57,6 @@ class Reporter {
   guint64 n_frames_ = 0;        ///< frames that left, in this stream
   bool is_relearning_ = false;  ///< the last frame that left said that the background is being learned
   TrackEvents track_events_;
-  std::vector<CclComponent> largest_;  ///< of the frame, if anything is made from them
-  ccl::PolygonMaker polygons_{kMaxVertices};
   Analytics analytics_;
   bool warned_of_detections_ = false;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "report/track_events.h"
 
+#include <utility>
+
 namespace cudaccl {
 
 namespace {
@@ -24,51 +26,19 @@ void NameArray::add(const std::string& name) {
   gst_value_array_append_and_take_value(&value_, &text);
 }
 
-void TrackEvents::begin_stream() {
-  maker_.clear();
-  config_ = {};
-  is_tracking_ = false;
+void TrackEvents::take(const Properties& properties, const ccl::StreamResult& result) {
+  if (properties.track) {
+    follow(properties.regions);
+  }
+  statistics_->count_events(result.events, result.n_inside);
 }
 
-ccl::Status TrackEvents::make(const Properties& properties, const GstVideoInfo& info,
-                              const ccl::FrameResult& result, int64_t time) {
-  if (!properties.track) {
-    if (is_tracking_) {
-      maker_.clear();
-      statistics_->count_events({}, maker_.n_inside());
-    }
-    is_tracking_ = false;
-    return {};
+void TrackEvents::follow(const std::shared_ptr<const RegionSetting>& regions) {
+  const bool is_first = !std::exchange(has_places_, true);
+  if (is_first || !are_same_places(regions_of(regions), regions_of(regions_))) {
+    take_places(regions_of(regions));
   }
-  CCL_RETURN_IF_ERROR(follow(properties, info));
-  is_tracking_ = true;
-  maker_.update({.tracks = result.tracks,
-                 .n_components = result.counts.n_components,
-                 .relearning = result.counts.relearning != 0,
-                 .time = time,
-                 .hold_ns = static_cast<int64_t>(properties.event_hold_ms * GST_MSECOND)});
-  statistics_->count_events(maker_.events(), maker_.n_inside());
-  return {};
-}
-
-/// Configures the maker if zones, lines, the size of frames or the number of tracks have changed.
-ccl::Status TrackEvents::follow(const Properties& properties, const GstVideoInfo& info) {
-  const ccl::EventConfig config = {.width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&info)),
-                                   .height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&info)),
-                                   .max_tracks = properties.max_tracks};
-  const bool is_first = config_.max_tracks == 0;
-  if (config == config_ && regions_ == properties.regions) {
-    return {};
-  }
-  const ccl::Regions& regions = regions_of(properties.regions);
-  if (is_first || !are_same_places(regions, regions_of(regions_))) {
-    take_places(regions);
-  }
-  regions_ = properties.regions;
-  config_ = {};  // so that it is tried again after a failure
-  CCL_RETURN_IF_ERROR(maker_.configure(config, regions));
-  config_ = config;
-  return {};
+  regions_ = regions;
 }
 
 void TrackEvents::take_places(const ccl::Regions& regions) {

@@ -2,13 +2,12 @@
 /// The tracks and events of the frames that leave the element, with the names of zones and lines.
 #pragma once
 
-#include <gst/video/video.h>
+#include <gst/gst.h>
 
 #include <memory>
 #include <span>
 
-#include "ccl/engine.h"
-#include "ccl/events.h"
+#include "ccl/stream.h"
 #include "properties/properties.h"
 #include "properties/regions.h"
 #include "report/statistics.h"
@@ -39,33 +38,31 @@ struct TrackedFrame {
   const GValue* lines;
 };
 
-/// Takes the frames in the order in which they leave. Only the streaming thread uses it, or a state change
-/// while that thread does not run.
+/// Counts events, and has the names of zones and lines. Takes the frames in the order in which they leave.
+/// Only the streaming thread uses it, or a state change while that thread does not run.
 class TrackEvents {
  public:
   /// `statistics` must outlive this.
   explicit TrackEvents(Statistics* statistics) : statistics_(statistics) {}
 
   /// A stream begins: forgets the previous one.
-  void begin_stream();
-  /// Makes the events of a frame with `track`, of these caps. A frame without it ends what is known about
-  /// tracks.
-  ccl::Status make(const Properties& properties, const GstVideoInfo& info, const ccl::FrameResult& result,
-                   int64_t time);
-  /// What the tracks and events of that frame are.
-  TrackedFrame frame() const { return {maker_.tracks(), maker_.events(), zones_.value(), lines_.value()}; }
+  void begin_stream() { has_places_ = false; }
+  /// A frame leaves.
+  void take(const Properties& properties, const ccl::StreamResult& result);
+  /// What that frame has with `track`.
+  TrackedFrame frame(const ccl::StreamResult& result) const {
+    return {result.tracks, result.events, zones_.value(), lines_.value()};
+  }
 
  private:
-  ccl::Status follow(const Properties& properties, const GstVideoInfo& info);
+  void follow(const std::shared_ptr<const RegionSetting>& regions);
   void take_places(const ccl::Regions& regions);
 
   Statistics* const statistics_;
-  ccl::EventMaker maker_;
-  ccl::EventConfig config_;
   std::shared_ptr<const RegionSetting> regions_;  ///< null: without zones and lines
   NameArray zones_;
   NameArray lines_;
-  bool is_tracking_ = false;  ///< the last frame had `track`
+  bool has_places_ = false;  ///< those of `regions_`
 };
 
 }  // namespace cudaccl
