@@ -143,7 +143,7 @@ class DeviceEngine final : public Engine {
       CCL_RETURN_IF_ERROR(make_pipeline(config_, algorithm, &pipeline));
       slots_.push_back(std::make_unique<Slot>());
       CCL_RETURN_IF_ERROR(slots_.back()->configure(config_, std::move(pipeline), copies_.get(),
-                                                   segmenter_.get(), tracker_.get(), track_drawing_.get()));
+                                                   {segmenter_.get(), tracker_.get(), track_drawing_.get()}));
     }
     return {};
   }
