@@ -56,6 +56,9 @@ CorruptFrames::Cause CorruptFrames::find_cause(const GstVideoInfo& info, const G
       meta->height != static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info))) {
     return kFrameOfMeta;
   }
+  if (meta->n_planes < GST_VIDEO_INFO_N_PLANES(&info)) {
+    return kPlanesOfMeta;
+  }
   if (meta->stride[0] < row_bytes(info)) {
     return kStrideOfMeta;
   }
@@ -82,6 +85,10 @@ void CorruptFrames::warn(GstBuffer* buffer, const GstVideoInfo& info) {
     case kFrameOfMeta:
       why += " whose video meta says " + frame_name(meta->format, meta->width, meta->height) +
              "; the caps say " + wanted;
+      break;
+    case kPlanesOfMeta:
+      why += " whose video meta has " + std::to_string(meta->n_planes) + " planes; " + wanted + " has " +
+             std::to_string(GST_VIDEO_INFO_N_PLANES(&info));
       break;
     case kStrideOfMeta:
       why += " whose video meta has a stride of " + bytes(meta->stride[0]) + "; a row of " + wanted +

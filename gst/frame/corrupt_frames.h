@@ -22,7 +22,7 @@ class CorruptFrames {
   void warn(GstBuffer* buffer, const GstVideoInfo& info);
 
  private:
-  enum Cause { kSizeByCaps, kFrameOfMeta, kStrideOfMeta, kSizeByMeta, kOther, kCauses };
+  enum Cause { kSizeByCaps, kFrameOfMeta, kPlanesOfMeta, kStrideOfMeta, kSizeByMeta, kOther, kCauses };
 
   static Cause find_cause(const GstVideoInfo& info, const GstVideoMeta* meta, gsize size);
 

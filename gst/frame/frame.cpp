@@ -6,13 +6,28 @@
 
 namespace cudaccl {
 
+namespace {
+
+/// Whether the buffer's GstVideoMeta, if it has one, describes all of a frame of `info`.
+/// gst_video_frame_map() logs a critical for another one, and leaves the planes that it lacks unmapped.
+bool has_video_meta_of(GstBuffer* buffer, const GstVideoInfo& info) {
+  const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
+  return meta == nullptr || (meta->format == GST_VIDEO_INFO_FORMAT(&info) &&
+                             meta->width >= static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)) &&
+                             meta->height >= static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info)) &&
+                             meta->n_planes >= GST_VIDEO_INFO_N_PLANES(&info));
+}
+
+}  // namespace
+
 MappedFrame::MappedFrame(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags, ccl::Memory memory)
     : info_(info),
       memory_(memory),
-      mapped_(gst_video_frame_map(
-          &frame_, &info_, buffer,
-          static_cast<GstMapFlags>(flags | static_cast<int>(GST_VIDEO_FRAME_MAP_FLAG_NO_REF) |
-                                   (memory == ccl::Memory::kDevice ? kMapCuda : 0)))) {}
+      mapped_(has_video_meta_of(buffer, info) &&
+              gst_video_frame_map(
+                  &frame_, &info_, buffer,
+                  static_cast<GstMapFlags>(flags | static_cast<int>(GST_VIDEO_FRAME_MAP_FLAG_NO_REF) |
+                                           (memory == ccl::Memory::kDevice ? kMapCuda : 0)))) {}
 
 bool MappedFrame::mapped() const {
   return mapped_ && holds(0);

@@ -18,7 +18,8 @@ class MappedFrame {
   MappedFrame(const MappedFrame&) = delete;
   MappedFrame& operator=(const MappedFrame&) = delete;
 
-  /// False if the buffer is too small for its format or its GstVideoMeta. Then it must not be used.
+  /// False if the buffer is too small for its format or its GstVideoMeta, or the latter is of another frame.
+  /// Then it must not be used.
   bool mapped() const;
 
   /// The first plane; of a cropped buffer (see is_cropped()) from the corner of the crop rectangle.

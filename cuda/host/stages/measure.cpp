@@ -2,6 +2,7 @@
 #include "host/stages/measure.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "host/stages/sums.h"
 
@@ -18,7 +19,7 @@ void add_shape(const Run& run, const SegmentSource& image, Sums& sums) {
   const uint8_t segment = row[run.x0];
   uint32_t perimeter = 0;
   int32_t euler = 0;
-  for (size_t x = run.x0; x < run.x1; ++x) {
+  for (ptrdiff_t x = run.x0; x < run.x1; ++x) {  // x - 1 may be -1
     const PixelShape shape = pixel_shape({.left = row[x - 1] == segment,
                                           .right = row[x + 1] == segment,
                                           .up = above[x] == segment,

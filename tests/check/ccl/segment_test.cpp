@@ -3,6 +3,7 @@
 /// that the engine paints, its maps and its records.
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -193,6 +194,17 @@ TEST_P(SegmentTest, LargeFlatWindows) {
   image.at(150, 130) = 127;
   image.at(20, 30) = 129;
   expect_exact(image, c);
+}
+
+/// Kernels also compute what lies behind the end of a row, up to a whole word. No root there is one of a
+/// negative number, and no number becomes an integer that it does not fit.
+TEST_P(SegmentTest, NothingInvalidBehindTheEndOfARow) {
+  for (const uint32_t width : {1u, 33u, 130u, 1001u}) {
+    std::feclearexcept(FE_INVALID);
+    expect_exact(grey_noise(width, 20, 3), {.rule = {.foreground = Foreground::kLocal},
+                                            .segmentation = {.local = {.radius = 7, .deviation = 205}}});
+    EXPECT_EQ(std::fetestexcept(FE_INVALID), 0) << width;
+  }
 }
 
 TEST_P(SegmentTest, OddSizesAndStrides) {

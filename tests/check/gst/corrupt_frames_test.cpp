@@ -59,6 +59,12 @@ const Case kCases[] = {
     // 4 bytes for each pixel of a row are 2^32 + 4.
     {"MetaOfAFarTooWideFrame", "RGBA", [] { return with_meta(0, 4, 0x40000001, 24, "RGBA"); },
      "whose video meta says RGBA 1073741825x24; the caps say RGBA 32x24"},
+    {"MetaOfAnotherFormat", "NV12", [] { return with_meta(0, 32); },
+     "whose video meta says GRAY8 32x24; the caps say NV12 32x24"},
+    {"MetaOfAFormatWithMorePlanes", "GRAY8", [] { return with_meta(0, 32, 32, 24, "NV12"); },
+     "whose video meta says NV12 32x24; the caps say GRAY8 32x24"},
+    {"MetaWithoutChroma", "NV12", [] { return with_meta(0, 32, 32, 24, "NV12"); },
+     "whose video meta has 1 planes; NV12 32x24 has 2"},
 };
 
 void PrintTo(const Case& c, std::ostream* out) {
@@ -71,8 +77,7 @@ class CorruptFrames : public testing::TestWithParam<std::tuple<Case, const char*
 
 TEST_P(CorruptFrames, AreDroppedAndCounted) {
   const auto& [c, output] = GetParam();
-  // GStreamer's video library logs a critical for some of these.
-  const LogCapture quiet;
+  const LogCapture log;
   Harness h(std::string("threshold=128 output=") + output);
   ASSERT_TRUE(h.send_caps(c.format, 32, 24));
   const Image image = noise(32, 24, 2);
@@ -98,6 +103,7 @@ TEST_P(CorruptFrames, AreDroppedAndCounted) {
   const GstCudaCclInfo expected = components_of(before.get());
   expect_records(info.records, info.n_records, {expected.records, expected.records + expected.n_records});
   EXPECT_TRUE(GST_BUFFER_FLAG_IS_SET(next.get(), GST_BUFFER_FLAG_DISCONT));
+  EXPECT_EQ(log.lines(), std::vector<std::string>()) << "the warning says all";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CorruptFrames,

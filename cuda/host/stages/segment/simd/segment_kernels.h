@@ -112,7 +112,8 @@ class SegmentKernelSet {
       double roots[kBitsPerWord];
       for (uint32_t i = 0; i < kBitsPerWord; ++i) {
         const double sum = as_double(sums[i]);
-        roots[i] = as_double(n[i]) * static_cast<double>(squares[i]) - sum * sum;
+        const double difference = as_double(n[i]) * static_cast<double>(squares[i]) - sum * sum;
+        roots[i] = difference > 0 ? difference : 0;  // pixels behind the end of the row have no windows
       }
       Simd::take_roots(roots);
       uint8_t flags[kBitsPerWord];
