@@ -88,7 +88,11 @@ class Canvas {
   Canvas(uint32_t width, uint32_t height)
       : frame_{0, 0, static_cast<int32_t>(width), static_cast<int32_t>(height)},
         colors_(size_t{width} * height),
-        coverage_(size_t{width} * height) {}
+        coverage_(size_t{width} * height),
+        quota_(colors_.size() * kWorkPerPixel + kLeastWork) {}
+
+  /// Paths from here on have a quota of their own.
+  void renew_quota() { max_work_ = work_ + quota_; }
 
   void paint(const std::vector<Stroke>& path, const Pen& pen, uint32_t color) {
     for (const Stroke& stroke : path) {
@@ -104,15 +108,36 @@ class Canvas {
   }
 
   const std::vector<uint32_t>& colors() const { return colors_; }
+  uint64_t work() const { return work_; }
+  bool is_complete() const { return is_complete_; }
 
  private:
+  /// Whether the quota has room for a row of pixels, which is then taken from it. To find the row takes as
+  /// long as a few pixels.
+  bool take_work(const draw::PixelBox& row) {
+    constexpr uint64_t kRow = 8;
+    const uint64_t more = kRow + static_cast<uint64_t>(std::max(row.x1 - row.x0, 0));
+    if (work_ + more > max_work_) {
+      is_complete_ = false;
+      return false;
+    }
+    work_ += more;
+    return true;
+  }
+
   void cover(const Stroke& stroke, const Pen& pen) {
     const draw::PixelBox box = box_of(stroke.from, stroke.to, pen).cut(frame_);
     for (int32_t y = box.y0; y < box.y1; ++y) {
       const draw::PixelBox row = row_of(stroke, pen, y).cut(box);
+      if (!take_work(row)) {
+        return;
+      }
       for (int32_t x = row.x0; x < row.x1; ++x) {
-        const Coverage added = coverage_at(distance(stroke, x, y), pen, 255);
         const auto index = static_cast<size_t>(y) * static_cast<size_t>(frame_.x1) + static_cast<size_t>(x);
+        if (coverage_[index].line == 255) {
+          continue;  // no stroke covers more
+        }
+        const Coverage added = coverage_at(distance(stroke, x, y), pen, 255);
         if (added.rim > 0 && coverage_[index].rim == 0) {
           touched_.push_back(index);
         }
@@ -125,6 +150,10 @@ class Canvas {
   std::vector<uint32_t> colors_;    ///< per pixel, 0xAARRGGBB
   std::vector<Coverage> coverage_;  ///< per pixel, by the path that is painted
   std::vector<size_t> touched_;     ///< pixels that have such a coverage
+  uint64_t quota_;
+  uint64_t work_ = 0;
+  uint64_t max_work_ = quota_;
+  bool is_complete_ = true;
 };
 
 std::vector<Stroke> path_of(const Outline& outline, const Clipper& clipper) {
@@ -195,9 +224,12 @@ OutlineLayer::OutlineLayer(const std::vector<Outline>& outlines, uint32_t width,
   for (const Outline& outline : outlines) {
     canvas.paint(path_of(outline, clipper), scale.outline, outline.color);
   }
+  canvas.renew_quota();
   for (const Outline& outline : outlines) {
     canvas.paint(name_path(outline, scale, width, height), scale.text, outline.color);
   }
+  work_ = canvas.work();
+  is_complete_ = canvas.is_complete();
   const std::vector<uint32_t>& colors = canvas.colors();
   rows_.reserve(size_t{height} + 1);
   for (uint32_t y = 0; y < height; ++y) {

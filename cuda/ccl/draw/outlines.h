@@ -39,6 +39,16 @@ struct LayerPixel {
   bool operator==(const LayerPixel&) const = default;
 };
 
+/// The work to make a layer is bounded: outlines visit at most so many pixels for each pixel of the frame,
+/// and kLeastWork more; names as many again. That is hundreds of lines across the frame. What comes
+/// later in the list is then missing from the layer.
+inline constexpr uint64_t kWorkPerPixel = 16;
+inline constexpr uint64_t kLeastWork = 4'000'000;
+
+constexpr uint64_t max_work(uint32_t width, uint32_t height) {
+  return 2 * (uint64_t{width} * height * kWorkPerPixel + kLeastWork);
+}
+
 /// The outlines of one frame size as pixels, immutable.
 class OutlineLayer {
  public:
@@ -51,6 +61,10 @@ class OutlineLayer {
   const std::vector<LayerPixel>& pixels() const { return pixels_; }
   /// height + 1 values: where the pixels of each row begin, and where the last ones end.
   const std::vector<uint32_t>& rows() const { return rows_; }
+  /// Pixels that were visited to make the layer, at most max_work().
+  uint64_t work() const { return work_; }
+  /// Whether all outlines and names are there.
+  bool is_complete() const { return is_complete_; }
   /// Differs between any two layers of a process.
   uint64_t id() const { return id_; }
 
@@ -59,6 +73,8 @@ class OutlineLayer {
   uint32_t height_;
   std::vector<LayerPixel> pixels_;
   std::vector<uint32_t> rows_;
+  uint64_t work_;
+  bool is_complete_;
   uint64_t id_;
 };
 

@@ -86,6 +86,9 @@ constexpr uint32_t distance(const Stroke& stroke, int32_t x, int32_t y) {
   if (along >= kFar || across >= kFar) {
     return static_cast<uint32_t>(kFar);
   }
+  if (along == 0) {
+    return static_cast<uint32_t>(across);
+  }
   const uint32_t root = square_root(static_cast<uint64_t>(along * along + across * across));
   return root < kFar ? root : static_cast<uint32_t>(kFar);
 }

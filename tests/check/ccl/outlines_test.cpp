@@ -8,11 +8,13 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <random>
 #include <utility>
 #include <vector>
 
 #include "ccl/draw/outlines.h"
 #include "ccl/draw/scale.h"
+#include "ccl/region_rules.h"
 #include "fixture.h"
 #include "images.h"
 
@@ -171,6 +173,33 @@ TEST(OutlineLayerTest, RegionsHaveTheirColors) {
   EXPECT_EQ(relative[3].points, (std::vector<Point>{{100, 0}, {100, 50}}));
   regions.is_relative = false;
   EXPECT_EQ(outlines_of(regions, 200, 50)[0].points[1].x, 0.5);
+}
+
+/// Polygons of as many points as regions may have, which cross the frame with each of their edges.
+TEST(OutlineLayerTest, WorkIsBounded) {
+  constexpr uint32_t kWidth = 640;
+  constexpr uint32_t kHeight = 480;
+  std::mt19937 random(1);
+  const auto at = [&random](uint32_t size) { return std::uniform_real_distribution<>(0, size)(random); };
+  Outline scribble{"scribble", {}};
+  Outline zigzag{"zigzag", {}};
+  Outline circle{"circle", {}};
+  for (size_t i = 0; i < kMaxPoints; ++i) {
+    const double part = static_cast<double>(i) / kMaxPoints;
+    scribble.points.push_back({at(kWidth), at(kHeight)});
+    zigzag.points.push_back({i % 2 * double{kWidth}, part * kHeight});
+    circle.points.push_back({320 + 200 * std::cos(part * 6.2832), 240 + 200 * std::sin(part * 6.2832)});
+  }
+  for (const Outline& outline : {scribble, zigzag}) {
+    const OutlineLayer layer({outline}, kWidth, kHeight);
+    EXPECT_LE(layer.work(), max_work(kWidth, kHeight)) << outline.name;
+    EXPECT_FALSE(layer.is_complete()) << outline.name;
+    const OutlineLayer nameless({{"", outline.points}}, kWidth, kHeight);
+    EXPECT_GT(layer.work(), nameless.work()) << "names are there nevertheless";
+  }
+  EXPECT_TRUE(OutlineLayer({circle}, kWidth, kHeight).is_complete());
+  const std::vector<Outline> many(500, {"gate", {{0, 240}, {kWidth, 250}}, false});
+  EXPECT_TRUE(OutlineLayer(many, kWidth, kHeight).is_complete());
 }
 
 /// Each backend is tested.
