@@ -129,11 +129,12 @@ Status set_thresholds(const CudacclSettings& given, uint32_t largest_value, Fram
 
 // A field without a row would have no default, no range and no effect.
 // NOLINTBEGIN(bugprone-macro-parentheses): terms of a sum
-constexpr size_t kBytesOfRows = sizeof(CudacclSettings::struct_size) + sizeof(CudacclSettings::reserved)
+constexpr size_t kBytesOfRows = sizeof(CudacclSettings::struct_size)
 #define CCL_SETTING(id, member, kind, initial, when, text) +sizeof(CudacclSettings::id)
 #define CCL_REAL(id, member, one, initial, text) +sizeof(CudacclSettings::id)
 #define CCL_TIME(id, field, member, least, largest, initial, text) +sizeof(CudacclSettings::field)
 #define CCL_FIELD(id, member, kind, initial, text) +sizeof(CudacclSettings::id)
+#define CCL_RESERVED(id) +sizeof(CudacclSettings::id)
 #include "ccl/settings.def"
     ;
 // NOLINTEND(bugprone-macro-parentheses)
@@ -203,8 +204,8 @@ Status convert(const CudacclSettings& given, uint32_t largest_value, FrameJob* j
   CCL_RETURN_IF_ERROR(check_range(#field, given.field, least, largest)); \
   target.member = given.field;
 #define CCL_FIELD(id, member, kind, initial, text) CCL_SETTING(id, member, kind, initial, , text)
+#define CCL_RESERVED(id) CCL_RETURN_IF_ERROR(check_range("CudacclSettings::" #id, given.id, 0, 0));
 #include "ccl/settings.def"
-  CCL_RETURN_IF_ERROR(check_range("CudacclSettings::reserved", given.reserved, 0, 0));
   job->settings.rule.threshold = static_cast<uint8_t>(std::min<uint32_t>(target.threshold, 255));
   options->event_hold_ns = int64_t{target.event_hold_ms} * kNsPerMs;
   return set_thresholds(given, largest_value, job);

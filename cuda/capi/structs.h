@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "ccl/status.h"
 #include "cudaccl/cudaccl.h"
@@ -23,14 +24,19 @@ inline constexpr size_t kLargestStruct = size_t{64} << 10;
 template <typename T>
 struct StructInfo;
 
-#define CCL_VERSIONED_STRUCT(Type, stem, last_field)                                                \
-  template <>                                                                                       \
-  struct StructInfo<Type> {                                                                         \
-    static constexpr const char* kName = #Type;                                                     \
-    static constexpr const char* kInit = "cudaccl_" #stem "_init";                                  \
-    /* Of version 1, which never changes; `last_field` is that version's. */                        \
-    static constexpr size_t kFirstSize = offsetof(Type, last_field) + sizeof(Type::last_field);     \
-    static_assert(sizeof(Type) == kFirstSize, "padding, in which a later field would not be seen"); \
+/// Whether the fields of a struct are rows of settings.def, which settings.cpp compares with its size.
+template <typename T>
+inline constexpr bool grows_by_table = std::is_same_v<T, CudacclSettings>;
+
+#define CCL_VERSIONED_STRUCT(Type, stem, last_field)                                                       \
+  template <>                                                                                              \
+  struct StructInfo<Type> {                                                                                \
+    static constexpr const char* kName = #Type;                                                            \
+    static constexpr const char* kInit = "cudaccl_" #stem "_init";                                         \
+    /* Of version 1, which never changes; `last_field` is that version's. */                               \
+    static constexpr size_t kFirstSize = offsetof(Type, last_field) + sizeof(Type::last_field);            \
+    static_assert(kFirstSize % alignof(Type) == 0 && (grows_by_table<Type> || sizeof(Type) == kFirstSize), \
+                  "padding, in which a later field would not be seen");                                    \
   };
 CCL_VERSIONED_STRUCT(CudacclAlgorithmInfo, algorithm_info, on_cuda)
 CCL_VERSIONED_STRUCT(CudacclDeviceInfo, device_info, memory)

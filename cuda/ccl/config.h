@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ccl/algorithm.h"
+#include "ccl/feature.h"
 #include "ccl/filter.h"
 #include "ccl/rule.h"
 #include "ccl/setting.h"
@@ -19,20 +20,6 @@ inline constexpr uint32_t kMaxDimension = 32768;
 
 /// A larger number of threads is rejected.
 inline constexpr uint32_t kMaxThreads = limits::threads.largest;
-
-/// What takes time to measure and can be left out.
-enum Feature : uint32_t {
-  kFeatureMoments = 1u << 0,
-  kFeaturePerimeter = 1u << 1,
-  kFeatureEuler = 1u << 2,
-  kAllFeatures = kFeatureMoments | kFeaturePerimeter | kFeatureEuler,  ///< all fields of the record
-  kFeatureGrey = 1u << 3,                                              ///< FrameResult::grey
-  // Made from the labels of a frame that is finished (ccl/shape.h). Engines do nothing for them.
-  kFeatureRectangle = 1u << 4,
-  kFeatureHull = 1u << 5,
-  kFeatureContour = 1u << 6,
-  kShapeFeatures = kFeatureRectangle | kFeatureHull | kFeatureContour,
-};
 
 /// Where an image lies.
 enum class Memory : uint8_t {
@@ -162,9 +149,7 @@ struct Settings {
 
 /// The features that a filter reads.
 constexpr uint32_t features_of(const Filter& filter) {
-  const uint32_t needs = filter.needs();
-  return ((needs & kNeedsPerimeter) != 0 ? kFeaturePerimeter : 0u) |
-         ((needs & kNeedsMoments) != 0 ? kFeatureMoments : 0u);
+  return filter.needs() & kAllFeatures;
 }
 
 /// The features that are fields of the record.

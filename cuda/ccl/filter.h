@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "ccl/feature.h"
 #include "ccl/setting.h"
 
 namespace ccl {
@@ -36,14 +37,10 @@ enum FilterCondition : uint32_t {
   kPassed = kFilterConditions,  ///< no condition is failed
 };
 
-/// The sums that the conditions of a filter read, in addition to areas.
-enum FilterNeeds : uint32_t {
-  kNeedsBox = 1u << 0,
-  kNeedsPerimeter = 1u << 1,
-  kNeedsMoments = 1u << 2,
-};
+/// That the conditions of a filter read the box: a bit beside those of Feature.
+inline constexpr uint32_t kNeedsBox = 1u << 31;
 
-/// The sums of a component that the filter reads. A sum that needs() does not name may have any value.
+/// The sums of a component that a filter may read. A sum that needs() does not name may have any value.
 struct FilterSums {
   uint32_t area;  ///< pixels, at least 1
   uint32_t width = 1;
@@ -55,6 +52,7 @@ struct FilterSums {
   uint64_t xx = 0;
   uint64_t xy = 0;
   uint64_t yy = 0;
+  int32_t euler = 1;  ///< components less holes: 1 less the number of holes
 };
 
 /// 256 bits, for squares of 128-bit numbers.
@@ -102,11 +100,11 @@ struct Filter {
   /// A filter that keeps every component.
   static constexpr Filter neutral() { return {.min_area = 0}; }
 
-  /// FilterNeeds bits.
+  /// What the conditions read in addition to areas: bits of Feature, and kNeedsBox.
   constexpr uint32_t needs() const {
     const bool needs_box = min_width > 1 || min_height > 1 || max_width > 0 || max_height > 0 || clear_border;
-    return (needs_box || min_extent > 0 ? kNeedsBox : 0u) | (min_circularity > 0 ? kNeedsPerimeter : 0u) |
-           (max_eccentricity < kFilterOne ? kNeedsMoments : 0u);
+    return (needs_box || min_extent > 0 ? kNeedsBox : 0u) | (min_circularity > 0 ? kFeaturePerimeter : 0u) |
+           (max_eccentricity < kFilterOne ? kFeatureMoments : 0u);
   }
 
   /// Whether some component of a frame of `n_pixels` pixels may be left out.
@@ -142,10 +140,10 @@ struct Filter {
         return failed;
       }
     }
-    if ((needed & kNeedsPerimeter) != 0 && !is_round(sums)) {
+    if ((needed & kFeaturePerimeter) != 0 && !is_round(sums)) {
       return kMinCircularity;
     }
-    return (needed & kNeedsMoments) != 0 && !is_compact(sums) ? kMaxEccentricity : kPassed;
+    return (needed & kFeatureMoments) != 0 && !is_compact(sums) ? kMaxEccentricity : kPassed;
   }
 
   constexpr bool keeps(const FilterSums& sums) const { return failed_condition(sums) == kPassed; }

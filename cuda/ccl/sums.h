@@ -72,7 +72,8 @@ constexpr FilterSums filter_sums(uint32_t area, const Sums& sums, uint32_t width
           .y = sums.y,
           .xx = sums.xx,
           .xy = sums.xy,
-          .yy = sums.yy};
+          .yy = sums.yy,
+          .euler = sums.euler};
 }
 
 /// The record of a component in a frame of width × height pixels. A field is 0 if its Feature bit is not set

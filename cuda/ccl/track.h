@@ -98,6 +98,16 @@ static inline const char* ccl_event_nick(uint32_t type) {
   /* NOLINTEND(modernize-use-nullptr) */
 }
 
+/** Whether CclEvent::where of an event of this type is the index of a line; else it is that of a zone, if of
+ * any. */
+static inline int ccl_event_is_at_line(uint32_t type) {
+  static const uint8_t is_at_line[] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0}; /* in the order of nicks */
+#ifdef __cplusplus
+  static_assert(sizeof is_at_line == CCL_EVENT_COUNT, "each type of event is at a line or not");
+#endif
+  return type < CCL_EVENT_COUNT && is_at_line[type] != 0;
+}
+
 /** Something that happened to a track, in a zone, or in the whole frame. */
 typedef struct CclEvent {
   uint32_t type;  /**< CCL_EVENT_* */

@@ -316,7 +316,7 @@ gst_cudaccl_event_nick (guint type)
 static inline gboolean
 gst_cudaccl_event_is_at_line (const CclEvent * event)
 {
-  return event->type == CCL_EVENT_CROSSED_LEFT || event->type == CCL_EVENT_CROSSED_RIGHT;
+  return ccl_event_is_at_line (event->type) != 0;
 }
 
 /** The name of the zone or line of an event of @info; NULL if the event is at none. */

@@ -142,8 +142,23 @@ std::vector<uint32_t> expect_conditions(const Filter& filter, const ExpectedFram
   return conditions;
 }
 
+std::array<Filter, kFilterConditions> single_filters() {
+  return {{{.min_area = 2},
+           {.max_area = 60},
+           {.min_width = 3},
+           {.min_height = 3},
+           {.max_width = 4},
+           {.max_height = 4},
+           {.clear_border = true},
+           {.min_extent = 49152},
+           {.min_circularity = 32768},
+           {.max_eccentricity = 58982},
+           {.top_n = 5}}};
+}
+
 std::vector<Filter> filter_cases() {
-  std::vector<Filter> cases;
+  const std::array<Filter, kFilterConditions> singles = single_filters();
+  std::vector<Filter> cases(singles.begin(), singles.end());
   for (const uint32_t min_area : {0u, 1u, 2u, 3u, 10u, 100000u}) {
     for (const uint32_t max_area : {0u, 1u, 2u, 9u, 10u, 60u, 5000u, 0xffffffffu}) {
       cases.push_back({.min_area = min_area, .max_area = max_area});
@@ -166,7 +181,6 @@ std::vector<Filter> filter_cases() {
   add(&Filter::min_circularity, {1, 20000, 32768, 58254, 58255, 65536});
   add(&Filter::max_eccentricity, {0, 20000, 56755, 65535});
   add(&Filter::top_n, {1, 2, 7, 100, 100000});
-  cases.push_back({.clear_border = true});
   cases.push_back({.min_area = 4,
                    .max_area = 200,
                    .min_width = 2,

@@ -3,6 +3,7 @@
 /// every output is tested with.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -19,6 +20,9 @@ inline constexpr uint32_t kWeak = kPassed + 1;
 /// used.
 std::vector<uint32_t> expect_conditions(const Filter& filter, const ExpectedFrame& frame,
                                         const std::vector<bool>& is_strong = {});
+
+/// By condition: a filter that has it alone, and removes some components of a frame of noise.
+std::array<Filter, kFilterConditions> single_filters();
 
 /// Filters that keep all components of a frame of noise, some of them, or none; each condition alone, and
 /// some together.

@@ -3,10 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "ccl/segment.h"
+#include "ccl/setting_names.h"
+#include "ccl/tracking.h"
+#include "filters.h"
 #include "harness.h"
 
 namespace cudaccl::test {
@@ -16,27 +23,52 @@ namespace {
 constexpr uint32_t kWidth = 61;
 constexpr uint32_t kHeight = 47;
 
+/// What the members of settings.def belong to.
+struct Values {
+  ccl::Settings settings = {};
+  ccl::Segmentation segmentation = {};
+  ccl::Tracking tracking = {};
+  uint32_t event_hold_ms = 0;
+};
+
 struct Step {
   const char* property;
-  const char* value;
+  std::string value;
   std::function<void(Rule*)> apply;  ///< the same to the oracle's rule
 };
 
-/// In the order of ccl::FilterCondition.
-const Step kSteps[] = {
-    {"min-area", "2", [](Rule* r) { r->min_area = 2; }},
-    {"max-area", "60", [](Rule* r) { r->max_area = 60; }},
-    {"min-width", "3", [](Rule* r) { r->filter.min_width = 3; }},
-    {"min-height", "3", [](Rule* r) { r->filter.min_height = 3; }},
-    {"max-width", "4", [](Rule* r) { r->filter.max_width = 4; }},
-    {"max-height", "4", [](Rule* r) { r->filter.max_height = 4; }},
-    {"clear-border", "true", [](Rule* r) { r->filter.clear_border = true; }},
-    {"min-extent", "0.75", [](Rule* r) { r->filter.min_extent = 49152; }},
-    {"min-circularity", "0.5", [](Rule* r) { r->filter.min_circularity = 32768; }},
-    {"max-eccentricity", "0.9", [](Rule* r) { r->filter.max_eccentricity = 58982; }},
-    {"top-n", "5", [](Rule* r) { r->filter.top_n = 5; }},
-};
-static_assert(std::size(kSteps) == ccl::kFilterConditions);
+/// Each filter alone, in the order of ccl::FilterCondition.
+std::vector<Step> make_steps() {
+  const auto singles = ccl::test::single_filters();
+  std::vector<Step> steps;
+  const auto add = [&](std::string_view member, const char* property, auto member_of, double one) {
+    if (!member.starts_with("settings.filter.")) {
+      return;
+    }
+    Values single{.settings = {.filter = singles.at(steps.size())}};
+    const auto value = *member_of(&single);
+    const auto apply = [=](Rule* rule) {
+      Values all{.settings = {.filter = rule->filter}};
+      *member_of(&all) = value;
+      rule->filter = all.settings.filter;
+      rule->min_area = rule->filter.min_area;
+      rule->max_area = rule->filter.max_area;
+    };
+    char text[32];
+    std::snprintf(text, sizeof text, "%.17g", static_cast<double>(value) / one);
+    steps.push_back({property, text, apply});
+  };
+#define CCL_SETTING(id, member, kind, initial, when, text) \
+  add(                                                     \
+      #member, ccl::kSettingName<#id>, [](Values* values) { return &values->member; }, 1);
+#define CCL_REAL(id, member, one, initial, text) \
+  add(                                           \
+      #member, ccl::kSettingName<#id>, [](Values* values) { return &values->member; }, one);
+#include "ccl/settings.def"
+  return steps;
+}
+
+const std::vector<Step> kSteps = make_steps();
 
 class FiltersTest : public testing::Test {
  protected:
