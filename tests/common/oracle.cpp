@@ -193,6 +193,7 @@ ExpectedFrame expect_labels(const Image& image, const Settings& settings) {
   const size_t n_pixels = size_t{image.width} * image.height;
   ExpectedFrame frame{.width = image.width,
                       .height = image.height,
+                      .connectivity = settings.connectivity,
                       .root_map = std::vector<uint32_t>(n_pixels),
                       .labels = std::vector<uint32_t>(n_pixels),
                       .n_labels = 0,

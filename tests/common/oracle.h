@@ -35,6 +35,7 @@ struct Box {
 struct ExpectedFrame {
   uint32_t width = 0;
   uint32_t height = 0;
+  Connectivity connectivity = Connectivity::k8;
   std::vector<uint32_t> root_map;
   std::vector<uint32_t> labels;
   uint32_t n_labels = 0;

@@ -122,7 +122,7 @@ TEST(CStructsTest, AResultOfALaterVersionIsWrittenAsFarAsItIsKnown) {
 
 TEST(CStructsTest, StructsThatWereNotInitialisedAreRefused) {
   CEngine c(small_image());
-  for (const size_t size : {size_t{0}, sizeof(CudacclSettings) - 1, SIZE_MAX}) {
+  for (const size_t size : {size_t{0}, kFirstSettingsSize - 1, SIZE_MAX}) {
     c.settings.struct_size = size;
     EXPECT_EQ(c.run(), CUDACCL_INVALID_ARGUMENT);
     EXPECT_TRUE(says(c.error(), "cudaccl_settings_init"));
