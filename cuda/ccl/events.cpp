@@ -221,7 +221,7 @@ void EventMaker::follow(Known* known, const CclTrack& track, std::span<const Ccl
   }
 }
 
-/// Of what is partly outside, the anchor may be outside, too: then it is at the border.
+/// The anchor of what is partly outside may be outside, too: then it is at the border.
 FixedPoint EventMaker::anchor_in_frame(const CclTrack& track, Anchor anchor) const {
   const FixedPoint point = anchor_of(track, anchor);
   const FixedPoint last = last_point(config_.width, config_.height);

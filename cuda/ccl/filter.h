@@ -82,7 +82,7 @@ struct WideSum {
 struct Filter {
   uint32_t min_area = defaults::min_area;
   uint32_t max_area = defaults::max_area;
-  // Of the bounding box, in pixels.
+  // Limits of the bounding box, in pixels.
   uint32_t min_width = 0;
   uint32_t min_height = 0;
   uint32_t max_width = 0;     ///< 0: no limit

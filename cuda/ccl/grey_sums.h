@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// From the source's values in a component to its grey record, the same on every backend.
+/// The grey record of a component from the source's values, the same on every backend.
 #pragma once
 
 #include <cstdint>

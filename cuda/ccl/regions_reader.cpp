@@ -165,7 +165,7 @@ class Reader {
                                                                                     : Anchor::kCentroid;
   }
 
-  /// From seconds to nanoseconds; 0 if there is no such member.
+  /// A member in seconds as nanoseconds; 0 if there is no such member.
   int64_t dwell(const Value& object, const std::string& place) {
     const Value* value = object.member("dwell");
     if (value == nullptr) {

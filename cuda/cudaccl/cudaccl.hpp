@@ -123,7 +123,7 @@ class Engine {
     engine_.reset(engine);
   }
 
-  /// For the functions of the C interface.
+  /// The engine, as functions of the C interface take it.
   CudacclEngine* get() const { return engine_.get(); }
 
   std::string description() const { return cudaccl_engine_description(get()); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// From a frame in device memory to its records and pixels: what a slot enqueues for each frame.
+/// What a slot enqueues for each frame in device memory, which becomes records and pixels.
 #pragma once
 
 #include <cuda_runtime_api.h>

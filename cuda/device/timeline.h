@@ -15,7 +15,7 @@ namespace ccl::device {
 
 class Timeline final : public StageMarks {
  public:
-  /// In the order they are recorded.
+  /// Points in the order in which they are recorded.
   enum Point : uint32_t {
     kStarted,
     kUploaded,

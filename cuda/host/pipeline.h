@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// From a frame to its records and pixels: the work of the CPU engine for each frame.
+/// The work of the CPU engine for each frame, which becomes records and pixels.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// In which components a track may go on, and what speaks against each of them.
+/// The components in which a track may go on, and what speaks against each of them.
 #pragma once
 
 #include "track/steady.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// From matches to the tracks that the frame leaves: deaths, births, and the new table.
+/// Makes the tracks that the frame leaves from its matches: deaths, births, and the new table.
 #pragma once
 
 #include "track/motion.h"

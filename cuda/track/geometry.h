@@ -96,7 +96,7 @@ constexpr Box grown(const Box& box, int32_t part) {
   return {box.left - x, box.top - y, box.right + x, box.bottom + y};
 }
 
-/// In 1/65536 px²; 0 if the boxes do not meet.
+/// The common area in 1/65536 px²; 0 if the boxes do not meet.
 constexpr int64_t common_area(const Box& a, const Box& b) {
   const int64_t width = int64_t{smaller(a.right, b.right)} - larger(a.left, b.left);
   const int64_t height = int64_t{smaller(a.bottom, b.bottom)} - larger(a.top, b.top);

@@ -281,7 +281,7 @@ constexpr void move_alone(const Matching& m, const Part& part, TrackState* track
 
 /* Groups */
 
-/// Of a group: each side of its box is a side of the member that is expected farthest out there.
+/// The box of a group: each side is that of the member that is expected farthest out there.
 struct Outline {
   uint32_t left = kNone;  ///< the members; of equals the oldest
   uint32_t top = kNone;

@@ -72,7 +72,7 @@ struct TrackHeader {
   uint32_t parity;        ///< which of the two arrays of tracks and lists the last frame wrote
   uint64_t now_us;        ///< sum of all TrackStep::duration_us
   uint32_t n_before;      ///< tracks of the frame before
-  // Of the frame that is being matched; 0 between frames.
+  // These belong to the frame that is being matched; 0 between frames.
   uint32_t n_left_tracks;  ///< see TrackTables::left_tracks
   uint32_t n_left_parts;
   uint32_t n_offers;  ///< see assign.h

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// In how many of its frames a track was seen.
+/// The number of frames in which a track was seen.
 #pragma once
 
 #include <cstdint>

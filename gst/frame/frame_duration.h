@@ -19,7 +19,7 @@ class FrameDuration {
   void reset();
   /// Caps equal to those `before` keep the duration that frames have given.
   void take_caps(const GstVideoInfo& before, const GstVideoInfo& info);
-  /// For each frame while the duration is unknown.
+  /// Takes each frame while the duration is unknown.
   void take_frame(GstBuffer* frame);
 
  private:

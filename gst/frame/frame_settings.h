@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// From the properties and the caps to what the engine needs for one frame.
+/// What the engine needs for one frame, by the properties and the caps.
 #pragma once
 
 #include <gst/video/video.h>

@@ -9,7 +9,7 @@
 
 namespace cudaccl {
 
-/// From luma and chroma of these caps to RGB.
+/// The matrix from luma and chroma of these caps to RGB.
 ccl::ColorMatrix color_matrix(const GstVideoInfo& info);
 
 /// Sets the weights of the luma of RGB pixels of these caps: those of BT.709, unless the caps have the

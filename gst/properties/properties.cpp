@@ -20,7 +20,7 @@ using ccl::When;
 
 /* What the table is made of */
 
-/// From 0 to 1.
+/// A number from 0 to 1.
 struct Real {};
 /// Nanoseconds.
 struct Time {

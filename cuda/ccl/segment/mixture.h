@@ -51,7 +51,8 @@ inline constexpr uint32_t kGhost = 1u << 15;  ///< bit of the first mode's varia
 inline constexpr uint32_t kGhostWeight = kBackgroundWeight / 4;  ///< smallest weight of a ghost
 inline constexpr uint32_t kGhostNeighbors = 3;                   ///< of 8, whose background is like a ghost
 inline constexpr uint32_t kNewWeight = 64;
-/// Of what the frame shows where the light changed, and of what was known before, if they are no first modes.
+/// Weights of what the frame shows where the light changed, and of what was known before, if they are no
+/// first modes.
 inline constexpr uint32_t kSeenWeight = kBackgroundWeight;
 inline constexpr uint32_t kKnownWeight = 24576;
 inline constexpr uint32_t kHalfWeight = 32768;  ///< a second mode of less is not kept when the light changes

@@ -54,7 +54,7 @@ constexpr KernelSettings kernel_settings(const Settings& s) {
           .mask_off = s.mask_off};
 }
 
-/// In place of a Filter, in kernels that apply the limits of the area only.
+/// Takes the place of a Filter in kernels that apply the limits of the area only.
 struct NoFullFilter {};
 
 template <typename AnyFilter>

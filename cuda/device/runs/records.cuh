@@ -22,7 +22,7 @@ struct FinishPlan {
   bool keeps_runs;    ///< nothing is painted, so the runs of the resident tile do not become paint values
   uint32_t phase;     ///< of the last barrier; once it opens, all sums are complete
 
-  /// For the calling thread alone.
+  /// Waits as the calling thread alone.
   __device__ void wait_for_sums() const { barrier.wait_alone(phase); }
 };
 

@@ -283,7 +283,7 @@ __device__ void add(const uint32_t (&words)[kWords], uint32_t* sums) {
 template <uint32_t kWords>
 using FrameSums = uint64_t[kWords];
 
-/// From the tile's coordinates to the frame's.
+/// Moves sums from the tile's coordinates to the frame's.
 template <uint32_t kWords>
 __device__ void to_frame(const Place& place, const uint32_t (&words)[kWords], FrameSums<kWords>& sums) {
   const uint64_t n = words[TileSums::kArea];

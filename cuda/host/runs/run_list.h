@@ -24,7 +24,7 @@ struct RunList {
   // What rectangles have.
   const uint32_t* shape = nullptr;   ///< see shape.h; if the frame needs shapes
   const uint8_t* segment = nullptr;  ///< if the frame needs values
-  // Of the runs of a pair of different rows, whose pixels are known by their sums only.
+  // These are of the runs of a pair of different rows, whose pixels are known by their sums only.
   const uint32_t* n_pixels = nullptr;
   const uint32_t* n_upper = nullptr;     ///< pixels in the upper row
   const uint32_t* column_sum = nullptr;  ///< sum of the pixels' columns

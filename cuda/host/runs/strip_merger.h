@@ -57,7 +57,7 @@ class StripMerger {
   template <typename Visit>
   void for_each_range(const Strip& strip, Visit visit) const;
 
-  /// In an array that is indexed by local label: copies the entries of roots to their parts.
+  /// Copies the entries of roots to their parts, in an array that is indexed by local label.
   void copy_to_parts(uint32_t* value_of_label) const;
 
  private:

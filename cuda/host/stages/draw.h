@@ -28,7 +28,7 @@ class Drawing {
   void skip() { table_.n_tracks = 0; }
 
  private:
-  /// Of a frame, per track by ascending id.
+  /// What a frame has of each track, by ascending id.
   struct Table {
     std::unique_ptr<draw::Trail[]> trails;
     std::unique_ptr<draw::DrawnTrack[]> drawn;

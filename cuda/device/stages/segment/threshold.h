@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// From a frame to a bit image by a fixed threshold.
+/// The bit image of a frame by a fixed threshold.
 #pragma once
 
 #include <cuda_runtime_api.h>

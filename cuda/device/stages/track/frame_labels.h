@@ -19,7 +19,8 @@ struct FrameLabels {
 
   // 3. Per label − 1.
   const uint32_t* marks = nullptr;  ///< 0: not kept; null after Pipeline::enqueue_overflow()
-  /// Of those that are kept; kNoRecord of the others, and of those that found no room in the table.
+  /// The records of those that are kept; kNoRecord for the others, and for those that found no room in the
+  /// table.
   const uint32_t* record_index = nullptr;
 };
 

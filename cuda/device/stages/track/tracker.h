@@ -30,7 +30,7 @@ class TrackDelivery {
  public:
   Status configure(uint32_t max_tracks);
 
-  /// In device memory, Config::max_tracks.
+  /// Config::max_tracks tracks, in device memory.
   CclTrack* tracks() const { return tracks_.data(); }
 
   /// Enqueues the copy of as many tracks as there are.
@@ -73,7 +73,7 @@ class Tracker {
   /// Waits for all frames and reads the largest id that was given.
   Status read_last_id(uint32_t* last_id) const;
 
-  /// For the frame that is pushed now.
+  /// The step of the frame that is pushed now.
   track::TrackStep next_step(const FrameJob& job) {
     return track::step_of(job.tracking, clock_.next(job.time), job.resets_tracks);
   }
@@ -93,7 +93,7 @@ class Tracker {
 
   Status end(const Stream& stream) { return ended_.record(stream); }
 
-  /// In device memory.
+  /// The header lies in device memory.
   const track::TrackHeader* header() const { return tables_.header; }
 
  private:

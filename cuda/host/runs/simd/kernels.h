@@ -136,7 +136,7 @@ struct Kernels {
   /// the pair above.
   void (*link_pairs)(const LinkJob& job);
   void (*list_labels)(const ListLabelsJob& job);
-  /// For 8-connectivity.
+  /// Measures shapes for 8-connectivity.
   void (*shape_runs)(const ShapeJob& job);
 
   // Write pixels of 8, 16 or 32 bits, at any address.

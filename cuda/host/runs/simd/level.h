@@ -6,7 +6,7 @@
 
 namespace ccl::host {
 
-/// From the plainest to the fastest.
+/// Instruction sets, from the plainest to the fastest.
 enum class SimdLevel {
   kPortable,  ///< C++ for any processor
   kNeon,      ///< AArch64

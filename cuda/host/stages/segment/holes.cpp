@@ -109,7 +109,7 @@ void HoleFiller::keep_border_components() {
   }
 }
 
-/// From areas to marks.
+/// Makes marks of areas.
 void HoleFiller::mark_holes(const Morphology& morphology) {
   for_each_strip([&](const Strip& strip) {
     std::for_each(marks_.get() + strip.first_label, marks_.get() + strip.first_label + strip.n_labels,

@@ -138,7 +138,7 @@ class SegmentKernelSet {
     }
 
    private:
-    /// From a signed integer, which every instruction set can convert.
+    /// Converts from a signed integer, which every instruction set can.
     static double as_double(uint32_t value) { return static_cast<double>(static_cast<int32_t>(value)); }
 
     template <typename Sum>
