@@ -35,10 +35,9 @@ CudacclConfig defaults() {
   config.algorithm = "auto";
   config.output = CUDACCL_OUTPUT_NONE;
   config.order = CUDACCL_ORDER_RGBA;
-  config.max_components = engine.max_components;
-  config.max_tracks = engine.max_tracks;
   config.slots = engine.slots;
-  config.threads = engine.threads;
+#define CCL_CONFIG(id, kind, initial, when, text) config.id = engine.id;
+#include "ccl/settings.def"
   return config;
 }
 

@@ -180,13 +180,12 @@ Status convert(const CudacclConfig& given, Config* config) {
              .height = given.height,
              .output = static_cast<Output>(given.output),
              .layout = kLayouts[given.order],
-             .max_components = given.max_components,
-             .max_tracks = given.max_tracks,
              .planes = given.planes,
              .slots = given.slots,
              .input_memory = static_cast<Memory>(given.input_memory),
-             .output_memory = static_cast<Memory>(given.output_memory),
-             .threads = given.threads};
+             .output_memory = static_cast<Memory>(given.output_memory)};
+#define CCL_CONFIG(id, kind, initial, when, text) config->id = given.id;
+#include "ccl/settings.def"
   return find_algorithm(given.algorithm, &config->algorithm);
 }
 
