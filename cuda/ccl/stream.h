@@ -79,6 +79,10 @@ class Stream {
   /// The regions of frames that are pushed from now on; null: none. Frames in flight keep theirs.
   Status set_regions(std::shared_ptr<const Regions> regions);
 
+  /// False if the outlines of the regions are too long in all to be drawn (see OutlineLayer): known from the
+  /// first frame on that draws them.
+  bool draws_all_outlines() const { return outlines_ == nullptr || outlines_->is_complete(); }
+
   /// Starts a frame. `regions`, `outlines` and `labels` of the job are the stream's.
   Status push(FrameJob job, const FrameOptions& options = {});
   /// Waits for the oldest frame in flight. kNeedMoreData if there is none.

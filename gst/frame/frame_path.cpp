@@ -272,6 +272,13 @@ GstFlowReturn FramePath::push_job(const ccl::FrameJob& job, const Properties& pr
     resets_background_ = resets_background_ || pushed.resets_background;
     resets_tracks_ = resets_tracks_ || pushed.resets_tracks;
   }
+  if (status.ok() && std::exchange(drew_all_outlines_, backend_->stream().draws_all_outlines()) &&
+      !drew_all_outlines_) {
+    GST_ELEMENT_WARNING(
+        element_, STREAM, FAILED,
+        ("regions: the outlines are too long in all for this size of frames; the last ones are not drawn"),
+        (nullptr));
+  }
   return status.ok() ? GST_FLOW_OK : fail(status);
 }
 

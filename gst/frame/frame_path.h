@@ -96,11 +96,12 @@ class FramePath {
   guint depth_ = 0;                            ///< frames that may stay in flight
   GstClockTime frame_duration_ = 0;            ///< 0: unknown
   GstClockTime newest_ = GST_CLOCK_TIME_NONE;  ///< timestamp of the last frame that arrived
-  bool after_gap_ = false;                     ///< the next frame is the first one after a gap
-  bool leaves_after_gap_ = false;              ///< the frame that leaves now is the first one after a gap
-  bool follows_context_ = false;               ///< the next buffer may be CUDA memory of another context
-  GstBufferPool* in_pool_ = nullptr;           ///< the last input's pool, only to compare with
-  guint in_pool_frames_ = 0;                   ///< how many buffers it has; 0: any number
+  bool drew_all_outlines_ = true;
+  bool after_gap_ = false;            ///< the next frame is the first one after a gap
+  bool leaves_after_gap_ = false;     ///< the frame that leaves now is the first one after a gap
+  bool follows_context_ = false;      ///< the next buffer may be CUDA memory of another context
+  GstBufferPool* in_pool_ = nullptr;  ///< the last input's pool, only to compare with
+  guint in_pool_frames_ = 0;          ///< how many buffers it has; 0: any number
   LabelMapPool label_maps_;
   std::atomic<bool> resets_background_ = false;
   std::atomic<bool> resets_tracks_ = false;
