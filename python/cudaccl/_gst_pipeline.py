@@ -225,7 +225,7 @@ def _check_range(spec: Any, text: str) -> None:
     if number is None or number < 0 <= spec.minimum:
         return
     if not spec.minimum <= number <= spec.maximum:
-        raise PipelineError(f"{spec.name} is {text}; {_values(spec)}")
+        raise PipelineError(f"{spec.name} is {text}; {_range(spec)}")
 
 
 def _possible(properties: dict[str, Any], error: str) -> str:
@@ -233,21 +233,28 @@ def _possible(properties: dict[str, Any], error: str) -> str:
     refused = re.search(r'could not set property "([^"]+)"', error)
     if refused is None or refused[1].replace("-", "_") not in {key.replace("-", "_") for key in properties}:
         return ""
-    values = _values(gstreamer().Gst.ElementFactory.make("cudaccl").find_property(refused[1]))
+    values = _values(gstreamer().Gst.ElementFactory.make("cudaccl"), refused[1])
     return f"; {values}" if values else ""
 
 
-def _values(spec: Any) -> str:
+def _values(element: Any, name: str) -> str:
     """The values of a property; empty if they are not known."""
-    if hasattr(spec, "enum_class"):
-        return "possible are " + ", ".join(value.value_nick for value in spec.enum_class.__enum_values__.values())
-    if hasattr(spec, "flags_class"):
-        values = spec.flags_class.__flags_values__.values()
-        return "possible are " + ", ".join(nick for value in values for nick in value.value_nicks) + ", joined by +"
-    if hasattr(spec, "minimum"):
-        kind = "" if isinstance(spec.minimum, float) else "whole "
-        return f"possible are {kind}numbers from {spec.minimum} to {spec.maximum}"
-    return ""
+    # Not the specification's `enum_class`, which is another thing in each version of PyGObject.
+    kind = type(element.get_property(name))
+    if hasattr(kind, "__enum_values__"):
+        return "possible are " + ", ".join(value.value_nick for value in kind.__enum_values__.values())
+    if hasattr(kind, "__flags_values__"):
+        nicks = (nick for value in kind.__flags_values__.values() for nick in value.value_nicks)
+        return "possible are " + ", ".join(nicks) + ", joined by +"
+    return _range(element.find_property(name))
+
+
+def _range(spec: Any) -> str:
+    """The numbers that a property can be; empty for other kinds."""
+    if not hasattr(spec, "minimum"):
+        return ""
+    kind = "" if isinstance(spec.minimum, float) else "whole "
+    return f"possible are {kind}numbers from {spec.minimum} to {spec.maximum}"
 
 
 def _text(value: Any) -> str:
