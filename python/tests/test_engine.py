@@ -156,7 +156,7 @@ def test_regions():
     ({"zones": [{"name": 5, "polygon": [[0, 0], [1, 1], [1, 0]]}]}, TypeError, r"zones\[0\].name is 5"),
     ({"zones": [{"name": "a", "polygon": [[0, 0], [1, 1], [1, 0]], "dwell": "1"}]}, ValueError, r"dwell is '1'"),
     ({"lines": [{"name": None, "from": [0, 0], "to": [1, 0]}]}, ValueError, r"lines\[0\] has no name"),
-    ("{\n\"version\": 1,\n}", ValueError, "line 3"),
+    ("{\n\"version\": 1,\n5}", ValueError, "line 3"),
     ("no/such/file.json", FileNotFoundError, "no/such/file.json"),
     (5, TypeError, "int"),
 ])
