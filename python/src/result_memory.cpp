@@ -27,14 +27,31 @@ size_t rounded(size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
+/// Null if there is not enough. What the pool may keep is not of malloc(), whose heap keeps what is freed as
+/// long as something newer lies above it.
 void* allocate(size_t bytes) {
-  void* data = bytes < kLeastPooled ? std::malloc(bytes) : std::aligned_alloc(kPage, bytes);
+  if (bytes < kLeastPooled) {
+    return std::malloc(bytes);
+  }
+  void* const data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) {
+    return nullptr;
+  }
 #ifdef MADV_HUGEPAGE
-  if (data != nullptr && bytes >= kHuge) {
+  if (bytes >= kHuge) {
     madvise(data, bytes, MADV_HUGEPAGE);  // it is only faster: a failure does not matter
   }
 #endif
   return data;
+}
+
+/// Of allocate(), with the same size.
+void release(void* data, size_t bytes) {
+  if (bytes < kLeastPooled) {
+    std::free(data);
+  } else {
+    munmap(data, bytes);
+  }
 }
 
 class Pool {
@@ -59,7 +76,7 @@ class Pool {
     size_t n_freed = 0;
     for (; bytes_ + bytes > ResultMemory::kMostIdle; ++n_freed) {
       bytes_ -= idle_[n_freed].bytes;
-      std::free(idle_[n_freed].data);
+      release(idle_[n_freed].data, idle_[n_freed].bytes);
     }
     idle_.erase(idle_.begin(), idle_.begin() + static_cast<ptrdiff_t>(n_freed));
     idle_.push_back({data, bytes});
@@ -68,7 +85,7 @@ class Pool {
 
   void clear() {
     for (const Block& block : idle_) {
-      std::free(block.data);
+      release(block.data, block.bytes);
     }
     idle_.clear();
     bytes_ = 0;
@@ -112,7 +129,7 @@ ResultMemory::ResultMemory(size_t bytes) : bytes_(bytes) {
 ResultMemory::~ResultMemory() {
   const size_t whole = rounded(bytes_);
   if (whole < kLeastPooled || whole > kMostIdle) {
-    std::free(data_);
+    release(data_, whole);
   } else {
     pool().give(data_, whole);
   }

@@ -141,6 +141,20 @@ def test_sizes_that_vary():
     assert resident_bytes() - before < 100 << 20
 
 
+def test_memory_returns_to_the_system():
+    """Also where newer objects lie above it in the heap."""
+    numpy.ones(31 << 20, "u1")  # it dies at once: from then on, malloc() takes such sizes from its heap
+    results, newer = [], []
+    for _ in range(12):
+        results.append(ResultMemory(12 << 20))
+        numpy.frombuffer(results[-1], "u1").fill(1)
+        newer.append(numpy.ones(1 << 20, "u1"))
+    before = resident_bytes()
+    results.clear()
+    ResultMemory.free_idle()
+    assert before - resident_bytes() > 140 << 20
+
+
 def test_the_oldest_is_freed_first():
     quarter = ResultMemory.most_idle // 4
     for size in (quarter, quarter // 2, quarter // 4):
