@@ -34,7 +34,7 @@ class Beginning:
         self.dropped = 0  #: coded frames before the key frame
         self.has_sought = False
         self.differs = False  #: a coded frame behind the place that was sought is not that of the index
-        self._is_there = False
+        self.is_there = False  #: the key frame has come
         kinds = self._gst.PadProbeType
         if with_seek:
             self._pad.add_probe(kinds.EVENT_DOWNSTREAM | kinds.EVENT_FLUSH, self._look_at_event)
@@ -86,11 +86,11 @@ class Beginning:
         event = pad.get_sticky_event(gst.EventType.SEGMENT, 0)
         running = event.parse_segment().to_running_time(gst.Format.TIME, buffer.pts)
         time = None if running == gst.CLOCK_TIME_NONE else running + self._shift
-        if not self._is_there:
+        if not self.is_there:
             if time != self._time or buffer.has_flags(gst.BufferFlags.DELTA_UNIT):
                 self.dropped += 1
                 return gst.PadProbeReturn.DROP
-            self._is_there = True
+            self.is_there = True
         if not self.has_sought:
             return gst.PadProbeReturn.REMOVE
         if time is not None:  # None: it is before the segment, and no decoder shows it

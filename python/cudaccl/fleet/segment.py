@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import zlib
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -54,12 +55,13 @@ def _label_from_key_frame(archive: Archive, index: VideoIndex, span: Span, stall
     pipeline = stream._pipeline
     cuda_context.share(pipeline)
     pipeline.get_by_name("cudaccl-parse").connect("deep-element-added", repeat_headers)
+    pipeline.connect("deep-element-added", _decode_in_order)
     first_time = int(index.times[span.start])
     beginning = Beginning(stream, index, first_time, with_seek)
     digests = _Digests(stream, compared_frames(span), index)
     number = span.start
     maker = PieceMaker()
-    with closing(stream), Watchdog(stream, stall):
+    with closing(stream), Watchdog(stream, stall), _uneven_without(beginning, span):
         for frame in stream:
             if frame.time is not None and frame.time < first_time:
                 continue  # shown before the key frame, but coded after it
@@ -76,6 +78,28 @@ def _label_from_key_frame(archive: Archive, index: VideoIndex, span: Span, stall
     if beginning.differs:
         raise Uneven("behind the place that was sought, the file has other frames")
     return maker.piece()
+
+
+def _decode_in_order(_bin: Any, _parent: Any, element: Any) -> None:
+    """For `deep-element-added`: no decoder begins a frame while it gives another one.
+
+    FFmpeg's H.265 decoder makes up the pictures that come before its first one, if that refers to them. GStreamer's
+    element then takes the first frame for done, and where frames have a thread each, it discards the one that is about
+    to be decoded: seen with GStreamer 1.26.
+    """
+    if element.find_property("thread-type") is not None:
+        gstreamer().Gst.util_set_object_arg(element, "thread-type", "slice")
+
+
+@contextlib.contextmanager
+def _uneven_without(beginning: Beginning, span: Span) -> Iterator[None]:
+    """An error before the key frame came says that it is not there: decoders fail if they get no frame."""
+    try:
+        yield
+    except PipelineError as error:
+        if beginning.is_there:
+            raise
+        raise Uneven(f"the demuxer does not give frame {span.start} ({error})") from error
 
 
 def compared_frames(span: Span) -> list[int]:
