@@ -10,12 +10,11 @@ namespace {
 /// Σ-Δ: the number of steps is a power of two, so that each count of trailing zeros has its period.
 constexpr uint64_t kStepUs = 1'000'000 / 64;
 constexpr uint32_t kStepLevels = 6;
-/// A ghost shrinks by a pixel on each side in this time.
-constexpr uint64_t kGhostUs = 125'000;
 constexpr uint64_t kRiseUs = 125'000;
 constexpr uint64_t kFallUs = 500'000;
 
 /// Mixture: the time constant of means and variances.
+constexpr uint64_t kGhostUs = 125'000;  ///< a ghost shrinks by a pixel on each side in this time
 constexpr uint64_t kMeanUs = 500'000;
 constexpr uint64_t kChromaUs = 1'000'000 / 16;
 
@@ -45,7 +44,7 @@ constexpr uint32_t scale(uint32_t base, uint32_t sensitivity) {
 }
 static_assert(scale(8, 50) == 8 && scale(8, 100) == 2 && scale(8, 0) == 32 && scale(8, 25) == 16);
 
-sigma_delta::Thresholds sigma_delta_thresholds(const Motion& motion, const Span& span) {
+sigma_delta::Thresholds sigma_delta_thresholds(const Motion& motion) {
   const auto scaled = [&](uint32_t base) { return static_cast<uint8_t>(scale(base, motion.sensitivity)); };
   constexpr sigma_delta::Thresholds base;
   static_assert(scale(base.luma, 0) <= sigma_delta::kMaxLumaThreshold);
@@ -53,13 +52,24 @@ sigma_delta::Thresholds sigma_delta_thresholds(const Motion& motion, const Span&
           .around = scaled(base.around),
           .chroma = scaled(base.chroma),
           .shadow = base.shadow,
-          .shadows = motion.shadows,
-          .ghosts = span.count(kGhostUs) > 0};
+          .shadows = motion.shadows};
+}
+
+/// A code of octave o rises by 1 every 2^o ticks.
+credit::Rates credit_rates(const Span& span, uint32_t learning_us) {
+  credit::Rates rates;
+  for (uint32_t octave = 0; octave < credit::kOctaves; ++octave) {
+    const uint32_t end = std::min((octave + 1) << credit::kOctaveBits, credit::kMaxCode);
+    const auto n_ticks = span.count<uint32_t>(uint64_t{credit::kTickUs} << octave, credit::kMostTicks);
+    std::fill_n(rates.below, n_ticks, static_cast<uint8_t>(end));
+  }
+  rates.most = static_cast<uint8_t>(std::max(credit::code(learning_us / credit::kTickUs), 1u));
+  return rates;
 }
 
 /// In step n of the Zipfian form, with 2^k the largest power of two that divides n, M moves where
 /// V ≥ 2^kStepLevels / 2^k: so where V ≥ 2^j, it moves every 2^(kStepLevels − j) steps.
-sigma_delta::Rates sigma_delta_rates(const Span& span) {
+sigma_delta::Rates sigma_delta_rates(const Span& span, uint32_t learning_us) {
   sigma_delta::Rates rates;
   for (uint32_t level = 0; level <= kStepLevels; ++level) {
     const uint64_t n_moves = span.count(kStepUs << level);
@@ -72,6 +82,7 @@ sigma_delta::Rates sigma_delta_rates(const Span& span) {
   }
   rates.up = span.count<uint8_t>(kRiseUs, 16);
   rates.down = span.count<uint8_t>(kFallUs, 16);
+  rates.credit = credit_rates(span, learning_us);
   return rates;
 }
 
@@ -100,8 +111,8 @@ MotionStep MotionClock::next(const Motion& motion, int64_t time, bool resets) {
           .duration_us = static_cast<uint32_t>(span.end_us - span.begin_us),
           .warm_up_us = to_us(motion.warm_up_ms),
           .learning_us = to_us(motion.learning_ms),
-          .sigma_delta = sigma_delta_thresholds(motion, span),
-          .sigma_delta_rates = sigma_delta_rates(span),
+          .sigma_delta = sigma_delta_thresholds(motion),
+          .sigma_delta_rates = sigma_delta_rates(span, to_us(motion.learning_ms)),
           .mixture = mixture_thresholds(motion, span),
           .mixture_rates = mixture_rates(span)};
 }

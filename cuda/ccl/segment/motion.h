@@ -39,9 +39,9 @@ struct MotionStep {
   uint32_t warm_up_us = 0;
   uint32_t learning_us = 0;
   sigma_delta::Thresholds sigma_delta;
-  sigma_delta::Rates sigma_delta_rates;  ///< without warm-up and without what depends on the learning time
+  sigma_delta::Rates sigma_delta_rates;
   mixture::Thresholds mixture;
-  mixture::Rates mixture_rates;  ///< the same
+  mixture::Rates mixture_rates;  ///< without warm-up and without what depends on the learning time
 
   bool operator==(const MotionStep&) const = default;
 };
@@ -50,19 +50,18 @@ struct MotionStep {
 enum class Learning : uint32_t {
   kInitialize,  ///< the model begins with this frame
   kRelearn,     ///< so it does, after a change of light: what is known of the noise stays
-  kWarmUp,      ///< fast, and nothing is foreground
+  kWarmUp,      ///< nothing is foreground; the mixture learns fast
   kSelective,   ///< what differs is learnt slowly
 };
 
 /// The state of a model in addition to its planes. It begins as zeros.
 struct ModelState {
-  uint32_t is_begun;    ///< 0 before the first frame
-  uint32_t n_differ;    ///< pixels of this frame that differ: classify() counts, decide() reads and clears
-  uint32_t total_us;    ///< of the warm-up
-  uint32_t elapsed_us;  ///< of the warm-up
-  uint32_t age_us;      ///< since the model began, at most kOldestUs
-  uint32_t count_rest;  ///< see Rates: what is left of the rates of earlier frames
-  uint32_t weight_rest;
+  uint32_t is_begun;     ///< 0 before the first frame
+  uint32_t n_differ;     ///< pixels of this frame that differ: classify() counts, decide() reads and clears
+  uint32_t total_us;     ///< of the warm-up
+  uint32_t elapsed_us;   ///< of the warm-up
+  uint32_t age_us;       ///< since the model began, at most kOldestUs
+  uint32_t weight_rest;  ///< see mixture::Rates: what is left of the rates of earlier frames
   uint32_t prune_rest;
   uint32_t n_differed;     ///< pixels that differ from the model since the last frame
   uint32_t keeps_objects;  ///< with kRelearn: see light.h
@@ -75,11 +74,11 @@ struct ModelState {
   constexpr bool has_foreground() const { return learning == Learning::kSelective; }
 };
 
-/// A young model is not sure of its background: what differs becomes background after the model's age, or a
+/// A young mixture is not sure of its background: what differs becomes background after the model's age, or a
 /// part of it, if that is less than the learning time. So what was mistaken for background at the start is
 /// soon corrected. The oldest model knows no age any more.
-constexpr uint32_t learning_us(const MotionStep& step, const ModelState& state, uint32_t age_part) {
-  const uint32_t age_us = state.age_us < kOldestUs ? state.age_us / age_part : kOldestUs;
+constexpr uint32_t learning_us(const MotionStep& step, const ModelState& state) {
+  const uint32_t age_us = state.age_us < kOldestUs ? state.age_us / mixture::kAgePart : kOldestUs;
   const uint32_t young_us = age_us > kShortestLearningUs ? age_us : kShortestLearningUs;
   return young_us < step.learning_us ? young_us : step.learning_us;
 }
@@ -106,16 +105,9 @@ constexpr uint32_t take(uint32_t n, uint32_t duration_us, uint32_t period_us, Ta
   return whole < limits.most ? static_cast<uint32_t>(whole) : limits.most;
 }
 
-/// The rates that depend on the learning time.
+/// The mixture's rates that depend on the learning time.
 constexpr void learn_selectively(const MotionStep& step, ModelState* state) {
-  if (step.model == BackgroundModel::kSigmaDelta) {
-    const uint32_t us = learning_us(step, *state, sigma_delta::kAgePart);
-    state->sigma_delta.count =
-        static_cast<uint8_t>(take(sigma_delta::kLearnedCount, step.duration_us, us,
-                                  {.least = 1, .most = sigma_delta::kLearnedCount}, &state->count_rest));
-    return;
-  }
-  const uint32_t us = learning_us(step, *state, mixture::kAgePart);
+  const uint32_t us = learning_us(step, *state);
   state->mixture.weight =
       static_cast<uint16_t>(take(mixture::kLearnedWeight, step.duration_us, us,
                                  {.least = mixture::kLeastRate, .most = 32768}, &state->weight_rest));
@@ -129,15 +121,20 @@ constexpr uint32_t saturating_add(uint32_t us, uint32_t duration_us) {
 }
 
 /// Whether the model has begun again after a change of light, with what it knew of the background. The fast
-/// rates of a warm-up would make it forget that. Those of sigma-delta would make it take objects for
-/// background that differ little in a darker frame, so it has none of them after any change of light.
+/// rates of a warm-up would make it forget that.
 constexpr bool knows_old_background(const ModelState& state) {
   return state.has_relearnt != 0 && state.keeps_objects != 0;
 }
 
-/// Whether more pixels differ than objects explain.
-constexpr bool light_changed(const MotionStep& step, uint64_t n_pixels, uint32_t n_differ) {
-  return uint64_t{n_differ} * kOne > n_pixels * step.max_change;
+/// Whether more pixels differ than objects explain: more than max_change of those that did not differ in the
+/// frame before, or nearly all of the frame. What grows over many frames is an object that comes near.
+/// `before`: the state that the frame before has left.
+constexpr bool light_changed(const MotionStep& step, const ModelState& before, uint64_t n_pixels,
+                             uint32_t n_differ) {
+  const uint32_t nearly_all = kOne - (kOne - step.max_change) / 4;
+  const uint64_t n_more = n_differ > before.n_differed ? n_differ - before.n_differed : 0;
+  return n_more * kOne > (n_pixels - before.n_differed) * step.max_change ||
+         uint64_t{n_differ} * kOne > n_pixels * nearly_all;
 }
 
 /// How a frame is learnt, except for what note_differing() adds.
@@ -170,13 +167,12 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, bool has_light_
   }
   if (!is_warming_up) {
     state->learning = Learning::kSelective;
-    learn_selectively(step, state);
+    if (step.model == BackgroundModel::kMixture) {
+      learn_selectively(step, state);
+    }
     return;
   }
   state->learning = Learning::kWarmUp;
-  if (step.model == BackgroundModel::kSigmaDelta && state->has_relearnt == 0) {
-    state->sigma_delta = sigma_delta::warm_up_rates(step.duration_us, state->elapsed_us, state->total_us);
-  }
   if (step.model == BackgroundModel::kMixture) {
     if (knows_old_background(*state)) {
       learn_selectively(step, state);
@@ -201,7 +197,7 @@ constexpr void note_differing(uint32_t n_differ, ModelState* state) {
 constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* state) {
   const uint32_t n_differ = state->n_differ;
   state->n_differ = 0;
-  decide(step, n_pixels, light_changed(step, n_pixels, n_differ), state);
+  decide(step, n_pixels, light_changed(step, *state, n_pixels, n_differ), state);
   note_differing(n_differ, state);
 }
 

@@ -15,37 +15,37 @@
 ///   previous one.
 /// - V rises four times as fast as it falls, so it is about the 80 % quantile of N·|difference|, with
 ///   N = 3/2. A margin that follows from the sensitivity is added to it.
-/// - What differs is not learnt (selective update). It is counted instead, and becomes the mean when it
-///   stayed for the learning time. A ghost goes earlier, from its outline inwards: see mark_ghost().
+/// - What differs is not learnt (selective update). It becomes the mean when it has stayed for as long as
+///   the mean had been seen, but not longer than the learning time: see credit.h. So the background is what
+///   has been seen for longest. A ghost goes as soon as it was there for as long as the object, and waving
+///   leaves become background as fast as they wave.
 /// - A pixel must also differ from the means around it: a camera that moves by a pixel changes nothing.
-/// - Chroma is a second model, at the resolution of the chroma. Foreground is what differs in luma or
-///   in chroma, except a cast shadow: darker, and the chroma unchanged or nearer to neutral.
+/// - Chroma is a second model, at the resolution of the chroma, without a credit of its own: it learns with
+///   the first luma pixel that it belongs to. Foreground is what differs in luma or in chroma, except a cast
+///   shadow: darker, and the chroma unchanged or nearer to neutral.
 ///
-/// State: three bytes a pixel, and four a chroma pixel.
+/// State: five bytes a pixel, and five a chroma pixel. Two of each are touched only where a pixel differs.
 #pragma once
 
 #include <cstdint>
 
 #include "ccl/segment/byte_lanes.h"
+#include "ccl/segment/credit.h"
 #include "ccl/segment/light.h"
 
 namespace ccl::sigma_delta {
 
 inline constexpr uint32_t kMinVariance = 2;
 inline constexpr uint32_t kMaxVariance = 128;
-inline constexpr uint32_t kInitialVariance = 10;
+inline constexpr uint32_t kInitialVariance = 6;
 /// The variance of chroma that an object hid when the light changed. It is the largest that follows from a
 /// change of light.
 inline constexpr uint32_t kUnknownVariance = 64;
 /// The variance of luma that is or was cut off at white when the light changed.
 inline constexpr uint32_t kClippedVariance = 40;
-inline constexpr uint32_t kLearnedCount = 100;  ///< counts after which what differs becomes the mean
-inline constexpr uint32_t kAgePart = 1;         ///< see learning_us()
-inline constexpr uint32_t kDiffered = 128;      ///< bit of the status: the pixel differed in this frame
-inline constexpr uint32_t kGhost = 127;         ///< count of a ghost: the value becomes the mean
-inline constexpr uint32_t kGhostCount = 16;     ///< smallest count of what may be a ghost
-inline constexpr uint32_t kGhostNeighbors = 3;  ///< of 8, whose means explain the value of a ghost
-inline constexpr uint32_t kNeutral = 128;       ///< chroma of grey
+inline constexpr uint32_t kDiffered = 128;  ///< bit of the status: the pixel differed in this frame
+inline constexpr uint32_t kSame = 6;        ///< levels by which values of one candidate may differ
+inline constexpr uint32_t kNeutral = 128;   ///< chroma of grey
 
 inline constexpr uint32_t kMaxLumaThreshold = 127;
 
@@ -53,10 +53,9 @@ inline constexpr uint32_t kMaxLumaThreshold = 127;
 struct Thresholds {
   uint8_t luma = 6;    ///< beyond the variance; at most kMaxLumaThreshold
   uint8_t around = 4;  ///< beyond the means around
-  uint8_t chroma = 4;
+  uint8_t chroma = 3;
   uint8_t shadow = 1;  ///< by which the chroma of a shadow may be farther from neutral
   bool shadows = true;
-  bool ghosts = false;  ///< whether this frame looks for ghosts
 
   bool operator==(const Thresholds&) const = default;
 };
@@ -66,31 +65,34 @@ struct Rates {
   uint8_t steps[3] = {255, 255, 255};  ///< smallest variances of which M moves by at least 1, 2 and 4
   uint8_t up = 0;                      ///< of V
   uint8_t down = 0;
-  uint8_t count = 0;    ///< towards kLearnedCount
-  uint8_t warm_up = 0;  ///< if not 0: M of every pixel moves by this, and what differs is learnt too
+  credit::Rates credit;
 
   bool operator==(const Rates&) const = default;
 };
-
-/// The rates of a warm-up: M moves fast at first, and slower towards the end.
-constexpr Rates warm_up_rates(uint32_t duration_us, uint32_t elapsed_us, uint32_t total_us) {
-  const uint64_t left_us = elapsed_us < total_us ? total_us - elapsed_us : 0;
-  const uint64_t per_second = 30 + (total_us == 0 ? 0 : 210 * left_us / total_us);
-  const uint64_t step = (duration_us * per_second + 999'999) / 1'000'000;
-  const uint64_t fall = (uint64_t{duration_us} * 30 + 999'999) / 1'000'000;
-  Rates rates;
-  rates.warm_up = static_cast<uint8_t>(step < 1 ? 1 : step < 64 ? step : 64);
-  rates.down = static_cast<uint8_t>(fall < 1 ? 1 : fall < 16 ? fall : 16);
-  rates.up = static_cast<uint8_t>(4 * rates.down);
-  return rates;
-}
 
 /// A pixel's state: each field is a plane.
 template <typename Lanes>
 struct Pixel {
   typename Lanes::Value mean;
   typename Lanes::Value variance;
-  typename Lanes::Value status;  ///< count, and kDiffered
+  typename Lanes::Value status;  ///< code of the time for which the mean was seen (credit.h), and kDiffered
+};
+
+/// What may become the mean of a pixel that differs.
+template <typename Lanes>
+struct Candidate {
+  typename Lanes::Value value;
+  typename Lanes::Value stay;  ///< code of the time for which it was seen; 0: there is no candidate
+};
+
+/// A chroma pixel's state: each field is a plane.
+template <typename Lanes>
+struct ChromaPixel {
+  typename Lanes::Value mean_u;
+  typename Lanes::Value mean_v;
+  typename Lanes::Value variance;
+  typename Lanes::Value candidate_u;
+  typename Lanes::Value candidate_v;
 };
 
 /// The smallest and largest mean of the 3×3 pixels around a pixel, itself included. Pixels outside the frame
@@ -106,6 +108,7 @@ template <typename Lanes>
 struct ChromaClass {
   typename Lanes::Value differs;
   typename Lanes::Value fits_shadow;
+  typename Lanes::Value stays;  ///< it is like the candidate
 };
 
 template <typename Lanes>
@@ -130,27 +133,32 @@ constexpr typename Lanes::Value shadow_distance(typename Lanes::Value value, typ
 
 template <typename Lanes>
 constexpr ChromaClass<Lanes> classify_chroma(const Thresholds& thresholds, typename Lanes::Value u,
-                                             typename Lanes::Value v, typename Lanes::Value mean_u,
-                                             typename Lanes::Value mean_v, typename Lanes::Value variance) {
-  const auto far = chroma_distance<Lanes>(u, v, mean_u, mean_v);
-  const auto outside = Lanes::max(shadow_distance<Lanes>(u, mean_u), shadow_distance<Lanes>(v, mean_v));
-  return {above<Lanes>(far, Lanes::add(variance, Lanes::splat(thresholds.chroma))),
-          Lanes::at_least(Lanes::splat(thresholds.shadow), outside)};
+                                             typename Lanes::Value v, const ChromaPixel<Lanes>& old) {
+  const auto far = chroma_distance<Lanes>(u, v, old.mean_u, old.mean_v);
+  const auto outside =
+      Lanes::max(shadow_distance<Lanes>(u, old.mean_u), shadow_distance<Lanes>(v, old.mean_v));
+  const auto from_candidate = chroma_distance<Lanes>(u, v, old.candidate_u, old.candidate_v);
+  return {above<Lanes>(far, Lanes::add(old.variance, Lanes::splat(thresholds.chroma))),
+          Lanes::at_least(Lanes::splat(thresholds.shadow), outside),
+          Lanes::at_least(Lanes::splat(kSame), from_candidate)};
 }
 
 /// The chroma class of an image without chroma.
 template <typename Lanes>
 constexpr ChromaClass<Lanes> no_chroma() {
-  return {Lanes::splat(0), Lanes::splat(0)};
+  return {Lanes::splat(0), Lanes::splat(0), Lanes::splat(255)};
 }
 
-/// Under 7/8 of the mean, but not under 3/8.
+/// Of the light above black, the shadow leaves 11/16 to 7/8.
 template <typename Lanes>
 constexpr typename Lanes::Value is_shaded(typename Lanes::Value value, typename Lanes::Value mean) {
-  const auto quarter = Lanes::half(Lanes::half(mean));
-  const auto eighth = Lanes::half(quarter);
-  return Lanes::both(above<Lanes>(Lanes::subtract(mean, eighth), value),
-                     Lanes::at_least(value, Lanes::add(quarter, eighth)));
+  const auto black = Lanes::splat(light::kBlack);
+  const auto left = Lanes::subtract(value, black);
+  const auto full = Lanes::subtract(mean, black);
+  const auto eighth = Lanes::half(Lanes::half(Lanes::half(full)));
+  const auto most = Lanes::subtract(full, eighth);
+  const auto least = Lanes::subtract(Lanes::subtract(most, eighth), Lanes::half(eighth));
+  return Lanes::both(above<Lanes>(most, left), Lanes::at_least(left, least));
 }
 
 template <typename Lanes>
@@ -179,29 +187,6 @@ constexpr Class<Lanes> classify(const Thresholds& thresholds, typename Lanes::Va
   return {any, Lanes::without(any, Lanes::both(chroma.fits_shadow, is_shaded<Lanes>(value, mean)))};
 }
 
-/// Looks for ghosts: what an object has left behind, and not an object that stands. The background around a
-/// ghost's outermost pixels is like the frame, or more like it than like what the model believes of them. So
-/// they become background, and then the next ones. Returns the status.
-///
-/// Outside the frame, the nearest pixels count. `differs`: whether the pixel differs from its own mean, and
-/// of luma not in chroma too: an object that has the luma of the background beside it is no ghost. `far`: the
-/// value's distance from the 8 means around it; `edge`: the distance of its own mean from these.
-template <typename Lanes>
-constexpr typename Lanes::Value mark_ghost(uint32_t threshold, typename Lanes::Value differs,
-                                           const typename Lanes::Value (&far)[8],
-                                           const typename Lanes::Value (&edge)[8],
-                                           typename Lanes::Value status) {
-  auto n = Lanes::splat(0);
-  for (uint32_t i = 0; i < 8; ++i) {
-    const auto limit = Lanes::max(Lanes::splat(threshold), Lanes::half(Lanes::half(edge[i])));
-    n = Lanes::add(n, Lanes::both(Lanes::at_least(limit, far[i]), Lanes::splat(1)));
-  }
-  const auto count = Lanes::without(status, Lanes::splat(kDiffered));
-  const auto is_ghost = Lanes::both(differs, Lanes::both(Lanes::at_least(n, Lanes::splat(kGhostNeighbors)),
-                                                         Lanes::at_least(count, Lanes::splat(kGhostCount))));
-  return Lanes::either(status, Lanes::both(is_ghost, Lanes::splat(kGhost)));
-}
-
 /// By how much M may move in this frame.
 template <typename Lanes>
 constexpr typename Lanes::Value mean_step(const Rates& rates, typename Lanes::Value variance) {
@@ -217,15 +202,6 @@ constexpr typename Lanes::Value mean_step(const Rates& rates, typename Lanes::Va
                     at_least(rates.steps[2], Lanes::splat(2)));
 }
 
-/// What the update of luma and chroma have in common.
-template <typename Lanes>
-struct Change {
-  typename Lanes::Value learned;  ///< a mask: the value becomes the mean
-  typename Lanes::Value step;     ///< of the mean, if not
-  typename Lanes::Value variance;
-  typename Lanes::Value status;
-};
-
 /// `far`: from the mean. If both rates are 0, the variance stays.
 template <typename Lanes>
 constexpr typename Lanes::Value move_variance(const Rates& rates, typename Lanes::Value far,
@@ -235,71 +211,7 @@ constexpr typename Lanes::Value move_variance(const Rates& rates, typename Lanes
   return Lanes::min(Lanes::max(moved, Lanes::splat(kMinVariance)), Lanes::splat(kMaxVariance));
 }
 
-/// Whether counts may reach their end in a frame. `ghosts`: see Thresholds.
-constexpr bool counts_differing(const Rates& rates, bool ghosts) {
-  return rates.count != 0 || ghosts;
-}
-
-/// How long a pixel has differed.
-template <typename Lanes>
-struct Count {
-  typename Lanes::Value learned;  ///< a mask: the count has reached its end, and the value becomes the mean
-  typename Lanes::Value count;    ///< the status without kDiffered
-};
-
-template <typename Lanes>
-constexpr Count<Lanes> count_differing(const Rates& rates, typename Lanes::Value differs,
-                                       typename Lanes::Value status) {
-  const auto tick = Lanes::splat(rates.count);
-  const auto before = Lanes::without(status, Lanes::splat(kDiffered));
-  const auto now =
-      Lanes::select(differs, Lanes::add(before, tick), Lanes::subtract(before, Lanes::add(tick, tick)));
-  const auto learned = Lanes::at_least(now, Lanes::splat(kLearnedCount));
-  return {learned, Lanes::without(now, learned)};
-}
-
-/// In selective learning. `counts`: see counts_differing().
-template <typename Lanes>
-constexpr Change<Lanes> learn_selectively(const Rates& rates, bool counts, typename Lanes::Value far,
-                                          typename Lanes::Value differs, typename Lanes::Value variance,
-                                          typename Lanes::Value status) {
-  const auto differed = Lanes::splat(kDiffered);
-  const Count<Lanes> counted = counts ? count_differing<Lanes>(rates, differs, status)
-                                      : Count<Lanes>{Lanes::splat(0), Lanes::without(status, differed)};
-  return {counted.learned, Lanes::without(mean_step<Lanes>(rates, variance), differs),
-          Lanes::select(differs, variance, move_variance<Lanes>(rates, far, variance)),
-          Lanes::either(counted.count, Lanes::both(differs, differed))};
-}
-
-template <typename Lanes>
-constexpr Change<Lanes> learn(const Rates& rates, bool counts, typename Lanes::Value far,
-                              typename Lanes::Value differs, typename Lanes::Value variance,
-                              typename Lanes::Value status) {
-  if (rates.warm_up == 0) {
-    return learn_selectively<Lanes>(rates, counts, far, differs, variance, status);
-  }
-  return {Lanes::splat(0), Lanes::splat(rates.warm_up), move_variance<Lanes>(rates, far, variance),
-          Lanes::both(differs, Lanes::splat(kDiffered))};
-}
-
-template <typename Lanes>
-constexpr typename Lanes::Value learn_mean(const Change<Lanes>& change, typename Lanes::Value mean,
-                                           typename Lanes::Value value) {
-  return Lanes::select(change.learned, value, move<Lanes>(mean, value, change.step, change.step));
-}
-
-/// Luma. `old` is the state that classify() has read.
-template <typename Lanes>
-constexpr Pixel<Lanes> update(const Thresholds& thresholds, const Rates& rates, const Pixel<Lanes>& old,
-                              typename Lanes::Value value) {
-  const auto far = distance<Lanes>(value, old.mean);
-  const Change<Lanes> change =
-      learn<Lanes>(rates, counts_differing(rates, thresholds.ghosts), far,
-                   differs<Lanes>(thresholds, far, old.variance), old.variance, old.status);
-  return {learn_mean<Lanes>(change, old.mean, value), change.variance, change.status};
-}
-
-/// M of a pixel that does not differ, in selective learning.
+/// M of a pixel that does not differ.
 template <typename Lanes>
 constexpr typename Lanes::Value move_mean(const Rates& rates, typename Lanes::Value mean,
                                           typename Lanes::Value variance, typename Lanes::Value value) {
@@ -307,28 +219,68 @@ constexpr typename Lanes::Value move_mean(const Rates& rates, typename Lanes::Va
   return move<Lanes>(mean, value, step, step);
 }
 
-/// A chroma pixel's state: each field is a plane.
+/// Luma. `differs`: in luma or in chroma; such a pixel only notes that it did, and the rest of what it learns
+/// is judge()'s.
 template <typename Lanes>
-struct ChromaPixel {
-  typename Lanes::Value mean_u;
-  typename Lanes::Value mean_v;
-  typename Lanes::Value variance;
-  typename Lanes::Value status;
+constexpr Pixel<Lanes> update(const Rates& rates, const Pixel<Lanes>& old, typename Lanes::Value value,
+                              typename Lanes::Value differs) {
+  const auto seen = Lanes::without(old.status, Lanes::splat(kDiffered));
+  const auto far = distance<Lanes>(value, old.mean);
+  return {Lanes::select(differs, old.mean, move_mean<Lanes>(rates, old.mean, old.variance, value)),
+          Lanes::select(differs, old.variance, move_variance<Lanes>(rates, far, old.variance)),
+          Lanes::select(differs, Lanes::either(seen, Lanes::splat(kDiffered)),
+                        credit::rise<Lanes>(rates.credit, seen))};
+}
+
+/// What a pixel that differs learns of its candidate. `differs` and `pixel` as update() takes and returns
+/// them; the others stay as they are. `chroma_stays`: see ChromaClass.
+template <typename Lanes>
+constexpr void judge(const Rates& rates, typename Lanes::Value differs, typename Lanes::Value chroma_stays,
+                     typename Lanes::Value value, Pixel<Lanes>* pixel, Candidate<Lanes>* candidate) {
+  const auto zero = Lanes::splat(0);
+  const auto is_near = Lanes::at_least(Lanes::splat(kSame), distance<Lanes>(value, candidate->value));
+  const auto stays = Lanes::both(Lanes::both(is_near, chroma_stays), above<Lanes>(candidate->stay, zero));
+  const auto stay = Lanes::select(stays, credit::rise<Lanes>(rates.credit, candidate->stay), Lanes::splat(1));
+  const auto seen = Lanes::without(pixel->status, Lanes::splat(kDiffered));
+  const auto wins = Lanes::both(Lanes::both(differs, stays),
+                                Lanes::at_least(stay, credit::needed<Lanes>(rates.credit, seen)));
+  pixel->mean = Lanes::select(wins, value, pixel->mean);
+  pixel->status = Lanes::select(wins, Lanes::either(stay, Lanes::splat(kDiffered)), pixel->status);
+  candidate->value = Lanes::select(Lanes::without(differs, stays), value, candidate->value);
+  candidate->stay = Lanes::select(differs, Lanes::without(stay, wins), candidate->stay);
+}
+
+/// Masks of what a chroma pixel has to know of the first luma pixel that it belongs to, after judge().
+template <typename Lanes>
+struct Leader {
+  typename Lanes::Value differs;
+  typename Lanes::Value learns;  ///< its value became the mean
 };
 
 template <typename Lanes>
-constexpr ChromaPixel<Lanes> update_chroma(const Thresholds& thresholds, const Rates& rates,
-                                           const ChromaPixel<Lanes>& old, typename Lanes::Value u,
-                                           typename Lanes::Value v) {
-  const auto far = chroma_distance<Lanes>(u, v, old.mean_u, old.mean_v);
-  const auto differs = above<Lanes>(far, Lanes::add(old.variance, Lanes::splat(thresholds.chroma)));
-  const Change<Lanes> change =
-      learn<Lanes>(rates, counts_differing(rates, thresholds.ghosts), far, differs, old.variance, old.status);
-  return {learn_mean<Lanes>(change, old.mean_u, u), learn_mean<Lanes>(change, old.mean_v, v), change.variance,
-          change.status};
+constexpr Leader<Lanes> leader(typename Lanes::Value status, typename Lanes::Value stay) {
+  const auto differs = Lanes::at_least(status, Lanes::splat(kDiffered));
+  return {differs, Lanes::without(differs, above<Lanes>(stay, Lanes::splat(0)))};
 }
 
-/// The state of the first frame of a model.
+template <typename Lanes>
+constexpr ChromaPixel<Lanes> update_chroma(const Thresholds& thresholds, const Rates& rates,
+                                           const Leader<Lanes>& leader, const ChromaPixel<Lanes>& old,
+                                           typename Lanes::Value u, typename Lanes::Value v) {
+  const ChromaClass<Lanes> found = classify_chroma<Lanes>(thresholds, u, v, old);
+  const auto differs = Lanes::either(found.differs, leader.differs);
+  const auto is_new = Lanes::without(differs, found.stays);
+  const auto far = chroma_distance<Lanes>(u, v, old.mean_u, old.mean_v);
+  const auto mean = [&](typename Lanes::Value before, typename Lanes::Value value) {
+    const auto moved = Lanes::select(differs, before, move_mean<Lanes>(rates, before, old.variance, value));
+    return Lanes::select(leader.learns, value, moved);
+  };
+  return {mean(old.mean_u, u), mean(old.mean_v, v),
+          Lanes::select(differs, old.variance, move_variance<Lanes>(rates, far, old.variance)),
+          Lanes::select(is_new, u, old.candidate_u), Lanes::select(is_new, v, old.candidate_v)};
+}
+
+/// The state of the first frame of a model, which has no candidates.
 template <typename Lanes>
 constexpr Pixel<Lanes> initialize(typename Lanes::Value value) {
   return {value, Lanes::splat(kInitialVariance), Lanes::splat(0)};
@@ -366,7 +318,9 @@ constexpr Pixel<ByteLane> relearn(const Relearning& how, const Pixel<ByteLane>& 
   const bool is_large =
       how.keeps_objects && known < kClippedVariance && is_uncertain(is_kept, old.mean, relit, value);
   const uint32_t variance = is_large ? kClippedVariance : known;
-  return is_kept ? Pixel<ByteLane>{relit, variance, kDiffered} : Pixel<ByteLane>{value, variance, 0};
+  const uint32_t seen = how.keeps_objects ? old.status & ~kDiffered : 0;
+  return is_kept ? Pixel<ByteLane>{relit, variance, seen | kDiffered}
+                 : Pixel<ByteLane>{value, variance, seen};
 }
 
 /// Whether an object hides the chroma pixel x of a row of `width`, or the one beside it. `luma_status`: what
@@ -382,9 +336,9 @@ constexpr bool is_hidden(const uint8_t* luma_status, uint32_t x, uint32_t width,
 /// falls when the object has moved on.
 constexpr ChromaPixel<ByteLane> relearn_chroma(const Relearning& how, const ChromaPixel<ByteLane>& old,
                                                bool is_hidden, uint32_t u, uint32_t v) {
-  const bool is_kept = how.keeps_objects && (is_hidden || old.status >= kDiffered);
+  const bool is_kept = how.keeps_objects && is_hidden;
   const uint32_t variance = light::relight_variance(old.variance, how.margin, how.gain, kUnknownVariance);
-  return {u, v, is_kept && variance < kUnknownVariance ? kUnknownVariance : variance, 0};
+  return {u, v, is_kept && variance < kUnknownVariance ? kUnknownVariance : variance, u, v};
 }
 
 }  // namespace ccl::sigma_delta

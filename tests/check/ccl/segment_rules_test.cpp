@@ -82,31 +82,55 @@ TEST(LocalRuleTest, LargestSumsFit) {
   }
 }
 
-/// What an old model counts and weighs in a learning time is the same for slow and fast cameras.
-TEST(LearningRuleTest, TakesTheLearningTimeAtAnyFrameRate) {
+/// What an old mixture weighs in a learning time is the same for slow and fast cameras.
+TEST(LearningRuleTest, TheMixtureTakesTheLearningTimeAtAnyFrameRate) {
   for (const uint32_t learning_us : {20'000'000u, 600'000'000u, 2'000'000'000u}) {
     for (const uint32_t duration_us : {4'167u, 16'667u, 40'000u, 1'000'000u}) {
       MotionStep step;
+      step.model = BackgroundModel::kMixture;
       step.duration_us = duration_us;
       step.learning_us = learning_us;
-      ModelState sigma_delta{};
-      sigma_delta.is_begun = 1;
-      sigma_delta.age_us = kOldestUs;
-      ModelState mixture = sigma_delta;
-      uint32_t count = 0;
+      ModelState mixture{};
+      mixture.is_begun = 1;
+      mixture.age_us = kOldestUs;
       uint32_t weight = 0;
       for (uint32_t us = 0; us < learning_us; us += duration_us) {
-        step.model = BackgroundModel::kSigmaDelta;
-        decide(step, 1, &sigma_delta);
-        count += sigma_delta.sigma_delta.count;
-        step.model = BackgroundModel::kMixture;
         decide(step, 1, &mixture);
         weight += mixture.mixture.weight;
       }
-      EXPECT_NEAR(count, sigma_delta::kLearnedCount, 3) << learning_us << " " << duration_us;
       EXPECT_NEAR(weight, mixture::kLearnedWeight, mixture::kLeastRate) << learning_us << " " << duration_us;
     }
   }
+}
+
+/// A value of sigma-delta has been seen for a time when its code is that of the time. A code stands for times
+/// that differ by an eighth.
+TEST(CreditTest, CodesRiseWithTimeAtAnyFrameRate) {
+  for (const uint32_t seconds : {1u, 20u, 120u, 600u, 2000u}) {
+    for (const int64_t frame_ns : {4'166'667, 16'666'667, 40'000'000, 90'000'000, 1'000'000'000}) {
+      MotionClock clock;
+      const Motion motion{.learning_ms = seconds * 1000};
+      int64_t time = 0;
+      uint32_t code = 0;
+      credit::Rates rates = clock.next(motion, time, false).sigma_delta_rates.credit;
+      while (code < rates.most) {
+        time += frame_ns;
+        rates = clock.next(motion, time, false).sigma_delta_rates.credit;
+        code = credit::rise<ByteLane>(rates, code);
+        ASSERT_LE(code, credit::kMaxCode);
+      }
+      EXPECT_NEAR(static_cast<double>(time), seconds * 1e9, seconds * 1e9 / 6 + 1e9)
+          << seconds << " " << frame_ns;
+    }
+  }
+}
+
+TEST(CreditTest, AValueMustStayForAsLongAsTheBackgroundWasSeen) {
+  const credit::Rates rates{.most = 40};
+  EXPECT_EQ(credit::needed<ByteLane>(rates, 0), credit::kLeastCode);
+  EXPECT_EQ(credit::needed<ByteLane>(rates, 25), 25u);
+  EXPECT_EQ(credit::needed<ByteLane>(rates, 100), 40u) << "the learning time";
+  EXPECT_EQ(credit::needed<ByteLane>({.most = 3}, 100), 3u) << "a learning time under half a second";
 }
 
 /// A background that is not seen any more is forgotten after the same number of learning times.

@@ -69,15 +69,15 @@ Status Background::allocate_sigma_delta() {
   chroma_.shift_y = shape_.shift_y;
   chroma_.pitch = pitch_of(chroma_.width);
   const size_t chroma_bytes = shape_.has_chroma ? chroma_.pitch * chroma_.height : 0;
-  const size_t bytes = 3 * luma_bytes + 5 * chroma_bytes;
+  const size_t bytes = 5 * luma_bytes + 6 * chroma_bytes;
   CCL_RETURN_IF_ERROR(planes_.allocate(bytes));
   uint8_t* next = planes_.data();
-  for (uint8_t** plane : {&luma_.mean, &luma_.variance, &luma_.status}) {
+  for (uint8_t** plane : {&luma_.mean, &luma_.variance, &luma_.status, &luma_.candidate, &luma_.stay}) {
     *plane = std::exchange(next, next + luma_bytes);
   }
   if (shape_.has_chroma) {
-    for (uint8_t** plane :
-         {&chroma_.mean_u, &chroma_.mean_v, &chroma_.variance, &chroma_.status, &chroma_.classes}) {
+    for (uint8_t** plane : {&chroma_.mean_u, &chroma_.mean_v, &chroma_.variance, &chroma_.candidate_u,
+                            &chroma_.candidate_v, &chroma_.classes}) {
       *plane = std::exchange(next, next + chroma_bytes);
     }
   }

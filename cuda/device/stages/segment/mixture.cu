@@ -140,7 +140,7 @@ struct Forecast {
   __device__ void fulfil(const MotionStep& step, const Decision& decision) const {
     const uint32_t n_differ = __ldcg(&decision.model->n_differ);
     ModelState model = expected;
-    if (light_changed(step, decision.n_pixels, n_differ)) {
+    if (light_changed(step, before, decision.n_pixels, n_differ)) {
       model = before;
       decide(step, decision.n_pixels, /*has_light_changed=*/true, &model);
     }

@@ -98,7 +98,7 @@ __device__ bool has_light_changed(const LumaJob& job, const MotionStep& step, co
   if (is_leader()) {
     const uint32_t n_differ = barrier.wait(arrival.phase);
     shared->n_differ = n_differ;
-    shared->has_changed = light_changed(step, job.decision.n_pixels, n_differ);
+    shared->has_changed = light_changed(step, shared->before, job.decision.n_pixels, n_differ);
     if (blockIdx.x == 0) {
       totals->n_differ = n_differ;
     }
@@ -179,6 +179,10 @@ __device__ void store(const LumaJob& job, const Place& place, const Learned& lea
   if (learned.has_status) {
     store_state(planes.status, planes.pitch, place.x, place.y, learned.status);
   }
+  if (learned.has_candidate) {
+    store_state(planes.candidate, planes.pitch, place.x, place.y, learned.candidate);
+    store_state(planes.stay, planes.pitch, place.x, place.y, learned.stay);
+  }
 }
 
 /// The vectors of a thread: from `first` on, each `stride` after the one before it, up to `last`.
@@ -222,24 +226,22 @@ __device__ void compare_light(const LumaJob& job, const Share& share, Shared* sh
   judge_misfits(job, n_misfits, shared);
 }
 
-/// Learns a vector of a frame without foreground.
-__device__ Learned learn_otherwise(const LumaJob& job, const ModelState& model,
-                                   const sigma_delta::Relearning& relearning, const PixelVector& v) {
+/// A vector with which the model begins, or begins again.
+__device__ Learned begin(const ModelState& model, const sigma_delta::Relearning& relearning,
+                         const PixelVector& v) {
+  const uint4 zero{};
   if (model.learning == Learning::kRelearn) {
     const PixelVector relearned = relearn_vector(relearning, v);
-    return {relearned.mean, relearned.variance, relearned.status, true, true, true};
+    return {relearned.mean, relearned.variance, relearned.status, zero, zero, true, true, true, false};
   }
-  return learn_vector(v, [&](const sigma_delta::Pixel<Lanes>& old, uint32_t value) {
-    return model.learning == Learning::kInitialize
-               ? sigma_delta::initialize<Lanes>(value)
-               : sigma_delta::update<Lanes>(job.thresholds, model.sigma_delta, old, value);
-  });
+  constexpr uint32_t kVariance = sigma_delta::kInitialVariance * kOneInEachByte;
+  const uint4 variance = make_uint4(kVariance, kVariance, kVariance, kVariance);
+  return {v.pixels, variance, zero, v.pixels, zero, true, true, true, true};
 }
 
-/// Learns a frame without foreground: the model begins, or begins again, or warms up. A function of its own,
+/// Learns a frame with which the model begins, or begins again: it has no foreground. A function of its own,
 /// because it is rare. All threads must call it.
-__device__ __noinline__ void learn_without_foreground(const LumaJob& job, const MotionStep& step, Share share,
-                                                      Shared* shared) {
+__device__ __noinline__ void begin(const LumaJob& job, const MotionStep& step, Share share, Shared* shared) {
   if (shared->has_changed && threadIdx.x == 0) {
     shared->changed = shared->before;
     shared->changed.n_differ = 0;
@@ -258,7 +260,7 @@ __device__ __noinline__ void learn_without_foreground(const LumaJob& job, const 
   for_each_vector(job, share, [&](uint32_t, const Place& place, uint32_t in_frame) {
     store_bits(job, place, 0);
     if (in_frame > 0) {
-      store(job, place, learn_otherwise(job, model, relearning, load(job, place)));
+      store(job, place, begin(model, relearning, load(job, place)));
     }
   });
   finish(job, &model, *shared);
@@ -291,37 +293,46 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
         v = load(job, place);
       }
       differing = find_differing(job.thresholds, v);
-      const FoundBits found = classify<kHasChroma>(job, place, differing, &v);
+      const FoundBits found = classify<kHasChroma>(job, place, v, &differing);
       foreground = found.foreground;
       n_differ += __popc(found.differs);
     }
     share.last = index;
     if (n_vectors - index > share.stride) {
       store_bits(job, place, foreground);
-      if (job.thresholds.ghosts && place.x < job.frame.width) {
-        store_state(job.planes.status, job.planes.pitch, place.x, place.y, v.status);
-      }
     }
   }
 
   Learned learned;
   const sigma_delta::Rates& rates = shared.expected.sigma_delta;
-  const bool has_changed = has_light_changed(job, step, arrival, n_differ, &shared,
-                                             [&] { learned = learn_selectively(job, rates, differing, v); });
-  if (has_changed || !shared.expected.has_foreground()) {
-    learn_without_foreground(job, step, share, &shared);
+  const bool has_changed = has_light_changed(job, step, arrival, n_differ, &shared, [&] {
+    if (share.last != kNone) {
+      learned = learn<kHasChroma>(job, place_of(job, share.last), rates, differing, v);
+    }
+  });
+  if (has_changed || shared.expected.learning == Learning::kInitialize) {
+    begin(job, step, share, &shared);
     return;
   }
+  const bool is_warming_up = !shared.expected.has_foreground();
   for_each_vector(job, share, [&](uint32_t index, const Place& place, uint32_t in_frame) {
-    if (index == share.last) {
+    if (is_warming_up) {
+      store_bits(job, place, 0);
+    } else if (index == share.last) {
       store_bits(job, place, foreground);
-    } else if (in_frame > 0) {
+    }
+    if (in_frame == 0) {
+      return;
+    }
+    if (index != share.last) {
       v = load(job, place);
-      learned = learn_selectively(job, rates, find_differing(job.thresholds, v), v);
+      differing = find_differing(job.thresholds, v);
+      if constexpr (kHasChroma) {
+        add_chroma(load_chroma_classes(job.chroma_planes, job.chroma, place.x, place.y), &differing);
+      }
+      learned = learn<kHasChroma>(job, place, rates, differing, v);
     }
-    if (in_frame > 0) {
-      store(job, place, learned);
-    }
+    store(job, place, learned);
   });
   finish(job, &shared.expected, shared);
 }

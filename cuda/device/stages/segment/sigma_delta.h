@@ -20,6 +20,8 @@ struct SigmaDeltaPlanes {
   uint8_t* mean;
   uint8_t* variance;
   uint8_t* status;
+  uint8_t* candidate;
+  uint8_t* stay;
   size_t pitch;
 };
 
@@ -28,7 +30,8 @@ struct SigmaDeltaChromaPlanes {
   uint8_t* mean_u;
   uint8_t* mean_v;
   uint8_t* variance;
-  uint8_t* status;
+  uint8_t* candidate_u;
+  uint8_t* candidate_v;
   uint8_t* classes;  ///< of this frame
   size_t pitch;
   uint32_t width;

@@ -29,33 +29,25 @@ __device__ void store_quad(uint8_t* plane, size_t pitch, uint32_t x, uint32_t y,
   *reinterpret_cast<uint32_t*>(plane + y * pitch + x) = quad.word();
 }
 
-/// Of four pixels from column x on, the values at a distance of dx columns. Outside the plane both are copies
-/// of the nearest ones, so that what is behind the last pixel of a row stays a copy of it.
-__device__ Quad load_beside(const uint8_t* row, uint32_t width, uint32_t x, int dx) {
-  const int last = static_cast<int>(width) - 1;
-  uint32_t word = 0;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const int at = min(static_cast<int>(x) + i, last);
-    word |= uint32_t{row[min(max(at + dx, 0), last)]} << i * 8;
+/// Four bytes of a luma plane: of the first pixels that chroma pixels belong to. Behind the last chroma pixel
+/// of a row are copies of it, so there the leader is that of the last one.
+__device__ Quad load_leaders(const uint8_t* plane, size_t pitch, const SigmaDeltaChromaPlanes& planes,
+                             uint32_t x, uint32_t y) {
+  const uint8_t* row = plane + size_t{y << planes.shift_y} * pitch + (x << planes.shift_x);
+  uint32_t word;
+  if (planes.shift_x == 0) {
+    word = *reinterpret_cast<const uint32_t*>(row);
+  } else {
+    const uint2 pairs = *reinterpret_cast<const uint2*>(row);
+    word = __byte_perm(pairs.x, pairs.y, 0x6420);
+  }
+  if (x + 4 > planes.width) {
+    const uint32_t last = planes.width - 1 - x;
+    const uint32_t copies = (word >> last * 8 & 0xff) * kOneInEachByte;
+    const uint32_t before = (1u << last * 8) - 1;
+    word = (word & before) | (copies & ~before);
   }
   return Quad::of(word);
-}
-
-__device__ FarFromAround distances_around(const uint8_t* means, const SigmaDeltaChromaPlanes& planes,
-                                          uint32_t x, uint32_t y, const Quad& value) {
-  FarFromAround far;
-  const uint32_t rows[3] = {y > 0 ? y - 1 : 0, y, min(y + 1, planes.height - 1)};
-  uint32_t n = 0;
-#pragma unroll
-  for (int i = 0; i < 9; ++i) {
-    if (i != 4) {
-      const Quad mean = load_beside(means + rows[i / 3] * planes.pitch, planes.width, x, i % 3 - 1);
-      far.even[n] = distance<Lanes>(value.even, mean.even);
-      far.odd[n++] = distance<Lanes>(value.odd, mean.odd);
-    }
-  }
-  return far;
 }
 
 /// Four pixels of the frame's chroma, and their state.
@@ -67,13 +59,14 @@ struct ChromaQuad {
   Quad mean_u;
   Quad mean_v;
   Quad variance;
-  Quad status;
+  Quad candidate_u;
+  Quad candidate_v;
 
   __device__ sigma_delta::ChromaPixel<Lanes> even() const {
-    return {mean_u.even, mean_v.even, variance.even, status.even};
+    return {mean_u.even, mean_v.even, variance.even, candidate_u.even, candidate_v.even};
   }
   __device__ sigma_delta::ChromaPixel<Lanes> odd() const {
-    return {mean_u.odd, mean_v.odd, variance.odd, status.odd};
+    return {mean_u.odd, mean_v.odd, variance.odd, candidate_u.odd, candidate_v.odd};
   }
 };
 
@@ -95,31 +88,9 @@ __device__ bool load_quad_of_thread(const Chroma& chroma, const SigmaDeltaChroma
            load(planes.mean_u),
            load(planes.mean_v),
            load(planes.variance),
-           load(planes.status)};
+           load(planes.candidate_u),
+           load(planes.candidate_v)};
   return true;
-}
-
-/// The larger distance of U and V.
-__device__ FarFromAround distances_around(const SigmaDeltaChromaPlanes& planes, uint32_t x, uint32_t y,
-                                          const Quad& u, const Quad& v) {
-  FarFromAround far = distances_around(planes.mean_u, planes, x, y, u);
-  const FarFromAround far_v = distances_around(planes.mean_v, planes, x, y, v);
-#pragma unroll
-  for (uint32_t i = 0; i < 8; ++i) {
-    far.even[i] = Lanes::max(far.even[i], far_v.even[i]);
-    far.odd[i] = Lanes::max(far.odd[i], far_v.odd[i]);
-  }
-  return far;
-}
-
-/// Only in few frames: not inlined, so that the others need no registers for it.
-__device__ __noinline__ void mark_ghosts(ChromaQuad quad, Quad differs, SigmaDeltaChromaPlanes planes,
-                                         uint32_t threshold) {
-  const FarFromAround far = distances_around(planes, quad.x, quad.y, quad.u, quad.v);
-  const FarFromAround edge = distances_around(planes, quad.x, quad.y, quad.mean_u, quad.mean_v);
-  store_quad(planes.status, planes.pitch, quad.x, quad.y,
-             {sigma_delta::mark_ghost<Lanes>(threshold, differs.even, far.even, edge.even, quad.status.even),
-              sigma_delta::mark_ghost<Lanes>(threshold, differs.odd, far.odd, edge.odd, quad.status.odd)});
 }
 
 /// A thread for each four chroma pixels.
@@ -129,27 +100,13 @@ __global__ void __launch_bounds__(kThreads)
   if (!load_quad_of_thread(chroma, planes, &quad)) {
     return;
   }
-  const auto even = sigma_delta::classify_chroma<Lanes>(
-      thresholds, quad.u.even, quad.v.even, quad.mean_u.even, quad.mean_v.even, quad.variance.even);
-  const auto odd = sigma_delta::classify_chroma<Lanes>(thresholds, quad.u.odd, quad.v.odd, quad.mean_u.odd,
-                                                       quad.mean_v.odd, quad.variance.odd);
+  const auto even = sigma_delta::classify_chroma<Lanes>(thresholds, quad.u.even, quad.v.even, quad.even());
+  const auto odd = sigma_delta::classify_chroma<Lanes>(thresholds, quad.u.odd, quad.v.odd, quad.odd());
   const auto classes = [](const sigma_delta::ChromaClass<Lanes>& found) {
-    return (found.differs & Lanes::splat(kDiffers)) | (found.fits_shadow & Lanes::splat(kFitsShadow));
+    return (found.differs & Lanes::splat(kDiffers)) | (found.fits_shadow & Lanes::splat(kFitsShadow)) |
+           (found.stays & Lanes::splat(kStays));
   };
   store_quad(planes.classes, planes.pitch, quad.x, quad.y, {classes(even), classes(odd)});
-  if (thresholds.ghosts && (even.differs | odd.differs) != 0) {
-    mark_ghosts(quad, {even.differs, odd.differs}, planes, thresholds.chroma);
-  }
-}
-
-__device__ sigma_delta::ChromaPixel<Lanes> learn(const ModelState& model,
-                                                 const sigma_delta::Thresholds& thresholds,
-                                                 const sigma_delta::ChromaPixel<Lanes>& old, uint32_t u,
-                                                 uint32_t v) {
-  if (model.learning == Learning::kInitialize) {
-    return {u, v, Lanes::splat(sigma_delta::kInitialVariance), Lanes::splat(0)};
-  }
-  return sigma_delta::update_chroma<Lanes>(thresholds, model.sigma_delta, old, u, v);
 }
 
 /// A frame in which the light changed.
@@ -164,7 +121,9 @@ __device__ __noinline__ void relearn_chroma(sigma_delta::Relearning how, ChromaQ
     const auto byte = [i](const Quad& of) { return of.word() >> i * 8 & 0xff; };
     const uint32_t x = min(quad.x + i, planes.width - 1);
     const auto pixel = sigma_delta::relearn_chroma(
-        how, {byte(quad.mean_u), byte(quad.mean_v), byte(quad.variance), byte(quad.status)},
+        how,
+        {byte(quad.mean_u), byte(quad.mean_v), byte(quad.variance), byte(quad.candidate_u),
+         byte(quad.candidate_v)},
         sigma_delta::is_hidden(luma_status, x, planes.width, planes.shift_x), byte(quad.u), byte(quad.v));
     mean_u |= pixel.mean_u << i * 8;
     mean_v |= pixel.mean_v << i * 8;
@@ -173,7 +132,8 @@ __device__ __noinline__ void relearn_chroma(sigma_delta::Relearning how, ChromaQ
   store_quad(planes.mean_u, planes.pitch, quad.x, quad.y, Quad::of(mean_u));
   store_quad(planes.mean_v, planes.pitch, quad.x, quad.y, Quad::of(mean_v));
   store_quad(planes.variance, planes.pitch, quad.x, quad.y, Quad::of(variance));
-  store_quad(planes.status, planes.pitch, quad.x, quad.y, Quad::of(0));
+  store_quad(planes.candidate_u, planes.pitch, quad.x, quad.y, quad.u);
+  store_quad(planes.candidate_v, planes.pitch, quad.x, quad.y, quad.v);
 }
 
 /// A thread for each four chroma pixels.
@@ -188,15 +148,31 @@ __global__ void __launch_bounds__(kThreads)
     relearn_chroma(relearning_of_chroma(thresholds, *model), quad, planes, luma);
     return;
   }
-  const auto even = learn(*model, thresholds, quad.even(), quad.u.even, quad.v.even);
-  const auto odd = learn(*model, thresholds, quad.odd(), quad.u.odd, quad.v.odd);
+  sigma_delta::ChromaPixel<Lanes> even;
+  sigma_delta::ChromaPixel<Lanes> odd;
+  if (model->learning == Learning::kInitialize) {
+    const uint32_t variance = Lanes::splat(sigma_delta::kInitialVariance);
+    even = {quad.u.even, quad.v.even, variance, quad.u.even, quad.v.even};
+    odd = {quad.u.odd, quad.v.odd, variance, quad.u.odd, quad.v.odd};
+  } else {
+    const Quad status = load_leaders(luma.status, luma.pitch, planes, quad.x, quad.y);
+    const Quad stay = load_leaders(luma.stay, luma.pitch, planes, quad.x, quad.y);
+    const auto learn = [&](uint32_t status_of, uint32_t stay_of, const sigma_delta::ChromaPixel<Lanes>& old,
+                           uint32_t u, uint32_t v) {
+      return sigma_delta::update_chroma<Lanes>(thresholds, model->sigma_delta,
+                                               sigma_delta::leader<Lanes>(status_of, stay_of), old, u, v);
+    };
+    even = learn(status.even, stay.even, quad.even(), quad.u.even, quad.v.even);
+    odd = learn(status.odd, stay.odd, quad.odd(), quad.u.odd, quad.v.odd);
+  }
   const auto store = [&](uint8_t* plane, uint32_t of_even, uint32_t of_odd) {
     store_quad(plane, planes.pitch, quad.x, quad.y, {of_even, of_odd});
   };
   store(planes.mean_u, even.mean_u, odd.mean_u);
   store(planes.mean_v, even.mean_v, odd.mean_v);
   store(planes.variance, even.variance, odd.variance);
-  store(planes.status, even.status, odd.status);
+  store(planes.candidate_u, even.candidate_u, odd.candidate_u);
+  store(planes.candidate_v, even.candidate_v, odd.candidate_v);
 }
 
 uint32_t blocks_of(const SigmaDeltaChromaPlanes& planes) {

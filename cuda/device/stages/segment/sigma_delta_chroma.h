@@ -11,7 +11,7 @@
 
 namespace ccl::device::segment {
 
-/// Enqueues the classification, and the search for ghosts.
+/// Enqueues the classification.
 Status enqueue_chroma_classes(const Chroma& chroma, const SigmaDeltaChromaPlanes& planes,
                               const sigma_delta::Thresholds& thresholds, cudaStream_t stream);
 

@@ -68,43 +68,11 @@ __device__ inline uint4 find_differing(const sigma_delta::Thresholds& thresholds
   return masks;
 }
 
-/// The status of a vector, with its ghosts marked. `differing`: find_differing(). Only in few frames: not
-/// inlined, and it loads the means around again, so that the others need no registers for it.
-template <bool kHasChroma>
-__device__ __noinline__ static uint4 mark_ghosts(const LumaJob& job, Place place, uint4 differing,
-                                                 PixelVector v) {
-  const uint32_t threshold = job.thresholds.luma;
+/// Masks of the pixels whose luma stands out. `differing`: find_differing().
+__device__ inline uint4 look_around(const LumaJob& job, const Place& place, const uint4& differing,
+                                    const PixelVector& v) {
   const MeansAround means =
       load_means(job.planes, job.frame.width, job.frame.height, place.x, place.y, v.mean);
-  ChromaMasks masks{};
-  if constexpr (kHasChroma) {
-    masks = load_chroma_classes(job.chroma_planes, job.chroma, place.x, place.y);
-  }
-#pragma unroll
-  for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const FarFromAround far = distances_around(means, i, quad_of(v.pixels, i));
-    const FarFromAround edge = distances_around(means, i, quad_of(v.mean, i));
-    const Quad luma = quad_of(differing, i);
-    const Quad differs = {Lanes::without(luma.even, masks.differs[i].even),
-                          Lanes::without(luma.odd, masks.differs[i].odd)};
-    const Quad status = quad_of(v.status, i);
-    set_word(v.status, i,
-             Quad{sigma_delta::mark_ghost<Lanes>(threshold, differs.even, far.even, edge.even, status.even),
-                  sigma_delta::mark_ghost<Lanes>(threshold, differs.odd, far.odd, edge.odd, status.odd)}
-                 .word());
-  }
-  if (place.x + kVectorPixels > job.frame.width) {
-    pad_vector(v.status, job.frame.width - place.x);
-  }
-  return v.status;
-}
-
-/// Masks of the pixels whose luma stands out. Marks ghosts. `differing`: find_differing().
-template <bool kHasChroma>
-__device__ inline uint4 look_around(const LumaJob& job, const Place& place, const uint4& differing,
-                                    PixelVector* v) {
-  const MeansAround means =
-      load_means(job.planes, job.frame.width, job.frame.height, place.x, place.y, v->mean);
   Quad low[kVectorWords];
   Quad high[kVectorWords];
   find_extremes<true>(means, low);
@@ -112,7 +80,7 @@ __device__ inline uint4 look_around(const LumaJob& job, const Place& place, cons
   uint4 masks;
 #pragma unroll
   for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const Quad value = quad_of(v->pixels, i);
+    const Quad value = quad_of(v.pixels, i);
     const Quad differs = quad_of(differing, i);
     const auto stands_out = [&](uint32_t mask, uint32_t value_of, uint32_t low_of, uint32_t high_of) {
       return sigma_delta::stands_out<Lanes>(job.thresholds, mask, value_of,
@@ -123,9 +91,6 @@ __device__ inline uint4 look_around(const LumaJob& job, const Place& place, cons
                   stands_out(differs.odd, value.odd, low[i].odd, high[i].odd)}
                  .word());
   }
-  if (job.thresholds.ghosts) {
-    v->status = mark_ghosts<kHasChroma>(job, place, differing, *v);
-  }
   return masks;
 }
 
@@ -134,33 +99,45 @@ struct FoundBits {
   uint32_t foreground;
 };
 
-/// `differing`: find_differing().
+/// Adds the pixels that differ in chroma.
+__device__ inline void add_chroma(const ChromaClasses& chroma, uint4* differing) {
+#pragma unroll
+  for (uint32_t i = 0; i < kVectorWords; ++i) {
+    set_word(*differing, i, word_of(*differing, i) | chroma.mask(i, kDiffers).word());
+  }
+}
+
+/// `differing`: find_differing(); the pixels that differ in chroma are added to it.
 template <bool kHasChroma>
-__device__ FoundBits classify(const LumaJob& job, const Place& place, const uint4& differing,
-                              PixelVector* v) {
-  const uint4 luma = is_zero(differing) ? differing : look_around<kHasChroma>(job, place, differing, v);
+__device__ FoundBits classify(const LumaJob& job, const Place& place, const PixelVector& v,
+                              uint4* differing) {
+  const uint4 luma = is_zero(*differing) ? *differing : look_around(job, place, *differing, v);
   const uint32_t in_frame = bits_in_frame(place.x, job.frame.width);
   if constexpr (!kHasChroma) {
     const uint32_t bits = gather_bits(luma) & in_frame;
     return {bits, bits};
   }
-  const ChromaMasks masks = load_chroma_classes(job.chroma_planes, job.chroma, place.x, place.y);
+  const ChromaClasses chroma = load_chroma_classes(job.chroma_planes, job.chroma, place.x, place.y);
   uint4 differs;
   uint4 foreground;
 #pragma unroll
   for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const Quad value = quad_of(v->pixels, i);
-    const Quad mean = quad_of(v->mean, i);
+    const Quad value = quad_of(v.pixels, i);
+    const Quad mean = quad_of(v.mean, i);
     const Quad stands_out = quad_of(luma, i);
-    const auto even = sigma_delta::classify<Lanes>(
-        job.thresholds, stands_out.even, value.even, mean.even,
-        sigma_delta::ChromaClass<Lanes>{masks.differs[i].even, masks.fits_shadow[i].even});
-    const auto odd = sigma_delta::classify<Lanes>(
-        job.thresholds, stands_out.odd, value.odd, mean.odd,
-        sigma_delta::ChromaClass<Lanes>{masks.differs[i].odd, masks.fits_shadow[i].odd});
+    const Quad chroma_differs = chroma.mask(i, kDiffers);
+    const Quad fits_shadow = chroma.mask(i, kFitsShadow);
+    const auto classify = [&](uint32_t out, uint32_t value_of, uint32_t mean_of, uint32_t of_chroma,
+                              uint32_t fits) {
+      return sigma_delta::classify<Lanes>(job.thresholds, out, value_of, mean_of,
+                                          sigma_delta::ChromaClass<Lanes>{of_chroma, fits, 0});
+    };
+    const auto even = classify(stands_out.even, value.even, mean.even, chroma_differs.even, fits_shadow.even);
+    const auto odd = classify(stands_out.odd, value.odd, mean.odd, chroma_differs.odd, fits_shadow.odd);
     set_word(differs, i, Quad{even.differs, odd.differs}.word());
     set_word(foreground, i, Quad{even.foreground, odd.foreground}.word());
   }
+  add_chroma(chroma, differing);
   return {gather_bits(differs) & in_frame, gather_bits(foreground) & in_frame};
 }
 

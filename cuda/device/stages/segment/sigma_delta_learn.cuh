@@ -14,30 +14,13 @@ struct Learned {
   uint4 mean;
   uint4 variance;
   uint4 status;
+  uint4 candidate;
+  uint4 stay;
   bool has_mean;
   bool has_variance;
   bool has_status;
+  bool has_candidate;
 };
-
-/// Applies learn(old, value) to all pixels, two at a time.
-template <typename Learn>
-__device__ Learned learn_vector(const PixelVector& v, Learn learn) {
-  Learned learned;
-#pragma unroll
-  for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const Quad value = quad_of(v.pixels, i);
-    const Quad mean = quad_of(v.mean, i);
-    const Quad variance = quad_of(v.variance, i);
-    const Quad status = quad_of(v.status, i);
-    const sigma_delta::Pixel<Lanes> even = learn({mean.even, variance.even, status.even}, value.even);
-    const sigma_delta::Pixel<Lanes> odd = learn({mean.odd, variance.odd, status.odd}, value.odd);
-    set_word(learned.mean, i, Quad{even.mean, odd.mean}.word());
-    set_word(learned.variance, i, Quad{even.variance, odd.variance}.word());
-    set_word(learned.status, i, Quad{even.status, odd.status}.word());
-  }
-  learned.has_mean = learned.has_variance = learned.has_status = true;
-  return learned;
-}
 
 /// Applies next(even or odd values of four pixels) to all words of a vector.
 template <typename Next>
@@ -80,38 +63,70 @@ __device__ inline bool has_mean_step(const sigma_delta::Rates& rates, const uint
   return (any & kHighestBits) != 0;
 }
 
-/// Notes which pixels differ, and which of them did so for long: these are learnt. `learned`: the rest of
-/// what the vector learns.
-__device__ inline void count_differing(const sigma_delta::Rates& rates, bool counts, const uint4& differing,
-                                       const PixelVector& v, Learned* learned) {
-  learned->has_status = true;
+/// The status of a vector: what was seen of the means, and which pixels differ. Four codes rise at a time: a
+/// sum with 128 − limit has the highest bit where the code is not below the limit.
+__device__ inline uint4 note_differing(const credit::Rates& rates, const uint4& differing,
+                                       const uint4& status) {
+  static_assert(credit::kMaxCode == 127 && sigma_delta::kDiffered == 128);
+  uint4 noted;
 #pragma unroll
   for (uint32_t i = 0; i < kVectorWords; ++i) {
-    uint32_t count = word_of(v.status, i) & ~kHighestBits;
-    if (counts) {
-      const Quad differs = quad_of(differing, i);
-      const Quad status = quad_of(v.status, i);
-      const auto even = sigma_delta::count_differing<Lanes>(rates, differs.even, status.even);
-      const auto odd = sigma_delta::count_differing<Lanes>(rates, differs.odd, status.odd);
-      count = Quad{even.count, odd.count}.word();
-      const uint32_t mask = Quad{even.learned, odd.learned}.word();
-      const uint32_t mean = learned->has_mean ? word_of(learned->mean, i) : word_of(v.mean, i);
-      set_word(learned->mean, i, select_bytes(mask, word_of(v.pixels, i), mean));
+    const uint32_t seen = word_of(status, i) & ~kHighestBits;
+    uint32_t risen = seen;
+    for (uint32_t k = 0; k < credit::kMostTicks && rates.below[k] > 0; ++k) {
+      risen += ~(seen + (128u - rates.below[k]) * kOneInEachByte) >> 7 & kOneInEachByte;
     }
-    set_word(learned->status, i, count | (word_of(differing, i) & kHighestBits));
+    set_word(noted, i, select_bytes(word_of(differing, i), seen | kHighestBits, risen));
   }
-  learned->has_mean = learned->has_mean || counts;
+  return noted;
 }
 
-/// Learns a vector in selective learning: sigma_delta::learn_selectively(), without the parts that leave it
-/// as it is. These are most of them in most frames. `differing`: find_differing().
-__device__ inline Learned learn_selectively(const LumaJob& job, const sigma_delta::Rates& rates,
-                                            const uint4& differing, const PixelVector& v) {
-  static_assert(sigma_delta::kDiffered == 128);
+/// Pixels that differ, with their candidates: sigma_delta::judge(). Only in vectors that have such pixels:
+/// not inlined, so that the others need no registers for it. `mean` and `status` as they are without it.
+template <bool kHasChroma>
+__device__ __noinline__ static Learned judge(const LumaJob& job, Place place, credit::Rates rates,
+                                             uint4 differing, uint4 pixels, Learned learned) {
+  ChromaClasses chroma{};
+  if constexpr (kHasChroma) {
+    chroma = load_chroma_classes(job.chroma_planes, job.chroma, place.x, place.y);
+  }
+  learned.candidate = load_state(job.planes.candidate, job.planes.pitch, place.x, place.y);
+  learned.stay = load_state(job.planes.stay, job.planes.pitch, place.x, place.y);
+  learned.has_mean = learned.has_status = learned.has_candidate = true;
+  const sigma_delta::Rates of_frame{.credit = rates};
+#pragma unroll
+  for (uint32_t i = 0; i < kVectorWords; ++i) {
+    const Quad differs = quad_of(differing, i);
+    const Quad stays = kHasChroma ? chroma.mask(i, kStays) : Quad{Lanes::kBytes, Lanes::kBytes};
+    const Quad value = quad_of(pixels, i);
+    const Quad mean = quad_of(learned.mean, i);
+    const Quad status = quad_of(learned.status, i);
+    const Quad candidate = quad_of(learned.candidate, i);
+    const Quad stay = quad_of(learned.stay, i);
+    sigma_delta::Pixel<Lanes> even{mean.even, 0, status.even};
+    sigma_delta::Pixel<Lanes> odd{mean.odd, 0, status.odd};
+    sigma_delta::Candidate<Lanes> candidate_even{candidate.even, stay.even};
+    sigma_delta::Candidate<Lanes> candidate_odd{candidate.odd, stay.odd};
+    sigma_delta::judge<Lanes>(of_frame, differs.even, stays.even, value.even, &even, &candidate_even);
+    sigma_delta::judge<Lanes>(of_frame, differs.odd, stays.odd, value.odd, &odd, &candidate_odd);
+    set_word(learned.mean, i, Quad{even.mean, odd.mean}.word());
+    set_word(learned.status, i, Quad{even.status, odd.status}.word());
+    set_word(learned.candidate, i, Quad{candidate_even.value, candidate_odd.value}.word());
+    set_word(learned.stay, i, Quad{candidate_even.stay, candidate_odd.stay}.word());
+  }
+  return learned;
+}
+
+/// Learns a vector: sigma_delta::update() and judge(), without the parts that leave it as it is. These are
+/// most of them in most frames. `differing`: masks of the pixels that differ in luma or chroma.
+template <bool kHasChroma>
+__device__ inline Learned learn(const LumaJob& job, const Place& place, const sigma_delta::Rates& rates,
+                                const uint4& differing, const PixelVector& v) {
   Learned learned;
   learned.has_mean = has_mean_step(rates, v.variance);
   learned.has_variance = rates.up != 0 || rates.down != 0;
-  learned.has_status = false;
+  learned.has_candidate = false;
+  learned.mean = v.mean;
   if (learned.has_mean) {
     const uint4 moved = for_each_half(v, [&](uint32_t value, uint32_t mean, uint32_t variance) {
       return sigma_delta::move_mean<Lanes>(rates, mean, variance, value);
@@ -124,11 +139,10 @@ __device__ inline Learned learn_selectively(const LumaJob& job, const sigma_delt
     });
     learned.variance = unless(differing, v.variance, moved);
   }
-  if (!is_zero(differing) || !is_zero(v.status)) {
-    const bool counts = sigma_delta::counts_differing(rates, job.thresholds.ghosts);
-    count_differing(rates, counts, differing, v, &learned);
-  }
-  return learned;
+  learned.status = note_differing(rates.credit, differing, v.status);
+  learned.has_status = !is_equal(learned.status, v.status);
+  return is_zero(differing) ? learned
+                            : judge<kHasChroma>(job, place, rates.credit, differing, v.pixels, learned);
 }
 
 }  // namespace ccl::device::segment

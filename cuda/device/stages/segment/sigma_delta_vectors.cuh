@@ -15,6 +15,7 @@ using Lanes = HalfLanes;
 /// Classes of chroma pixels.
 inline constexpr uint32_t kDiffers = 1;
 inline constexpr uint32_t kFitsShadow = 2;
+inline constexpr uint32_t kStays = 4;
 
 inline constexpr uint32_t kOneInEachByte = 0x01010101;
 inline constexpr uint32_t kHighestBits = 0x80808080;
@@ -38,6 +39,10 @@ __device__ inline void set_word(uint4& vector, uint32_t i, uint32_t word) {
 
 __device__ inline bool is_zero(const uint4& vector) {
   return (vector.x | vector.y | vector.z | vector.w) == 0;
+}
+
+__device__ inline bool is_equal(const uint4& a, const uint4& b) {
+  return ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z) | (a.w ^ b.w)) == 0;
 }
 
 __device__ inline Quad quad_of(const uint4& vector, uint32_t i) {
@@ -66,16 +71,6 @@ struct MeansAround {
   uint4 vector[3];
   uint32_t before[3];
   uint32_t after[3];
-
-  /// The means to the left of four pixels.
-  __device__ Quad beside_left(uint32_t row, uint32_t i) const {
-    const uint32_t previous = i > 0 ? word_of(vector[row], i - 1) : before[row] << 24;
-    return Quad::of(__funnelshift_l(previous, word_of(vector[row], i), 8));
-  }
-  __device__ Quad beside_right(uint32_t row, uint32_t i) const {
-    const uint32_t next = i + 1 < kVectorWords ? word_of(vector[row], i + 1) : after[row];
-    return Quad::of(__funnelshift_r(word_of(vector[row], i), next, 8));
-  }
 };
 
 /// `here`: the means of the vector itself.
@@ -119,56 +114,28 @@ __device__ inline void find_extremes(const MeansAround& means, Quad* extremes) {
   }
 }
 
-/// The distances of four values from the 8 means around each of them.
-struct FarFromAround {
-  uint32_t even[8];
-  uint32_t odd[8];
-};
+/// The classes of the chroma of sixteen pixels.
+struct ChromaClasses {
+  uint4 bytes;
 
-__device__ inline FarFromAround distances_around(const MeansAround& means, uint32_t i, const Quad& value) {
-  FarFromAround far;
-  uint32_t n = 0;
-  const auto add = [&](const Quad& mean) {
-    far.even[n] = distance<Lanes>(value.even, mean.even);
-    far.odd[n++] = distance<Lanes>(value.odd, mean.odd);
-  };
-#pragma unroll
-  for (uint32_t row = 0; row < 3; ++row) {
-    add(means.beside_left(row, i));
-    if (row != 1) {
-      add(quad_of(means.vector[row], i));
-    }
-    add(means.beside_right(row, i));
+  /// A mask of the four pixels of a word that are of a class.
+  __device__ Quad mask(uint32_t i, uint32_t is_class) const {
+    const Quad quad = quad_of(bytes, i);
+    const uint32_t shift = is_class >> 1;  // of 1, 2 and 4
+    return {(quad.even >> shift & Lanes::kOnes) * 255, (quad.odd >> shift & Lanes::kOnes) * 255};
   }
-  return far;
-}
-
-/// Eight or sixteen class bytes as masks of sixteen pixels.
-struct ChromaMasks {
-  Quad differs[kVectorWords];
-  Quad fits_shadow[kVectorWords];
 };
+static_assert(kDiffers == 1 && kFitsShadow == 2 && kStays == 4);
 
-__device__ inline ChromaMasks load_chroma_classes(const SigmaDeltaChromaPlanes& planes, const Chroma& chroma,
-                                                  uint32_t x, uint32_t y) {
+__device__ inline ChromaClasses load_chroma_classes(const SigmaDeltaChromaPlanes& planes,
+                                                    const Chroma& chroma, uint32_t x, uint32_t y) {
   const uint8_t* row = planes.classes + (y >> chroma.shift_y) * planes.pitch + (x >> chroma.shift_x);
-  ChromaMasks masks;
-  uint4 classes;
-  if (chroma.shift_x != 0) {
-    const uint2 half = *reinterpret_cast<const uint2*>(row);
-    classes = make_uint4(__byte_perm(half.x, 0, 0x1100), __byte_perm(half.x, 0, 0x3322),
-                         __byte_perm(half.y, 0, 0x1100), __byte_perm(half.y, 0, 0x3322));
-  } else {
-    classes = *reinterpret_cast<const uint4*>(row);
+  if (chroma.shift_x == 0) {
+    return {*reinterpret_cast<const uint4*>(row)};
   }
-#pragma unroll
-  for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const Quad quad = quad_of(classes, i);
-    constexpr uint32_t kOnes = 0x00010001;
-    masks.differs[i] = {(quad.even & kOnes) * 255, (quad.odd & kOnes) * 255};
-    masks.fits_shadow[i] = {(quad.even >> 1 & kOnes) * 255, (quad.odd >> 1 & kOnes) * 255};
-  }
-  return masks;
+  const uint2 half = *reinterpret_cast<const uint2*>(row);
+  return {make_uint4(__byte_perm(half.x, 0, 0x1100), __byte_perm(half.x, 0, 0x3322),
+                     __byte_perm(half.y, 0, 0x1100), __byte_perm(half.y, 0, 0x3322))};
 }
 
 }  // namespace ccl::device::segment

@@ -14,13 +14,16 @@ class Background::SigmaDelta final : public Model {
       : Model(BackgroundModel::kSigmaDelta, width, height, kernels, chroma),
         mean_(width, height),
         variance_(width, height),
-        status_(width, height) {
+        status_(width, height),
+        candidate_(width, height),
+        stay_(width, height) {
     if (chroma.is_present) {
-      for (auto* plane : {&mean_u_, &mean_v_, &chroma_variance_, &chroma_status_}) {
+      for (auto* plane : {&mean_u_, &mean_v_, &chroma_variance_, &candidate_u_, &candidate_v_}) {
         *plane = PaddedPlane<uint8_t>(chroma.width, chroma.height);
       }
       // By row of the frame, so that rows can be classified in parallel.
-      for (auto* plane : {&differs_, &fits_shadow_, &scratch_u_, &scratch_v_}) {
+      for (auto* plane :
+           {&differs_, &fits_shadow_, &stays_, &scratch_u_, &scratch_v_, &scratch_a_, &scratch_b_}) {
         *plane = PaddedPlane<uint8_t>(width, count_row_chunks(height));
       }
     }
@@ -39,23 +42,13 @@ class Background::SigmaDelta final : public Model {
 
  protected:
   void classify(const InputImage& frame, const MotionStep& step, uint32_t y, ClassRow* out) const override {
-    SigmaDeltaClassJob job = {.thresholds = step.sigma_delta,
-                              .width = width_,
-                              .pixels = luma(frame, y),
-                              .mean = {mean_.row(above(y)), mean_.row(y), mean_.row(below(y))},
-                              .variance = variance_.row(y),
-                              .status = const_cast<uint8_t*>(status_.row(y)),
-                              .chroma_differs = nullptr,
-                              .fits_shadow = nullptr};
-    if (chroma_.is_present) {
-      const uint32_t chunk = y / kRowsPerChunk;
-      job.chroma_differs = differs_.row(chunk);
-      job.fits_shadow = fits_shadow_.row(chunk);
-      if (y % kRowsPerChunk == 0 || y % (1u << chroma_.shift_y) == 0) {
-        classify_chroma(frame, step, y >> chroma_.shift_y, chunk);
-      }
-    }
-    kernels_.classify_sigma_delta(job, out);
+    kernels_.classify_sigma_delta({.thresholds = step.sigma_delta,
+                                   .width = width_,
+                                   .pixels = luma(frame, y),
+                                   .mean = {mean_.row(above(y)), mean_.row(y), mean_.row(below(y))},
+                                   .variance = variance_.row(y),
+                                   .chroma = classify_chroma(frame, step, y)},
+                                  out);
   }
 
   void learn(const InputImage& frame, const MotionStep& step, uint32_t y) override {
@@ -99,31 +92,37 @@ class Background::SigmaDelta final : public Model {
     const auto row = [y](const PaddedPlane<uint8_t>& plane) {
       return const_cast<uint8_t*>(plane.row(y));  // one struct for readers and writers
     };
-    return {row(mean_u_), row(mean_v_), row(chroma_variance_), row(chroma_status_)};
+    return {row(mean_u_), row(mean_v_), row(chroma_variance_), row(candidate_u_), row(candidate_v_)};
   }
 
-  /// Masks of a row of chroma, at the resolution of the luma, into the chunk's scratch.
-  void classify_chroma(const InputImage& frame, const MotionStep& step, uint32_t y, uint32_t chunk) const {
+  /// The masks of a row of the frame, in the memory of its chunk. Rows of the frame that share one of the
+  /// chroma must come one after the other: the first of them classifies it.
+  ChromaMasks classify_chroma(const InputImage& frame, const MotionStep& step, uint32_t y) const {
+    if (!chroma_.is_present) {
+      return {};
+    }
+    const uint32_t chunk = y / kRowsPerChunk;
+    const ChromaMasks masks = {differs_.row(chunk), fits_shadow_.row(chunk), stays_.row(chunk)};
+    if (y % kRowsPerChunk != 0 && y % (1u << chroma_.shift_y) != 0) {
+      return masks;
+    }
+    const bool is_half = chroma_.shift_x != 0;
     uint8_t* const u = scratch_u_.row(chunk);
     uint8_t* const v = scratch_v_.row(chunk);
-    uint8_t* const differs = differs_.row(chunk);
-    uint8_t* const fits_shadow = fits_shadow_.row(chunk);
-    const ChromaRow row = chroma_row(frame, y, u, v);
-    const bool is_half = chroma_.shift_x != 0;
-    kernels_.classify_sigma_delta_chroma(
-        {.thresholds = step.sigma_delta,
-         .width = chroma_.width,
-         .u = row.u,
-         .v = row.v,
-         .state = chroma_state(y),
-         .around_u = {mean_u_.row(y == 0 ? 0 : y - 1), mean_u_.row(std::min(y + 1, chroma_.height - 1))},
-         .around_v = {mean_v_.row(y == 0 ? 0 : y - 1), mean_v_.row(std::min(y + 1, chroma_.height - 1))},
-         .differs = is_half ? u : differs,
-         .fits_shadow = is_half ? v : fits_shadow});
+    const ChromaMasks found = is_half ? ChromaMasks{u, v, scratch_a_.row(chunk)} : masks;
+    const ChromaRow row = chroma_row(frame, y >> chroma_.shift_y, u, v);
+    kernels_.classify_sigma_delta_chroma({.thresholds = step.sigma_delta,
+                                          .width = chroma_.width,
+                                          .u = row.u,
+                                          .v = row.v,
+                                          .state = chroma_state(y >> chroma_.shift_y),
+                                          .out = found});
     if (is_half) {
-      kernels_.double_columns(u, width_, differs);
-      kernels_.double_columns(v, width_, fits_shadow);
+      kernels_.double_columns(found.differs, width_, masks.differs);
+      kernels_.double_columns(found.fits_shadow, width_, masks.fits_shadow);
+      kernels_.double_columns(found.stays, width_, masks.stays);
     }
+    return masks;
   }
 
   void learn_luma(const InputImage& frame, const MotionStep& step, uint32_t y) {
@@ -131,8 +130,9 @@ class Background::SigmaDelta final : public Model {
     const uint8_t* const pixels = luma(frame, y);
     if (state_.learning == Learning::kInitialize) {
       std::memcpy(mean, pixels, width_);
-      std::memset(status_.row(y), 0, width_);
       std::memset(variance_.row(y), sigma_delta::kInitialVariance, width_);
+      std::memset(status_.row(y), 0, width_);
+      std::memset(stay_.row(y), 0, width_);
     } else if (state_.learning == Learning::kRelearn) {
       const sigma_delta::Relearning how = keeps_known() ? relearning_ : sigma_delta::Relearning();
       uint8_t* const status = status_.row(y);
@@ -143,11 +143,13 @@ class Background::SigmaDelta final : public Model {
         status[x] = static_cast<uint8_t>(pixel.status);
       }
     } else {
-      kernels_.update_sigma_delta({.thresholds = step.sigma_delta,
-                                   .rates = state_.sigma_delta,
-                                   .width = width_,
-                                   .pixels = pixels,
-                                   .state = {mean, variance_.row(y), status_.row(y)}});
+      kernels_.update_sigma_delta(
+          {.thresholds = step.sigma_delta,
+           .rates = state_.sigma_delta,
+           .width = width_,
+           .pixels = pixels,
+           .state = {mean, variance_.row(y), status_.row(y), candidate_.row(y), stay_.row(y)},
+           .chroma = classify_chroma(frame, step, y)});
     }
     pad_row(mean, width_);
   }
@@ -158,37 +160,52 @@ class Background::SigmaDelta final : public Model {
     if (state_.learning == Learning::kInitialize) {
       std::memcpy(state.mean_u, row.u, chroma_.width);
       std::memcpy(state.mean_v, row.v, chroma_.width);
-      std::memset(state.status, 0, chroma_.width);
       std::memset(state.variance, sigma_delta::kInitialVariance, chroma_.width);
+      std::memcpy(state.candidate_u, row.u, chroma_.width);
+      std::memcpy(state.candidate_v, row.v, chroma_.width);
     } else if (state_.learning == Learning::kRelearn) {
       const sigma_delta::Relearning how = relearning_of_chroma(step.sigma_delta, state_);
       const uint8_t* const luma_status = status_.row(y << chroma_.shift_y);  // this frame's
       for (uint32_t x = 0; x < chroma_.width; ++x) {
         const auto pixel = sigma_delta::relearn_chroma(
-            how, {state.mean_u[x], state.mean_v[x], state.variance[x], state.status[x]},
+            how,
+            {state.mean_u[x], state.mean_v[x], state.variance[x], state.candidate_u[x], state.candidate_v[x]},
             sigma_delta::is_hidden(luma_status, x, chroma_.width, chroma_.shift_x), row.u[x], row.v[x]);
         state.mean_u[x] = static_cast<uint8_t>(pixel.mean_u);
         state.mean_v[x] = static_cast<uint8_t>(pixel.mean_v);
         state.variance[x] = static_cast<uint8_t>(pixel.variance);
-        state.status[x] = static_cast<uint8_t>(pixel.status);
+        state.candidate_u[x] = static_cast<uint8_t>(pixel.candidate_u);
+        state.candidate_v[x] = static_cast<uint8_t>(pixel.candidate_v);
       }
     } else {
+      const uint32_t first = y << chroma_.shift_y;  // luma row
       kernels_.update_sigma_delta_chroma({.thresholds = step.sigma_delta,
                                           .rates = state_.sigma_delta,
                                           .width = chroma_.width,
                                           .u = row.u,
                                           .v = row.v,
+                                          .luma_status = leaders(status_.row(first), scratch_a_.row(chunk)),
+                                          .luma_stay = leaders(stay_.row(first), scratch_b_.row(chunk)),
                                           .state = state});
     }
     pad_row(state.mean_u, chroma_.width);
     pad_row(state.mean_v, chroma_.width);
   }
 
+  /// Every pixel of a luma row to which a chroma pixel belongs first. Uses the scratch memory if not all do.
+  const uint8_t* leaders(const uint8_t* luma_row, uint8_t* scratch) const {
+    if (chroma_.shift_x == 0) {
+      return luma_row;
+    }
+    kernels_.halve_columns(luma_row, chroma_.width, scratch);
+    return scratch;
+  }
+
   sigma_delta::Relearning relearning_;  ///< of the last change of light whose objects were kept
-  PaddedPlane<uint8_t> mean_, variance_, status_;
-  PaddedPlane<uint8_t> mean_u_, mean_v_, chroma_variance_, chroma_status_;
+  PaddedPlane<uint8_t> mean_, variance_, status_, candidate_, stay_;
+  PaddedPlane<uint8_t> mean_u_, mean_v_, chroma_variance_, candidate_u_, candidate_v_;
   /// A row for each row chunk.
-  mutable PaddedPlane<uint8_t> differs_, fits_shadow_, scratch_u_, scratch_v_;
+  mutable PaddedPlane<uint8_t> differs_, fits_shadow_, stays_, scratch_u_, scratch_v_, scratch_a_, scratch_b_;
 };
 
 std::unique_ptr<Background::Model> Background::make_sigma_delta(uint32_t width, uint32_t height,

@@ -19,13 +19,23 @@ struct SigmaDeltaRow {
   uint8_t* mean;
   uint8_t* variance;
   uint8_t* status;
+  uint8_t* candidate;
+  uint8_t* stay;
 };
 
 struct SigmaDeltaChromaRow {
   uint8_t* mean_u;
   uint8_t* mean_v;
   uint8_t* variance;
-  uint8_t* status;
+  uint8_t* candidate_u;
+  uint8_t* candidate_v;
+};
+
+/// Masks of a row of chroma (sigma_delta::ChromaClass), at the resolution of the luma. Null: no chroma.
+struct ChromaMasks {
+  uint8_t* differs;
+  uint8_t* fits_shadow;
+  uint8_t* stays;
 };
 
 /// Modes of a row of pixels, by mode.
@@ -48,9 +58,7 @@ struct SigmaDeltaClassJob {
   const uint8_t* pixels;
   const uint8_t* mean[3];  ///< of the row above, the row itself, and the row below
   const uint8_t* variance;
-  uint8_t* status;
-  const uint8_t* chroma_differs;  ///< masks; null: no chroma
-  const uint8_t* fits_shadow;
+  ChromaMasks chroma;
 };
 
 struct SigmaDeltaChromaClassJob {
@@ -59,10 +67,7 @@ struct SigmaDeltaChromaClassJob {
   const uint8_t* u;
   const uint8_t* v;
   SigmaDeltaChromaRow state;
-  const uint8_t* around_u[2];  ///< means in the rows above and below
-  const uint8_t* around_v[2];
-  uint8_t* differs;      ///< out: masks
-  uint8_t* fits_shadow;  ///< out: masks
+  ChromaMasks out;  ///< at the resolution of the chroma
 };
 
 struct SigmaDeltaUpdateJob {
@@ -71,6 +76,7 @@ struct SigmaDeltaUpdateJob {
   uint32_t width;
   const uint8_t* pixels;
   SigmaDeltaRow state;
+  ChromaMasks chroma;
 };
 
 struct SigmaDeltaChromaUpdateJob {
@@ -79,6 +85,9 @@ struct SigmaDeltaChromaUpdateJob {
   uint32_t width;
   const uint8_t* u;
   const uint8_t* v;
+  const uint8_t*
+      luma_status;  ///< of the first luma pixel that each chroma pixel belongs to, as it was learnt
+  const uint8_t* luma_stay;
   SigmaDeltaChromaRow state;
 };
 

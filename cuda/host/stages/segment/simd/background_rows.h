@@ -70,48 +70,11 @@ class BackgroundRows {
     return around;
   }
 
-  /// The distances of a value from the 8 means around it.
-  struct Far {
-    Byte far[8];
-  };
-  static Far distances(const uint8_t* above, const uint8_t* here, const uint8_t* below, Byte value,
-                       uint32_t x) {
-    Far far;
-    const uint8_t* const rows[] = {above, here, below};
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < 9; ++i) {
-      if (i != 4) {
-        far.far[n++] = distance<Bytes>(value, Bytes::load(rows[i / 3] + x + i % 3 - 1));
-      }
-    }
-    return far;
-  }
-
-  static void mark_ghosts(const SigmaDeltaClassJob& job, Byte differs, Byte value, uint32_t x) {
-    const auto from = [&](Byte luma) { return distances(job.mean[0], job.mean[1], job.mean[2], luma, x); };
-    const Far far = from(value);
-    const Far edge = from(Bytes::load(job.mean[1] + x));
-    uint8_t* const status = job.status + x;
-    Bytes::store(
-        sigma_delta::mark_ghost<Bytes>(job.thresholds.luma, differs, far.far, edge.far, Bytes::load(status)),
-        status);
-  }
-
-  static void mark_ghosts(const SigmaDeltaChromaClassJob& job, Byte differs, Byte u, Byte v, uint32_t x) {
-    const auto from = [&](Byte of_u, Byte of_v) {
-      Far far = distances(job.around_u[0], job.state.mean_u, job.around_u[1], of_u, x);
-      const Far far_v = distances(job.around_v[0], job.state.mean_v, job.around_v[1], of_v, x);
-      for (uint32_t n = 0; n < 8; ++n) {
-        far.far[n] = Bytes::max(far.far[n], far_v.far[n]);
-      }
-      return far;
-    };
-    const Far far = from(u, v);
-    const Far edge = from(Bytes::load(job.state.mean_u + x), Bytes::load(job.state.mean_v + x));
-    uint8_t* const status = job.state.status + x;
-    Bytes::store(sigma_delta::mark_ghost<Bytes>(job.thresholds.chroma, differs, far.far, edge.far,
-                                                Bytes::load(status)),
-                 status);
+  static sigma_delta::ChromaClass<Bytes> load_masks(const ChromaMasks& chroma, uint32_t x) {
+    return chroma.differs != nullptr ? sigma_delta::ChromaClass<Bytes>{Bytes::load(chroma.differs + x),
+                                                                       Bytes::load(chroma.fits_shadow + x),
+                                                                       Bytes::load(chroma.stays + x)}
+                                     : sigma_delta::no_chroma<Bytes>();
   }
 
   static void classify_sigma_delta(const SigmaDeltaClassJob& job, ClassRow* out) {
@@ -120,11 +83,6 @@ class BackgroundRows {
       uint64_t foreground = 0;
       uint64_t differs = 0;
       for (uint32_t i = 0; i < kBlock; i += Bytes::kWidth) {
-        const sigma_delta::ChromaClass<Bytes> chroma =
-            job.chroma_differs != nullptr
-                ? sigma_delta::ChromaClass<Bytes>{Bytes::load(job.chroma_differs + x + i),
-                                                  Bytes::load(job.fits_shadow + x + i)}
-                : sigma_delta::no_chroma<Bytes>();
         const Byte value = Bytes::load(pixels.block(x) + i);
         const Byte mean = Bytes::load(job.mean[1] + x + i);
         const Byte variance = Bytes::load(job.variance + x + i);
@@ -133,11 +91,9 @@ class BackgroundRows {
         Byte luma = far;
         if (Bytes::bits(far) != 0) {
           luma = sigma_delta::stands_out<Bytes>(job.thresholds, far, value, means_around(job.mean, x + i));
-          if (job.thresholds.ghosts) {
-            mark_ghosts(job, Bytes::without(far, chroma.differs), value, x + i);
-          }
         }
-        const auto c = sigma_delta::classify<Bytes>(job.thresholds, luma, value, mean, chroma);
+        const auto c =
+            sigma_delta::classify<Bytes>(job.thresholds, luma, value, mean, load_masks(job.chroma, x + i));
         foreground |= uint64_t{Bytes::bits(c.foreground)} << i;
         differs |= uint64_t{Bytes::bits(c.differs)} << i;
       }
@@ -147,59 +103,70 @@ class BackgroundRows {
     }
   }
 
+  static sigma_delta::ChromaPixel<Bytes> load_chroma(const SigmaDeltaChromaRow& row, uint32_t x) {
+    return {Bytes::load(row.mean_u + x), Bytes::load(row.mean_v + x), Bytes::load(row.variance + x),
+            Bytes::load(row.candidate_u + x), Bytes::load(row.candidate_v + x)};
+  }
+
   static void classify_sigma_delta_chroma(const SigmaDeltaChromaClassJob& job) {
     const BlockReader u(job.u, job.width);
     const BlockReader v(job.v, job.width);
     for (uint32_t x = 0; x < job.width; x += kBlock) {
       for (uint32_t i = 0; i < kBlock; i += Bytes::kWidth) {
-        const Byte value_u = Bytes::load(u.block(x) + i);  // what is written may lie in the same memory
-        const Byte value_v = Bytes::load(v.block(x) + i);
-        const auto c = sigma_delta::classify_chroma<Bytes>(
-            job.thresholds, value_u, value_v, Bytes::load(job.state.mean_u + x + i),
-            Bytes::load(job.state.mean_v + x + i), Bytes::load(job.state.variance + x + i));
-        Bytes::store(c.differs, job.differs + x + i);
-        Bytes::store(c.fits_shadow, job.fits_shadow + x + i);
-        if (job.thresholds.ghosts) {
-          mark_ghosts(job, c.differs, value_u, value_v, x + i);
-        }
+        // What is written may lie in the memory that is read.
+        const auto c =
+            sigma_delta::classify_chroma<Bytes>(job.thresholds, Bytes::load(u.block(x) + i),
+                                                Bytes::load(v.block(x) + i), load_chroma(job.state, x + i));
+        Bytes::store(c.differs, job.out.differs + x + i);
+        Bytes::store(c.fits_shadow, job.out.fits_shadow + x + i);
+        Bytes::store(c.stays, job.out.stays + x + i);
       }
     }
   }
 
   static void update_sigma_delta(const SigmaDeltaUpdateJob& job) {
+    const SigmaDeltaRow& state = job.state;
     const BlockReader pixels(job.pixels, job.width);
     for (uint32_t x = 0; x < job.width; x += kBlock) {
-      for (uint32_t i = 0; i < kBlock; i += Bytes::kWidth) {
-        uint8_t* const mean = job.state.mean + x + i;
-        uint8_t* const variance = job.state.variance + x + i;
-        uint8_t* const status = job.state.status + x + i;
-        const auto pixel = sigma_delta::update<Bytes>(
-            job.thresholds, job.rates, {Bytes::load(mean), Bytes::load(variance), Bytes::load(status)},
-            Bytes::load(pixels.block(x) + i));
-        Bytes::store(pixel.mean, mean);
-        Bytes::store(pixel.variance, variance);
-        Bytes::store(pixel.status, status);
+      for (uint32_t at = x; at < x + kBlock; at += Bytes::kWidth) {
+        const Byte value = Bytes::load(pixels.block(x) + (at - x));
+        const sigma_delta::Pixel<Bytes> old = {Bytes::load(state.mean + at), Bytes::load(state.variance + at),
+                                               Bytes::load(state.status + at)};
+        const auto chroma = load_masks(job.chroma, at);
+        const Byte far = distance<Bytes>(value, old.mean);
+        const Byte differs =
+            Bytes::either(sigma_delta::differs<Bytes>(job.thresholds, far, old.variance), chroma.differs);
+        auto pixel = sigma_delta::update<Bytes>(job.rates, old, value, differs);
+        if (Bytes::bits(differs) != 0) {
+          sigma_delta::Candidate<Bytes> candidate = {Bytes::load(state.candidate + at),
+                                                     Bytes::load(state.stay + at)};
+          sigma_delta::judge<Bytes>(job.rates, differs, chroma.stays, value, &pixel, &candidate);
+          Bytes::store(candidate.value, state.candidate + at);
+          Bytes::store(candidate.stay, state.stay + at);
+        }
+        Bytes::store(pixel.mean, state.mean + at);
+        Bytes::store(pixel.variance, state.variance + at);
+        Bytes::store(pixel.status, state.status + at);
       }
     }
   }
 
   static void update_sigma_delta_chroma(const SigmaDeltaChromaUpdateJob& job) {
+    const SigmaDeltaChromaRow& state = job.state;
     const BlockReader u(job.u, job.width);
     const BlockReader v(job.v, job.width);
     for (uint32_t x = 0; x < job.width; x += kBlock) {
-      for (uint32_t i = 0; i < kBlock; i += Bytes::kWidth) {
-        uint8_t* const mean_u = job.state.mean_u + x + i;
-        uint8_t* const mean_v = job.state.mean_v + x + i;
-        uint8_t* const variance = job.state.variance + x + i;
-        uint8_t* const status = job.state.status + x + i;
+      for (uint32_t at = x; at < x + kBlock; at += Bytes::kWidth) {
+        const auto leader =
+            sigma_delta::leader<Bytes>(Bytes::load(job.luma_status + at), Bytes::load(job.luma_stay + at));
         const auto pixel = sigma_delta::update_chroma<Bytes>(
-            job.thresholds, job.rates,
-            {Bytes::load(mean_u), Bytes::load(mean_v), Bytes::load(variance), Bytes::load(status)},
-            Bytes::load(u.block(x) + i), Bytes::load(v.block(x) + i));
-        Bytes::store(pixel.mean_u, mean_u);
-        Bytes::store(pixel.mean_v, mean_v);
-        Bytes::store(pixel.variance, variance);
-        Bytes::store(pixel.status, status);
+            job.thresholds, job.rates, leader, load_chroma(state, at), Bytes::load(u.block(x) + (at - x)),
+            Bytes::load(v.block(x) + (at - x)));
+        Bytes::store(pixel.mean_u, state.mean_u + at);
+        Bytes::store(pixel.mean_v, state.mean_v + at);
+        Bytes::store(pixel.variance, state.variance + at);
+        Bytes::store(pixel.candidate_u, state.candidate_u + at);
+        Bytes::store(pixel.candidate_v, state.candidate_v + at);
       }
     }
   }
