@@ -17,8 +17,7 @@
 ///   N = 3/2. A margin that follows from the sensitivity is added to it.
 /// - What differs is not learnt (selective update). It becomes the mean when it has stayed for as long as
 ///   the mean had been seen, but not longer than the learning time: see credit.h. So the background is what
-///   has been seen for longest. A ghost goes as soon as it was there for as long as the object, and waving
-///   leaves become background as fast as they wave.
+///   has been seen for longest. A ghost goes as soon as it was there for as long as the object.
 /// - A pixel must also differ from the means around it: a camera that moves by a pixel changes nothing.
 /// - Chroma is a second model, at the resolution of the chroma, without a credit of its own: it learns with
 ///   the first luma pixel that it belongs to. Foreground is what differs in luma or in chroma, except a cast
