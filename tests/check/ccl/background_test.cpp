@@ -140,8 +140,9 @@ class BackgroundTest : public testing::TestWithParam<BackgroundModel> {
     config.width = size.width;
     config.height = size.height;
     config.threads = 1;
+    const std::vector<Picture> pictures = draw_all(size, chroma);
     std::vector<Found> want;
-    ASSERT_NO_FATAL_FAILURE(run(make_host_engine().get(), config, chroma, &want));
+    ASSERT_NO_FATAL_FAILURE(run(make_host_engine().get(), config, pictures, &want));
     config.threads = 3;
     for (const uint32_t n_slots : slots) {
       config.slots = n_slots;
@@ -149,7 +150,7 @@ class BackgroundTest : public testing::TestWithParam<BackgroundModel> {
       std::unique_ptr<Engine> engine;
       ASSERT_TRUE(make_engine(&engine).ok());
       std::vector<Found> got;
-      ASSERT_NO_FATAL_FAILURE(run(engine.get(), config, chroma, &got));
+      ASSERT_NO_FATAL_FAILURE(run(engine.get(), config, pictures, &got));
       for (uint32_t i = 0; i < kFrames; ++i) {
         FrameCounts counts = got[i].counts;
         counts.n_iterations = want[i].counts.n_iterations;
@@ -161,14 +162,19 @@ class BackgroundTest : public testing::TestWithParam<BackgroundModel> {
     }
   }
 
-  /// The results of a sequence in which settings change, a frame has no time, frames are missing, and the
-  /// model is reset once. The pictures and maps of frames in flight stay where they are.
-  static void run(Engine* engine, const Config& config, const ChromaCase& chroma, std::vector<Found>* found) {
-    ASSERT_TRUE(engine->configure(config).ok());
+  static std::vector<Picture> draw_all(const Size& size, const ChromaCase& chroma) {
     std::vector<Picture> pictures;
     for (uint32_t i = 0; i < kFrames; ++i) {
-      pictures.push_back(draw({config.width, config.height}, chroma, i));
+      pictures.push_back(draw(size, chroma, i));
     }
+    return pictures;
+  }
+
+  /// The results of a sequence in which settings change, a frame has no time, frames are missing, and the
+  /// model is reset once. The pictures and maps of frames in flight stay where they are.
+  static void run(Engine* engine, const Config& config, const std::vector<Picture>& pictures,
+                  std::vector<Found>* found) {
+    ASSERT_TRUE(engine->configure(config).ok());
     found->assign(kFrames, {std::vector<uint32_t>(size_t{config.width} * config.height), {}});
     uint32_t n_popped = 0;
     const auto pop = [&] {
@@ -221,7 +227,7 @@ TEST_P(BackgroundTest, FindsSomething) {
   Config config;
   config.width = 322;
   config.height = 178;
-  run(engine.get(), config, kChromaCases[0], &found);
+  run(engine.get(), config, draw_all({config.width, config.height}, kChromaCases[0]), &found);
   ASSERT_FALSE(HasFatalFailure());
   EXPECT_EQ(found[2].counts.relearning, 1u);
   EXPECT_EQ(found[12].counts.relearning, 0u);

@@ -59,8 +59,8 @@ class PaintTest : public testing::TestWithParam<AlgorithmInfo> {
   }
 
   /// Whether the configured output is painted as it must be.
-  testing::AssertionResult is_exact(const Image& image, const Settings& settings, const Colors& colors) {
-    const ExpectedFrame frame = expect_labels(image, settings);
+  testing::AssertionResult is_exact(const Image& image, const ExpectedFrame& frame, const Settings& settings,
+                                    const Colors& colors) {
     const std::vector<uint8_t> want = expect_pixels(image, frame, runner_.config, settings, colors);
     const Outcome& got = runner_.run(image, settings);
     if (got.pixels.size() != want.size()) {
@@ -80,7 +80,8 @@ class PaintTest : public testing::TestWithParam<AlgorithmInfo> {
   }
 
   testing::AssertionResult is_exact(const Image& image, const Settings& settings) {
-    return is_exact(image, settings, learn_colors(image, expect_labels(image, settings), settings));
+    const ExpectedFrame frame = expect_labels(image, settings);
+    return is_exact(image, frame, settings, learn_colors(image, frame, settings));
   }
 
   FrameRunner runner_;
@@ -123,14 +124,15 @@ TEST_P(PaintTest, NothingAndEverything) {
 /// The output's rows may lie anywhere, and what is between them stays as it was.
 TEST_P(PaintTest, StridesAndAlignments) {
   const Image image = scene(77, 35);
-  const Colors colors = learn_colors(image, expect_labels(image, settings_), settings_);
+  const ExpectedFrame frame = expect_labels(image, settings_);
+  const Colors colors = learn_colors(image, frame, settings_);
   for (const Output output : kOutputs) {
     runner_.config.output = output;
     for (const size_t offset : {0u, 1u, 2u, 3u, 4u, 8u}) {
       for (const size_t padding : {0u, 1u, 2u, 3u, 4u, 61u, 128u}) {
         runner_.output_offset = offset;
         runner_.output_padding = padding;
-        ASSERT_TRUE(is_exact(spread(image, offset, padding), settings_, colors))
+        ASSERT_TRUE(is_exact(spread(image, offset, padding), frame, settings_, colors))
             << "output offset " << offset << ", padding " << padding;
       }
     }
@@ -141,13 +143,14 @@ TEST_P(PaintTest, EveryOrderOfChannels) {
   const Image image = scene(61, 40);
   settings_.background_color = 0x40102030;
   settings_.draw_boxes = true;
-  const Colors colors = learn_colors(image, expect_labels(image, settings_), settings_);
+  const ExpectedFrame frame = expect_labels(image, settings_);
+  const Colors colors = learn_colors(image, frame, settings_);
   std::array<uint8_t, 4> order = {0, 1, 2, 3};
   do {
     runner_.config.layout = {order[0], order[1], order[2], order[3]};
     for (const Output output : kColoredOutputs) {
       runner_.config.output = output;
-      ASSERT_TRUE(is_exact(image, settings_, colors))
+      ASSERT_TRUE(is_exact(image, frame, settings_, colors))
           << "red at " << int{order[0]} << ", green at " << int{order[1]} << ", blue at " << int{order[2]}
           << ", alpha at " << int{order[3]};
     }
@@ -179,11 +182,13 @@ TEST_P(PaintTest, OverlayWeightsAndRanges) {
 
 TEST_P(PaintTest, FilteredComponentsAreBackground) {
   const Image image = scene(130, 90);
+  const ExpectedFrame frame = expect_labels(image, settings_);
+  const Colors colors = learn_colors(image, frame, settings_);
   for (const Output output : kOutputs) {
     runner_.config.output = output;
     for (const Filter& filter : filter_cases()) {
       settings_.filter = filter;
-      ASSERT_TRUE(is_exact(image, settings_)) << testing::PrintToString(filter);
+      ASSERT_TRUE(is_exact(image, frame, settings_, colors)) << testing::PrintToString(filter);
     }
   }
 }
@@ -240,10 +245,12 @@ TEST_P(PaintTest, LabelsSaturate) {
                                                  {512u, 256u, true},
                                                  {600u, 500u, true}}) {
     const Image image = adversarial_set(width, height)[2];
-    ASSERT_EQ(expect_labels(image, settings_).n_labels > 65535, saturates) << image.name;
+    const ExpectedFrame frame = expect_labels(image, settings_);
+    const Colors colors = learn_colors(image, frame, settings_);
+    ASSERT_EQ(frame.n_labels > 65535, saturates) << image.name;
     for (const Output output : kOutputs) {
       runner_.config.output = output;
-      ASSERT_TRUE(is_exact(image, settings_));
+      ASSERT_TRUE(is_exact(image, frame, settings_, colors));
       EXPECT_EQ(runner_.run(image, settings_).labels_saturated, saturates && output == Output::kLabels)
           << image.name << ", output " << name_of(output);
     }

@@ -6,7 +6,7 @@
 #include <cfenv>
 #include <memory>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "compare.h"
@@ -23,28 +23,69 @@ namespace {
 
 using host::SimdLevel;
 
+/// What a frame must have.
+struct Expected {
+  Image bits;
+  ExpectedFrame frame;
+  std::vector<bool> is_kept;  ///< per label
+  FrameCounts counts;
+  std::vector<ExpectedRecord> records;
+
+  Expected(const Image& image, const SegmentationCase& c)
+      : bits(as_image(image, expect_foreground(image, c))),
+        frame(expect_labels(bits, settings_of_bits(c))),
+        is_kept(kept_labels(image, c, frame)),
+        counts(expect_counts(frame, settings_of_bits(c), is_kept)) {
+    for (ExpectedRecord& record : expect_records(frame, settings_of_bits(c), frame.n_labels)) {
+      if (is_kept[record.integers.label]) {
+        records.push_back(record);
+      }
+    }
+    counts.level = c.rule.foreground == Foreground::kOtsu ? expect_otsu_level(image) : 0;
+  }
+
+ private:
+  static Settings settings_of_bits(const SegmentationCase& c) {
+    return {.connectivity = c.connectivity, .rule = kBitRule};
+  }
+
+  static std::vector<bool> kept_labels(const Image& image, const SegmentationCase& c,
+                                       const ExpectedFrame& frame) {
+    const bool has_hysteresis = c.rule.foreground == Foreground::kBinary && c.segmentation.threshold_low > 0;
+    return has_hysteresis ? expect_strong_labels(image, c, frame)
+                          : std::vector<bool>(frame.n_labels + size_t{1}, true);
+  }
+};
+
 /// Compares frames with the oracle.
 class Checker {
  public:
   FrameRunner runner;
 
   /// Whether the mask, the maps, the counts and the records of the frame are the expected ones.
-  testing::AssertionResult is_exact(const Image& image, const SegmentationCase& c) {
-    const Mask mask = expect_foreground(image, c);
-    const Image bits = as_image(image, mask);
-    const ExpectedFrame frame = expect_labels(bits, {.connectivity = c.connectivity, .rule = kBitRule});
-    const std::vector<bool> is_kept = kept_labels(image, c, frame);
+  testing::AssertionResult is_exact(const Image& image, const SegmentationCase& c, const Expected& want) {
     const Outcome& got = run(image, c);
-    if (testing::AssertionResult same = same_map(got.labels, frame.labels, bits, "label"); !same) {
+    if (testing::AssertionResult same = same_map(got.labels, want.frame.labels, want.bits, "label"); !same) {
       return same;
     }
-    if (testing::AssertionResult same = same_map(got.root_map, frame.root_map, bits, "root"); !same) {
+    if (testing::AssertionResult same = same_map(got.root_map, want.frame.root_map, want.bits, "root");
+        !same) {
       return same;
     }
-    if (testing::AssertionResult same = has_mask(got, frame, is_kept, bits); !same) {
+    if (testing::AssertionResult same = has_mask(got, want); !same) {
       return same;
     }
-    return has_records(got, image, c, frame, is_kept);
+    FrameCounts counts = want.counts;
+    counts.n_iterations = got.counts.n_iterations;
+    if (got.counts != counts) {
+      return testing::AssertionFailure() << image.name << ": " << testing::PrintToString(got.counts)
+                                         << " instead of " << testing::PrintToString(counts);
+    }
+    return same_records(got.records, want.records) << image.name;
+  }
+
+  testing::AssertionResult is_exact(const Image& image, const SegmentationCase& c) {
+    return is_exact(image, c, Expected(image, c));
   }
 
  private:
@@ -55,41 +96,14 @@ class Checker {
     return runner.run(image, {.connectivity = c.connectivity, .rule = c.rule});
   }
 
-  static std::vector<bool> kept_labels(const Image& image, const SegmentationCase& c,
-                                       const ExpectedFrame& frame) {
-    const bool has_hysteresis = c.rule.foreground == Foreground::kBinary && c.segmentation.threshold_low > 0;
-    return has_hysteresis ? expect_strong_labels(image, c, frame)
-                          : std::vector<bool>(frame.n_labels + size_t{1}, true);
-  }
-
-  static testing::AssertionResult has_mask(const Outcome& got, const ExpectedFrame& frame,
-                                           const std::vector<bool>& is_kept, const Image& bits) {
-    std::vector<uint32_t> want(frame.labels.size());
-    for (size_t i = 0; i < want.size(); ++i) {
-      want[i] = frame.labels[i] != 0 && is_kept[frame.labels[i]] ? 255 : 0;
+  static testing::AssertionResult has_mask(const Outcome& got, const Expected& want) {
+    std::vector<uint32_t> want_mask(want.frame.labels.size());
+    for (size_t i = 0; i < want_mask.size(); ++i) {
+      const uint32_t label = want.frame.labels[i];
+      want_mask[i] = label != 0 && want.is_kept[label] ? 255 : 0;
     }
     const std::vector<uint32_t> mask(got.pixels.begin(), got.pixels.end());
-    return same_map(mask, want, bits, "mask");
-  }
-
-  static testing::AssertionResult has_records(const Outcome& got, const Image& image,
-                                              const SegmentationCase& c, const ExpectedFrame& frame,
-                                              const std::vector<bool>& is_kept) {
-    FrameCounts counts = expect_counts(frame, {.connectivity = c.connectivity, .rule = kBitRule}, is_kept);
-    counts.n_iterations = got.counts.n_iterations;
-    std::vector<ExpectedRecord> records;
-    for (ExpectedRecord& record :
-         expect_records(frame, {.connectivity = c.connectivity, .rule = kBitRule}, frame.n_labels)) {
-      if (is_kept[record.integers.label]) {
-        records.push_back(record);
-      }
-    }
-    counts.level = c.rule.foreground == Foreground::kOtsu ? expect_otsu_level(image) : 0;
-    if (got.counts != counts) {
-      return testing::AssertionFailure() << image.name << ": " << testing::PrintToString(got.counts)
-                                         << " instead of " << testing::PrintToString(counts);
-    }
-    return same_records(got.records, records) << image.name;
+    return same_map(mask, want_mask, want.bits, "mask");
   }
 };
 
@@ -152,30 +166,46 @@ std::vector<Image> grey_images(uint32_t width, uint32_t height) {
   return images;
 }
 
-/// On the CPU every instruction set and several numbers of threads. The GPU has one variant.
-class SegmentTest : public testing::TestWithParam<std::tuple<SimdLevel, uint32_t>> {
+/// Every frame in each variant: on the CPU every instruction set that it has, with several numbers of
+/// threads. The GPU has one variant.
+class SegmentTest : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto [level, threads] = GetParam();
-    if (!host::is_supported(level)) {
-      GTEST_SKIP() << "this processor or build does not support " << host::simd_name(level);
+  SegmentTest() {
+    for (const SimdLevel level : host::kSimdLevels) {
+      for (const uint32_t threads : {1u, 5u}) {
+        const bool is_plain = level == SimdLevel::kPortable && threads == 1;
+        if (backend() == Backend::kCpu ? host::is_supported(level) : is_plain) {
+          Variant& variant = variants_.emplace_back();
+          variant.level = level;
+          variant.checker.runner.config.algorithm = Algorithm::kRuns;
+          variant.checker.runner.config.threads = threads;
+        }
+      }
     }
-    if (backend() != Backend::kCpu && (level != SimdLevel::kPortable || threads != 1)) {
-      GTEST_SKIP() << "instruction sets and threads are of the CPU backend";
-    }
-    checker_.runner.config.algorithm = Algorithm::kRuns;
-    checker_.runner.config.threads = threads;
   }
 
-  void expect_exact(const Image& image, const SegmentationCase& c) {
-    const ForcedLevel forced(std::get<0>(GetParam()));
-    EXPECT_TRUE(checker_.is_exact(image, c)) << image.name << ": " << describe(c);
+  void expect_exact(const Image& image, const SegmentationCase& c,
+                    const std::shared_ptr<const RegionMask>& regions = nullptr) {
+    const Expected want(image, c);
+    for (Variant& variant : variants_) {
+      const ForcedLevel forced(variant.level);
+      variant.checker.runner.regions = regions;
+      EXPECT_TRUE(variant.checker.is_exact(image, c, want))
+          << image.name << ": " << describe(c) << ", " << host::simd_name(variant.level) << ", "
+          << variant.checker.runner.config.threads << " threads";
+    }
   }
 
-  Checker checker_;
+ private:
+  struct Variant {
+    SimdLevel level;
+    Checker checker;
+  };
+
+  std::vector<Variant> variants_;
 };
 
-TEST_P(SegmentTest, Rules) {
+TEST_F(SegmentTest, Rules) {
   for (const SegmentationCase& c : rule_cases()) {
     for (const Image& image : grey_images(150, 67)) {
       expect_exact(image, c);
@@ -185,7 +215,7 @@ TEST_P(SegmentTest, Rules) {
 
 /// Pixels that just reach their threshold, in windows whose sums are large: with k = 1/2 and an offset of
 /// −64, the threshold of a flat window of 128 is 128.
-TEST_P(SegmentTest, LargeFlatWindows) {
+TEST_F(SegmentTest, LargeFlatWindows) {
   Image image = plain("nearly flat", 300, 260, 128);
   const SegmentationCase c{
       .rule = {.foreground = Foreground::kLocal},
@@ -198,7 +228,7 @@ TEST_P(SegmentTest, LargeFlatWindows) {
 
 /// Kernels also compute what lies behind the end of a row, up to a whole word. No root there is one of a
 /// negative number, and no number becomes an integer that it does not fit.
-TEST_P(SegmentTest, NothingInvalidBehindTheEndOfARow) {
+TEST_F(SegmentTest, NothingInvalidBehindTheEndOfARow) {
   for (const uint32_t width : {1u, 33u, 130u, 1001u}) {
     std::feclearexcept(FE_INVALID);
     expect_exact(grey_noise(width, 20, 3), {.rule = {.foreground = Foreground::kLocal},
@@ -207,7 +237,7 @@ TEST_P(SegmentTest, NothingInvalidBehindTheEndOfARow) {
   }
 }
 
-TEST_P(SegmentTest, OddSizesAndStrides) {
+TEST_F(SegmentTest, OddSizesAndStrides) {
   for (const auto& [width, height] : {std::pair{1u, 1u},
                                       {1u, 40u},
                                       {70u, 1u},
@@ -236,7 +266,7 @@ TEST_P(SegmentTest, OddSizesAndStrides) {
   }
 }
 
-TEST_P(SegmentTest, MorphologyOfEveryRadius) {
+TEST_F(SegmentTest, MorphologyOfEveryRadius) {
   const Image image = noise(141, 75, 5, 50, 1);
   for (const Element element : {Element::kSquare, Element::kCross}) {
     for (uint8_t radius = 1; radius <= kMaxMorphologyRadius; ++radius) {
@@ -250,7 +280,7 @@ TEST_P(SegmentTest, MorphologyOfEveryRadius) {
   expect_exact(image, morphology_case({.open_radius = 8, .close_radius = 8}));
 }
 
-TEST_P(SegmentTest, MorphologyOfHardShapes) {
+TEST_F(SegmentTest, MorphologyOfHardShapes) {
   for (const Image& image : adversarial_set(97, 130)) {
     for (const Element element : {Element::kSquare, Element::kCross}) {
       expect_exact(image, morphology_case({.open_radius = 1, .element = element}));
@@ -260,7 +290,7 @@ TEST_P(SegmentTest, MorphologyOfHardShapes) {
   }
 }
 
-TEST_P(SegmentTest, FillsHoles) {
+TEST_F(SegmentTest, FillsHoles) {
   std::vector<Image> images = adversarial_set(99, 101);
   for (const uint32_t density : {40u, 60u, 75u, 90u}) {
     images.push_back(noise(130, 90, 1, density, density));
@@ -275,7 +305,7 @@ TEST_P(SegmentTest, FillsHoles) {
   }
 }
 
-TEST_P(SegmentTest, Hysteresis) {
+TEST_F(SegmentTest, Hysteresis) {
   const Image levels = random_levels(203, 131, 3, std::vector<uint8_t>{0, 100, 100, 150}, 4);
   for (const Image& image : {levels, grey_noise(150, 90, 7)}) {
     for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
@@ -291,7 +321,7 @@ TEST_P(SegmentTest, Hysteresis) {
 }
 
 /// All steps, in their order.
-TEST_P(SegmentTest, EveryRuleWithMorphologyAndRegions) {
+TEST_F(SegmentTest, EveryRuleWithMorphologyAndRegions) {
   const Regions regions{.is_relative = true,
                         .include = {{"all but corners", {{0.5, 0}, {1, 0.5}, {0.5, 1}, {0, 0.5}}}},
                         .exclude = {{"middle", {{0.3, 0.4}, {0.7, 0.4}, {0.6, 0.6}, {0.4, 0.6}}}}};
@@ -309,24 +339,13 @@ TEST_P(SegmentTest, EveryRuleWithMorphologyAndRegions) {
             {.open_radius = 1, .close_radius = 2, .element = Element::kCross, .fill_holes = 9}}) {
         c.segmentation.morphology = morphology;
         c.regions = inside;
-        checker_.runner.regions = mask;
-        expect_exact(image, c);
+        expect_exact(image, c, mask);
         c.regions.clear();
-        checker_.runner.regions = nullptr;
         expect_exact(image, c);
       }
     }
   }
 }
-
-std::string name_of_variant(const testing::TestParamInfo<std::tuple<SimdLevel, uint32_t>>& info) {
-  return std::string(host::simd_name(std::get<0>(info.param))) + "_" +
-         std::to_string(std::get<1>(info.param)) + "threads";
-}
-
-INSTANTIATE_TEST_SUITE_P(LevelsAndThreads, SegmentTest,
-                         testing::Combine(testing::ValuesIn(host::kSimdLevels), testing::Values(1u, 5u)),
-                         name_of_variant);
 
 struct NamedCase {
   const char* name;

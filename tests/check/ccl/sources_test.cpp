@@ -196,29 +196,34 @@ struct Frame {
   bool operator==(const Frame&) const = default;
 };
 
-constexpr uint32_t kFrames = 4;
+/// What each frame of a stream shows.
+using Stream = std::vector<std::shared_ptr<const Source>>;
+
+Stream make_stream(Layout layout, uint32_t width, uint32_t height) {
+  const std::shared_ptr<const Source> first = make_source(layout, width, height, 1);
+  return {first, first, first, make_source(layout, width, height, 2)};
+}
 
 /// The frames of a stream.
-std::vector<Frame> run_stream(Engine* engine, const Config& config, Layout layout, const Case& c) {
+std::vector<Frame> run_stream(Engine* engine, const Config& config, const Stream& stream, const Case& c) {
   std::vector<Frame> frames;
   const Status configured = engine->configure(config);
   EXPECT_TRUE(configured.ok()) << configured.message();
   const size_t row = size_t{config.width} * bytes_per_pixel(config.output) + kPadding;
-  for (uint32_t i = 0; configured.ok() && i < kFrames; ++i) {
-    const std::unique_ptr<Source> source = make_source(layout, config.width, config.height, 1 + i / 3);
+  for (size_t i = 0; configured.ok() && i < stream.size(); ++i) {
     Frame& frame = frames.emplace_back();
     frame.pixels.assign(row * config.height, 0x5a);
     FrameJob job;
-    job.input = source->image;
+    job.input = stream[i]->image;
     job.output = {.pixels = frame.pixels.data(), .stride = row};
     job.settings = c.settings;
     job.segmentation = c.segmentation;
-    job.time = int64_t{i} * 100'000'000;
+    job.time = static_cast<int64_t>(i) * 100'000'000;
     job.resets_background = i == 0;
     const Status pushed = engine->push(job);
     FrameResult result;
     if (!pushed.ok() || !engine->pop(&result).ok()) {
-      ADD_FAILURE() << source->name << ": " << pushed.message();
+      ADD_FAILURE() << stream[i]->name << ": " << pushed.message();
       return {};
     }
     frame.n_records = result.components.size();
@@ -236,8 +241,8 @@ class SourcesTest : public testing::TestWithParam<Layout> {
 };
 
 TEST_P(SourcesTest, EveryOutput) {
-  const std::string name = make_source(GetParam(), 8, 8, 1)->name;
   for (const auto& [width, height] : {std::pair<uint32_t, uint32_t>{1, 1}, {67, 41}, {272, 34}}) {
+    const Stream stream = make_stream(GetParam(), width, height);
     for (const Case& c : make_cases()) {
       for (const Output output :
            {Output::kLabels, Output::kOverlay, Output::kForeground, Output::kBackground}) {
@@ -249,13 +254,13 @@ TEST_P(SourcesTest, EveryOutput) {
         config.max_components = c.max_components;
         for (const Algorithm algorithm : {Algorithm::kAuto, Algorithm::kDlp}) {
           // A model that is reset keeps what it knows noise, so both engines have the same history.
-          const std::vector<Frame> want = run_stream(reference_.get(), config, GetParam(), c);
+          const std::vector<Frame> want = run_stream(reference_.get(), config, stream, c);
           Config tested = config;
           tested.algorithm = algorithm;
           tested.threads = 2;
-          const std::vector<Frame> got = run_stream(engine_.get(), tested, GetParam(), c);
-          ASSERT_TRUE(got == want) << name << ", " << c.name << ", output " << name_of(output) << ", "
-                                   << width << "x" << height
+          const std::vector<Frame> got = run_stream(engine_.get(), tested, stream, c);
+          ASSERT_TRUE(got == want) << stream.front()->name << ", " << c.name << ", output " << name_of(output)
+                                   << ", " << width << "x" << height
                                    << (algorithm == Algorithm::kAuto ? "" : ", dlp");
         }
       }
