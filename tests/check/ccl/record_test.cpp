@@ -221,48 +221,6 @@ TEST_P(RecordTest, SanitizerSubset) {
 
 INSTANTIATE_TEST_SUITE_P(Labelers, RecordTest, testing::ValuesIn(labeler_cases()), test_name<LabelerCase>);
 
-/// A connectivity and a foreground, for tests that go through all labelers themselves.
-class AllLabelersTest : public testing::TestWithParam<LabelerCase> {};
-
-/// Records of every image of at most 15 pixels and of 4 × 4, side by side in one frame, and the same bytes
-/// from all labelers.
-TEST_P(AllLabelersTest, RecordsOfEverySmallImage) {
-  constexpr std::array<uint8_t, 3> kStates = {0, 5, 250};
-  const bool is_binary = GetParam().foreground == Foreground::kBinary;
-  const std::span<const uint8_t> states = std::span(kStates).first(is_binary ? 2 : 3);
-  const Settings settings = GetParam().settings();
-  FrameRunner runner;
-  runner.config.max_components = 1u << 20;
-  runner.with_maps = false;
-  std::vector<std::pair<uint32_t, uint32_t>> sizes = sizes_up_to(is_binary ? 15 : 9);
-  if (is_binary) {
-    sizes.emplace_back(4, 4);
-  }
-  for (const auto& [width, height] : sizes) {
-    const Image image = all_patterns(width, height, states);
-    const ExpectedFrame frame = expect_labels(image, settings);
-    const std::vector<ExpectedRecord> want = expect_records(frame, settings, runner.config.max_components);
-    Outcome first;
-    for (const AlgorithmInfo& labeler : labelers()) {
-      runner.config.algorithm = labeler.algorithm;
-      const Outcome& got = runner.run(image, settings);
-      ASSERT_TRUE(same_records(got.records, want)) << image.name << ", labeler " << labeler.nick;
-      if (first.records.empty()) {
-        first = got;
-      }
-      ASSERT_TRUE(same_bytes(got, first)) << image.name << ", labeler " << labeler.nick;
-    }
-  }
-}
-
-std::string rule_name(const testing::TestParamInfo<LabelerCase>& info) {
-  const std::string name = name_of(info.param);
-  return name.substr(name_of(info.param.labeler).size() + 1);
-}
-
-INSTANTIATE_TEST_SUITE_P(Rules, AllLabelersTest, testing::ValuesIn(labeler_cases(Algorithm::kRuns)),
-                         rule_name);
-
 }  // namespace
 
 }  // namespace ccl::test
