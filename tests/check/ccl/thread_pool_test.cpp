@@ -95,11 +95,11 @@ TEST_F(ThreadPoolTest, ManyEnginesShareTheWorkers) {
   const size_t n_before = count_threads();
   std::vector<std::unique_ptr<Engine>> engines;
   for (uint32_t i = 0; i < kEngines; ++i) {
-    engines.push_back(configured_engine(1920, 1080, 0));
+    engines.push_back(configured_engine(1024, 768, 0));
   }
   const uint32_t n_spare = host::count_processors() - 1;
   EXPECT_LE(count_threads(), n_before + n_spare);
-  EXPECT_EQ(worker_names().size(), std::min(n_spare, kEngines * (host::choose_thread_count(1920, 1080) - 1)));
+  EXPECT_EQ(worker_names().size(), std::min(n_spare, kEngines * (host::choose_thread_count(1024, 768) - 1)));
 }
 
 TEST_F(ThreadPoolTest, MoreThreadsThanProcessorsGrowTheWorkers) {
@@ -128,13 +128,15 @@ TEST_F(ThreadPoolTest, TheNumberOfThreadsGrowsWithTheFrame) {
   EXPECT_EQ(host::choose_thread_count(800, 600), 1u);
   EXPECT_EQ(host::choose_thread_count(1024, 768), std::min(n_processors, 2u));
   EXPECT_EQ(host::choose_thread_count(3840, 2160), std::min(n_processors, 21u));
+  EXPECT_EQ(host::choose_thread_count(32000, 2000), std::min(n_processors, 162u));
   EXPECT_EQ(host::choose_thread_count(kMaxDimension, kMaxDimension), std::min(n_processors, kMaxThreads));
 }
 
+/// A frame with work for one thread more.
 TEST_F(ThreadPoolTest, LargeFramesUseAllProcessors) {
-  const std::unique_ptr<Engine> engine = configured_engine(32000, 2000, 0);
-  EXPECT_EQ(host::choose_thread_count(32000, 2000), std::min(host::count_processors(), 162u));
-  EXPECT_EQ(worker_names().size(), host::choose_thread_count(32000, 2000) - 1);
+  const uint32_t n_processors = host::count_processors();
+  const std::unique_ptr<Engine> engine = configured_engine(4096, 96 * (n_processors + 1), 0);
+  EXPECT_EQ(worker_names().size(), n_processors - 1);
 }
 
 /// Engines on threads of their own, which share the workers, give what one thread gives.
