@@ -156,8 +156,8 @@ void LiveProperties::take_back(const Properties& refused, const Properties& in_f
   std::string stays;
   for (const char* name : taken_back) {
     const char* separator = wanted.empty() ? "" : ", ";
-    wanted += separator + text_of(name, refused);
-    stays += separator + text_of(name, in_force);
+    wanted.append(separator).append(text_of(name, refused));
+    stays.append(separator).append(text_of(name, in_force));
   }
   if (taken_back.empty()) {
     return;

@@ -288,7 +288,7 @@ def test_subproject(tmp_path):
     (project / "meson.build").write_text(f"project('outside', 'c', 'cpp', {options})\n" + text)
     (project / "program.c").write_text(next(text for text in snippets("c") if "int main" in text))
     environment = dict(os.environ, PKG_CONFIG_LIBDIR=str(tmp_path))  # no installed library is taken
-    fast = ["--unity=subprojects", "-Dunity_size=100"]
+    fast = ["--unity=subprojects", "-Dunity_size=100", "-Db_pch=false"]
     run(["meson", "setup", "--wrap-mode=forcefallback", *fast, str(tmp_path / "build"), str(project)], env=environment)
     run(["meson", "compile", "-C", str(tmp_path / "build"), "program"])
     assert run([str(tmp_path / "build" / "program")]) == "1: 4 pixels\n2: 3 pixels\n"

@@ -24,7 +24,7 @@ BUILD = Path(os.environ.get("CUDACCL_BUILD", ROOT / "build")).resolve()
 VENV = BUILD / "python-venv"
 PYTHON = VENV / "bin" / "python"
 SKIPPED = 77
-FAST = ["-Doptimization=0", "--unity=on", "-Dunity_size=100"]
+FAST = ["-Doptimization=0", "--unity=on", "-Dunity_size=100", "-Db_pch=false"]
 
 
 def skip(reason):
