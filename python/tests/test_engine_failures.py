@@ -75,7 +75,7 @@ print(engine(image).n_components)
 """
 
 
-@pytest.mark.parametrize("shape, count", [((3000, 3000), "1"), ((2, 3000, 3000), "[1, 1]")])
+@pytest.mark.parametrize("shape, count", [((1500, 1500), "1"), ((2, 1500, 1500), "[1, 1]")])
 def test_an_engine_without_memory(shape, count):
     """It goes on when there is memory again. In a process of its own, whose memory is limited."""
     done = subprocess.run([sys.executable, "-c", STARVED.format(shape=shape)], capture_output=True, text=True)

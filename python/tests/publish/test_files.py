@@ -178,12 +178,11 @@ def test_parquet_refuses_other_arrays(tmp_path):
         parquet_schema.tables([replace(made, grey=made.grey[:1])])
 
 
-@pytest.mark.parametrize("error", ["ImportError", "ValueError", "AttributeError"])
-def test_parquet_does_not_import_pandas(tmp_path, error):
-    """A pandas that was built for another NumPy fails with any of these."""
+def test_parquet_does_not_import_pandas(tmp_path):
+    """One that was built for another NumPy fails, with any of several errors."""
     pytest.importorskip("pyarrow", reason="pyarrow is missing")
     broken = tmp_path / "pandas.py"
-    broken.write_text(f"print('pandas is imported')\nraise {error}('built for another NumPy')\n")
+    broken.write_text("print('pandas is imported')\nraise ValueError('built for another NumPy')\n")
     code = ("from cudaccl.publish import ParquetSink; from made import report, report_with_shapes;"
             "s = ParquetSink('out'); s.put(report()); s.put(report_with_shapes(frame=1)); s.close(); print(s.error)")
     path = os.pathsep.join([str(tmp_path), str(Path(__file__).parent)])
