@@ -134,7 +134,7 @@ class Engine:
         self._core.configure(self._config)
         self._has_tracks = config.get("max_tracks", 0) > 0
         if regions is not None:
-            self._core.set_regions(_regions.prepared(regions))
+            self._core.set_regions(_regions.source_of(regions))
         self._measured = 7
         self._connectivity = 8
         self._kind = ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
 
-from cudaccl import _regions, _settings
+from cudaccl import _core, _regions, _settings
 from cudaccl._device_array import DeviceArray
 from cudaccl._engine import Engine
 from cudaccl._result import Result
@@ -64,9 +64,9 @@ class Tracker(Engine):
             {"order": _settings.number_of("order", order, _settings.ORDERS), "algorithm": algorithm,
              "max_components": max_components, "max_tracks": max_tracks, "slots": slots, "threads": threads},
         )
-        found = _regions.prepared(regions) if regions is not None else {"zones": (), "lines": ()}
-        self._zones = tuple(zone[0][0] for zone in found["zones"])
-        self._lines = tuple(line[0] for line in found["lines"])
+        self._zones, self._lines = ((), ())
+        if regions is not None:
+            self._zones, self._lines = _core.region_names(_regions.source_of(regions))
 
     @property
     def zones(self) -> tuple[str, ...]:

@@ -143,9 +143,9 @@ void Engine::set_format(uint32_t format, uint32_t bits, uint32_t matrix, uint32_
   input_.range = range;
 }
 
-void Engine::set_regions(const nb::dict& regions) {
+void Engine::set_regions(const nb::bytes& source) {
   const Use use(this);
-  check(cudaccl_python::set_regions(engine_, regions));
+  check(cudaccl_python::set_regions(engine_, source));
 }
 
 void Engine::push(const Image& image, const Image& labels, const Image& ids, const Image& output,

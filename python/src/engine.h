@@ -53,7 +53,7 @@ class Engine {
   /// Format, bits, matrix and range of CudacclInput, for all frames that follow.
   void set_format(uint32_t format, uint32_t bits, uint32_t matrix, uint32_t range);
   /// See regions.h.
-  void set_regions(const nb::dict& regions);
+  void set_regions(const nb::bytes& source);
 
   /// The caller keeps the memory until the frame is popped or flushed. Images that were not configured are
   /// ignored.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine.h"
+#include "regions.h"
 #include "result_memory.h"
 
 namespace cudaccl_python {
@@ -193,6 +194,7 @@ NB_MODULE(_core, module) {
   module.def("device_count", &device_count);
   module.def("event_types", &event_types);
   module.def("has_cuda", [] { return cudaccl_has_cuda() != 0; });
+  module.def("region_names", &region_names);
   module.def("version", &cudaccl_version);
   module.attr("NO_TIME") = CUDACCL_NO_TIME;
 }

@@ -9,7 +9,9 @@ namespace cudaccl_python {
 
 namespace nb = nanobind;
 
-/// `regions`: what prepared() of _regions.py returns.
-CudacclStatus set_regions(CudacclEngine* engine, const nb::dict& regions);
+/// `source`: what source_of() of _regions.py returns. Raises ValueError if the library refuses it.
+CudacclStatus set_regions(CudacclEngine* engine, const nb::bytes& source);
+/// The names of zones and of lines, by index. Raises ValueError likewise.
+nb::tuple region_names(const nb::bytes& source);
 
 }  // namespace cudaccl_python

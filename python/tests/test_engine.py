@@ -138,40 +138,6 @@ def test_regions():
     numpy.testing.assert_array_equal(engine(IMAGES[0]).labels, measure.label(inside))
 
 
-@pytest.mark.parametrize("regions, error, text", [
-    ({"version": 2}, ValueError, "version"),
-    ({"zone": []}, ValueError, "zone"),
-    ({"units": "miles"}, ValueError, "miles"),
-    ({"include": [{}]}, ValueError, r"include\[0\]: polygon is missing"),
-    ({"include": [{"polygon": [[0, 0], [1, 1]]}]}, ValueError, "3"),
-    ({"include": [{"polygon": [[0, 0], [1, 1], [1, "a"]]}]}, ValueError, r"include\[0\].polygon\[2\]"),
-    ({"include": [{"polygon": [[0, 0], [1, 1], [1, 2e6]]}]}, ValueError, "1000000"),
-    ({"zones": [{"name": "a", "polygon": [[0, 0], [1, 1], [1, 0]], "anchor": "top"}]}, ValueError, "top"),
-    ({"zones": [{"name": "a", "polygon": [[0, 0], [1, 1], [1, 0]], "dwell": 0}]}, ValueError, "dwell"),
-    ({"zones": [{"name": "a", "polygon": [[0, 0], [1, 1], [1, 0]], "crowd": 1.5}]}, ValueError, "crowd"),
-    ({"lines": [{"name": "a", "from": [0, 0], "to": [0, 0]}]}, ValueError, "line"),
-    ({"include": [5]}, TypeError, r"include\[0\]"),
-    ({"zones": None}, TypeError, "zones is None; it must be a list"),
-    ({"include": [{"polygon": None}]}, TypeError, r"include\[0\].polygon is None"),
-    ({"zones": [{"name": 5, "polygon": [[0, 0], [1, 1], [1, 0]]}]}, TypeError, r"zones\[0\].name is 5"),
-    ({"zones": [{"name": "a", "polygon": [[0, 0], [1, 1], [1, 0]], "dwell": "1"}]}, ValueError, r"dwell is '1'"),
-    ({"lines": [{"name": None, "from": [0, 0], "to": [1, 0]}]}, ValueError, r"lines\[0\] has no name"),
-    ("{\n\"version\": 1,\n5}", ValueError, "line 3"),
-    ("no/such/file.json", FileNotFoundError, "no/such/file.json"),
-    (5, TypeError, "int"),
-])
-def test_bad_regions(regions, error, text):
-    with pytest.raises(error, match=text):
-        cudaccl.Engine((70, 90), regions=regions)
-
-
-def test_regions_file_with_comments(tmp_path):
-    path = tmp_path / "regions.json"
-    path.write_text('{/* a */ "version": 1, // b\n "comment": "/* kept // */", "exclude": '
-                    '[{"polygon": [[0,0],[1,0],[1,1],[0,1]]}]}', encoding="utf-8")
-    assert cudaccl.Engine((70, 90), regions=path)(IMAGES[0]).n_labels == 0
-
-
 @pytest.mark.parametrize("arguments, error, text", [
     ({"shape": (70,)}, ValueError, "shape"),
     ({"shape": (0, 90)}, ValueError, "shape"),

@@ -9,8 +9,8 @@ import threading
 from contextlib import ExitStack
 from typing import Any
 
+from cudaccl import _regions
 from cudaccl.cli import errors
-from cudaccl.cli.sources import check_regions
 from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.fleet.config import Config, ConfigError, load
 from cudaccl.publish.errors import need
@@ -57,9 +57,15 @@ def say(text: str) -> None:
 
 def _load(options: argparse.Namespace) -> Config:
     try:
-        return load(options.file, options.address)
+        config = load(options.file, options.address)
     except ConfigError as error:
         raise errors.UsageError(str(error)) from None
+    for video in config.videos:
+        try:
+            _regions.check(video.properties)
+        except ValueError as error:
+            raise errors.UsageError(f"{video.name}: regions: {error}") from None
+    return config
 
 
 def check(options: argparse.Namespace) -> int:
@@ -86,12 +92,11 @@ def _check_properties(config: Config) -> None:
 
     for video in config.videos:
         try:
-            check_regions(video.properties)
             _gst_pipeline.check_properties(video.properties)
         except (ImportError, _gst_pipeline.MissingElement) as missing:
             say(f"properties are not checked: {missing}")
             return
-        except (TypeError, ValueError, _gst_pipeline.PipelineError) as error:
+        except (TypeError, _gst_pipeline.PipelineError) as error:
             raise errors.UsageError(f"{video.name}: {error}") from None
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy
 
+from cudaccl import _regions
 from cudaccl.cli import errors, outputs
 from cudaccl.publish.errors import SinkError, need
 from cudaccl.publish.report import Report
@@ -58,6 +59,10 @@ def label(options: argparse.Namespace) -> int:
     """Returns the exit status."""
     pillow = need("PIL.Image", "cli")
     settings = parse_settings(options.settings)
+    try:
+        _regions.check(settings)
+    except ValueError as error:
+        raise errors.UsageError(f"--set regions: {error}") from error
     if settings.get("foreground") == "motion":
         raise errors.UsageError("--set foreground=motion: nothing moves in one image; for videos there is cudaccl run")
     if options.labels or options.picture:
@@ -147,8 +152,6 @@ def _label(pixels: numpy.ndarray, settings: dict[str, Any], options: argparse.Na
         except (TypeError, ValueError) as error:
             is_backend = options.backend == "cuda" and not cudaccl.has_cuda()
             raise errors.UsageError(f"{'--backend cuda' if is_backend else '--set'}: {error}") from error
-        except OSError as error:  # no image is read here
-            raise errors.UsageError(f"--set regions: {error.filename}: {error.strerror}") from error
         except cudaccl.DeviceError as error:
             raise errors.UsageError(f"--backend {options.backend}: {error}") from error
         if not result.overflow:

@@ -92,22 +92,10 @@ def parse_properties(texts: list[str]) -> dict[str, str]:
         if name in properties:
             raise UsageError(f"--set {name}=…: this program sets {name} itself")
     try:
-        check_regions(properties)
+        _regions.check(properties)
     except ValueError as error:
         raise UsageError(f"--set regions: {error}") from error
     return properties
-
-
-def check_regions(properties: dict[str, str]) -> None:
-    """The element only warns, and labels the whole frame. Raises ValueError."""
-    text = properties.get("regions", "")
-    try:
-        if text:
-            _regions.prepared(text)
-    except OSError as error:
-        raise ValueError(f"{text}: {error.strerror}") from error
-    except TypeError as error:
-        raise ValueError(str(error)) from error
 
 
 def seconds(text: str) -> float:

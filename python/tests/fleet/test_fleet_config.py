@@ -120,7 +120,7 @@ def test_check_shows_what_there_is(write, capfd):
     ("min_area: 9", "min_arae: 9", "door: the element cudaccl has no property min-arae"),
     ("threshold: 128", "threshold: 70000", "a: threshold is 70000; possible are whole numbers from 0 to 65535"),
     ("track: true", "foreground: otso", "gate: could not set property"),
-    ("track: true", "regions: none.json", "gate: none.json: No such file"),
+    ("track: true", "regions: none.json", "gate: regions: none.json: No such file"),
 ])
 def test_check_asks_the_element(write, capfd, old, new, reason):
     gst = pytest.importorskip("cudaccl._gst_pipeline")

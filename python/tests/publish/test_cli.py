@@ -106,7 +106,7 @@ def test_run_is_repeatable(clip):
     (["-s", "max-tracks=0", "videotestsrc num-buffers=1"], 1, "max-tracks is 0; possible are whole numbers from 1 to"),
     (["-s", "overlay-alpha=1.5", "videotestsrc num-buffers=1"], 1, "overlay-alpha is 1.5; .* numbers from 0.0"),
     (["-s", "regions=/no/such.json", "videotestsrc num-buffers=1"], 2, "--set regions: /no/such.json: No such file"),
-    (["-s", 'regions={"version": 1, "zone": []}', "videotestsrc num-buffers=1"], 2, "unknown member 'zone'"),
+    (["-s", 'regions={"version": 1, "zone": []}', "videotestsrc num-buffers=1"], 2, 'unknown member "zone"'),
     (["-s", "threshold", "videotestsrc num-buffers=1"], 2, "NAME=VALUE"),
     (["-s", "output=mask", "videotestsrc num-buffers=1"], 2, "sets output itself"),
     (["videotestsrc num-buffers=1", "videotestsrc num-buffers=2"], 2, "two sources have the name videotestsrc"),

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Documents of regions: the verdicts of the corpus that all readers share, and what only Python can pass."""
+
+import json
+import re
+import sys
+import types
+from pathlib import Path
+
+import numpy
+import pytest
+
+import cudaccl
+from cudaccl.cli import main
+
+CORPUS = Path(__file__).resolve().parents[2] / "tests" / "common" / "regions"
+VERDICTS = [line.split(" ", 1) for line in (CORPUS / "verdicts.txt").read_text("utf-8").splitlines() if line[0] != "#"]
+TRIANGLE = [[0, 0], [1, 0], [1, 1]]
+
+
+def engine(regions):
+    return cudaccl.Engine((70, 90), regions=regions)
+
+
+@pytest.mark.parametrize("name, reason", [(name, *reason) for name, *reason in VERDICTS if reason])
+def test_bad_documents(name, reason, capsys):
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        engine(CORPUS / name)
+    assert main(["label", "-s", f"regions={CORPUS / name}", "none.png"]) == 2
+    error = capsys.readouterr().err
+    assert reason in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["run", "publish", "fleet check", "fleet run"])
+def test_commands_refuse_before_work(command, tmp_path, capsys):
+    regions = CORPUS / "member.json"
+    if command.startswith("fleet"):
+        pytest.importorskip("yaml", reason="PyYAML is missing")
+        (tmp_path / "fleet.yaml").write_text(
+            f"live: {{sources: [{{name: a, source: none, properties: {{regions: {regions}}}}}], to: ['mqtt://none']}}")
+        arguments = [*command.split(), tmp_path / "fleet.yaml"]
+    else:
+        arguments = [command, *(["--to", f"jsonl:{tmp_path}/out"] if command == "publish" else []),
+                     "-s", f"regions={regions}", "none"]
+    assert main(list(map(str, arguments))) == 2
+    found = capsys.readouterr()
+    assert "member.json" in found.err and 'unknown member "exlude"' in found.err
+    assert found.err.count("\n") == 1 and found.out == "" and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", [name for name, *reason in VERDICTS if not reason])
+def test_good_documents(name):
+    engine(CORPUS / name)
+    text = (CORPUS / name).read_text("utf-8")
+    engine(text)
+    if "/*" not in text:
+        engine(json.loads(text))
+
+
+@pytest.mark.parametrize("regions, error, text", [
+    ({}, ValueError, 'no member "version"'),
+    ({"version": 1, "include": [{"polygon": [[0, 0], [1, float("nan")], [1, 1]]}]}, ValueError, "JSON"),
+    ({"version": 1, "include": {5}}, TypeError, "regions have no set"),
+    ("no/such/file.json", ValueError, "no/such/file.json: No such file"),
+    (5, TypeError, "int"),
+])
+def test_what_is_no_document(regions, error, text):
+    with pytest.raises(error, match=re.escape(text)):
+        engine(regions)
+
+
+def test_levels_are_bounded():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(ValueError, match="levels"):
+        engine({"version": 1, "comment": deep})
+    with pytest.raises(ValueError, match="more than 32 arrays"):
+        engine('{"version": 1, "comment": ' + "[" * 75_000 + "]" * 75_000 + "}")
+
+
+def test_arrays_and_mappings():
+    polygon = numpy.array(TRIANGLE, numpy.float32)
+    zone = types.MappingProxyType({"name": "a", "polygon": polygon, "crowd": numpy.int32(3)})
+    tracker = cudaccl.Tracker((70, 90), regions=types.MappingProxyType({"version": 1, "zones": (zone,)}))
+    assert tracker.zones == ("a",)
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main([__file__, "-q", "-rs"]))
