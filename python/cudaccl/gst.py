@@ -180,10 +180,11 @@ def frames(
     `PipelineError` with GStreamer's text for everything that GStreamer refuses, at once or while the loop runs.
     """
     pipeline = _gst_pipeline.Pipeline(source, image_format, drop, properties)
-    return _labelled(pipeline)
+    return labelled(pipeline)
 
 
-def _labelled(pipeline: _gst_pipeline.Pipeline) -> Iterator[Frame]:
+def labelled(pipeline: _gst_pipeline.Pipeline) -> Iterator[Frame]:
+    """The frames of a pipeline that this package has made; not for others."""
     for time, image, buffer in pipeline.run():
         fields = _gst_meta.find(hash(buffer), None)
         yield Frame(

@@ -9,9 +9,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from cudaccl.cli import errors, fleet, label, publish, run
+from cudaccl.cli import fleet, label, publish, run
 from cudaccl.publish.address import AddressError
 from cudaccl.publish.errors import MissingPackage, SinkError
+from cudaccl.video import errors
 
 # Each has add(subparsers), which sets the default `command` to a function of the arguments that returns a status.
 COMMANDS = (label, run, publish, fleet)

@@ -10,10 +10,10 @@ from contextlib import ExitStack
 from typing import Any
 
 from cudaccl import _regions
-from cudaccl.cli import errors
 from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.fleet.config import Config, ConfigError, load
 from cudaccl.publish.errors import need
+from cudaccl.video import errors
 
 _STEP_S = 0.25
 _MOST_URGENT = (errors.USAGE, errors.OUTPUT_FAILED, errors.SOURCE_FAILED)

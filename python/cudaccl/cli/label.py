@@ -14,9 +14,10 @@ from typing import Any
 import numpy
 
 from cudaccl import _regions
-from cudaccl.cli import errors, outputs
+from cudaccl.cli import outputs
 from cudaccl.publish.errors import SinkError, need
 from cudaccl.publish.report import Report
+from cudaccl.video import errors
 
 _HELP = """\
 Labels the connected components of images. The luma of a colour image is labelled. Records are written as CSV (the

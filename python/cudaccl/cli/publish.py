@@ -5,16 +5,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from cudaccl.cli import errors
-from cudaccl.cli.follower import Follower, one_line, stop_all
-from cudaccl.cli.sources import add_stall, parse_properties, parse_sources, seconds
+from cudaccl.cli import video_options
 from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.publish.address import HELP as ADDRESSES
 from cudaccl.publish.address import Spooling, open_sink
@@ -23,6 +20,9 @@ from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.run_name import new_run_name
 from cudaccl.publish.sink import Sink
 from cudaccl.publish.spool import Account
+from cudaccl.video import errors, values
+from cudaccl.video.follower import Follower, one_line, stop_all
+from cudaccl.video.sources import parse_properties, parse_sources
 
 _STEP_S = 0.1
 _REASONS = {
@@ -49,8 +49,6 @@ examples:
 
 """
 
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-
 
 def add(subparsers: argparse._SubParsersAction) -> None:
     """Adds the command."""
@@ -60,40 +58,23 @@ def add(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("sources", nargs="*", metavar="[NAME=]SOURCE", help="what to read")
     parser.add_argument("--to", action="append", required=True, metavar="SINK", help="may be repeated; see below")
     parser.add_argument(
-        "-s", "--set", action="append", default=[], metavar="PROPERTY=VALUE", dest="properties",
-        help="a property of the element cudaccl; may be repeated. gst-inspect-1.0 cudaccl lists all")
-    parser.add_argument(
         "--spool", type=Path, default=_default_spool(), metavar="FOLDER",
         help="where messages wait for brokers (default: %(default)s)")
     parser.add_argument(
-        "--spool-size", type=_bytes, default="1G", metavar="BYTES",
+        "--spool-size", type=values.option(values.size), default="1G", metavar="BYTES",
         help="limit for each broker; K, M, G and T are powers of 1024 (default: %(default)s)")
     parser.add_argument(
-        "--metrics", type=_endpoint, metavar="[HOST:]PORT", help="figures for Prometheus, at http://HOST:PORT/metrics")
+        "--metrics", type=values.option(values.endpoint), metavar="[HOST:]PORT", help="figures for Prometheus, at http://HOST:PORT/metrics")
     parser.add_argument(
-        "--drain", type=seconds, default=10.0, metavar="SECONDS",
+        "--drain", type=values.option(values.seconds), default=10.0, metavar="SECONDS",
         help="how long to wait at the end until brokers have all messages (default: %(default)g)")
-    add_stall(parser, 10.0)
+    video_options.add(parser, stall=10.0)
     parser.set_defaults(command=publish)
 
 
 def _default_spool() -> Path:
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local/state") / "cudaccl/spool"
-
-
-def _bytes(text: str) -> int:
-    match = re.fullmatch(r"(\d+)([KMGT]?)(?:i?B)?", text)
-    if match is None or int(match[1]) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size, such as 500M")
-    return int(match[1]) * _UNITS[match[2]]
-
-
-def _endpoint(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
-        raise argparse.ArgumentTypeError(f"{text!r} is no [HOST:]PORT")
-    return host.strip("[]") or "0.0.0.0", int(port)
 
 
 def say(text: str) -> None:

@@ -12,11 +12,14 @@ from contextlib import ExitStack, closing
 
 from cudaccl._property_values import is_tracked
 from cudaccl._types import EVENT_TYPES
-from cudaccl.cli import errors, outputs
+from cudaccl.cli import outputs, video_options
 from cudaccl.cli.progress import Progress
-from cudaccl.cli.sources import Source, Stream, Watchdog, add_stall, parse_properties, parse_sources
+from cudaccl.gst import PipelineError
 from cudaccl.publish.report import Report
 from cudaccl.publish.sink import Sink
+from cudaccl.video import errors
+from cudaccl.video.sources import Source, parse_properties, parse_sources
+from cudaccl.video.stream import Stream, Watchdog
 
 _HELP = """\
 Labels every frame of videos, one after the other, as fast as possible. Records are written as JSON lines (the default:
@@ -41,12 +44,9 @@ def add(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("sources", nargs="+", metavar="[NAME=]SOURCE", help="what to read")
     outputs.add(parser)
     parser.add_argument(
-        "-s", "--set", action="append", default=[], metavar="PROPERTY=VALUE", dest="properties",
-        help="a property of the element cudaccl; may be repeated. gst-inspect-1.0 cudaccl lists all")
-    parser.add_argument(
         "--progress", action=argparse.BooleanOptionalAction, default=None,
         help="show a progress bar; without this option only on a terminal")
-    add_stall(parser, 30.0)
+    video_options.add(parser, stall=30.0)
     parser.set_defaults(command=run)
 
 
@@ -91,8 +91,6 @@ def _label(
     source: Source, properties: dict[str, str], sinks: Iterable[Sink], options: argparse.Namespace
 ) -> bool:
     """False, and a message, if the source cannot be read to its end."""
-    from cudaccl.gst import PipelineError
-
     counts = _Counts()
     try:
         with Progress(source.name, options.progress) as progress:

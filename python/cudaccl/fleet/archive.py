@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from cudaccl.cli import errors
 from cudaccl.fleet import join, work
 from cudaccl.fleet.cluster import Slots
 from cudaccl.fleet.pieces import Span
@@ -17,6 +16,7 @@ from cudaccl.fleet.video_index import VideoIndex
 from cudaccl.fleet.work import Job
 from cudaccl.fleet.workers import Pool, Process
 from cudaccl.publish.errors import MissingPackage, SinkError
+from cudaccl.video import errors
 
 _LOOK_S = 1.0
 _FIRST_PAUSE_S = 0.5

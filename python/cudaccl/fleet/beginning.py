@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from cudaccl._gst_pipeline import gstreamer
 from cudaccl.fleet.video_index import VideoIndex, digest
 
 CUT = "cudaccl-cut"  #: name of the element `identity` in front of the decoder
@@ -23,11 +24,11 @@ class Beginning:
     """
 
     def __init__(self, stream: Any, index: VideoIndex, time: int, with_seek: bool) -> None:
-        self._gst = stream._gst
+        self._gst = gstreamer().Gst
         self._index = index
         self._time = time
-        self._pad = stream._pipeline.get_by_name(CUT).get_static_pad("sink")
-        self._behind = stream._pipeline.get_by_name(CUT).get_static_pad("src")
+        self._pad = stream.pipeline.get_by_name(CUT).get_static_pad("sink")
+        self._behind = stream.pipeline.get_by_name(CUT).get_static_pad("src")
         self._shift = 0  #: of running times on this pad, to those of the whole file
         self._origin: Any = None  #: the segment with which the file begins
         self._block = 0

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from cudaccl import _property_values
 from cudaccl.fleet.yaml_tree import ConfigError, Mapping, Value, read
+from cudaccl.video import values
 
 __all__ = ["Archive", "Archives", "Config", "ConfigError", "Live", "LiveSource", "NodeSettings", "load"]
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _OWN = ("name", "meta-name", "output", "metadata")
 _BROKERS = ("mqtt", "mqtts", "kafka")
 _NS = 10**9
@@ -156,20 +156,6 @@ def _nanoseconds(text: str) -> int:
     return int(_seconds(text) * _NS)
 
 
-def _bytes(text: str) -> int:
-    match = re.fullmatch(r"([0-9]+)([KMGT]?)(?:i?B)?", text)
-    if match is None or int(match[1]) == 0:
-        raise ValueError(f"{text!r} is no size, such as 500M")
-    return int(match[1]) * _UNITS[match[2]]
-
-
-def _endpoint(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if not re.fullmatch("[0-9]+", port) or not 0 < int(port) < 65536:
-        raise ValueError(f"{text!r} is no [HOST:]PORT")
-    return host.strip("[]") or "0.0.0.0", int(port)
-
-
 def _name(text: str) -> str:
     if not _NAME.fullmatch(text) or text.startswith("."):
         raise ValueError(f"{text!r} is no name: letters, digits, _, . and - are possible")
@@ -214,7 +200,7 @@ def _cluster(value: Value) -> tuple[str | None, dict[str, NodeSettings]]:
 
 def _resources(value: Value) -> tuple[int, int]:
     resources = value.mapping()
-    found = (resources.parse("stream-memory", _bytes, _DEFAULT_MEMORY),
+    found = (resources.parse("stream-memory", values.size, _DEFAULT_MEMORY),
              resources.parse("streams-per-decoder", _positive, _DEFAULT_STREAMS))
     resources.finish()
     return found
@@ -242,7 +228,7 @@ def _archives(value: Value, properties: Properties, folder: Path) -> Archives:
         archives.parse("rule", _one_of("exact", "settled"), "exact"), archives.parse("tries", _positive, 5),
         float(archives.parse("stall", _seconds, Fraction(60))),
         tuple(map(_broker, to.list())) if to is not None else (),
-        str(folder / archives.parse("spool", str, "spool")), archives.parse("spool-size", _bytes, 1 << 30))
+        str(folder / archives.parse("spool", str, "spool")), archives.parse("spool-size", values.size, 1 << 30))
     archives.finish()
     if found.form == "parquet" and "manifest" in files:  # which is written beside the tables
         raise value.error(f"the folder manifest is not for a file: give {files['manifest'].path} another name")
@@ -293,8 +279,8 @@ def _live(value: Value, properties: Properties, folder: Path) -> Live:
         raise value.error("to names no sink")
     found = Live(
         tuple(sources.values()), to,
-        str(folder / live.parse("spool", str, "spool")), live.parse("spool-size", _bytes, 1 << 30),
-        live.parse("metrics", _endpoint, None), float(live.parse("stall", _seconds, Fraction(10))),
+        str(folder / live.parse("spool", str, "spool")), live.parse("spool-size", values.size, 1 << 30),
+        live.parse("metrics", values.endpoint, None), float(live.parse("stall", _seconds, Fraction(10))),
         float(live.parse("report", _seconds, Fraction(60))))
     live.finish()
     return found

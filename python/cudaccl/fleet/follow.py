@@ -9,15 +9,15 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from cudaccl.cli.errors import UsageError
-from cudaccl.cli.follower import Follower, one_line, stop_all
-from cudaccl.cli.sources import Source
 from cudaccl.fleet.config import Live, LiveSource
 from cudaccl.publish.address import AddressError, Spooling, open_sink
 from cudaccl.publish.errors import MissingPackage
 from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.run_name import new_run_name
 from cudaccl.publish.spool import Account
+from cudaccl.video.errors import UsageError
+from cudaccl.video.follower import Follower, one_line, stop_all
+from cudaccl.video.sources import Source
 
 _TICK_S = 1.0
 _OWN_METRICS = "cudaccl_"

@@ -12,13 +12,14 @@ from typing import Any
 import numpy
 
 from cudaccl._gst_pipeline import PipelineError, gstreamer
-from cudaccl.cli.sources import Source, Stream, Watchdog
 from cudaccl.fleet import cuda_context
 from cudaccl.fleet.beginning import CUT, Beginning
 from cudaccl.fleet.config import Archive
 from cudaccl.fleet.pieces import Piece, PieceMaker, Span
 from cudaccl.fleet.video_index import VideoIndex, parse_line, repeat_headers
 from cudaccl.publish.report import Report
+from cudaccl.video.sources import Source
+from cudaccl.video.stream import Stream, Watchdog
 
 _COMPARED = 3
 
@@ -30,7 +31,7 @@ class Uneven(Exception):
 def label_whole(archive: Archive, stall: float) -> Piece:
     """As `cudaccl run`. Raises PipelineError, FileNotFoundError, UsageError."""
     stream = Stream(Source(archive.name, archive.path), archive.properties)
-    cuda_context.share(stream._pipeline)
+    cuda_context.share(stream.pipeline)
     maker = PieceMaker()
     with closing(stream), Watchdog(stream, stall):
         for count, frame in enumerate(stream):
@@ -52,7 +53,7 @@ def label_span(archive: Archive, index: VideoIndex, span: Span, stall: float) ->
 def _label_from_key_frame(archive: Archive, index: VideoIndex, span: Span, stall: float, with_seek: bool) -> Piece:
     line = f"{parse_line(archive.path, index.caps)} ! identity name={CUT} ! decodebin"
     stream = Stream(Source(archive.name, line), archive.properties)
-    pipeline = stream._pipeline
+    pipeline = stream.pipeline
     cuda_context.share(pipeline)
     pipeline.get_by_name("cudaccl-parse").connect("deep-element-added", repeat_headers)
     pipeline.connect("deep-element-added", _decode_in_order)
@@ -113,9 +114,9 @@ class _Digests:
 
     def __init__(self, stream: Stream, frames: list[int], index: VideoIndex) -> None:
         self.of: dict[int, int] = {}
-        self._gst = stream._gst
+        self._gst = gstreamer().Gst
         self._wanted = {int(index.times[number]) for number in frames}
-        stream._element.get_static_pad("sink").add_probe(self._gst.PadProbeType.BUFFER, self._look)
+        stream.element.get_static_pad("sink").add_probe(self._gst.PadProbeType.BUFFER, self._look)
 
     def _look(self, pad: Any, info: Any) -> Any:
         buffer = info.get_buffer()

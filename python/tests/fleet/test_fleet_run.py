@@ -174,7 +174,7 @@ def test_no_gpu_for_cuda(clip, tmp_path, monkeypatch, capfd):
 
 
 def test_the_status_says_what_has_failed():
-    from cudaccl.cli import errors
+    from cudaccl.video import errors
     from cudaccl.fleet import archive
     from cudaccl.gst import PipelineError
     from cudaccl.publish import SinkError

@@ -9,12 +9,12 @@ import types
 
 import pytest
 
-from cudaccl.cli import follower as follower_module
 from cudaccl.cli import publish
-from cudaccl.cli.follower import Follower, stop_all
-from cudaccl.cli.sources import Source
 from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.publish import Account, Metrics, SinkError
+from cudaccl.video import follower as follower_module
+from cudaccl.video.follower import Follower, stop_all
+from cudaccl.video.sources import Source
 from made import report, until
 
 

@@ -13,8 +13,9 @@ import pytest
 for module in ("gi", "PIL.Image", "paho.mqtt.client", "confluent_kafka", "pyarrow", "prometheus_client"):
     pytest.importorskip(module, reason=f"{module} is missing")
 
-from cudaccl.cli import errors, make_parser  # noqa: E402
+from cudaccl.cli import make_parser  # noqa: E402
 from cudaccl.publish import Metrics, Spool  # noqa: E402
+from cudaccl.video import errors  # noqa: E402
 from made import Mosquitto, free_port, make_certificate, make_password, report, write_clip  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]

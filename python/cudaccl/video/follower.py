@@ -10,12 +10,14 @@ from contextlib import closing
 from typing import Any
 
 from cudaccl._property_values import is_tracked
-from cudaccl.cli.sources import Source, Stream
+from cudaccl.gst import PipelineError
 from cudaccl.publish.errors import SinkError
 from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.report import Report
 from cudaccl.publish.run_name import new_run_name
 from cudaccl.publish.sink import Sink
+from cudaccl.video.sources import Source
+from cudaccl.video.stream import Stream
 
 _STEP_S = 0.1
 _FIRST_PAUSE_S = 0.5
@@ -105,8 +107,6 @@ class Follower:
         stream.stop_if_silent(self._stall)
 
     def _follow(self) -> None:
-        from cudaccl.gst import PipelineError
-
         pause = _FIRST_PAUSE_S
         while not self._stopping.is_set():
             self._flows_since = None

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What `run` and `publish` have in common."""
+
+from __future__ import annotations
+
+import argparse
+
+from cudaccl.video import values
+
+
+def add(parser: argparse.ArgumentParser, stall: float) -> None:
+    """Adds the options."""
+    parser.add_argument(
+        "-s", "--set", action="append", default=[], metavar="PROPERTY=VALUE", dest="properties",
+        help="a property of the element cudaccl; may be repeated. gst-inspect-1.0 cudaccl lists all")
+    parser.add_argument(
+        "--stall", type=values.option(values.seconds), default=stall, metavar="SECONDS",
+        help="a source without a frame for so long has failed (default: %(default)g)")

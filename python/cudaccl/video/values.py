@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Values of options and of keys in YAML. A ValueError says what is wrong."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+_T = TypeVar("_T")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def size(text: str) -> int:
+    """Bytes."""
+    match = re.fullmatch(r"([0-9]+)([KMGT]?)(?:i?B)?", text)
+    if match is None or int(match[1]) == 0:
+        raise ValueError(f"{text!r} is no size, such as 500M")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def endpoint(text: str) -> tuple[str, int]:
+    """Host and port; all addresses of this machine if there is no host."""
+    match = re.fullmatch(r"(?:(\[[^\]]+\]|[^:]*):)?([0-9]{1,5})", text)
+    if match is None or not 0 < int(match[2]) < 65536:
+        raise ValueError(f"{text!r} is no [HOST:]PORT")
+    return (match[1] or "").strip("[]") or "0.0.0.0", int(match[2])
+
+
+def seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 1e9:
+        raise ValueError(f"{text!r} is no number of seconds")
+    return number
+
+
+def option(parse: Callable[[str], _T]) -> Callable[[str], _T]:
+    """The same for argparse, which shows the text of no other error."""
+
+    def parsed(text: str) -> _T:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return parsed
