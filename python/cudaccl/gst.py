@@ -7,7 +7,8 @@
         print(time, len(records))
 
 `records()`, `tracks()`, `events()`, `grey()`, `polygons()`, `info()` and `label_map()` read the metadata of any
-Gst.Buffer, in a pipeline of your own.
+Gst.Buffer, in a pipeline of your own. Metadata with a field that is missing, of another type or of another size is left
+out, as by the header gstcudacclmeta.h.
 
 GStreamer's own Python packages are needed, which no package index has. On Debian and Ubuntu they are python3-gi,
 python3-gst-1.0 and gir1.2-gst-plugins-base-1.0; a virtual environment sees them if it was made with
@@ -24,8 +25,9 @@ from typing import Any
 import numpy
 
 from cudaccl import _gst_meta, _gst_pipeline
+from cudaccl._gst_meta import LabelMap, Metadata
 from cudaccl._gst_pipeline import PipelineError
-from cudaccl._types import COMPONENT, EVENT, GREY, POLYGON, TRACK, VERTEX
+from cudaccl._types import COMPONENT, EVENT, TRACK
 
 __all__ = [
     "Frame", "Info", "PipelineError", "Polygons", "events", "frames", "grey", "info", "label_map", "polygons",
@@ -94,7 +96,7 @@ def records(buffer: Any, source: str | None = None) -> numpy.ndarray:
 
     Raises TypeError if `buffer` is no Gst.Buffer.
     """
-    return _array(_find(buffer, source), "components", COMPONENT)
+    return _copy(_find(buffer, source), "components", COMPONENT)
 
 
 def tracks(buffer: Any, source: str | None = None) -> numpy.ndarray:
@@ -102,7 +104,7 @@ def tracks(buffer: Any, source: str | None = None) -> numpy.ndarray:
 
     It is empty without the element's property `track=true`.
     """
-    return _array(_find(buffer, source), "tracks", TRACK)
+    return _copy(_find(buffer, source), "tracks", TRACK)
 
 
 def events(buffer: Any, source: str | None = None) -> numpy.ndarray:
@@ -110,7 +112,7 @@ def events(buffer: Any, source: str | None = None) -> numpy.ndarray:
 
     `cudaccl.EVENT_TYPES` has the names of the types, and the `Info` of the buffer those of zones and lines.
     """
-    return _array(_find(buffer, source), "events", EVENT)
+    return _copy(_find(buffer, source), "events", EVENT)
 
 
 def grey(buffer: Any, source: str | None = None) -> numpy.ndarray | None:
@@ -133,8 +135,7 @@ def polygons(buffer: Any, source: str | None = None) -> Polygons | None:
 
 def info(buffer: Any, source: str | None = None) -> Info | None:
     """The other fields of a Gst.Buffer's metadata. None if it has none (of this source)."""
-    fields = _find(buffer, source)
-    return _info(fields) if fields is not None else None
+    return _info(_find(buffer, source))
 
 
 def label_map(buffer: Any, source: str | None = None) -> numpy.ndarray | None:
@@ -147,7 +148,8 @@ def label_map(buffer: Any, source: str | None = None) -> numpy.ndarray | None:
 
     Raises TypeError if `buffer` is no Gst.Buffer.
     """
-    return _label_map(_find(buffer, source, _gst_meta.LABEL_MAP_NAME))
+    found = _find(buffer, source, LabelMap)
+    return found.pixels() if found is not None else None
 
 
 def frames(
@@ -186,65 +188,34 @@ def frames(
 def labelled(pipeline: _gst_pipeline.Pipeline) -> Iterator[Frame]:
     """The frames of a pipeline that this package has made; not for others."""
     for time, image, buffer in pipeline.run():
-        fields = _gst_meta.find(hash(buffer), None)
+        meta = _find(buffer, None)
         yield Frame(
-            time,
-            image,
-            _array(fields, "components", COMPONENT),
-            _array(fields, "tracks", TRACK),
-            _array(fields, "events", EVENT),
-            _info(fields) if fields is not None else None,
-            _label_map(_gst_meta.find(hash(buffer), None, _gst_meta.LABEL_MAP_NAME)),
-            _grey(fields),
-            _polygons(fields),
-        )
+            time, image, _copy(meta, "components", COMPONENT), _copy(meta, "tracks", TRACK),
+            _copy(meta, "events", EVENT), _info(meta), label_map(buffer), _grey(meta), _polygons(meta))
 
 
-def _find(buffer: Any, source: str | None, name: bytes = _gst_meta.NAME) -> _gst_meta.Fields | None:
+def _find(buffer: Any, source: str | None, kind: Any = Metadata) -> Any:
     gst = _gst_pipeline.gstreamer().Gst
     if not isinstance(buffer, gst.Buffer):
         raise TypeError(f"a Gst.Buffer is needed, not {type(buffer).__name__}")
-    return _gst_meta.find(hash(buffer), source, name)  # PyGObject: the hash of a boxed value is its address
+    return _gst_meta.find(hash(buffer), source, kind)  # PyGObject: the hash of a boxed value is its address
 
 
-def _array(fields: _gst_meta.Fields | None, name: str, dtype: numpy.dtype) -> numpy.ndarray:
-    data = bytearray(fields.data(name)) if fields is not None else bytearray()
-    # The bytes may end with padding that is less than a record.
-    return numpy.frombuffer(data, dtype, count=len(data) // dtype.itemsize)
+def _copy(meta: Metadata | None, name: str, dtype: numpy.dtype) -> numpy.ndarray:
+    return getattr(meta, name).copy() if meta is not None else numpy.empty(0, dtype)
 
 
-def _grey(fields: _gst_meta.Fields | None) -> numpy.ndarray | None:
-    return _array(fields, "grey", GREY) if fields is not None and fields.has("grey") else None
+def _grey(meta: Metadata | None) -> numpy.ndarray | None:
+    return meta.grey.copy() if meta is not None and meta.grey is not None else None
 
 
-def _polygons(fields: _gst_meta.Fields | None) -> Polygons | None:
-    if fields is None or not fields.has("polygons"):
+def _polygons(meta: Metadata | None) -> Polygons | None:
+    if meta is None or meta.polygons is None:
         return None
-    return Polygons(
-        _array(fields, "polygons", POLYGON), _array(fields, "vertices", VERTEX), fields.boolean("polygons-truncated"))
+    return Polygons(meta.polygons.copy(), meta.vertices.copy(), meta.polygons_truncated)
 
 
-def _label_map(fields: _gst_meta.Fields | None) -> numpy.ndarray | None:
-    if fields is None:
+def _info(meta: Metadata | None) -> Info | None:
+    if meta is None:
         return None
-    width, height, stride = (fields.uint(name) or 0 for name in ("width", "height", "stride"))
-    if width == 0 or height == 0 or stride < 4 * width or stride % 4 != 0:
-        return None
-    return fields.pixels("labels", width, height, stride)
-
-
-def _info(fields: _gst_meta.Fields) -> Info:
-    return Info(
-        layout_version=fields.uint("layout-version") or 0,
-        width=fields.uint("width") or 0,
-        height=fields.uint("height") or 0,
-        n_components=fields.uint("n-components") or 0,
-        overflow=fields.boolean("overflow"),
-        relearning=fields.boolean("relearning"),
-        level=fields.uint("level") or 0,
-        labels_saturated=fields.boolean("labels-saturated"),
-        source=fields.string("source"),
-        frame=fields.uint64("frame"),
-        zones=fields.strings("zones"),
-        lines=fields.strings("lines"),
-    )
+    return Info(**{field.name: getattr(meta, field.name) for field in dataclasses.fields(Info)})

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """cudaccl.gst: the element's metadata, and frames of sources of all kinds."""
 
-import ctypes
 import subprocess
 import sys
 import textwrap
@@ -17,6 +16,7 @@ from cudaccl import _gst_meta, _gst_pipeline  # noqa: E402
 
 gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402
+from gst_made import add_meta, good_fields  # noqa: E402
 
 Gst.init(None)
 if Gst.ElementFactory.find("cudaccl") is None:
@@ -37,19 +37,6 @@ def clip(tmp_path_factory):
     return path
 
 
-def add_meta(buffer, fields):
-    """Attaches a GstCudaCclMeta, as the element does: PyGObject cannot write the structure of a custom meta."""
-    library = ctypes.CDLL("libgstreamer-1.0.so.0")
-    for name in ("gst_buffer_add_custom_meta", "gst_custom_meta_get_structure"):
-        getattr(library, name).restype = ctypes.c_void_p
-    library.gst_structure_set_value.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    meta = library.gst_buffer_add_custom_meta(ctypes.c_void_p(hash(buffer)), b"GstCudaCclMeta")
-    structure = library.gst_custom_meta_get_structure(ctypes.c_void_p(meta))
-    for name, (kind, value) in fields.items():
-        boxed = gi.repository.GObject.Value(kind, value)
-        library.gst_structure_set_value(structure, name.encode(), hash(boxed))
-
-
 @pytest.fixture
 def buffer_of_two():
     """Labelled by "first", and then by "second"; their bytes have all sizes of padding."""
@@ -61,11 +48,9 @@ def buffer_of_two():
         component["area"] = 10 * (number + 1)
         track = numpy.zeros(1, cudaccl.TRACK)
         track["id"] = number + 1
-        add_meta(buffer, {
+        add_meta(buffer, good_fields() | {
             "source": (str, source),
-            "frame": (gi.repository.GObject.TYPE_UINT64, 7 + number),
-            "layout-version": (gi.repository.GObject.TYPE_UINT, 3),
-            "n-components": (gi.repository.GObject.TYPE_UINT, count),
+            "frame": f"(guint64){7 + number}",
             "overflow": (bool, number == 1),
             "components": (glib.Bytes, glib.Bytes.new(component.tobytes() + b"\0" * (-component.nbytes % 3))),
             "tracks": (glib.Bytes, glib.Bytes.new(track.tobytes() + b"\0" * 2)),
@@ -287,7 +272,7 @@ def test_buffer_without_meta():
         assert len(array) == 0 and array.dtype == dtype
     for read in (cudaccl.gst.info, cudaccl.gst.grey, cudaccl.gst.polygons):
         assert read(buffer) is None
-    assert list(_gst_meta.metas(hash(buffer))) == []
+    assert list(_gst_meta.metas(hash(buffer), _gst_meta.Metadata)) == []
 
 
 def test_records_outlive_the_buffer(buffer_of_two):
