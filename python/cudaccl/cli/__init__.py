@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from cudaccl._redaction import Formatter
 from cudaccl.cli import fleet, label, publish, run
 from cudaccl.publish.address import AddressError
 from cudaccl.publish.errors import MissingPackage, SinkError
@@ -43,7 +44,9 @@ def make_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line and returns the exit status. Wrong options end in SystemExit(2), as argparse does."""
     options = make_parser().parse_args(arguments)
-    logging.basicConfig(format="cudaccl: %(message)s", stream=sys.stderr)
+    handler = logging.StreamHandler()
+    handler.setFormatter(Formatter("cudaccl: %(message)s"))
+    logging.basicConfig(handlers=[handler])
     try:
         return options.command(options)
     except (errors.UsageError, AddressError, MissingPackage) as error:

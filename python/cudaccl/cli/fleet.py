@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from cudaccl import _regions
+from cudaccl._redaction import redacted
 from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.fleet.config import Config, ConfigError, load
 from cudaccl.publish.errors import need
@@ -75,13 +76,13 @@ def check(options: argparse.Namespace) -> int:
     if config.archives is not None:
         print(f"archives: {len(config.archives.files)} files, as {config.archives.form} in {config.archives.output}")
         if config.archives.to:
-            print(f"  and to {', '.join(config.archives.to)}")
+            print(f"  and to {', '.join(map(redacted, config.archives.to))}")
         for archive in config.archives.files:
             print(f"  {archive.name}: {archive.path}")
     if config.live is not None:
-        print(f"live: {len(config.live.sources)} sources, to {', '.join(config.live.to)}")
+        print(f"live: {len(config.live.sources)} sources, to {', '.join(map(redacted, config.live.to))}")
         for source in config.live.sources:
-            print(f"  {source.name}: {source.source}")
+            print(f"  {source.name}: {redacted(source.source)}")
     _check_properties(config)
     return errors.OK
 

@@ -18,6 +18,7 @@ from cudaccl.gst import PipelineError
 from cudaccl.publish.report import Report
 from cudaccl.publish.sink import Sink
 from cudaccl.video import errors
+from cudaccl.video.follower import one_line
 from cudaccl.video.sources import Source, parse_properties, parse_sources
 from cudaccl.video.stream import Stream, Watchdog
 
@@ -107,7 +108,7 @@ def _label(
             progress.complete()
     except (FileNotFoundError, PipelineError) as error:
         after = f" (after {counts.frames} frames)" if counts.frames else ""
-        print(f"cudaccl: error: {source.name}: {error}{after}", file=sys.stderr)
+        print(f"cudaccl: error: {source.name}: {one_line(error)}{after}", file=sys.stderr)
         return False
     print(f"{source.name}: {counts}", file=sys.stderr)
     return True

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from cudaccl import _property_values
+from cudaccl._redaction import redacted
 from cudaccl.fleet.yaml_tree import ConfigError, Mapping, Value, read
 from cudaccl.video import values
 
@@ -297,7 +298,7 @@ def _live_source(item: Mapping, properties: Properties) -> LiveSource:
 def _broker(value: Value) -> str:
     text = value.text()
     if text.partition(":")[0] not in _BROKERS:
-        raise value.error(f"{text} is no broker; possible are {', '.join(_BROKERS)}")
+        raise value.error(f"{redacted(text)} is no broker; possible are {', '.join(_BROKERS)}")
     return text
 
 
@@ -306,7 +307,7 @@ def _address(value: Value, folder: Path, sources: int) -> str:
     text = value.text()
     kind, _, rest = text.partition(":")
     if kind not in ("jsonl", "parquet", *_BROKERS):
-        raise value.error(f"{text} is no sink; possible are mqtt, mqtts, kafka, jsonl and parquet")
+        raise value.error(f"{redacted(text)} is no sink; possible are mqtt, mqtts, kafka, jsonl and parquet")
     if kind == "jsonl" and sources > 1 and "{source}" not in rest:
         raise value.error(f"{text}: each source needs a file of its own: put {{source}} into the name")
     return f"{kind}:{folder / rest}" if kind in ("jsonl", "parquet") else text

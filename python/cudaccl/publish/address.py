@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from cudaccl._redaction import redacted
 from cudaccl.publish.errors import SinkError
 from cudaccl.publish.json_lines import JsonLinesSink
 from cudaccl.publish.kafka import KafkaSettings, KafkaTransport
@@ -26,8 +27,12 @@ HELP = """\
         TOPIC may have {source}; it is cudaccl/{source} if it is missing.
         ?password-file=FILE&ca=FILE&cert=FILE&key=FILE&client-id=ID&keepalive=SECONDS
   kafka://[USER@]HOST[:PORT][,HOST…]/TOPIC
-        ?password-file=FILE, and any option of librdkafka, such as security.protocol=SASL_SSL"""
+        ?password-file=FILE, and any option of librdkafka, such as security.protocol=SASL_SSL; passwords are in
+        files: ssl.key.password-file=FILE"""
 
+_SECRET = re.compile(r"password|secret|[.]pem|oauthbearer[.]config")  # in names of librdkafka's options
+_HOST = re.compile(r"(?:[^:\[\]]+|\[[^\]]+\])(:[0-9]+)?")
+_WARNED: set[str] = set()  # hosts
 _MQTT_OPTIONS = {"password-file", "ca", "cert", "key", "client-id", "keepalive"}
 
 
@@ -60,19 +65,21 @@ def open_sink(
     scheme, _, rest = address.partition(":")
     if scheme == "jsonl" and rest:
         return JsonLinesSink(rest, append=True)
+    shown = redacted(address)
     if scheme == "parquet" and rest:
         folder, _, query = rest.partition("?")
-        minutes = _options(query, address, {"minutes"}).get("minutes")
-        return ParquetSink(folder, file_name, _number(minutes, address) if minutes is not None else None)
+        minutes = _options(query, shown, {"minutes"}).get("minutes")
+        return ParquetSink(folder, file_name, _number(minutes, shown) if minutes is not None else None)
     makers = {"mqtt": _mqtt, "mqtts": _mqtt, "kafka": _kafka}
     if scheme not in makers or not rest.startswith("//"):
-        raise AddressError(f"{address!r} is no sink. Possible are:\n{HELP}")
+        raise AddressError(f"{shown!r} is no sink. Possible are:\n{HELP}")
     try:
-        name, transport = makers[scheme](address, urlsplit(address))
-    except AddressError:
-        raise
-    except ValueError as error:
-        raise AddressError(f"{address}: {error}") from error
+        url = urlsplit(address)
+    except ValueError:  # whose text may have the password
+        raise AddressError(f"{shown}: the host is no name and no address") from None
+    if "@" in url.path or url.fragment:
+        raise AddressError(f"{shown}: / in a user or a password is %2F, # is %23, and @ in a topic is %40")
+    name, transport = makers[scheme](shown, url, say)
     return BrokerSink(name, transport, spooling.folder / f"{_slug(name)}.db", spooling.limit, say)
 
 
@@ -104,6 +111,14 @@ def _number(text: str, address: str) -> float:
     return number
 
 
+def _read(path: str) -> str:
+    """A secret in a file."""
+    try:
+        return Path(path).read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SinkError(f"the password file {path} cannot be read: {error}") from error
+
+
 def _credentials(url: SplitResult, address: str, options: dict[str, str]) -> tuple[str | None, str | None]:
     """User and password."""
     user, _, host = url.netloc.rpartition("@")
@@ -116,13 +131,16 @@ def _credentials(url: SplitResult, address: str, options: dict[str, str]) -> tup
         return unquote(user) or None, None
     if not user:
         raise AddressError(f"{address}: there is a password, but no user")
-    try:
-        return unquote(user), Path(path).read_text(encoding="utf-8").rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SinkError(f"the password file {path} cannot be read: {error}") from error
+    return unquote(user), _read(path)
 
 
-def _mqtt(address: str, url: SplitResult) -> tuple[str, MqttTransport]:
+def _warn_once(host: str, say: Callable[[str], None]) -> None:
+    if host not in _WARNED and host not in ("localhost", "127.0.0.1", "::1"):
+        _WARNED.add(host)
+        say(f"mqtt://{host}: the password is sent as it is, for everybody to read; take mqtts://")
+
+
+def _mqtt(address: str, url: SplitResult, say: Callable[[str], None]) -> tuple[str, MqttTransport]:
     options = _options(url.query, address, _MQTT_OPTIONS)
     user, password = _credentials(url, address, options)
     if not url.hostname:
@@ -131,22 +149,44 @@ def _mqtt(address: str, url: SplitResult) -> tuple[str, MqttTransport]:
     if not tls and options.keys() & {"ca", "cert", "key"}:
         raise AddressError(f"{address}: certificates need mqtts://")
     topic = unquote(url.path.removeprefix("/")) or "cudaccl/{source}"
-    port = url.port or (8883 if tls else 1883)
-    settings = MqttSettings(
-        url.hostname, port, topic, user, password, tls, options.get("ca"), options.get("cert"), options.get("key"),
-        options.get("client-id", ""), round(_number(options.get("keepalive", "30"), address)))
+    try:
+        port = url.port or (8883 if tls else 1883)
+    except ValueError:
+        raise AddressError(f"{address}: the port is no number up to 65535") from None
+    try:
+        settings = MqttSettings(
+            url.hostname, port, topic, user, password, tls, options.get("ca"), options.get("cert"), options.get("key"),
+            options.get("client-id", ""), round(_number(options.get("keepalive", "30"), address)))
+    except AddressError:
+        raise
+    except ValueError as error:
+        raise AddressError(f"{address}: {error}") from None
+    if password is not None and not tls:
+        _warn_once(url.hostname, say)
     return f"{url.scheme}://{url.hostname}:{port}/{topic}", MqttTransport(settings)
 
 
-def _kafka(address: str, url: SplitResult) -> tuple[str, KafkaTransport]:
+def _kafka(address: str, url: SplitResult, say: Callable[[str], None]) -> tuple[str, KafkaTransport]:
     options = _options(url.query, address, None)
     user, password = _credentials(url, address, options)
-    for name in options:
+    for name in list(options):
         if "." not in name:
             raise AddressError(f"{address}: there is no option {name!r}; possible are password-file and librdkafka's")
+        if _SECRET.search(name):
+            if not name.endswith("-file"):
+                raise AddressError(f"{address}: everybody on this machine can read {name}; write it into a file, and"
+                                   f" add {name}-file=FILE")
+            options[name.removesuffix("-file")] = _read(options.pop(name))
     hosts = url.netloc.rpartition("@")[2]
     if not hosts:
         raise AddressError(f"{address}: the host is missing")
-    servers = ",".join(host if ":" in host else f"{host}:9092" for host in hosts.split(","))
+    found = [_HOST.fullmatch(host) for host in hosts.split(",")]
+    if not all(found):
+        raise AddressError(f"{address}: a host is NAME:PORT, and IPv6 addresses have brackets")
+    servers = ",".join(host[0] if host[1] else f"{host[0]}:9092" for host in found)
     topic = unquote(url.path.removeprefix("/")) or "cudaccl"
-    return f"kafka://{servers}/{topic}", KafkaTransport(KafkaSettings(servers, topic, user, password, options))
+    try:
+        settings = KafkaSettings(servers, topic, user, password, options)
+    except ValueError as error:
+        raise AddressError(f"{address}: {error}") from None
+    return f"kafka://{servers}/{topic}", KafkaTransport(settings)

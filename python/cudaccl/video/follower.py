@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import Any
 
 from cudaccl._property_values import is_tracked
+from cudaccl._redaction import redacted
 from cudaccl.gst import PipelineError
 from cudaccl.publish.errors import SinkError
 from cudaccl.publish.metrics import Metrics
@@ -35,8 +36,8 @@ def stop_all(followers: Sequence[Follower], sinks: Sequence[Sink]) -> None:
 
 
 def one_line(text: object) -> str:
-    """GStreamer's errors may have more."""
-    return " ".join(str(text).split())
+    """An error for the operator: GStreamer's may have more lines, and addresses with passwords."""
+    return " ".join(redacted(text).split())
 
 
 class Follower:

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from cudaccl import _regions
+from cudaccl._redaction import name_of, redacted
 from cudaccl.video.errors import UsageError
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
@@ -28,7 +29,10 @@ class Source:
         """Of a file; None: it is something else. The file of a URI may be missing."""
         if os.path.isfile(self.text):
             return self.text
-        uri = urlsplit(self.text)
+        try:
+            uri = urlsplit(self.text)
+        except ValueError:  # an IPv6 address that is wrong, which GStreamer reports
+            return None
         return unquote(uri.path) if uri.scheme == "file" else None
 
     @property
@@ -51,8 +55,8 @@ def parse_sources(texts: list[str]) -> list[Source]:
         source = _parse_source(text)
         if source.name in sources:
             raise UsageError(
-                f"two sources have the name {source.name}: {sources[source.name].text} and {source.text};"
-                " give them names: NAME=SOURCE")
+                f"two sources have the name {source.name}: {redacted(sources[source.name].text)} and"
+                f" {redacted(source.text)}; give them names: NAME=SOURCE")
         sources[source.name] = source
     return list(sources.values())
 
@@ -62,14 +66,14 @@ def _parse_source(text: str) -> Source:
     if named and not os.path.exists(text):
         return Source(named[1], named[2])
     if "://" in text.split("!")[0]:
-        name = text.partition("://")[2].rpartition("@")[2]
+        name = name_of(text)
     elif os.path.exists(text):
         name = Path(text).stem
     else:
         name = text.split(maxsplit=1)[0] if text.strip() else ""
     name = "-".join(_NAME.findall(name)).strip("-.")
     if not name:
-        raise UsageError(f"the source {text!r} needs a name: NAME=SOURCE")
+        raise UsageError(f"the source {redacted(text)!r} needs a name: NAME=SOURCE")
     return Source(name, text)
 
 

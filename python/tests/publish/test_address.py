@@ -65,7 +65,7 @@ def test_files(tmp_path):
     ("mqtt://me:secret@host", "password in a command line"),
     ("mqtt://host?qos=2", "no option 'qos'"), ("kafka://host/topic?acks=1", "no option 'acks'"),
     ("mqtt://host?keepalive=no", "'no' is no number"), ("parquet:x?minutes=0", "'0' is no number"),
-    ("mqtt://host:99999", "Port out of range"), ("mqtt://host/a/%23", "is no topic"), ("mqtt://host?ca", "NAME=VALUE"),
+    ("mqtt://host:99999", "the port is no number up to 65535"), ("mqtt://host/a/%23", "is no topic"), ("mqtt://host?ca", "NAME=VALUE"),
     ("mqtt://host?ca=file", "need mqtts"), ("mqtt://host?password-file=/dev/null", "but no user"),
 ])
 def test_addresses_that_are_wrong(text, reason, tmp_path):
