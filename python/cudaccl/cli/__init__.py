@@ -13,7 +13,7 @@ from cudaccl._redaction import Formatter
 from cudaccl.cli import fleet, label, publish, run
 from cudaccl.publish.address import AddressError
 from cudaccl.publish.errors import MissingPackage, SinkError
-from cudaccl.video import errors
+from cudaccl.video import errors, values
 
 # Each has add(subparsers), which sets the default `command` to a function of the arguments that returns a status.
 COMMANDS = (label, run, publish, fleet)
@@ -43,6 +43,10 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line and returns the exit status. Wrong options end in SystemExit(2), as argparse does."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    for text in arguments:
+        if not values.is_utf_8(text):
+            return fail(f"{text!r} is no UTF-8: rename the file, or link it", errors.USAGE)
     options = make_parser().parse_args(arguments)
     handler = logging.StreamHandler()
     handler.setFormatter(Formatter("cudaccl: %(message)s"))

@@ -71,7 +71,9 @@ def label(options: argparse.Namespace) -> int:
             options.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise SinkError(f"{options.out} cannot be made: {error.strerror}") from error
+        _check_names(options.images)
     failed = False
+    written: set[Path] = set()
     with ExitStack() as stack:
         sinks = outputs.open_sinks(options, default="csv")
         for sink in sinks:
@@ -81,12 +83,23 @@ def label(options: argparse.Namespace) -> int:
                 for name, pixels in _read(pillow, path):
                     result = _label(pixels, settings, options)
                     outputs.put(sinks, _report(name, pixels, result))
-                    _write_images(pillow, options, name, result)
+                    _write_images(pillow, options, name, result, written)
             except (OSError, pillow.DecompressionBombError) as error:
                 print(f"cudaccl: error: {path}: {_text_of(error)}", file=sys.stderr)
                 failed = True
     outputs.check(sinks)
     return errors.SOURCE_FAILED if failed else errors.OK
+
+
+def _check_names(images: list[Path]) -> None:
+    """Raises UsageError if two have the same files."""
+    found: dict[str, Path] = {}
+    for path in images:
+        if path.stem in found:
+            raise errors.UsageError(
+                f"{found[path.stem]} and {path} would have the same files of labels and pictures: rename one, or label"
+                " them one after the other with another --out")
+        found[path.stem] = path
 
 
 def parse_settings(texts: list[str]) -> dict[str, Any]:
@@ -166,18 +179,24 @@ def _report(name: str, pixels: numpy.ndarray, result: Any) -> Report:
         name, "", 0, None, width, height, result.n_components, False, False, result.level, result.records)
 
 
-def _write_images(pillow: ModuleType, options: argparse.Namespace, name: str, result: Any) -> None:
+def _write_images(
+    pillow: ModuleType, options: argparse.Namespace, name: str, result: Any, written: set[Path]
+) -> None:
+    """written: what this command has written, which is not replaced."""
     if options.picture:
-        _save(pillow.fromarray(result.image[:, :, :3]), options.out / f"{name}-picture.png")
+        _save(pillow.fromarray(result.image[:, :, :3]), options.out / f"{name}-picture.png", written)
     if options.labels == "png":
         if result.n_labels > _MAX_PNG:
             raise OSError(f"{result.n_labels} labels do not fit into 16 bits; take --labels tiff")
-        _save(pillow.fromarray(result.labels.astype(numpy.uint16)), options.out / f"{name}-labels.png")
+        _save(pillow.fromarray(result.labels.astype(numpy.uint16)), options.out / f"{name}-labels.png", written)
     elif options.labels == "tiff":
-        _save(pillow.fromarray(result.labels), options.out / f"{name}-labels.tiff")
+        _save(pillow.fromarray(result.labels), options.out / f"{name}-labels.tiff", written)
 
 
-def _save(image: Any, path: Path) -> None:
+def _save(image: Any, path: Path, written: set[Path]) -> None:
+    if path in written:  # by an image whose name is that of a page
+        raise OSError(f"{path} has the labels of another image")
+    written.add(path)
     try:
         image.save(path)
     except OSError as error:

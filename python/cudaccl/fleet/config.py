@@ -260,6 +260,8 @@ def _files(item: Value, properties: Properties, folder: Path) -> list[Archive]:
 
 
 def _name_of(item: Value, path: str) -> str:
+    if not values.is_utf_8(path):
+        raise item.error(f"the name of {path!r} is no UTF-8: rename the file")
     name = "-".join(_NAME.findall(Path(path).stem)).strip("-.")
     if not name:
         raise item.error(f"{path} needs a name")

@@ -111,6 +111,8 @@ def read(path: Path) -> Value:
         raise ConfigError(f"{path}{where}: {error.problem or error.context}") from None
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: it has too many levels") from None
     if node is None:
         raise ConfigError(f"{path}:1: the file is empty")
     return Value(path, node)

@@ -41,8 +41,13 @@ class CsvSink(JsonLinesSink):
             row = dict(component)
             for key, names in _PARTS.items():
                 row |= dict(zip(names, row.pop(key)))
-            rows.append((report.source, report.frame, report.pts, *(row[name] for name in COMPONENT_COLUMNS), flags))
+            rows.append((_cell(report.source), report.frame, report.pts, *(row[name] for name in COMPONENT_COLUMNS), flags))
         return _text(rows)
+
+
+def _cell(text: str) -> str:
+    """A spreadsheet would run what begins so as a formula; it does not show the quote."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def _text(rows: list[tuple[object, ...]]) -> bytes:

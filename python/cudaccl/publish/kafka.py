@@ -5,6 +5,7 @@ process lives. After a restart the messages without an acknowledgement are sent 
 from __future__ import annotations
 
 import dataclasses
+import re
 import threading
 import time
 from collections.abc import Mapping
@@ -18,6 +19,10 @@ _WINDOW = 1000
 _STEP_S = 0.02
 
 
+def _is_topic(name: str) -> bool:
+    return re.fullmatch(r"[A-Za-z0-9._-]{1,249}", name) is not None and name not in (".", "..")
+
+
 @dataclasses.dataclass(frozen=True)
 class KafkaSettings:
     """Where a Kafka cluster is, and how to speak with it."""
@@ -29,8 +34,7 @@ class KafkaSettings:
     options: Mapping[str, str] = dataclasses.field(default_factory=dict)  #: of librdkafka, such as security.protocol
 
     def __post_init__(self) -> None:
-        topic = self.topic.replace("{source}", "x")
-        if not all(letter.isascii() and (letter.isalnum() or letter in "._-") for letter in topic) or not topic:
+        if not _is_topic(self.topic.replace("{source}", "x")):
             raise ValueError(
                 f"{self.topic!r} is no Kafka topic: letters, digits, '.', '_', '-' and the placeholder {{source}}")
 
@@ -96,14 +100,17 @@ class KafkaTransport:
     def send(self, message: Message) -> None:
         """See `forward.Transport`."""
         number = message.number
+        topic = self._settings.topic.replace("{source}", message.source)
+        if not _is_topic(topic):
+            self._refused[number] = f"{topic[:100]!r} is no topic"
+            return
 
         def on_delivery(error: Any, _delivered: Any) -> None:
             self._settle(number, error)
 
         try:
             self._producer.produce(
-                self._settings.topic.replace("{source}", message.source), message.payload, message.source,
-                headers={"key": message.key}, on_delivery=on_delivery)
+                topic, message.payload, message.source, headers={"key": message.key}, on_delivery=on_delivery)
         except self._kafka.KafkaException as error:
             self._settle(number, error.args[0])
         except BufferError as error:

@@ -12,6 +12,7 @@ import select
 import socket
 import ssl
 import time
+import unicodedata
 from typing import Any
 
 from cudaccl.publish.errors import Refused, SinkError, Unavailable, need
@@ -19,8 +20,8 @@ from cudaccl.publish.spool import Message
 
 _CONNECT_S = 5.0
 _WINDOW = 100
-_TOO_LARGE = 0x95
-_BAD_FORMAT = 0x99
+_MAX_TEXT = 65535  # bytes
+_REFUSED = (0x90, 0x95, 0x99)  # a name of a topic, too large, format: it is the message, and not the connection
 # Reasons of a CONNACK that ask for another configuration, with what to look at.
 _REFUSALS = {
     0x84: "it does not speak MQTT 5",
@@ -52,6 +53,13 @@ class MqttSettings:
         topic = self.topic.replace("{source}", "")
         if not self.topic or any(letter in topic for letter in "+#{}\0"):
             raise ValueError(f"{self.topic!r} is no topic to publish to; the only placeholder is {{source}}")
+
+
+def _is_text(text: str) -> bool:
+    """Whether MQTT takes it: a broker closes the connection for others."""
+    return 0 < len(text.encode(errors="replace")) <= _MAX_TEXT and not any(
+        unicodedata.category(letter) in ("Cc", "Cs") or ord(letter) & 0xFFFE == 0xFFFE
+        or 0xFDD0 <= ord(letter) <= 0xFDEF for letter in text)
 
 
 class MqttTransport:
@@ -141,15 +149,18 @@ class MqttTransport:
             return
         if not reason.is_failure:
             self._sent.append(number)
-        elif reason.value in (_TOO_LARGE, _BAD_FORMAT):
+        elif reason.value in _REFUSED:
             self._refused[number] = str(reason)
         else:
             self._failure = Refused(f"{self._name} refuses messages: {reason}")
 
     def send(self, message: Message) -> None:
         """See `forward.Transport`."""
-        properties = self._properties(message)
         topic = self._settings.topic.replace("{source}", message.source)
+        if not _is_text(topic) or not _is_text(message.key) or "+" in topic or "#" in topic:
+            self._refused[message.number] = f"{message.source[:100]!r} cannot be in a topic"
+            return
+        properties = self._properties(message)
         # 2 bytes each for the lengths of the topic and the packet id, 5 at most for the header.
         size = len(message.payload) + len(topic.encode()) + len(properties.pack()) + 9
         if self._max_packet and size > self._max_packet:

@@ -20,6 +20,7 @@ from cudaccl.publish.errors import SinkError
 
 DEFAULT_LIMIT = 1 << 30  # bytes of messages
 
+_MODE = 0o600  # messages are nobody else's business
 _RETRY_S = 0.5  # a full disk is tried again this often by callers that wait
 
 _TABLES = """
@@ -46,6 +47,13 @@ CREATE TABLE IF NOT EXISTS accounts (
 );
 """
 _VERSION = 1
+
+
+def _open_private(path: str, flags: int) -> int:
+    """A descriptor of a file that only this user reads."""
+    descriptor = os.open(path, flags, _MODE)
+    os.fchmod(descriptor, _MODE)
+    return descriptor
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +122,7 @@ class Spool:
         self.disk_error: str | None = None  #: why the disk did not take the last message of put(); else None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock_file = open(f"{self.path}.lock", "w", encoding="ascii")
+            self._lock_file = open(f"{self.path}.lock", "w", encoding="ascii", opener=_open_private)
         except OSError as error:
             raise SinkError(f"the spool {self.path} cannot be made: {error.strerror}: {error.filename}") from error
         try:
@@ -124,11 +132,15 @@ class Spool:
             raise SinkError(f"the spool {self.path} is in use by another process") from None
         try:
             self._open()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             self._lock_file.close()
             raise SinkError(f"the spool {self.path} cannot be used: {error}") from error
 
     def _open(self) -> None:
+        os.close(_open_private(str(self.path), os.O_RDWR | os.O_CREAT))
+        for suffix in ("-wal", "-shm"):  # SQLite makes them as the file is; those of an earlier version are open
+            if os.path.exists(f"{self.path}{suffix}"):
+                os.chmod(f"{self.path}{suffix}", _MODE)
         self._database = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         self._database.execute("PRAGMA journal_mode=WAL")
         self._database.execute("PRAGMA synchronous=NORMAL")

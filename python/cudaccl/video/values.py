@@ -28,6 +28,11 @@ def endpoint(text: str) -> tuple[str, int]:
     return (match[1] or "").strip("[]") or "0.0.0.0", int(match[2])
 
 
+def is_utf_8(text: str) -> bool:
+    """False: it has bytes of a file name or an argument that are no UTF-8."""
+    return not any(0xD800 <= ord(letter) < 0xE000 for letter in text)
+
+
 def seconds(text: str) -> float:
     try:
         number = float(text)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """fleet.yaml, and where streams are placed."""
 
+import os
+
 import pytest
 
 pytest.importorskip("yaml", reason="PyYAML is missing")
@@ -217,3 +219,14 @@ def test_no_room(write):
         place(config(write), [node("full", 8, Gpu(GIB // 2, 1))])
     with pytest.raises(ConfigError, match="the cluster has no node gpu1; its nodes are 10.0.0.3, one"):
         place(load(write(GOOD)), [node("one")])
+
+
+def test_levels_of_yaml_are_bounded(write):
+    with pytest.raises(ConfigError, match="fleet.yaml: it has too many levels"):
+        load(write("archives: " + "[" * 10_000 + "]" * 10_000))
+
+
+def test_files_whose_name_is_no_utf_8(write, tmp_path):
+    (tmp_path / "a.mkv").rename(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.mkv"))
+    with pytest.raises(ConfigError, match="UTF-8"):
+        load(write(GOOD))

@@ -8,6 +8,7 @@ import pytest
 
 from cudaccl.publish import (
     AddressError, JsonLinesSink, MissingPackage, ParquetSink, SinkError, Spooling, address, open_sink)
+from cudaccl.video.sources import parse_sources
 from made import report
 
 
@@ -111,3 +112,20 @@ def test_nothing_optional_is_imported_early():
             "print(optional & set(sys.modules))")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_kafka_with_ipv6(opened, tmp_path):
+    pytest.importorskip("confluent_kafka", reason="confluent-kafka is missing")
+    name, _ = opened("kafka://[::1],[fe80::2]:9093,one/t", tmp_path)
+    assert name == "kafka://[::1]:9092,[fe80::2]:9093,one:9092/t"
+
+
+@pytest.mark.parametrize("text", ["mqtt://[::1", "kafka://::1/t", "kafka://[::1/t"])
+def test_ipv6_that_is_wrong(text, tmp_path):
+    with pytest.raises(AddressError, match="host"):
+        open_sink(text, Spooling(tmp_path))
+
+
+def test_source_with_a_wrong_address():
+    [source] = parse_sources(["rtsp://[::1/x"])
+    assert source.path is None and source.content({}) is None

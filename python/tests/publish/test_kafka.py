@@ -38,6 +38,17 @@ def test_messages_arrive_in_order_of_each_source(kafka, tmp_path):
         assert [value for *_, value in own] == [report(i, source).json for i in range(100)]
 
 
+@pytest.mark.parametrize("name", ["bad/+", "..", "long" * 100])
+def test_a_source_that_is_no_topic_does_not_stop_others(kafka, tmp_path, name):
+    sink = open_sink(tmp_path, kafka.servers, topic="{source}")
+    for source in (name, "a"):
+        sink.begin(source, "r")
+        sink.put(report(source=source))
+    assert sink.drain(PATIENCE)
+    sink.close()
+    assert sink.accounts() == {name: Account(refused=1), "a": Account(sent=1)}
+
+
 def test_broker_that_is_away(kafka, tmp_path):
     said = []
     sink = open_sink(tmp_path, kafka.servers, said.append)

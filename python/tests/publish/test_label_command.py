@@ -4,6 +4,7 @@
 import csv
 import functools
 import json
+import os
 import re
 
 import numpy
@@ -156,3 +157,39 @@ def test_picture_on_a_full_disk(label, small_disk, tmp_path):
     done = label("--picture", "--labels", "tiff", "--out", small_disk, "--csv", tmp_path / "a.csv", path)
     assert done.returncode == 3 and "noise-" in done.stderr and "No space left" in done.stderr
     assert [file.name for file in small_disk.iterdir() if file.suffix == ".tiff"] == []
+
+
+def test_images_with_one_name_do_not_replace_each_other(label, tmp_path):
+    paths = [tmp_path / folder / "a.png" for folder in ("one", "two")]
+    for path in paths:
+        path.parent.mkdir()
+        save(path, noise((20, 30)))
+    done = label("--labels", "png", "--out", tmp_path, *paths)
+    assert done.returncode == 2 and not (tmp_path / "a-labels.png").exists()
+    assert done.stderr.count("\n") == 1 and str(paths[0]) in done.stderr and str(paths[1]) in done.stderr
+    assert label(*paths).returncode == 0  # tables have both
+
+
+def test_a_page_does_not_replace_an_image(label, tmp_path):
+    pages = [image_module.fromarray(noise((20, 30))) for _ in range(2)]
+    pages[0].save(tmp_path / "a.tif", save_all=True, append_images=pages[1:])
+    save(tmp_path / "a-2.png", noise((20, 30), density=1))
+    done = label("--labels", "png", "--out", tmp_path, tmp_path / "a-2.png", tmp_path / "a.tif")
+    assert done.returncode == 1 and "a-2-labels.png" in done.stderr
+    assert numpy.asarray(image_module.open(tmp_path / "a-2-labels.png")).min() == 1
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
+def test_a_spreadsheet_runs_no_name(label, tmp_path, name):
+    save(tmp_path / f"{name}.png", noise((8, 8)))
+    done = label("--", tmp_path / f"{name}.png")
+    rows = list(csv.reader(done.stdout.splitlines()))[1:]
+    assert rows and {row[0] for row in rows} == {"'" + name}
+
+
+def test_a_name_that_is_no_utf_8(label, tmp_path):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.png")
+    image_module.fromarray(noise((8, 8))).save(tmp_path / "a.png")
+    os.rename(tmp_path / "a.png", path)
+    done = label(path)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "UTF-8" in done.stderr and done.stdout == ""

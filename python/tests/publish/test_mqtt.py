@@ -41,6 +41,17 @@ def test_messages_arrive_in_order(mosquitto, tmp_path):
     assert last.properties.ContentType == "application/json"
 
 
+@pytest.mark.parametrize("name", ["bad/+", "#", "null\0", "line\nbreak", "\ufffe", "long" * 20000])
+def test_a_source_that_is_no_topic_does_not_stop_others(mosquitto, tmp_path, name):
+    sink = open_sink(tmp_path, mosquitto.port)
+    for source in (name, "a"):
+        sink.begin(source, "r")
+        sink.put(report(source=source))
+    assert sink.drain(PATIENCE)
+    sink.close()
+    assert sink.accounts() == {name: Account(refused=1), "a": Account(sent=1)}
+
+
 def test_broker_that_is_away(tmp_path):
     port = free_port()
     said = []

@@ -40,6 +40,18 @@ def test_messages_wait_in_order_over_a_restart(path):
     spool.close()
 
 
+def test_only_the_user_can_read(path):
+    for name in (path, f"{path}.lock", f"{path}-wal", f"{path}-shm"):  # of an earlier version
+        with open(name, "w"):
+            os.chmod(name, 0o644)
+    spool = Spool(path)
+    spool.begin("a", "r")
+    fill(spool, range(3))
+    files = sorted(path.parent.iterdir())
+    assert len(files) == 4 and {file.stat().st_mode & 0o777 for file in files} == {0o600}
+    spool.close()
+
+
 def test_what_does_not_fit_is_lost_and_counted(path):
     spool = Spool(path, limit=1000)
     spool.begin("a", "r")
