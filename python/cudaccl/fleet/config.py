@@ -98,6 +98,7 @@ class Config:
     nodes: dict[str, NodeSettings]  #: by host name or IP address
     stream_memory: int  #: bytes of a GPU for one stream
     streams_per_decoder: int
+    decoders: int | None  #: of each GPU; None: as its compute capability says
     archives: Archives | None
     live: Live | None
 
@@ -123,11 +124,11 @@ def load(path: str | os.PathLike[str], address: str | None = None) -> Config:
     cluster = top.take("cluster")
     found, nodes = _cluster(cluster) if cluster is not None else (None, {})
     resources = top.take("resources")
-    memory, per_decoder = _resources(resources) if resources is not None else (_DEFAULT_MEMORY, _DEFAULT_STREAMS)
+    found_resources = _resources(resources) if resources is not None else (_DEFAULT_MEMORY, _DEFAULT_STREAMS, None)
     archives = top.take("archives")
     live = top.take("live")
     config = Config(
-        address or found or os.environ.get("RAY_ADDRESS") or None, nodes, memory, per_decoder,
+        address or found or os.environ.get("RAY_ADDRESS") or None, nodes, *found_resources,
         _archives(archives, properties, folder) if archives is not None else None,
         _live(live, properties, folder) if live is not None else None)
     top.finish()
@@ -199,10 +200,11 @@ def _cluster(value: Value) -> tuple[str | None, dict[str, NodeSettings]]:
     return address, nodes
 
 
-def _resources(value: Value) -> tuple[int, int]:
+def _resources(value: Value) -> tuple[int, int, int | None]:
     resources = value.mapping()
     found = (resources.parse("stream-memory", values.size, _DEFAULT_MEMORY),
-             resources.parse("streams-per-decoder", _positive, _DEFAULT_STREAMS))
+             resources.parse("streams-per-decoder", _positive, _DEFAULT_STREAMS),
+             resources.parse("decoders", _positive, None))
     resources.finish()
     return found
 

@@ -7,7 +7,6 @@ import dataclasses
 from collections.abc import Mapping
 
 from cudaccl.fleet.config import Config, ConfigError, NodeSettings
-from cudaccl.fleet.decoders import count_decoders
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,10 +39,7 @@ class Place:
 
 
 def gpus_here(limit: int) -> tuple[Gpu, ...]:
-    """The first `limit` GPUs of this machine. Tests put another function in its place.
-
-    If the driver does not say how many decoders a GPU has, _FEWEST_DECODERS does.
-    """
+    """The first `limit` GPUs of this machine. Tests put another function in its place."""
     if limit == 0:
         return ()
     try:
@@ -54,25 +50,17 @@ def gpus_here(limit: int) -> tuple[Gpu, ...]:
         return ()
     try:
         handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(min(limit, pynvml.nvmlDeviceGetCount()))]
-        counts = count_decoders([_text(pynvml.nvmlDeviceGetPciInfo(handle).busId) for handle in handles])
-        return tuple(_gpu(pynvml, handle, count) for handle, count in zip(handles, counts))
+        return tuple(
+            Gpu(pynvml.nvmlDeviceGetMemoryInfo(handle).free,
+                _FEWEST_DECODERS.get(tuple(pynvml.nvmlDeviceGetCudaComputeCapability(handle)), 1))
+            for handle in handles)
     finally:
         pynvml.nvmlShutdown()
 
 
-def _text(text: str | bytes) -> str:
-    """Older versions of pynvml return bytes."""
-    return text.decode() if isinstance(text, bytes) else text
-
-
-# By compute capability: those of the product that has the fewest. Others count as one.
+# By compute capability: those of the product that has the fewest, because NVML does not count them; others count as one.
+# https://developer.nvidia.com/video-encode-and-decode-gpu-support-matrix-new has the number of each product.
 _FEWEST_DECODERS = {(8, 0): 4, (9, 0): 7}
-
-
-def _gpu(pynvml: object, handle: object, decoders: int | None) -> Gpu:
-    if decoders is None:
-        decoders = _FEWEST_DECODERS.get(tuple(pynvml.nvmlDeviceGetCudaComputeCapability(handle)), 1)
-    return Gpu(pynvml.nvmlDeviceGetMemoryInfo(handle).free, decoders)
 
 
 def place(config: Config, nodes: list[Node], names_are_checked: bool = False) -> list[Place]:
@@ -116,7 +104,8 @@ def _place(config: Config, node: Node, on_gpu: bool) -> Place:
         return Place(node, slots, min(1.0, node.cpus / slots) if slots else 0.0, 0.0)
     # One share for all GPUs of a node: Ray chooses among them.
     per_gpu = settings.slots_per_gpu or min(
-        min(gpu.free_memory // config.stream_memory, gpu.decoders * config.streams_per_decoder) for gpu in node.gpus)
+        min(gpu.free_memory // config.stream_memory, (config.decoders or gpu.decoders) * config.streams_per_decoder)
+        for gpu in node.gpus)
     slots = per_gpu * len(node.gpus)
     most = min(slots, settings.slots or slots)
     return Place(node, most, 0.0, 1 / per_gpu if per_gpu else 0.0, min(config.streams_per_decoder, per_gpu, most))

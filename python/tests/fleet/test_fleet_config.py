@@ -2,6 +2,8 @@
 """fleet.yaml, and where streams are placed."""
 
 import os
+import sys
+import types
 
 import pytest
 
@@ -9,7 +11,7 @@ pytest.importorskip("yaml", reason="PyYAML is missing")
 
 from cudaccl.cli import main  # noqa: E402
 from cudaccl.fleet import ConfigError, load  # noqa: E402
-from cudaccl.fleet.placement import Gpu, Node, place  # noqa: E402
+from cudaccl.fleet.placement import Gpu, Node, gpus_here, place  # noqa: E402
 
 GOOD = """\
 cluster:
@@ -202,8 +204,23 @@ def test_resources_and_nodes_of_the_file_come_first(write):
     extra = "resources: {stream-memory: 2G, streams-per-decoder: 1}\n"
     assert place(config(write, extra), [node("large", 8, LARGE)])[0].slots == 7
     assert place(config(write, extra), [node("small", 8, SMALL)])[0].slots == 1
+    more = "resources: {decoders: 2, streams-per-decoder: 3}\n"
+    assert place(config(write, more), [node("large", 8, LARGE)])[0].slots == 6
     with_node = load(write(GOOD))
     assert place(with_node, [node("gpu1", 8, LARGE, LARGE)])[0].slots == 6
+
+
+def test_gpus_here(monkeypatch):
+    """NVML counts no decoders: the fewest of the kind."""
+    capabilities = [(8, 9), (9, 0), (8, 9)]
+    nvml = types.SimpleNamespace(
+        nvmlInit=lambda: None, nvmlShutdown=lambda: None, nvmlDeviceGetCount=lambda: 4,
+        nvmlDeviceGetHandleByIndex=lambda index: index,
+        nvmlDeviceGetCudaComputeCapability=lambda index: capabilities[index],
+        nvmlDeviceGetMemoryInfo=lambda index: types.SimpleNamespace(free=index << 30))
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)
+    assert gpus_here(3) == tuple(Gpu(i << 30, n) for i, n in enumerate([1, 7, 1]))
+    assert gpus_here(0) == ()
 
 
 def test_without_a_gpu(write):

@@ -15,6 +15,7 @@ pytest.importorskip("yaml", reason="PyYAML is missing")
 
 from cudaccl.cli import main, make_parser  # noqa: E402
 from cudaccl.fleet import config, load, yaml_tree  # noqa: E402
+from cudaccl.video import values  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCUMENT = (ROOT / "docs/fleet.md").read_text()
@@ -70,7 +71,7 @@ def test_all_keys_and_their_defaults(fleet, monkeypatch):
     assert archives.longest_overlap == 4 * archives.overlap and archives.rule == cells["archives.rule"]
     assert (live.stall, live.report) == (int(cells["live.stall"]), int(cells["live.report"]))
     assert config._DEFAULT_STREAMS == int(cells["resources.streams-per-decoder"])
-    assert config._bytes(cells["resources.stream-memory"]) == config._DEFAULT_MEMORY
+    assert values.size(cells["resources.stream-memory"]) == config._DEFAULT_MEMORY
 
 
 def test_lines_and_examples(capfd):
