@@ -33,8 +33,6 @@ class Past:
 
     id: int
     parent: int
-    older: int  #: its age is so much higher than the right piece has it
-    first_time: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +50,6 @@ class Conditions:
     """What must be equal for a cut. Times in nanoseconds."""
 
     tracks: bool
-    rule: str  #: "exact" or "settled"
     event_hold: int
 
 
@@ -95,15 +92,12 @@ def agree(left: Piece, right: Piece, cut: int, conditions: Conditions) -> Agreem
         raise Disagreement("the frames before the cut differ")
     if (a.row(cut - 1)["digest"], b.row(cut - 1)["digest"]) == (0, 0):
         raise Disagreement("no picture was compared")
-    if not conditions.tracks:
-        if number != b.first:
-            raise Disagreement(f"only {frames} of {cut - b.first} frames are equal: the decoder gives other pictures")
-    elif conditions.rule == "settled":
-        if frames < (cut - b.first) / 2:
-            raise Disagreement(f"only {frames} of {cut - b.first} frames are equal")
+    living = {}
     if conditions.tracks:
         _check_scene(b, number, cut, conditions.event_hold)
-    living = _living(a, b, number, cut, ids, conditions) if conditions.tracks else {}
+        living = _living(a, b, number, cut, ids)
+    elif number != b.first:
+        raise Disagreement(f"only {frames} of {cut - b.first} frames are equal: the decoder gives other pictures")
     return Agreement(frames, a.ids_before(cut), b.ids_before(cut), living)
 
 
@@ -193,22 +187,16 @@ def _check_scene(b: _Frames, begin: int, cut: int, hold: int) -> None:
         raise Disagreement("nothing is in the scene, and not for longer than event-hold")
 
 
-def _living(a: _Frames, b: _Frames, begin: int, cut: int, ids: _Ids, conditions: Conditions) -> dict[int, Past]:
+def _living(a: _Frames, b: _Frames, begin: int, cut: int, ids: _Ids) -> dict[int, Past]:
     lefts, rights = a.records("tracks", cut - 1), b.records("tracks", cut - 1)
     names = lefts.dtype.names
     pairs = [(dict(zip(names, one)), dict(zip(names, other))) for one, other in zip(lefts.tolist(), rights.tolist())]
-    if conditions.rule == "exact":
-        _check_births(b, begin, cut, [right for _, right in pairs], ids)
+    _check_births(b, begin, cut, [right for _, right in pairs], ids)
     living = {}
     for left, right in pairs:
-        older = ids.older[right["id"]]
-        if older == 0 and ids.left(right["parent"]) != left["parent"]:
+        if ids.left(right["parent"]) != left["parent"]:
             raise Disagreement("a track has another parent")
-        if older and not right["flags"] & TrackFlag.CONFIRMED:
-            raise Disagreement("a track is not confirmed yet that began before the overlap")
-        if older and right["zones"]:
-            raise Disagreement("a track is in a zone that began before the overlap")
-        living[right["id"]] = Past(left["id"], left["parent"], older, left["first_time"])
+        living[right["id"]] = Past(left["id"], left["parent"])
     return living
 
 

@@ -58,7 +58,6 @@ class Archives:
     segment: int
     overlap: int
     longest_overlap: int
-    rule: str  #: "exact" or "settled"
     tries: int  #: of a task whose worker dies
     stall: float  #: seconds
     to: tuple[str, ...] = ()  #: brokers that get each frame, too
@@ -228,7 +227,7 @@ def _archives(value: Value, properties: Properties, folder: Path) -> Archives:
         archives.parse("form", _one_of("jsonl", "parquet"), "jsonl"),
         archives.parse("segment", _nanoseconds, 60 * _NS), overlap,
         longest.parse(_nanoseconds) if longest is not None else 4 * overlap,
-        archives.parse("rule", _one_of("exact", "settled"), "exact"), archives.parse("tries", _positive, 5),
+        archives.parse("tries", _positive, 5),
         float(archives.parse("stall", _seconds, Fraction(60))),
         tuple(map(_broker, to.list())) if to is not None else (),
         str(folder / archives.parse("spool", str, "spool")), archives.parse("spool-size", values.size, 1 << 30))

@@ -79,7 +79,7 @@ def decide(
     archive: Archive, settings: Archives, index: VideoIndex, load: Callable[[Span], Piece | None]
 ) -> Decision:
     """load: the piece of a span; None: it is not labelled yet. The same pieces lead to the same decision."""
-    conditions = Conditions(archive.tracks, settings.rule, archive.event_hold)
+    conditions = Conditions(archive.tracks, archive.event_hold)
     todo = first_spans(archive, settings, index)
     spans, agreements, cuts = [todo.pop(0)], [], []
     failures = 0  # of cuts, one after the other
@@ -132,7 +132,7 @@ def _try_cut(
 
 
 def renumber(decision: Decision, load: Callable[[Span], Piece]) -> Iterator[Piece]:
-    """The frames of each span that count, with the ids, ages and parents of one process."""
+    """The frames of each span that count, with the ids and parents of one process."""
     numbers: _Numbers | None = None
     for i, span in enumerate(decision.spans):
         piece = load(span)
@@ -146,8 +146,7 @@ class _Numbers:
     def __init__(self, piece: Piece, agreement: Agreement | None, left: _Numbers | None) -> None:
         highest = int(max(piece.tracks["id"].max(initial=0), piece.components["id"].max(initial=0)))
         self._id = numpy.arange(highest + 1, dtype="i8")
-        self._older = numpy.zeros(highest + 1, "i8")
-        self._past: dict[int, tuple[int, int]] = {}  # parent, first time
+        self._parents: dict[int, int] = {}  # of tracks that live at the cut: their parents may have died before it
         self._more = 0
         if agreement is None or left is None:
             return
@@ -156,18 +155,14 @@ class _Numbers:
         self._id[1:agreement.right_ids + 1] = -1  # they have died before the cut, except those that follow
         for right, past in agreement.living.items():
             self._id[right] = left._id[past.id]
-            self._older[right] = past.older + left._older[past.id]
-            self._past[right] = left._past.get(past.id) or (int(left._id[past.parent]), past.first_time)
+            self._parents[right] = left._parents.get(past.id, int(left._id[past.parent]))
 
     def applied(self, piece: Piece) -> Piece:
         """A copy."""
         components, tracks, events = piece.components.copy(), piece.tracks.copy(), piece.events.copy()
-        for records in (components, tracks):
-            records["age"] += self._older[records["id"]].astype("u4")
-        past = {id_: tracks["id"] == id_ for id_ in self._past}
         parents = self._id[tracks["parent"]]
-        for id_, rows in past.items():
-            parents[rows], tracks["first_time"][rows] = self._past[id_]
+        for id_, parent in self._parents.items():
+            parents[tracks["id"] == id_] = parent
         others = events["other"].astype("i8")
         is_id = events["type"] != _CROWDED
         others[is_id] = self._id[others[is_id]]

@@ -38,7 +38,7 @@ class Job:
         text = json.dumps([
             os.path.realpath(self.archive.path), status.st_size, status.st_mtime_ns,
             sorted(self.archive.properties.items()), self.settings.form, self.settings.segment, self.settings.overlap,
-            self.settings.longest_overlap, self.settings.rule, *self.settings.to])
+            self.settings.longest_overlap, *self.settings.to])
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property

@@ -60,10 +60,10 @@ def write_video(path, images, key_frames=RATE):
     return path
 
 
-def job(path, folder, properties=PROPERTIES, form="jsonl", segment=4, overlap=1, longest=4, rule="exact"):
+def job(path, folder, properties=PROPERTIES, form="jsonl", segment=4, overlap=1, longest=4):
     archive = Archive("clip", str(path), properties)
-    settings = Archives((archive,), str(folder), form, int(segment * NS), int(overlap * NS), int(longest * NS), rule,
-                        5, 20.0)
+    settings = Archives((archive,), str(folder), form, int(segment * NS), int(overlap * NS), int(longest * NS), 5,
+                        20.0)
     return work.Job(archive, settings)
 
 
