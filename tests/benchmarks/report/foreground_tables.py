@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The tables of foreground-bench and of `ccl-bench segment`."""
+"""The tables of foreground-bench, of video-bench, and of `ccl-bench segment`."""
+
+from collections import Counter
+from math import fsum
 
 from foreground import Foreground, is_ours, name as method_name
 from markdown_table import caption, markdown
@@ -30,6 +33,35 @@ def foreground(results, document):
     return markdown(header, lines) + caption(
         results, document, f"{sequences} sequences of {size_name(results.rows[0].size)}, {results.rows[0].frames} frames "
                            f"of each counted. MOG2, KNN and CNT are OpenCV {results.facts['opencv']}'s")
+
+
+VIDEO_PEERS = {"mog2": "MOG2", "mog2-no-shadows": "MOG2 without shadows", "knn": "KNN", "knn-no-shadows": "KNN without shadows",
+               "cnt": "CNT", "gsoc": "GSOC"}
+
+
+def video(results, document):
+    """F1 of each sequence of real video; below it the means, and processor time."""
+    methods = list(dict.fromkeys((row.method, row.parameter) for row in results.rows))
+    sequences = list(dict.fromkeys(row.sequence for row in results.rows))
+    usual = Counter(row.size for row in results.rows).most_common(1)[0][0]
+
+    def title(method, parameter):
+        return VIDEO_PEERS.get(method) or ", ".join(f"`{text}`" for text in (method, parameter) if text)
+
+    def mean(figure, method, **columns):
+        values = [getattr(row, figure) for row in results.select(method=method, **columns)]
+        return fsum(values) / len(values)
+
+    def line(title, figure, form="{:.2f}", **columns):
+        return [title, *(form.format(mean(figure, method, **columns)) for method, _ in methods)]
+
+    lines = [line(sequence, "f1", sequence=sequence) for sequence in sequences]
+    lines.append(line("**mean F1**", "f1", "**{:.3f}**"))
+    lines += [line(f"mean {figure}", figure) for figure in ("precision", "recall")]
+    lines.append(line(f"ms a frame of {size_name(usual)}", "cpu_ms", size=usual))
+    return markdown(["F1", *(title(*method) for method in methods)], lines) + caption(
+        results, document, f"{len(sequences)} sequences; processor time of one thread, the mean of those of "
+                           f"{size_name(usual)}. OpenCV {results.facts.get('opencv', 'left out')}")
 
 
 def foreground_speed(results, document):

@@ -11,7 +11,7 @@ FLOOR = "floor-read1-write4"
 PEERS = {"npp-union-find": "NVIDIA NPP", "npp-union-find+compress": "NVIDIA NPP, consecutive labels",
          "cupyx-label": "CuPy"}
 NUMBERS = ("min_us", "median_us", "label_us", "number_us", "measure_us", "paint_us", "paper", "ours", "ratio",
-           "precision", "recall", "f1", "settled_after", "mota", "idf1", "color_changes")
+           "precision", "recall", "f1", "settled_after", "mota", "idf1", "color_changes", "cpu_ms")
 INTEGERS = ("connectivity", "width", "height", "repetitions")
 
 

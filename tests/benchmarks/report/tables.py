@@ -10,13 +10,14 @@ stage alone), `published-code` (the same, of others), `peers` (what a user could
 `at-a-glance` (a few of them beside this project, on a GPU and on a CPU), `npp-splits` (what NVIDIA NPP gets wrong), and
 from pipeline-bench's CSV `pipelines` (frames a second beside appsink and OpenCV), `gpu-pipelines` (beside the bus, by
 depth and memory), `streams` (live ones at the same time) and `decode`. From foreground-bench's CSV: `foreground` (F1 by
-category beside OpenCV's background models) and `foreground-speed`; from that of `ccl-bench segment`: `segment-times`
-(each rule for the foreground on a GPU); from track-bench's: `track` (IDF1 and switches beside other trackers) and
-`track-colors` (how often an object's colour changes); of `ccl-bench track`: `track-times` (frames with tracks on a GPU);
-from python-bench's: `python` (the Python package beside other libraries). From the CSV of `ccl-bench paper`: `claims`
-(which of the paper's hold) and `figure:LABELER` (one line: the largest image that the paper has a figure of, or else the
-largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the repository's root. Plots have a mark, too, and
-have to name their CSV and its commit (plot.py, plot_papers.py, plot_foreground.py and plot_track.py draw them):
+category beside OpenCV's background models) and `foreground-speed`; from video-bench's: `video` (F1 of real video); from
+that of `ccl-bench segment`: `segment-times` (each rule for the foreground on a GPU); from track-bench's: `track` (IDF1
+and switches beside other trackers) and `track-colors` (how often an object's colour changes); of `ccl-bench track`:
+`track-times` (frames with tracks on a GPU); from python-bench's: `python` (the Python package beside other libraries).
+From the CSV of `ccl-bench paper`: `claims` (which of the paper's hold) and `figure:LABELER` (one line: the largest image
+that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
+repository's root. Plots have a mark, too, and have to name their CSV and its commit (plot.py, plot_papers.py,
+plot_foreground.py and plot_track.py draw them):
 
     <!-- plot: tests/benchmarks/results/h200/graph.csv -->
     ![What it shows](docs/graph.svg)
@@ -31,7 +32,7 @@ import re
 import sys
 from pathlib import Path
 
-from foreground_tables import foreground, foreground_speed, segment_times
+from foreground_tables import foreground, foreground_speed, segment_times, video
 from markdown_table import caption, link_to, markdown
 from papers import PaperResults, digits, matrix_rows
 from python_tables import python
@@ -328,7 +329,7 @@ def matrix(path, document):
         PaperResults(path), document, "Root map, labels and their number, 4- and 8-connected, binary and values")
 
 
-RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed, "segment-times": segment_times,
+RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed, "segment-times": segment_times, "video": video,
                  "track": track, "track-colors": track_colors, "track-times": track_times,
                  "python": python, "pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams,
                  "decode": decode, "labelers": labelers, "outputs": outputs, "label-stages": label_stages,
