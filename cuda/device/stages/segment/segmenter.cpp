@@ -75,8 +75,7 @@ Status Segmenter::prepare(const FrameJob& job, const SourceFrame& source, FrameB
            .n_allocations = n_allocations_};
   if (job.settings.rule.foreground == Foreground::kMotion) {
     const MotionStep step = clock_.next(motion, job.time, job.resets_background);
-    plan->searches_ghosts =
-        motion.model == BackgroundModel::kMixture ? step.mixture.ghosts : step.sigma_delta.ghosts;
+    plan->searches_ghosts = motion.model == BackgroundModel::kMixture && step.mixture.ghosts;
     bits->set_step(step);
   }
   return {};

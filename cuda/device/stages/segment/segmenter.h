@@ -28,7 +28,7 @@ struct SegmentPlan {
   Connectivity connectivity = Connectivity::k8;
   Segmentation segmentation;
   bool has_regions = false;
-  bool searches_ghosts = false;  ///< with Foreground::kMotion: see the models' thresholds
+  bool searches_ghosts = false;  ///< with the mixture: see its thresholds
   SourceFrame source;
   uint64_t n_allocations = 0;  ///< of the segmenter: after another one, its memory may lie elsewhere
 
