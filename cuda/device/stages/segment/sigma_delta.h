@@ -15,7 +15,7 @@
 
 namespace ccl::device::segment {
 
-/// A number per pixel, in rows of whole vectors. Behind the last pixel of a row are copies of it.
+/// A number per pixel, in rows of whole vectors. What is behind the last pixel of a row has no meaning.
 struct SigmaDeltaPlanes {
   uint8_t* mean;
   uint8_t* variance;

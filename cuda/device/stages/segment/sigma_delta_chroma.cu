@@ -29,25 +29,15 @@ __device__ void store_quad(uint8_t* plane, size_t pitch, uint32_t x, uint32_t y,
   *reinterpret_cast<uint32_t*>(plane + y * pitch + x) = quad.word();
 }
 
-/// Four bytes of a luma plane: of the first pixels that chroma pixels belong to. Behind the last chroma pixel
-/// of a row are copies of it, so there the leader is that of the last one.
+/// Four bytes of a luma plane: of the first pixels that chroma pixels belong to.
 __device__ Quad load_leaders(const uint8_t* plane, size_t pitch, const SigmaDeltaChromaPlanes& planes,
                              uint32_t x, uint32_t y) {
   const uint8_t* row = plane + size_t{y << planes.shift_y} * pitch + (x << planes.shift_x);
-  uint32_t word;
   if (planes.shift_x == 0) {
-    word = *reinterpret_cast<const uint32_t*>(row);
-  } else {
-    const uint2 pairs = *reinterpret_cast<const uint2*>(row);
-    word = __byte_perm(pairs.x, pairs.y, 0x6420);
+    return Quad::of(*reinterpret_cast<const uint32_t*>(row));
   }
-  if (x + 4 > planes.width) {
-    const uint32_t last = planes.width - 1 - x;
-    const uint32_t copies = (word >> last * 8 & 0xff) * kOneInEachByte;
-    const uint32_t before = (1u << last * 8) - 1;
-    word = (word & before) | (copies & ~before);
-  }
-  return Quad::of(word);
+  const uint2 pairs = *reinterpret_cast<const uint2*>(row);
+  return Quad::of(__byte_perm(pairs.x, pairs.y, 0x6420));
 }
 
 /// Four pixels of the frame's chroma, and their state.

@@ -66,7 +66,7 @@ __device__ inline void pad_vector(uint4& vector, uint32_t n) {
 }
 
 /// The means in three rows, of a vector and of a pixel to each side; those outside the frame are copies of
-/// the nearest ones. The planes' rows are padded with copies, so that only the first column is special.
+/// the nearest ones.
 struct MeansAround {
   uint4 vector[3];
   uint32_t before[3];
@@ -84,6 +84,9 @@ __device__ inline MeansAround load_means(const SigmaDeltaPlanes& planes, uint32_
     means.vector[i] = i == 1 ? here : load_state(planes.mean, planes.pitch, x, rows[i]);
     means.before[i] = row[x > 0 ? x - 1 : 0];
     means.after[i] = row[min(x + kVectorPixels, width - 1)];
+    if (x + kVectorPixels > width) {
+      pad_vector(means.vector[i], width - x);
+    }
   }
   return means;
 }
