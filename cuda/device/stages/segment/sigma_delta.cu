@@ -288,6 +288,7 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
   for (uint32_t index = share.first; index < n_vectors; index += share.stride) {
     const Place place = place_of(job, index);
     foreground = 0;
+    differing = uint4{};  // nothing is to be learned behind the frame's columns, where there is no state
     if (place.x < job.frame.width) {
       if (index != share.first) {
         v = load(job, place);
