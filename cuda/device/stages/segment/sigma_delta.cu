@@ -179,10 +179,6 @@ __device__ void store(const LumaJob& job, const Place& place, const Learned& lea
   if (learned.has_status) {
     store_state(planes.status, planes.pitch, place.x, place.y, learned.status);
   }
-  if (learned.has_candidate) {
-    store_state(planes.candidate, planes.pitch, place.x, place.y, learned.candidate);
-    store_state(planes.stay, planes.pitch, place.x, place.y, learned.stay);
-  }
 }
 
 /// The vectors of a thread: from `first` on, each `stride` after the one before it, up to `last`.
@@ -226,17 +222,20 @@ __device__ void compare_light(const LumaJob& job, const Share& share, Shared* sh
   judge_misfits(job, n_misfits, shared);
 }
 
-/// A vector with which the model begins, or begins again.
-__device__ Learned begin(const ModelState& model, const sigma_delta::Relearning& relearning,
-                         const PixelVector& v) {
-  const uint4 zero{};
+/// Stores a vector with which the model begins, or begins again.
+__device__ void begin(const LumaJob& job, const Place& place, const ModelState& model,
+                      const sigma_delta::Relearning& relearning) {
+  const PixelVector v = load(job, place);
   if (model.learning == Learning::kRelearn) {
     const PixelVector relearned = relearn_vector(relearning, v);
-    return {relearned.mean, relearned.variance, relearned.status, zero, zero, true, true, true, false};
+    store(job, place, {relearned.mean, relearned.variance, relearned.status, true, true, true, false});
+    return;
   }
   constexpr uint32_t kVariance = sigma_delta::kInitialVariance * kOneInEachByte;
-  const uint4 variance = make_uint4(kVariance, kVariance, kVariance, kVariance);
-  return {v.pixels, variance, zero, v.pixels, zero, true, true, true, true};
+  const uint4 zero{};
+  store(job, place,
+        {v.pixels, make_uint4(kVariance, kVariance, kVariance, kVariance), zero, true, true, true, false});
+  store_state(job.planes.stay, job.planes.pitch, place.x, place.y, zero);
 }
 
 /// Learns a frame with which the model begins, or begins again: it has no foreground. A function of its own,
@@ -260,7 +259,7 @@ __device__ __noinline__ void begin(const LumaJob& job, const MotionStep& step, S
   for_each_vector(job, share, [&](uint32_t, const Place& place, uint32_t in_frame) {
     store_bits(job, place, 0);
     if (in_frame > 0) {
-      store(job, place, begin(model, relearning, load(job, place)));
+      begin(job, place, model, relearning);
     }
   });
   finish(job, &model, *shared);
@@ -306,11 +305,8 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
 
   Learned learned;
   const sigma_delta::Rates& rates = shared.expected.sigma_delta;
-  const bool has_changed = has_light_changed(job, step, arrival, n_differ, &shared, [&] {
-    if (share.last != kNone) {
-      learned = learn<kHasChroma>(job, place_of(job, share.last), rates, differing, v);
-    }
-  });
+  const bool has_changed =
+      has_light_changed(job, step, arrival, n_differ, &shared, [&] { learned = learn(rates, differing, v); });
   if (has_changed || shared.expected.learning == Learning::kInitialize) {
     begin(job, step, share, &shared);
     return;
@@ -331,9 +327,12 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
       if constexpr (kHasChroma) {
         add_chroma(load_chroma_classes(job.chroma_planes, job.chroma, place.x, place.y), &differing);
       }
-      learned = learn<kHasChroma>(job, place, rates, differing, v);
+      learned = learn(rates, differing, v);
     }
     store(job, place, learned);
+    if (learned.differs) {
+      judge<kHasChroma>(job, place, rates.credit);
+    }
   });
   finish(job, &shared.expected, shared);
 }

@@ -41,10 +41,6 @@ __device__ inline bool is_zero(const uint4& vector) {
   return (vector.x | vector.y | vector.z | vector.w) == 0;
 }
 
-__device__ inline bool is_equal(const uint4& a, const uint4& b) {
-  return ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z) | (a.w ^ b.w)) == 0;
-}
-
 __device__ inline Quad quad_of(const uint4& vector, uint32_t i) {
   return Quad::of(word_of(vector, i));
 }
