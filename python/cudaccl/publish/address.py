@@ -73,10 +73,9 @@ def open_sink(
     makers = {"mqtt": _mqtt, "mqtts": _mqtt, "kafka": _kafka}
     if scheme not in makers or not rest.startswith("//"):
         raise AddressError(f"{shown!r} is no sink. Possible are:\n{HELP}")
-    try:
-        url = urlsplit(address)
-    except ValueError:  # whose text may have the password
-        raise AddressError(f"{shown}: the host is no name and no address") from None
+    # Apart, because urlsplit() refuses several IPv6 addresses, and its errors may have the password.
+    authority = re.split("[/?#]", rest[2:], maxsplit=1)[0]
+    url = urlsplit(f"{scheme}://{rest[2 + len(authority):]}")._replace(netloc=authority)
     if "@" in url.path or url.fragment:
         raise AddressError(f"{shown}: / in a user or a password is %2F, # is %23, and @ in a topic is %40")
     name, transport = makers[scheme](shown, url, say)
@@ -134,6 +133,17 @@ def _credentials(url: SplitResult, address: str, options: dict[str, str]) -> tup
     return unquote(user), _read(path)
 
 
+def _hosts(url: SplitResult, address: str) -> list[re.Match[str]]:
+    """Of each the text, and the port with its colon or None."""
+    hosts = url.netloc.rpartition("@")[2]
+    if not hosts:
+        raise AddressError(f"{address}: the host is missing")
+    found = [match for host in hosts.split(",") if (match := _HOST.fullmatch(host))]
+    if len(found) != len(hosts.split(",")):
+        raise AddressError(f"{address}: a host is NAME:PORT, and an IPv6 address has brackets")
+    return found
+
+
 def _warn_once(host: str, say: Callable[[str], None]) -> None:
     if host not in _WARNED and host not in ("localhost", "127.0.0.1", "::1"):
         _WARNED.add(host)
@@ -143,8 +153,8 @@ def _warn_once(host: str, say: Callable[[str], None]) -> None:
 def _mqtt(address: str, url: SplitResult, say: Callable[[str], None]) -> tuple[str, MqttTransport]:
     options = _options(url.query, address, _MQTT_OPTIONS)
     user, password = _credentials(url, address, options)
-    if not url.hostname:
-        raise AddressError(f"{address}: the host is missing")
+    if len(_hosts(url, address)) > 1 or not url.hostname:
+        raise AddressError(f"{address}: one host is needed")
     tls = url.scheme == "mqtts"
     if not tls and options.keys() & {"ca", "cert", "key"}:
         raise AddressError(f"{address}: certificates need mqtts://")
@@ -177,13 +187,7 @@ def _kafka(address: str, url: SplitResult, say: Callable[[str], None]) -> tuple[
                 raise AddressError(f"{address}: everybody on this machine can read {name}; write it into a file, and"
                                    f" add {name}-file=FILE")
             options[name.removesuffix("-file")] = _read(options.pop(name))
-    hosts = url.netloc.rpartition("@")[2]
-    if not hosts:
-        raise AddressError(f"{address}: the host is missing")
-    found = [_HOST.fullmatch(host) for host in hosts.split(",")]
-    if not all(found):
-        raise AddressError(f"{address}: a host is NAME:PORT, and IPv6 addresses have brackets")
-    servers = ",".join(host[0] if host[1] else f"{host[0]}:9092" for host in found)
+    servers = ",".join(host[0] if host[1] else f"{host[0]}:9092" for host in _hosts(url, address))
     topic = unquote(url.path.removeprefix("/")) or "cudaccl"
     try:
         settings = KafkaSettings(servers, topic, user, password, options)
