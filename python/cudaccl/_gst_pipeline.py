@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import logging
 import os
@@ -241,12 +242,15 @@ def _values(element: Any, name: str) -> str:
     """The values of a property; empty if they are not known."""
     # Not the specification's `enum_class`, which is another thing in each version of PyGObject.
     kind = type(element.get_property(name))
-    if hasattr(kind, "__enum_values__"):
-        return "possible are " + ", ".join(value.value_nick for value in kind.__enum_values__.values())
-    if hasattr(kind, "__flags_values__"):
-        nicks = (nick for value in kind.__flags_values__.values() for nick in value.value_nicks)
-        return "possible are " + ", ".join(nicks) + ", joined by +"
-    return _range(element.find_property(name))
+    if issubclass(kind, enum.Enum):
+        values = list(kind)
+    else:  # PyGObject 3.50 and earlier
+        values = list(getattr(kind, "__enum_values__", getattr(kind, "__flags_values__", {})).values())
+    if not values:
+        return _range(element.find_property(name))
+    if hasattr(values[0], "value_nicks"):
+        return "possible are " + ", ".join(nick for value in values for nick in value.value_nicks) + ", joined by +"
+    return "possible are " + ", ".join(value.value_nick for value in values)
 
 
 def _range(spec: Any) -> str:
