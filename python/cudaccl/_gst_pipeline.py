@@ -194,7 +194,9 @@ def _quoted(text: str) -> str:
 
 def _element(gst: Any, properties: dict[str, Any]) -> str:
     """The element in a launch line."""
-    element = gst.ElementFactory.make("cudaccl")
+    # Not make(), which raises an exception of its own from GStreamer 1.28 on.
+    factory = gst.ElementFactory.find("cudaccl")
+    element = factory.create(None) if factory is not None else None
     if element is None:
         raise MissingElement(
             "GStreamer has no element cudaccl: build and install the plugin, see README.md, or set GST_PLUGIN_PATH to the"

@@ -22,7 +22,7 @@ def is_tracked(properties: Mapping[str, str]) -> bool:
 
 def needs_earlier_frames(properties: Mapping[str, str]) -> bool:
     """Whether the foreground of a frame depends on those before, as far as this program knows."""
-    text = properties.get("foreground", "binary")
+    text = properties.get("foreground", "binary").lower()  # GStreamer 1.28 takes both cases
     return text not in _OF_ONE_FRAME and whole_number(text) not in range(len(_OF_ONE_FRAME))
 
 
