@@ -29,11 +29,11 @@ class LabelSettings(TypedDict, total=False):
     motion_sensitivity: int
     """Higher finds weaker contrasts, and more noise (foreground=motion)."""
     motion_learning_ms: int
-    """Time after which what stays is background, by the timestamps of buffers, in milliseconds."""
+    """Time after which what stays is background, however long the background had been seen, by the timestamps of buffers, in milliseconds."""
     motion_warm_up_ms: int
-    """Time of fast learning after a reset, in which nothing is foreground, in milliseconds."""
+    """Time after a reset in which nothing is foreground, in milliseconds."""
     motion_max_change: float
-    """Part of the frame that may change at once; more is a change of light, and the model learns again."""
+    """Part of the background that may change at once; more is a change of light, and the model learns again."""
     motion_shadows: bool
     """Cast shadows are background, where the model can distinguish them."""
     open_radius: int
@@ -114,7 +114,7 @@ DEFAULTS = {
     "local_deviation": 0.0,
     "background_model": "sigma-delta",
     "motion_sensitivity": 50,
-    "motion_learning_ms": 20000,
+    "motion_learning_ms": 120000,
     "motion_warm_up_ms": 1000,
     "motion_max_change": 0.625,
     "motion_shadows": True,
