@@ -2,8 +2,8 @@
 /// How long a value was seen, in 7 bits, and when a new value has been seen for long enough.
 ///
 /// The background is what has been seen for longest. So a value that differs from it becomes the background
-/// when it has stayed for as long as the background had been seen, but for half a second at least, and not
-/// for longer than the learning time.
+/// when it has stayed for as long as the background had been seen: at least for half a second, and at most
+/// for the learning time.
 ///
 /// Times are counted in ticks of 1/16 s, and a code of 7 bits stands for a time: codes 0 to 7 are 0 to 7
 /// ticks, and each further eight codes take twice as many ticks a code. A code rises in a frame in which as

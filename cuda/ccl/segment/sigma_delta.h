@@ -249,7 +249,7 @@ constexpr void judge(const Rates& rates, typename Lanes::Value differs, typename
   candidate->stay = Lanes::select(differs, Lanes::without(stay, wins), candidate->stay);
 }
 
-/// Masks of what a chroma pixel has to know of the first luma pixel that it belongs to, after judge().
+/// What a chroma pixel needs of the first luma pixel that it belongs to, after judge(): masks.
 template <typename Lanes>
 struct Leader {
   typename Lanes::Value differs;
