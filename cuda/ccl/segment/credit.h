@@ -11,7 +11,6 @@
 /// largest code stands for more than four hours.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -39,7 +38,7 @@ constexpr uint32_t code(uint64_t ticks) {
   const uint64_t shifted = ticks + (1u << kOctaveBits);
   const auto octave = static_cast<uint32_t>(std::bit_width(shifted)) - 1 - kOctaveBits;
   const uint64_t code = (uint64_t{octave} << kOctaveBits) + (shifted >> octave) - (1u << kOctaveBits);
-  return static_cast<uint32_t>(std::min<uint64_t>(code, kMaxCode));
+  return code < kMaxCode ? static_cast<uint32_t>(code) : kMaxCode;
 }
 static_assert(code(0) == 0 && code(7) == 7 && code(8) == kLeastCode && code(9) == 8 && code(10) == 9);
 static_assert(code(23) == 15 && code(24) == 16 && code(27) == 16 && code(28) == 17 && code(~0u) == kMaxCode);
