@@ -166,8 +166,7 @@ class BackgroundOracleTest : public testing::TestWithParam<Format> {};
 TEST_P(BackgroundOracleTest, FindsWhatTheRulesSay) {
   const Format& format = GetParam();
   Uses uses = {};
-  // --gtest_shuffle --gtest_random_seed=N compares other videos.
-  uint32_t seed = 1 + 100 * static_cast<uint32_t>(testing::UnitTest::GetInstance()->random_seed());
+  uint32_t seed = 1;
   for (const Size& size : kSizes) {
     const VideoShape shape = {size.width, size.height, format.has_chroma, format.shift_x, format.shift_y};
     const int rate = kRates[seed % std::size(kRates)];
