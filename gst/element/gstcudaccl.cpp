@@ -229,10 +229,8 @@ static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstSt
   }
   const bool is_start =
       transition == GST_STATE_CHANGE_NULL_TO_READY || transition == GST_STATE_CHANGE_READY_TO_PAUSED;
-  if (is_start) {
-    if (!self->priv->properties.report_regions(/*begins_stream=*/false) || !open_backend(self)) {
-      return GST_STATE_CHANGE_FAILURE;
-    }
+  if (is_start && (!self->priv->properties.report_regions(/*begins_stream=*/false) || !open_backend(self))) {
+    return GST_STATE_CHANGE_FAILURE;
   }
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(gst_cuda_ccl_parent_class)->change_state(element, transition);

@@ -29,7 +29,7 @@ class LabelSettings(TypedDict, total=False):
     motion_sensitivity: int
     """Higher finds weaker contrasts, and more noise (foreground=motion)."""
     motion_learning_ms: int
-    """Time after which what stays is background, however long the background had been seen, by the timestamps of buffers, in milliseconds."""
+    """Longest time for which a value must stay to become background, by the timestamps of buffers, in milliseconds."""
     motion_warm_up_ms: int
     """Time after a reset in which nothing is foreground, in milliseconds."""
     motion_max_change: float

@@ -13,8 +13,9 @@ constexpr uint32_t kStepLevels = 6;
 constexpr uint64_t kRiseUs = 125'000;
 constexpr uint64_t kFallUs = 500'000;
 
+/// Mixture: a ghost shrinks by a pixel on each side in this time.
+constexpr uint64_t kGhostUs = 125'000;
 /// Mixture: the time constant of means and variances.
-constexpr uint64_t kGhostUs = 125'000;  ///< a ghost shrinks by a pixel on each side in this time
 constexpr uint64_t kMeanUs = 500'000;
 constexpr uint64_t kChromaUs = 1'000'000 / 16;
 

@@ -110,6 +110,26 @@ struct ChromaClass {
   typename Lanes::Value stays;  ///< it is like the candidate
 };
 
+/// The bits of a class of chroma in a byte, which is kept from the classification to the learning.
+inline constexpr uint32_t kChromaDiffers = 1;
+inline constexpr uint32_t kFitsShadow = 2;
+inline constexpr uint32_t kStays = 4;
+
+template <typename Lanes>
+constexpr typename Lanes::Value pack(const ChromaClass<Lanes>& of) {
+  return Lanes::either(Lanes::either(Lanes::both(of.differs, Lanes::splat(kChromaDiffers)),
+                                     Lanes::both(of.fits_shadow, Lanes::splat(kFitsShadow))),
+                       Lanes::both(of.stays, Lanes::splat(kStays)));
+}
+
+template <typename Lanes>
+constexpr ChromaClass<Lanes> unpack(typename Lanes::Value byte) {
+  const auto mask = [byte](uint32_t bit) {
+    return Lanes::at_least(Lanes::both(byte, Lanes::splat(bit)), Lanes::splat(bit));
+  };
+  return {mask(kChromaDiffers), mask(kFitsShadow), mask(kStays)};
+}
+
 template <typename Lanes>
 struct Class {
   typename Lanes::Value differs;     ///< counts towards a change of light

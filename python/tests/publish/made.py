@@ -15,7 +15,7 @@ import pytest
 
 from cudaccl import (
     COMPONENT, EVENT, EVENT_TYPES, GREY, NO_COMPONENT, NO_PLACE, POLYGON, TRACK, VERTEX, ComponentFlag, TrackFlag)
-from cudaccl.publish import Report
+from cudaccl.publish import Account, Report
 
 
 def report(frame=0, source="a", run="r", n=2, tracked=True):
@@ -295,3 +295,13 @@ def kill_after(command, lines, pause=0.0, condition=lambda: True):
     time.sleep(pause)
     process.kill()
     process.communicate()
+
+
+def expect_refusal_of_source(sink, name):
+    """Gives a sink a source whose name the broker cannot have, and one that it can."""
+    for source in (name, "a"):
+        sink.begin(source, "r")
+        sink.put(report(source=source))
+    assert sink.drain(PATIENCE)
+    sink.close()
+    assert sink.accounts() == {name: Account(refused=1), "a": Account(sent=1)}

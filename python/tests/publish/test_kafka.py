@@ -14,7 +14,7 @@ pytest.importorskip("confluent_kafka", reason="confluent-kafka is missing")
 
 from cudaccl.publish import (  # noqa: E402
     Account, BrokerSink, KafkaSettings, KafkaTransport, SinkError, Spool)
-from made import PATIENCE, feeder, free_port, kill_after, report, until  # noqa: E402
+from made import PATIENCE, expect_refusal_of_source, feeder, free_port, kill_after, report, until  # noqa: E402
 
 
 def open_sink(folder, servers, say=lambda text: None, **settings):
@@ -40,13 +40,7 @@ def test_messages_arrive_in_order_of_each_source(kafka, tmp_path):
 
 @pytest.mark.parametrize("name", ["bad/+", "..", "long" * 100])
 def test_a_source_that_is_no_topic_does_not_stop_others(kafka, tmp_path, name):
-    sink = open_sink(tmp_path, kafka.servers, topic="{source}")
-    for source in (name, "a"):
-        sink.begin(source, "r")
-        sink.put(report(source=source))
-    assert sink.drain(PATIENCE)
-    sink.close()
-    assert sink.accounts() == {name: Account(refused=1), "a": Account(sent=1)}
+    expect_refusal_of_source(open_sink(tmp_path, kafka.servers, topic="{source}"), name)
 
 
 def test_broker_that_is_away(kafka, tmp_path):

@@ -11,7 +11,8 @@ pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is missing")
 
 from cudaccl.publish import Account, BrokerSink, MqttSettings, MqttTransport, Refused, Spool  # noqa: E402
 from made import (  # noqa: E402
-    PATIENCE, Mosquitto, Subscriber, feeder, free_port, kill_after, make_certificate, make_password, report, until)
+    PATIENCE, Mosquitto, Subscriber, expect_refusal_of_source, feeder, free_port, kill_after, make_certificate,
+    make_password, report, until)
 
 
 def open_sink(folder, port, say=lambda text: None, limit=1 << 30, **settings):
@@ -43,13 +44,7 @@ def test_messages_arrive_in_order(mosquitto, tmp_path):
 
 @pytest.mark.parametrize("name", ["bad/+", "#", "null\0", "line\nbreak", "\ufffe", "long" * 20000])
 def test_a_source_that_is_no_topic_does_not_stop_others(mosquitto, tmp_path, name):
-    sink = open_sink(tmp_path, mosquitto.port)
-    for source in (name, "a"):
-        sink.begin(source, "r")
-        sink.put(report(source=source))
-    assert sink.drain(PATIENCE)
-    sink.close()
-    assert sink.accounts() == {name: Account(refused=1), "a": Account(sent=1)}
+    expect_refusal_of_source(open_sink(tmp_path, mosquitto.port), name)
 
 
 def test_broker_that_is_away(tmp_path):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Frames through the C interface: every kind of pixels, labels, settings, tracks and events.
+/// Frames through the C interface: every kind of pixels, labels, settings, tracks, events and regions.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -411,72 +411,6 @@ TEST(CFramesTest, RegionsMaskAndAreForgotten) {
   ASSERT_EQ(cudaccl_engine_set_regions(c.engine.get(), nullptr), CUDACCL_OK);
   ASSERT_EQ(c.run(), CUDACCL_OK) << c.error();
   EXPECT_EQ(c.result.records[0].width, 200u);
-}
-
-/// Two squares of one value, the larger one below, with a hole of one pixel.
-Image two_squares() {
-  return drawn("squares", kWidth, kHeight, [](uint32_t x, uint32_t y) {
-    const bool is_small = x >= 2 && x < 4 && y >= 1 && y < 3;
-    const bool is_large = x >= 10 && x < 15 && y >= 10 && y < 15 && !(x == 12 && y == 12);
-    return is_small || is_large;
-  });
-}
-
-TEST(CFramesTest, GreyStatisticsAndPolygons) {
-  const Image image = two_squares();
-  const uint32_t value = image.at(2, 1);
-  CEngine c(image);
-  c.settings.features = CUDACCL_FEATURE_GREY | CUDACCL_FEATURE_HULL | CUDACCL_FEATURE_CONTOUR;
-  ASSERT_EQ(c.run(), CUDACCL_OK) << c.error();
-  const cudaccl::Shapes shapes = c.engine.shapes();
-  ASSERT_EQ(shapes.n_grey, 2u);
-  for (size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(shapes.grey[i].label, c.result.records[i].label);
-    EXPECT_EQ(shapes.grey[i].sum, uint64_t{value} * c.result.records[i].area);
-    EXPECT_EQ(shapes.grey[i].max, value);
-  }
-  EXPECT_EQ(shapes.truncated, 0u);
-  std::vector<std::pair<uint32_t, uint32_t>> polygons;
-  for (size_t i = 0; i < shapes.n_polygons; ++i) {
-    polygons.emplace_back(shapes.polygons[i].label, shapes.polygons[i].kind);
-    EXPECT_EQ(shapes.polygons[i].n_vertices, 4u);
-  }
-  const std::vector<std::pair<uint32_t, uint32_t>> expected = {{2, CCL_POLYGON_HULL},
-                                                               {2, CCL_POLYGON_OUTLINE},
-                                                               {2, CCL_POLYGON_HOLE},
-                                                               {1, CCL_POLYGON_HULL},
-                                                               {1, CCL_POLYGON_OUTLINE}};
-  EXPECT_EQ(polygons, expected);
-  ASSERT_EQ(shapes.n_vertices, 20u);
-  const CclVertex& corner = shapes.vertices[shapes.polygons[3].first];
-  EXPECT_EQ(corner.x, 2);
-  EXPECT_EQ(corner.y, 1);
-}
-
-TEST(CFramesTest, ShapesAreThoseOfTheLargestObjectsOfTheFrameThatWasPopped) {
-  const Image image = two_squares();
-  CEngine c(image);
-  cudaccl::Shapes shapes;
-  const auto refusal = [&] {
-    EXPECT_EQ(cudaccl_engine_shapes(c.engine.get(), 1, &shapes), CUDACCL_INVALID_ARGUMENT);
-    return says(c.error(), "popped");
-  };
-  EXPECT_TRUE(refusal());
-  c.settings.features = CUDACCL_FEATURE_RECTANGLE;
-  ASSERT_EQ(c.run(), CUDACCL_OK) << c.error();
-  shapes = c.engine.shapes(1);
-  ASSERT_EQ(shapes.n_polygons, 1u);
-  EXPECT_EQ(shapes.polygons[0].label, 2u);
-  EXPECT_EQ(shapes.n_grey, 0u);
-  EXPECT_GT(c.result.records[1].area, c.result.records[0].area) << "the result is still valid";
-  c.settings.features = CUDACCL_FEATURE_ALL;
-  ASSERT_EQ(c.run(), CUDACCL_OK) << c.error();
-  EXPECT_EQ(c.engine.shapes().n_polygons, 0u) << "the frame did not ask for any";
-  c.engine.push(c.frame);
-  EXPECT_TRUE(refusal());
-  shapes.struct_size = 0;
-  EXPECT_EQ(cudaccl_engine_shapes(c.engine.get(), 1, &shapes), CUDACCL_INVALID_ARGUMENT);
-  EXPECT_TRUE(says(c.error(), "cudaccl_shapes_init"));
 }
 
 /// What is read is what an engine takes.

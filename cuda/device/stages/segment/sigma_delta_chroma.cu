@@ -92,11 +92,8 @@ __global__ void __launch_bounds__(kThreads)
   }
   const auto even = sigma_delta::classify_chroma<Lanes>(thresholds, quad.u.even, quad.v.even, quad.even());
   const auto odd = sigma_delta::classify_chroma<Lanes>(thresholds, quad.u.odd, quad.v.odd, quad.odd());
-  const auto classes = [](const sigma_delta::ChromaClass<Lanes>& found) {
-    return (found.differs & Lanes::splat(kDiffers)) | (found.fits_shadow & Lanes::splat(kFitsShadow)) |
-           (found.stays & Lanes::splat(kStays));
-  };
-  store_quad(planes.classes, planes.pitch, quad.x, quad.y, {classes(even), classes(odd)});
+  store_quad(planes.classes, planes.pitch, quad.x, quad.y,
+             {sigma_delta::pack<Lanes>(even), sigma_delta::pack<Lanes>(odd)});
 }
 
 /// A frame in which the light changed.

@@ -103,7 +103,7 @@ struct FoundBits {
 __device__ inline void add_chroma(const ChromaClasses& chroma, uint4* differing) {
 #pragma unroll
   for (uint32_t i = 0; i < kVectorWords; ++i) {
-    set_word(*differing, i, word_of(*differing, i) | chroma.mask(i, kDiffers).word());
+    set_word(*differing, i, word_of(*differing, i) | chroma.mask(i, sigma_delta::kChromaDiffers).word());
   }
 }
 
@@ -125,8 +125,8 @@ __device__ FoundBits classify(const LumaJob& job, const Place& place, const Pixe
     const Quad value = quad_of(v.pixels, i);
     const Quad mean = quad_of(v.mean, i);
     const Quad stands_out = quad_of(luma, i);
-    const Quad chroma_differs = chroma.mask(i, kDiffers);
-    const Quad fits_shadow = chroma.mask(i, kFitsShadow);
+    const Quad chroma_differs = chroma.mask(i, sigma_delta::kChromaDiffers);
+    const Quad fits_shadow = chroma.mask(i, sigma_delta::kFitsShadow);
     const auto classify = [&](uint32_t out, uint32_t value_of, uint32_t mean_of, uint32_t of_chroma,
                               uint32_t fits) {
       return sigma_delta::classify<Lanes>(job.thresholds, out, value_of, mean_of,

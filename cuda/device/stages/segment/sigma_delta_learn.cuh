@@ -143,7 +143,7 @@ __device__ __noinline__ static void judge(const LumaJob& job, Place place, credi
   };
 #pragma unroll
   for (uint32_t i = 0; i < kVectorWords; ++i) {
-    const Quad stays = kHasChroma ? chroma.mask(i, kStays) : Quad{Lanes::kBytes, Lanes::kBytes};
+    const Quad stays = kHasChroma ? chroma.mask(i, sigma_delta::kStays) : Quad{Lanes::kBytes, Lanes::kBytes};
     const Quad value = quad_of(pixels, i);
     sigma_delta::Pixel<Lanes> even{quad_of(mean, i).even, 0, quad_of(status, i).even};
     sigma_delta::Pixel<Lanes> odd{quad_of(mean, i).odd, 0, quad_of(status, i).odd};

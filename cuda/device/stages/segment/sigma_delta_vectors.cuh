@@ -12,11 +12,6 @@ namespace ccl::device::segment {
 
 using Lanes = HalfLanes;
 
-/// Classes of chroma pixels.
-inline constexpr uint32_t kDiffers = 1;
-inline constexpr uint32_t kFitsShadow = 2;
-inline constexpr uint32_t kStays = 4;
-
 inline constexpr uint32_t kOneInEachByte = 0x01010101;
 inline constexpr uint32_t kHighestBits = 0x80808080;
 
@@ -113,7 +108,7 @@ __device__ inline void find_extremes(const MeansAround& means, Quad* extremes) {
   }
 }
 
-/// The classes of the chroma of sixteen pixels.
+/// The classes of the chroma of sixteen pixels: bytes of sigma_delta::pack().
 struct ChromaClasses {
   uint4 bytes;
 
@@ -124,7 +119,7 @@ struct ChromaClasses {
     return {(quad.even >> shift & Lanes::kOnes) * 255, (quad.odd >> shift & Lanes::kOnes) * 255};
   }
 };
-static_assert(kDiffers == 1 && kFitsShadow == 2 && kStays == 4);
+static_assert(sigma_delta::kChromaDiffers == 1 && sigma_delta::kFitsShadow == 2 && sigma_delta::kStays == 4);
 
 __device__ inline ChromaClasses load_chroma_classes(const SigmaDeltaChromaPlanes& planes,
                                                     const Chroma& chroma, uint32_t x, uint32_t y) {

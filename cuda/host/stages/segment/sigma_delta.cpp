@@ -18,12 +18,11 @@ class Background::SigmaDelta final : public Model {
         candidate_(width, height),
         stay_(width, height) {
     if (chroma.is_present) {
-      for (auto* plane : {&mean_u_, &mean_v_, &chroma_variance_, &candidate_u_, &candidate_v_}) {
+      for (auto* plane : {&mean_u_, &mean_v_, &chroma_variance_, &candidate_u_, &candidate_v_, &classes_}) {
         *plane = PaddedPlane<uint8_t>(chroma.width, chroma.height);
       }
       // By row of the frame, so that rows can be classified in parallel.
-      for (auto* plane :
-           {&differs_, &fits_shadow_, &stays_, &scratch_u_, &scratch_v_, &scratch_a_, &scratch_b_}) {
+      for (auto* plane : {&row_classes_, &scratch_u_, &scratch_v_, &scratch_status_, &scratch_stay_}) {
         *plane = PaddedPlane<uint8_t>(width, count_row_chunks(height));
       }
     }
@@ -42,18 +41,21 @@ class Background::SigmaDelta final : public Model {
 
  protected:
   void classify(const InputImage& frame, const MotionStep& step, uint32_t y, ClassRow* out) const override {
+    if (begins_chroma_row(y)) {
+      classify_chroma(frame, step, y >> chroma_.shift_y, y / kRowsPerChunk);
+    }
     kernels_.classify_sigma_delta({.thresholds = step.sigma_delta,
                                    .width = width_,
                                    .pixels = luma(frame, y),
                                    .mean = {mean_.row(above(y)), mean_.row(y), mean_.row(below(y))},
                                    .variance = variance_.row(y),
-                                   .chroma = classify_chroma(frame, step, y)},
+                                   .chroma_classes = chroma_classes(y)},
                                   out);
   }
 
   void learn(const InputImage& frame, const MotionStep& step, uint32_t y) override {
     learn_luma(frame, step, y);
-    if (chroma_.is_present && y % (1u << chroma_.shift_y) == 0) {
+    if (begins_chroma_row(y)) {
       learn_chroma(frame, step, y >> chroma_.shift_y, y / kRowsPerChunk);
     }
   }
@@ -95,34 +97,34 @@ class Background::SigmaDelta final : public Model {
     return {row(mean_u_), row(mean_v_), row(chroma_variance_), row(candidate_u_), row(candidate_v_)};
   }
 
-  /// The masks of a row of the frame, in the memory of its chunk. Rows of the frame that share one of the
-  /// chroma must come one after the other: the first of them classifies it.
-  ChromaMasks classify_chroma(const InputImage& frame, const MotionStep& step, uint32_t y) const {
-    if (!chroma_.is_present) {
-      return {};
-    }
-    const uint32_t chunk = y / kRowsPerChunk;
-    const ChromaMasks masks = {differs_.row(chunk), fits_shadow_.row(chunk), stays_.row(chunk)};
-    if (y % kRowsPerChunk != 0 && y % (1u << chroma_.shift_y) != 0) {
-      return masks;
-    }
-    const bool is_half = chroma_.shift_x != 0;
-    uint8_t* const u = scratch_u_.row(chunk);
-    uint8_t* const v = scratch_v_.row(chunk);
-    const ChromaMasks found = is_half ? ChromaMasks{u, v, scratch_a_.row(chunk)} : masks;
-    const ChromaRow row = chroma_row(frame, y >> chroma_.shift_y, u, v);
+  static_assert(kRowsPerChunk % 2 == 0, "a row of chroma belongs to one chunk");
+  bool begins_chroma_row(uint32_t y) const { return chroma_.is_present && y % (1u << chroma_.shift_y) == 0; }
+
+  void classify_chroma(const InputImage& frame, const MotionStep& step, uint32_t y, uint32_t chunk) const {
+    const ChromaRow row = chroma_row(frame, y, scratch_u_.row(chunk), scratch_v_.row(chunk));
     kernels_.classify_sigma_delta_chroma({.thresholds = step.sigma_delta,
                                           .width = chroma_.width,
                                           .u = row.u,
                                           .v = row.v,
-                                          .state = chroma_state(y >> chroma_.shift_y),
-                                          .out = found});
-    if (is_half) {
-      kernels_.double_columns(found.differs, width_, masks.differs);
-      kernels_.double_columns(found.fits_shadow, width_, masks.fits_shadow);
-      kernels_.double_columns(found.stays, width_, masks.stays);
+                                          .state = chroma_state(y),
+                                          .classes = classes_.row(y)});
+  }
+
+  /// The classes of the chroma of a row of the frame, which are found with its first row of chroma. Rows of a
+  /// chunk must come in their order. Null: no chroma.
+  const uint8_t* chroma_classes(uint32_t y) const {
+    if (!chroma_.is_present) {
+      return nullptr;
     }
-    return masks;
+    const uint8_t* const classes = classes_.row(y >> chroma_.shift_y);
+    if (chroma_.shift_x == 0) {
+      return classes;
+    }
+    uint8_t* const doubled = row_classes_.row(y / kRowsPerChunk);
+    if (begins_chroma_row(y)) {
+      kernels_.double_columns(classes, width_, doubled);
+    }
+    return doubled;
   }
 
   void learn_luma(const InputImage& frame, const MotionStep& step, uint32_t y) {
@@ -149,7 +151,7 @@ class Background::SigmaDelta final : public Model {
            .width = width_,
            .pixels = pixels,
            .state = {mean, variance_.row(y), status_.row(y), candidate_.row(y), stay_.row(y)},
-           .chroma = classify_chroma(frame, step, y)});
+           .chroma_classes = chroma_classes(y)});
     }
     pad_row(mean, width_);
   }
@@ -179,14 +181,15 @@ class Background::SigmaDelta final : public Model {
       }
     } else {
       const uint32_t first = y << chroma_.shift_y;  // luma row
-      kernels_.update_sigma_delta_chroma({.thresholds = step.sigma_delta,
-                                          .rates = state_.sigma_delta,
-                                          .width = chroma_.width,
-                                          .u = row.u,
-                                          .v = row.v,
-                                          .luma_status = leaders(status_.row(first), scratch_a_.row(chunk)),
-                                          .luma_stay = leaders(stay_.row(first), scratch_b_.row(chunk)),
-                                          .state = state});
+      kernels_.update_sigma_delta_chroma(
+          {.thresholds = step.sigma_delta,
+           .rates = state_.sigma_delta,
+           .width = chroma_.width,
+           .u = row.u,
+           .v = row.v,
+           .luma_status = leaders(status_.row(first), scratch_status_.row(chunk)),
+           .luma_stay = leaders(stay_.row(first), scratch_stay_.row(chunk)),
+           .state = state});
     }
     pad_row(state.mean_u, chroma_.width);
     pad_row(state.mean_v, chroma_.width);
@@ -204,8 +207,9 @@ class Background::SigmaDelta final : public Model {
   sigma_delta::Relearning relearning_;  ///< of the last change of light whose objects were kept
   PaddedPlane<uint8_t> mean_, variance_, status_, candidate_, stay_;
   PaddedPlane<uint8_t> mean_u_, mean_v_, chroma_variance_, candidate_u_, candidate_v_;
+  mutable PaddedPlane<uint8_t> classes_;  ///< of the chroma in the frame, from its classification on
   /// A row for each row chunk.
-  mutable PaddedPlane<uint8_t> differs_, fits_shadow_, stays_, scratch_u_, scratch_v_, scratch_a_, scratch_b_;
+  mutable PaddedPlane<uint8_t> row_classes_, scratch_u_, scratch_v_, scratch_status_, scratch_stay_;
 };
 
 std::unique_ptr<Background::Model> Background::make_sigma_delta(uint32_t width, uint32_t height,

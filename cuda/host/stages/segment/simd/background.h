@@ -31,13 +31,6 @@ struct SigmaDeltaChromaRow {
   uint8_t* candidate_v;
 };
 
-/// Masks of a row of chroma (sigma_delta::ChromaClass), at the resolution of the luma. Null: no chroma.
-struct ChromaMasks {
-  uint8_t* differs;
-  uint8_t* fits_shadow;
-  uint8_t* stays;
-};
-
 /// Modes of a row of pixels, by mode.
 struct MixtureRow {
   uint16_t* weight[mixture::kModes];
@@ -58,7 +51,7 @@ struct SigmaDeltaClassJob {
   const uint8_t* pixels;
   const uint8_t* mean[3];  ///< of the row above, the row itself, and the row below
   const uint8_t* variance;
-  ChromaMasks chroma;
+  const uint8_t* chroma_classes;  ///< of each pixel: sigma_delta::pack(); null: no chroma
 };
 
 struct SigmaDeltaChromaClassJob {
@@ -67,7 +60,7 @@ struct SigmaDeltaChromaClassJob {
   const uint8_t* u;
   const uint8_t* v;
   SigmaDeltaChromaRow state;
-  ChromaMasks out;  ///< at the resolution of the chroma
+  uint8_t* classes;  ///< out: sigma_delta::pack()
 };
 
 struct SigmaDeltaUpdateJob {
@@ -76,7 +69,7 @@ struct SigmaDeltaUpdateJob {
   uint32_t width;
   const uint8_t* pixels;
   SigmaDeltaRow state;
-  ChromaMasks chroma;
+  const uint8_t* chroma_classes;  ///< as in SigmaDeltaClassJob
 };
 
 struct SigmaDeltaChromaUpdateJob {

@@ -70,11 +70,9 @@ class BackgroundRows {
     return around;
   }
 
-  static sigma_delta::ChromaClass<Bytes> load_masks(const ChromaMasks& chroma, uint32_t x) {
-    return chroma.differs != nullptr ? sigma_delta::ChromaClass<Bytes>{Bytes::load(chroma.differs + x),
-                                                                       Bytes::load(chroma.fits_shadow + x),
-                                                                       Bytes::load(chroma.stays + x)}
-                                     : sigma_delta::no_chroma<Bytes>();
+  static sigma_delta::ChromaClass<Bytes> load_class(const uint8_t* classes, uint32_t x) {
+    return classes != nullptr ? sigma_delta::unpack<Bytes>(Bytes::load(classes + x))
+                              : sigma_delta::no_chroma<Bytes>();
   }
 
   static void classify_sigma_delta(const SigmaDeltaClassJob& job, ClassRow* out) {
@@ -92,8 +90,8 @@ class BackgroundRows {
         if (Bytes::bits(far) != 0) {
           luma = sigma_delta::stands_out<Bytes>(job.thresholds, far, value, means_around(job.mean, x + i));
         }
-        const auto c =
-            sigma_delta::classify<Bytes>(job.thresholds, luma, value, mean, load_masks(job.chroma, x + i));
+        const auto c = sigma_delta::classify<Bytes>(job.thresholds, luma, value, mean,
+                                                    load_class(job.chroma_classes, x + i));
         foreground |= uint64_t{Bytes::bits(c.foreground)} << i;
         differs |= uint64_t{Bytes::bits(c.differs)} << i;
       }
@@ -113,13 +111,10 @@ class BackgroundRows {
     const BlockReader v(job.v, job.width);
     for (uint32_t x = 0; x < job.width; x += kBlock) {
       for (uint32_t i = 0; i < kBlock; i += Bytes::kWidth) {
-        // What is written may lie in the memory that is read.
         const auto c =
             sigma_delta::classify_chroma<Bytes>(job.thresholds, Bytes::load(u.block(x) + i),
                                                 Bytes::load(v.block(x) + i), load_chroma(job.state, x + i));
-        Bytes::store(c.differs, job.out.differs + x + i);
-        Bytes::store(c.fits_shadow, job.out.fits_shadow + x + i);
-        Bytes::store(c.stays, job.out.stays + x + i);
+        Bytes::store(sigma_delta::pack<Bytes>(c), job.classes + x + i);
       }
     }
   }
@@ -132,7 +127,7 @@ class BackgroundRows {
         const Byte value = Bytes::load(pixels.block(x) + (at - x));
         const sigma_delta::Pixel<Bytes> old = {Bytes::load(state.mean + at), Bytes::load(state.variance + at),
                                                Bytes::load(state.status + at)};
-        const auto chroma = load_masks(job.chroma, at);
+        const auto chroma = load_class(job.chroma_classes, at);
         const Byte far = distance<Bytes>(value, old.mean);
         const Byte differs =
             Bytes::either(sigma_delta::differs<Bytes>(job.thresholds, far, old.variance), chroma.differs);
