@@ -4,22 +4,22 @@
 #include <algorithm>
 
 #include "device/check.h"
+#include "device/launch.cuh"
 
 namespace ccl::device {
 
 namespace {
 
 constexpr uint32_t kBlocks = 32;
-constexpr uint32_t kThreads = 256;
 
 /// Copies the counts, and as many records as there are, to page-locked host memory. Frames have few records,
 /// and the whole table would cost each frame a megabyte on the bus.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     deliver(const FrameCounts* counts, const CclComponent* records, uint32_t max_components,
             bool defers_overflow, FrameCounts* host_counts, CclComponent* host_records) {
   static_assert(sizeof(CclComponent) % sizeof(uint4) == 0);
   constexpr uint32_t kVectors = sizeof(CclComponent) / sizeof(uint4);
-  const uint32_t thread = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t thread = blockIdx.x * kBlockThreads + threadIdx.x;
   const uint32_t n_components = counts->n_components;
   if (thread == 0) {
     *host_counts = *counts;
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kThreads)
   const auto* from = reinterpret_cast<const uint4*>(records);
   auto* to = reinterpret_cast<uint4*>(host_records);
   const size_t n_vectors = size_t{min(n_components, max_components)} * kVectors;
-  for (size_t i = thread; i < n_vectors; i += kBlocks * kThreads) {
+  for (size_t i = thread; i < n_vectors; i += kBlocks * kBlockThreads) {
     to[i] = from[i];
   }
 }
@@ -53,7 +53,7 @@ void Delivery::place(FrameBuffers* frame) const {
 }
 
 Status Delivery::enqueue(bool defers_overflow, const Stream& stream) const {
-  deliver<<<kBlocks, kThreads, 0, stream.get()>>>(counts_.data(), records_.data(), max_components_,
+  deliver<<<kBlocks, kBlockThreads, 0, stream.get()>>>(counts_.data(), records_.data(), max_components_,
                                                   defers_overflow, host_counts_.data(), host_records_.data());
   return check_launch("deliver");
 }

@@ -23,6 +23,9 @@ inline constexpr uint32_t kMultiprocessorThreads = 1536;
 inline constexpr uint32_t kMultiprocessorThreads = 2048;
 #endif
 
+/// The threads of a block, where a kernel has no reason for another number.
+inline constexpr uint32_t kBlockThreads = 256;
+
 /// Enqueues a kernel without dynamic shared memory; does nothing if there are no blocks. Messages contain
 /// `name`.
 template <typename... Parameters, typename... Arguments>

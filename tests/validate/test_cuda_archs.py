@@ -17,7 +17,7 @@ except ImportError:
     sys.exit(77)
 
 ROOT = Path(__file__).resolve().parents[2]
-KNOWN = "75 80 86 90 90a 100 100a 120"
+KNOWN = "75 80 86 90 90a 100 100a 120 121"
 NO_DRIVER = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver."
 
 
@@ -77,7 +77,7 @@ def pip_options():
     (["6.1", "9.0"], "90"),                 # too old for the CUDA backend
     (["7.0"], None),                        # too old for the toolkit
     (["8.9"], "86-virtual"),                # not known: the driver compiles PTX that it can run
-    (["12.1", "13.0"], "120-virtual"),
+    (["12.2", "13.0"], "121-virtual"),
     (["[N/A]"], None),
     ([], None),
     (None, None),
@@ -113,7 +113,7 @@ def test_toolkit_and_a_gpu(tmp_path):
 @pytest.mark.parametrize("gpus", [None, ["8.0"]])
 @pytest.mark.parametrize("archs, wanted", [
     ("86,75-virtual", {"sm_86", "compute_75"}),
-    ("all", {"sm_90", "compute_120"}),
+    ("all", {"sm_90", "sm_120", "compute_120"}),  # 12.1 runs the machine code of 12.0
 ])
 def test_what_was_asked_for(tmp_path, gpus, archs, wanted):
     status, _, codes = Machine(tmp_path, gpus).setup(f"-Dcuda-archs={archs}")

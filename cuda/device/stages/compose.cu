@@ -9,7 +9,6 @@ namespace ccl::device {
 
 namespace {
 
-constexpr uint32_t kThreads = 256;
 constexpr uint32_t kWordPixels = 4;  ///< of a mask
 constexpr uint32_t kEveryByte = 0x01010101;
 
@@ -46,8 +45,8 @@ __device__ uint32_t source_color(const Job& job, uint32_t x, uint32_t y) {
 }
 
 template <Output kOutput>
-__global__ void __launch_bounds__(kThreads) compose_pixels(Job job, uint32_t* pixels) {
-  const uint32_t index = blockIdx.x * kThreads + threadIdx.x;
+__global__ void __launch_bounds__(kBlockThreads) compose_pixels(Job job, uint32_t* pixels) {
+  const uint32_t index = blockIdx.x * kBlockThreads + threadIdx.x;
   const uint32_t x = index % job.source.luma.width;
   const uint32_t y = index / job.source.luma.width;
   if (y >= job.source.luma.height) {
@@ -67,14 +66,14 @@ __global__ void __launch_bounds__(kThreads) compose_pixels(Job job, uint32_t* pi
 template <Output kOutput>
 Status launch_compose(const Job& job, uint32_t* pixels, cudaStream_t stream) {
   const segment::Plane& luma = job.source.luma;
-  return launch("compose_pixels", compose_pixels<kOutput>, blocks_for(luma.width * luma.height, kThreads),
-                kThreads, stream, job, pixels);
+  return launch("compose_pixels", compose_pixels<kOutput>, blocks_for(luma.width * luma.height, kBlockThreads),
+                kBlockThreads, stream, job, pixels);
 }
 
 /// A thread for each word of four pixels.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     recolor_words(uint32_t on, uint32_t off, uint32_t n_pixels, uint8_t* pixels) {
-  const uint32_t first = (blockIdx.x * kThreads + threadIdx.x) * kWordPixels;
+  const uint32_t first = (blockIdx.x * kBlockThreads + threadIdx.x) * kWordPixels;
   if (first + kWordPixels <= n_pixels) {
     auto* word = reinterpret_cast<uint32_t*>(pixels + first);
     *word = (*word & on) | (~*word & off);
@@ -128,7 +127,7 @@ Status compose(const Composition& composition, uint32_t* pixels, cudaStream_t st
 
 Status recolor_mask(const Settings& settings, size_t n_pixels, uint8_t* pixels, cudaStream_t stream) {
   const uint32_t n_words = static_cast<uint32_t>((n_pixels + kWordPixels - 1) / kWordPixels);
-  return launch("recolor_words", recolor_words, blocks_for(n_words, kThreads), kThreads, stream,
+  return launch("recolor_words", recolor_words, blocks_for(n_words, kBlockThreads), kBlockThreads, stream,
                 settings.mask_on * kEveryByte, settings.mask_off * kEveryByte,
                 static_cast<uint32_t>(n_pixels), pixels);
 }

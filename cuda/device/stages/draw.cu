@@ -22,8 +22,7 @@ using draw::TrackStyle;
 using draw::Trail;
 using draw::TrailPoint;
 
-constexpr uint32_t kThreads = 256;
-constexpr uint32_t kWarps = kThreads / kWarpSize;
+constexpr uint32_t kWarps = kBlockThreads / kWarpSize;
 constexpr uint32_t kTileRows = 8;
 
 static_assert(draw::kTrailPoints == kWarpSize, "a lane has a point");
@@ -49,7 +48,7 @@ __device__ bool is_skipped(const FrameCounts* skipped, uint32_t max_components) 
 }
 
 /// A warp makes the entry of a track.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     update_tracks(TrackStyle style, const uint32_t* palettes, DeviceTracks tracks, uint32_t max_tracks,
                   TablePair tables) {
   const uint32_t index = blockIdx.x * kWarps + threadIdx.x / kWarpSize;
@@ -206,7 +205,7 @@ __device__ void for_each_near(uint32_t n_tracks, const PixelBox& tile, BoxOf box
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     draw_tracks(TrackStyle style, DrawnTracks tracks, const FrameCounts* skipped, uint32_t max_components,
                 uint32_t* pixels) {
   if (is_skipped(skipped, max_components)) {
@@ -235,10 +234,10 @@ __global__ void __launch_bounds__(kThreads)
   column.store();
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     blend_outlines(const LayerPixel* layer, uint32_t count, PixelLayout layout, const FrameCounts* skipped,
                    uint32_t max_components, uint32_t* pixels) {
-  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t i = blockIdx.x * kBlockThreads + threadIdx.x;
   if (i >= count || is_skipped(skipped, max_components)) {
     return;
   }
@@ -329,7 +328,7 @@ Status TrackDrawing::update(const Settings& settings, const DeviceTracks& tracks
   *table = (last_ + 1) % static_cast<uint32_t>(tables_.size());
   const Table& next = tables_[*table];
   CCL_RETURN_IF_ERROR(launch("update_tracks", update_tracks, dim3(blocks_for(config_.max_tracks, kWarps)),
-                             kThreads, stream.get(), style_of(settings), palettes_.data(), tracks,
+                             kBlockThreads, stream.get(), style_of(settings), palettes_.data(), tracks,
                              config_.max_tracks,
                              TablePair{.trails_before = before.trails.data(),
                                        .n_before = has_before_ ? before.n_tracks.data() : nullptr,
@@ -346,14 +345,14 @@ Status TrackDrawing::draw(const Settings& settings, uint32_t table, const FrameC
                           uint32_t* pixels, cudaStream_t stream) const {
   const Table& drawn = tables_[table];
   const dim3 blocks(blocks_for(config_.width, kWarpSize), blocks_for(config_.height, kTileRows * kWarps));
-  return launch("draw_tracks", draw_tracks, blocks, kThreads, stream, style_of(settings),
+  return launch("draw_tracks", draw_tracks, blocks, kBlockThreads, stream, style_of(settings),
                 DrawnTracks{drawn.trails.data(), drawn.drawn.data(), drawn.n_tracks.data()}, skipped,
                 config_.max_components, pixels);
 }
 
 Status draw_outlines(const Config& config, const DeviceOutlines& outlines, const FrameCounts* skipped,
                      uint32_t* pixels, cudaStream_t stream) {
-  return launch("blend_outlines", blend_outlines, dim3(blocks_for(outlines.count(), kThreads)), kThreads,
+  return launch("blend_outlines", blend_outlines, dim3(blocks_for(outlines.count(), kBlockThreads)), kBlockThreads,
                 stream, outlines.pixels(), outlines.count(), config.layout, skipped, config.max_components,
                 pixels);
 }

@@ -5,13 +5,13 @@
 #include "device/stages/measure.h"
 
 #include "device/check.h"
+#include "device/launch.cuh"
 #include "device/stages/tile_table.cuh"
 
 namespace ccl::device {
 
 namespace {
 
-constexpr uint32_t kThreads = 256;
 
 /// Sums over pixels of one tile, in coordinates of the tile.
 struct TileSums {
@@ -164,9 +164,9 @@ __global__ void __launch_bounds__(kMeasureThreads)
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     clear_sums(const FrameCounts* counts, uint32_t max_components, Sums* sums) {
-  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t i = blockIdx.x * kBlockThreads + threadIdx.x;
   if (i < min(counts->n_components, max_components)) {
     sums[i] = Sums{};
   }
@@ -226,9 +226,9 @@ __global__ void __launch_bounds__(kMeasureThreads)
 }
 
 /// All components are measured: the index of a label is label − 1.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     index_all(const FrameCounts* counts, Sums* sums, uint32_t* index) {
-  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t i = blockIdx.x * kBlockThreads + threadIdx.x;
   if (i < counts->n_labels) {
     sums[i] = Sums{};
     index[i] = i;
@@ -236,10 +236,10 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// Sums and values are indexed by record or, if `are_of_all`, by label − 1.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     make_records(uint32_t features, MeasureInput input, const Sums* sums, const uint16_t* values,
                  bool are_of_all, CclComponent* records) {
-  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t i = blockIdx.x * kBlockThreads + threadIdx.x;
   if (i >= input.counts->n_labels || input.record_index[i] == kNoRecord) {
     return;
   }
@@ -272,13 +272,13 @@ Status Measurement::measure_areas(const uint32_t* labels, uint32_t width, uint32
 Status Measurement::measure_records(const Settings& settings, const MeasureInput& input,
                                     CclComponent* records, cudaStream_t stream) {
   const SegmentSource& frame = input.frame;
-  clear_sums<<<blocks_for(max_components_, kThreads), kThreads, 0, stream>>>(input.counts, max_components_,
+  clear_sums<<<blocks_for(max_components_, kBlockThreads), kBlockThreads, 0, stream>>>(input.counts, max_components_,
                                                                              sums_.data());
   CCL_RETURN_IF_ERROR(check_launch("clear_sums"));
   add_sums<<<tiles_of(frame.width, frame.height), kMeasureThreads, 0, stream>>>(
       settings.connectivity, record_features(settings), input, sums_.data(), values_.data());
   CCL_RETURN_IF_ERROR(check_launch("add_sums"));
-  make_records<<<blocks_for(frame.width * frame.height, kThreads), kThreads, 0, stream>>>(
+  make_records<<<blocks_for(frame.width * frame.height, kBlockThreads), kBlockThreads, 0, stream>>>(
       record_features(settings), input, sums_.data(), values_.data(), /*are_of_all=*/false, records);
   return check_launch("make_records");
 }
@@ -308,7 +308,7 @@ Status Measurement::measure_all(const Settings& settings, const MeasureInput& in
                                 cudaStream_t stream) {
   AllSums& all = all_[kind_of(settings)];
   const SegmentSource& frame = input.frame;
-  index_all<<<blocks_for(frame.width * frame.height, kThreads), kThreads, 0, stream>>>(
+  index_all<<<blocks_for(frame.width * frame.height, kBlockThreads), kBlockThreads, 0, stream>>>(
       input.counts, all.sums.data(), index);
   CCL_RETURN_IF_ERROR(check_launch("index_all"));
   add_sums<<<tiles_of(frame.width, frame.height), kMeasureThreads, 0, stream>>>(
@@ -319,7 +319,7 @@ Status Measurement::measure_all(const Settings& settings, const MeasureInput& in
 Status Measurement::make_records_of_all(const Settings& settings, const MeasureInput& input,
                                         CclComponent* records, cudaStream_t stream) {
   const AllSums& all = all_[kind_of(settings)];
-  make_records<<<blocks_for(input.frame.width * input.frame.height, kThreads), kThreads, 0, stream>>>(
+  make_records<<<blocks_for(input.frame.width * input.frame.height, kBlockThreads), kBlockThreads, 0, stream>>>(
       record_features(settings), input, all.sums.data(), all.values.data(), /*are_of_all=*/true, records);
   return check_launch("make_records");
 }

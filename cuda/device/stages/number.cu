@@ -7,12 +7,12 @@
 #include <cub/device/device_scan.cuh>
 
 #include "device/check.h"
+#include "device/launch.cuh"
 
 namespace ccl::device {
 
 namespace {
 
-constexpr uint32_t kThreads = 256;
 
 /// 1 for a component's first pixel, else 0.
 struct IsRoot {
@@ -28,10 +28,10 @@ cudaError_t scan_roots(void* memory, size_t& bytes, const uint32_t* root_map, ui
   return cub::DeviceScan::InclusiveSum(memory, bytes, flags, ranks, static_cast<int>(n_pixels), stream);
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     write_labels(const uint32_t* root_map, const uint32_t* ranks, uint32_t n_pixels, uint32_t* labels,
                  uint32_t* n_labels) {
-  const uint32_t pixel = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t pixel = blockIdx.x * kBlockThreads + threadIdx.x;
   if (pixel >= n_pixels) {
     return;
   }
@@ -56,7 +56,7 @@ Status Numbering::run(const uint32_t* root_map, uint32_t* labels, uint32_t* n_la
   size_t bytes = scan_bytes_;
   CCL_RETURN_IF_ERROR(check(
       scan_roots(scan_memory_.data(), bytes, root_map, ranks_.data(), n_pixels_, stream), "cub::DeviceScan"));
-  write_labels<<<blocks_for(n_pixels_, kThreads), kThreads, 0, stream>>>(root_map, ranks_.data(), n_pixels_,
+  write_labels<<<blocks_for(n_pixels_, kBlockThreads), kBlockThreads, 0, stream>>>(root_map, ranks_.data(), n_pixels_,
                                                                          labels, n_labels);
   return check_launch("write_labels");
 }

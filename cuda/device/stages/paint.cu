@@ -5,6 +5,7 @@
 #include "ccl/colors.h"
 #include "device/check.h"
 #include "device/stages/paint.h"
+#include "device/launch.cuh"
 #include "device/stages/pixel_of.h"
 #include "device/warp.cuh"
 
@@ -12,7 +13,6 @@ namespace ccl::device {
 
 namespace {
 
-constexpr uint32_t kThreads = 256;
 constexpr uint32_t kBoxBlocks = 256;
 
 /// In the table of an overlay: the component is not kept. Palette colours are opaque, so none of them is 0.
@@ -25,10 +25,10 @@ __device__ uint32_t background_value(const Settings& settings, const PixelLayout
 }
 
 template <Output kOutput>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     fill_table(Settings settings, PixelLayout layout, uint32_t n_pixels, const uint32_t* palettes,
                const uint32_t* marks, const FrameCounts* counts, uint32_t* values) {
-  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t i = blockIdx.x * kBlockThreads + threadIdx.x;
   if (i >= counts->n_labels) {
     return;
   }
@@ -47,10 +47,10 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <Output kOutput>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     paint_pixels(Settings settings, PixelLayout layout, SegmentSource frame, const uint32_t* labels,
                  const uint32_t* values, typename PixelOf<kOutput>::Type* output) {
-  const uint32_t pixel = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t pixel = blockIdx.x * kBlockThreads + threadIdx.x;
   if (pixel >= frame.width * frame.height) {
     return;
   }
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// One warp draws a box. All boxes have one colour, so their order does not matter.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     outline(const CclComponent* records, const FrameCounts* counts, uint32_t max_components,
             bool skips_overflow, uint32_t width, uint32_t* output) {
   if (skips_overflow && counts->n_components > max_components) {
@@ -73,8 +73,8 @@ __global__ void __launch_bounds__(kThreads)
   }
   const uint32_t n_records = min(counts->n_components, max_components);
   const uint32_t lane = threadIdx.x % kWarpSize;
-  for (uint32_t i = (blockIdx.x * kThreads + threadIdx.x) / kWarpSize; i < n_records;
-       i += kBoxBlocks * (kThreads / kWarpSize)) {
+  for (uint32_t i = (blockIdx.x * kBlockThreads + threadIdx.x) / kWarpSize; i < n_records;
+       i += kBoxBlocks * (kBlockThreads / kWarpSize)) {
     const CclComponent& box = records[i];
     uint32_t* top_left = output + box.y * width + box.x;
     uint32_t* bottom_left = top_left + (box.height - 1) * width;
@@ -105,7 +105,7 @@ Status outline_boxes(const Config& config, const FrameBuffers& frame, bool skips
   if (config.output != Output::kColorized && config.output != Output::kOverlay) {
     return {};
   }
-  outline<<<kBoxBlocks, kThreads, 0, stream>>>(frame.records, frame.counts, config.max_components,
+  outline<<<kBoxBlocks, kBlockThreads, 0, stream>>>(frame.records, frame.counts, config.max_components,
                                                skips_overflow, config.width,
                                                reinterpret_cast<uint32_t*>(frame.output));
   return check_launch("outline");
@@ -125,12 +125,12 @@ Status Painting::configure(const Config& config) {
 template <Output kOutput>
 Status Painting::paint(const Settings& settings, const PaintInput& input, void* output, cudaStream_t stream) {
   const uint32_t n_pixels = config_.width * config_.height;
-  const uint32_t blocks = blocks_for(n_pixels, kThreads);
-  fill_table<kOutput><<<blocks, kThreads, 0, stream>>>(settings, config_.layout, n_pixels, palettes_.data(),
+  const uint32_t blocks = blocks_for(n_pixels, kBlockThreads);
+  fill_table<kOutput><<<blocks, kBlockThreads, 0, stream>>>(settings, config_.layout, n_pixels, palettes_.data(),
                                                        input.marks, input.counts, values_.data());
   CCL_RETURN_IF_ERROR(check_launch("fill_table"));
   paint_pixels<kOutput>
-      <<<blocks, kThreads, 0, stream>>>(settings, config_.layout, input.frame, input.labels, values_.data(),
+      <<<blocks, kBlockThreads, 0, stream>>>(settings, config_.layout, input.frame, input.labels, values_.data(),
                                         static_cast<typename PixelOf<kOutput>::Type*>(output));
   return check_launch("paint_pixels");
 }

@@ -10,7 +10,6 @@ namespace ccl::device {
 
 namespace {
 
-constexpr uint32_t kThreads = 256;
 constexpr uint32_t kBits = 32;  ///< of a word
 
 /// What pixels of a component become; `label` is not 0.
@@ -36,8 +35,8 @@ __device__ uint32_t value_of(const PlaneJob& job, bool has_records, uint32_t lab
   return has_records ? __ldg(&job.records[record].id) : 0;
 }
 
-__global__ void __launch_bounds__(kThreads) write_values(PlaneJob job) {
-  const uint32_t x = blockIdx.x * kThreads + threadIdx.x;
+__global__ void __launch_bounds__(kBlockThreads) write_values(PlaneJob job) {
+  const uint32_t x = blockIdx.x * kBlockThreads + threadIdx.x;
   const uint32_t y = blockIdx.y;
   if (x >= job.width) {
     return;
@@ -50,7 +49,7 @@ __global__ void __launch_bounds__(kThreads) write_values(PlaneJob job) {
 }  // namespace
 
 Status write_plane(const PlaneJob& job, cudaStream_t stream) {
-  return launch("write_values", write_values, dim3(blocks_for(job.width, kThreads), job.height), kThreads,
+  return launch("write_values", write_values, dim3(blocks_for(job.width, kBlockThreads), job.height), kBlockThreads,
                 stream, job);
 }
 
