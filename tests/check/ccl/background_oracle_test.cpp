@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The sigma-delta model of the backend under test finds in random videos, frame by frame and pixel by pixel,
-/// what the oracle finds: the foreground, and the background that the model believes.
+/// what the oracle finds: the foreground, and the background that the model believes. See fuzz.h for longer
+/// runs.
 #include "background_oracle.h"
 
 #include <gtest/gtest.h>
@@ -10,11 +11,13 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "ccl/engine.h"
 #include "fixture.h"
+#include "fuzz.h"
 #include "random_video.h"
 
 namespace ccl::test {
@@ -137,7 +140,6 @@ std::string first_difference(const VideoShape& shape, const std::vector<uint8_t>
 
 using Uses = std::array<uint32_t, kUses.size()>;
 
-/// Adds what has happened to `uses`.
 void compare(const VideoShape& shape, int frames_per_second, uint32_t seed, Uses* uses) {
   RandomVideo video(shape, frames_per_second, seed);
   BackgroundOracle oracle(shape);
@@ -156,28 +158,42 @@ void compare(const VideoShape& shape, int frames_per_second, uint32_t seed, Uses
     ASSERT_TRUE(model.pixels() == pixels)
         << "background, " << first_difference(shape, model.pixels(), pixels, 4);
   }
-  for (size_t i = 0; i < uses->size(); ++i) {
-    (*uses)[i] += oracle.uses()[i];
-  }
+  *uses = oracle.uses();
 }
 
-class BackgroundOracleTest : public testing::TestWithParam<Format> {};
-
-TEST_P(BackgroundOracleTest, FindsWhatTheRulesSay) {
-  const Format& format = GetParam();
-  Uses uses = {};
-  uint32_t seed = 1;
-  for (const Size& size : kSizes) {
+class BackgroundOracleTest : public testing::TestWithParam<Format> {
+ protected:
+  /// A video that follows from its seed. Returns the number of frames.
+  uint32_t run(uint32_t seed) {
+    const uint32_t i = seed - 1;
+    const Size& size = kSizes[i % std::size(kSizes)];
+    const Format& format = GetParam();
     const VideoShape shape = {size.width, size.height, format.has_chroma, format.shift_x, format.shift_y};
-    const int rate = kRates[seed % std::size(kRates)];
+    const int rate = kRates[(seed + i / std::size(kSizes)) % std::size(kRates)];
+    Uses uses = {};
     SCOPED_TRACE(std::to_string(size.width) + "×" + std::to_string(size.height) + ", " +
                  std::to_string(rate) + " frames/s, seed " + std::to_string(seed));
-    ASSERT_NO_FATAL_FAILURE(compare(shape, rate, seed++, &uses));
+    compare(shape, rate, seed, &uses);
+    const std::lock_guard lock(mutex_);
+    for (size_t use = 0; use < uses.size(); ++use) {
+      uses_[use] += uses[use];
+    }
+    n_frames_ += kFrames;
+    return kFrames;
   }
-  for (size_t i = 0; i < uses.size(); ++i) {
+
+  std::mutex mutex_;
+  Uses uses_ = {};
+  uint32_t n_frames_ = 0;
+};
+
+TEST_P(BackgroundOracleTest, FindsWhatTheRulesSay) {
+  constexpr uint32_t kVideos = std::size(kSizes);
+  fuzz(kVideos, kFrames, [&](uint32_t seed) { return run(seed); });
+  for (size_t i = 0; i < uses_.size() && n_frames_ >= kVideos * kFrames; ++i) {
     const auto use = static_cast<Use>(i);
-    if (format.has_chroma || (use != Use::kShadow && use != Use::kChroma)) {
-      EXPECT_GT(uses[i], 0u) << kUses[i];
+    if (GetParam().has_chroma || (use != Use::kShadow && use != Use::kChroma)) {
+      EXPECT_GT(uses_[i], 0u) << kUses[i];
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Random videos in which everything happens that a background model has a rule for: objects that move, stand
-/// and leave, waving pixels, shadows, noise, changes of light, something that comes near, resets, gaps and
-/// errors of the time, settings that change.
+/// and leave, waving pixels, shadows, noise, night, changes and ramps of light, something that comes near, a
+/// camera that shakes or is moved, resets, gaps and errors of the time, settings that change.
 #pragma once
 
 #include <algorithm>
@@ -114,11 +114,14 @@ class RandomVideo {
       }
     }
     if (is_once_in(35)) {
-      constexpr int kLights[] = {100, 60, 160, 45, 120};
-      light_ = kLights[below(5)];
+      constexpr int kLights[] = {100, 60, 160, 45, 120, 25};
+      next_light_ = kLights[below(6)];
+      light_step_ = is_once_in(3) ? 1 + below(3) : 200;
       tint_ = below(13) - 6;
     }
-    noise_ = is_once_in(20) ? below(5) : noise_;
+    light_ += std::clamp(next_light_ - light_, -light_step_, light_step_);
+    noise_ = is_once_in(20) ? below(is_once_in(4) ? 12 : 5) : noise_;
+    move_camera();
     // What comes near covers more and more of the frame, then it is away.
     near_ = near_ > 0 ? (near_ + 5) % 125 : is_once_in(30) ? 5 : 0;
     if (is_once_in(30)) {
@@ -126,14 +129,23 @@ class RandomVideo {
     }
   }
 
+  void move_camera() {
+    is_shaking_ = is_shaking_ != is_once_in(40);
+    shift_ += is_once_in(60) ? 20 : 0;
+    column_ = shift_ + (is_shaking_ ? below(3) : 1);
+    row_ = is_shaking_ ? below(3) : 1;
+  }
+
   int64_t next_time() {
+    constexpr int64_t kHour = int64_t{3600} * 1'000'000'000;
     const int64_t step = 1'000'000'000 / frames_per_second_;
     now_ += is_once_in(40) ? step * below(40) : step;
+    now_ += is_once_in(80) ? (is_once_in(2) ? kHour : -kHour) : 0;
     return is_once_in(40) ? kNoTime : is_once_in(40) ? now_ - 3 * step : now_;
   }
 
   Color color_at(int x, int y) const {
-    const int block = y / 6 % kBlocks * kBlocks + x / 9 % kBlocks;
+    const int block = (y + row_) / 6 % kBlocks * kBlocks + (x + column_) / 9 % kBlocks;
     Color color = blocks_[static_cast<size_t>(block)];
     color.y += (x * 5 + y * 3) % 4;
     for (const Patch& patch : patches_) {
@@ -165,9 +177,15 @@ class RandomVideo {
   int n_frames_ = 0;
   int64_t now_ = 0;
   int light_ = 100;  ///< percent
+  int next_light_ = 100;
+  int light_step_ = 0;  ///< percent a frame
   int tint_ = 0;
   int noise_ = 2;
   int near_ = 0;  ///< percent of the frame, from the left
+  bool is_shaking_ = false;
+  int shift_ = 0;   ///< by which the camera was moved
+  int column_ = 0;  ///< what the camera shows in the frame's first column and row
+  int row_ = 0;
 };
 
 }  // namespace ccl::test
