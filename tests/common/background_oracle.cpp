@@ -134,7 +134,7 @@ void BackgroundOracle::see(const VideoFrame& frame) {
   is_learning_ = true;
   if (!has_begun_ || frame.resets) {
     begin(frame);
-  } else if (light_changed(frame, n_differ)) {
+  } else if (light_changed(frame, span, n_differ)) {
     begin_in_new_light(frame);
   } else {
     is_learning_ = warm_up_left_us_ > 0;
@@ -245,17 +245,48 @@ bool BackgroundOracle::stands_out(int value, int x, int y, int margin) const {
   return value < low - margin || value > high + margin;
 }
 
-/// Whether more differs than objects explain: of what did not differ, or of all.
-bool BackgroundOracle::light_changed(const VideoFrame& frame, int n_differ) {
+/// Whether more differs than objects explain: of what did not differ, or of all; or the light fades.
+bool BackgroundOracle::light_changed(const VideoFrame& frame, const Span& span, int n_differ) {
   const int64_t n_pixels = static_cast<int64_t>(luma_.size());
   const int64_t n_more = std::max(n_differ - n_differed_, 0);
   const int64_t limit = frame.motion.max_change;
   const int64_t nearly_all = 1024 - (1024 - limit) / 4;
   const bool is_sudden = n_more * 1024 > (n_pixels - n_differed_) * limit;
   const bool is_everywhere = n_differ * int64_t{1024} > n_pixels * nearly_all;
+  const bool fades = !is_sudden && !is_everywhere && limit < 1024 && light_fades(frame, n_differ);
+  remember_least(span, n_differ);
   count(Use::kSudden, is_sudden);
   count(Use::kGradual, is_everywhere && !is_sudden);
-  return is_sudden || is_everywhere;
+  count(Use::kFading, fades);
+  return is_sudden || is_everywhere || fades;
+}
+
+/// Light fades if 2/5 of what may change at once differ in luma, and did not within the last seconds, and 20
+/// of 21 of those pixels have become lighter, or darker.
+bool BackgroundOracle::light_fades(const VideoFrame& frame, int n_differ) const {
+  const int margin = Margins(frame.motion).luma;
+  int64_t n_lighter = 0;
+  int64_t n_darker = 0;
+  for (size_t i = 0; i < luma_.size(); ++i) {
+    const int far = frame.luma[i] - luma_[i].mean;
+    n_lighter += far > luma_[i].variance + margin ? 1 : 0;
+    n_darker += -far > luma_[i].variance + margin ? 1 : 0;
+  }
+  const auto is_enough = [&](int64_t n) {
+    return 5 * n * 1024 > 2 * static_cast<int64_t>(luma_.size()) * frame.motion.max_change;
+  };
+  const int least = std::min(least_differed_, least_differed_before_);
+  return is_enough(n_differ - least) && is_enough(std::max(n_lighter, n_darker)) &&
+         20 * std::min(n_lighter, n_darker) <= std::max(n_lighter, n_darker);
+}
+
+/// The least that differed in these two seconds, and in those before.
+void BackgroundOracle::remember_least(const Span& span, int n_differ) {
+  if (span.periods(2'000'000) > 0) {
+    least_differed_before_ = least_differed_;
+    least_differed_ = n_differ;
+  }
+  least_differed_ = std::min(least_differed_, n_differ);
 }
 
 void BackgroundOracle::begin(const VideoFrame& frame) {
@@ -267,6 +298,7 @@ void BackgroundOracle::begin(const VideoFrame& frame) {
   }
   has_begun_ = true;
   n_differed_ = 0;
+  least_differed_ = least_differed_before_ = 0;
   warm_up_left_us_ = microseconds(frame.motion.warm_up_ms);
 }
 
@@ -347,6 +379,7 @@ void BackgroundOracle::begin_in_new_light(const VideoFrame& frame) {
   }
   relearn_chroma(frame, light);
   n_differed_ = light.keeps_objects ? n_differed_ : 0;
+  least_differed_ = least_differed_before_ = n_differed_;
   count(Use::kForgotten, !light.keeps_objects);
   warm_up_left_us_ =
       std::max(warm_up_left_us_, std::min<int64_t>(microseconds(frame.motion.warm_up_ms), 250'000));

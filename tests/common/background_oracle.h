@@ -42,6 +42,7 @@ enum class Use {
   kLearnt,
   kSudden,
   kGradual,
+  kFading,
   kObject,
   kMisfit,
   kForgotten
@@ -54,6 +55,7 @@ inline constexpr std::array kUses = {
     "candidates became background",
     "changes of light were sudden",
     "changes of light were not sudden",
+    "light faded",
     "pixels differed, and kept what was known in a change of light",
     "pixels did not fit the gain, and kept what was known",
     "changes of light left nothing",
@@ -133,7 +135,9 @@ class BackgroundOracle {
   void compare_chroma(const VideoFrame& frame);
   Finding compare_pixel(const VideoFrame& frame, int x, int y);
   bool stands_out(int value, int x, int y, int margin) const;
-  bool light_changed(const VideoFrame& frame, int n_differ);
+  bool light_changed(const VideoFrame& frame, const Span& span, int n_differ);
+  bool light_fades(const VideoFrame& frame, int n_differ) const;
+  void remember_least(const Span& span, int n_differ);
 
   void begin(const VideoFrame& frame);
   void learn(const VideoFrame& frame, const Span& span);
@@ -157,6 +161,8 @@ class BackgroundOracle {
   int64_t now_us_ = 0;
   int64_t warm_up_left_us_ = 0;
   int n_differed_ = 0;
+  int least_differed_ = 0;
+  int least_differed_before_ = 0;
   std::array<uint32_t, kUses.size()> uses_ = {};
 };
 

@@ -109,6 +109,7 @@ MotionStep MotionClock::next(const Motion& motion, int64_t time, bool resets) {
   return {.model = motion.model,
           .resets = resets,
           .max_change = motion.max_change,
+          .ends_ramp_time = span.count(kRampUs) > 0,
           .duration_us = static_cast<uint32_t>(span.end_us - span.begin_us),
           .warm_up_us = to_us(motion.warm_up_ms),
           .learning_us = to_us(motion.learning_ms),

@@ -4,7 +4,8 @@
 /// 1. classify() every pixel with the model as the previous frame left it: bits of the foreground, and
 ///    the number of pixels that differ. It reads the state of neighbours, so it ends before 3 begins.
 /// 2. decide(), once: how this frame is learnt. If more pixels differ than a change of light leaves,
-///    the model begins again from this frame, except for the objects in it (see light.h).
+///    the model begins again from this frame, except for the objects in it (see light.h). If so many may be
+///    a ramp, they are compared once more before the decision.
 /// 3. update() or initialize() every pixel's state. If the model warms up, the frame has no foreground.
 ///
 /// The mixture learns each frame as if the light had not changed, see expect(). So a device classifies and
@@ -27,15 +28,21 @@ namespace ccl {
 /// After a change of light, the model warms up for this time, or for Motion::warm_up_ms if that is less.
 inline constexpr uint32_t kLightWarmUpUs = 250'000;
 
+/// A ramp of light is looked for over one to two of these times.
+inline constexpr uint32_t kRampUs = 2'000'000;
+/// Less than this part of the pixels that a ramp changes differs to the other side.
+inline constexpr uint32_t kRampPart = 20;
+
 inline constexpr uint32_t kOldestUs = 1u << 31;
 inline constexpr uint32_t kShortestLearningUs = 500'000;
 
 /// A frame as a background model sees it: its settings, and the time since the previous frame.
 struct MotionStep {
   BackgroundModel model = BackgroundModel::kSigmaDelta;
-  bool resets = false;         ///< the model begins again from this frame
-  uint16_t max_change = 1024;  ///< in 1/1024 of the frame
-  uint32_t duration_us = 0;    ///< since the previous frame
+  bool resets = false;          ///< the model begins again from this frame
+  uint16_t max_change = 1024;   ///< in 1/1024 of the frame
+  bool ends_ramp_time = false;  ///< one of kRampUs
+  uint32_t duration_us = 0;     ///< since the previous frame
   uint32_t warm_up_us = 0;
   uint32_t learning_us = 0;
   sigma_delta::Thresholds sigma_delta;
@@ -57,17 +64,19 @@ enum class Learning : uint32_t {
 /// The state of a model in addition to its planes. It begins as zeros.
 struct ModelState {
   uint32_t is_begun;     ///< 0 before the first frame
-  uint32_t n_differ;     ///< pixels of this frame that differ: classify() counts, decide() reads and clears
+  uint32_t n_differ;     ///< pixels of this frame that differ, counted by the mixture's blocks on a device
   uint32_t total_us;     ///< of the warm-up
   uint32_t elapsed_us;   ///< of the warm-up
   uint32_t age_us;       ///< since the model began, at most kOldestUs
   uint32_t weight_rest;  ///< see mixture::Rates: what is left of the rates of earlier frames
   uint32_t prune_rest;
-  uint32_t n_differed;     ///< pixels that differ from the model since the last frame
-  uint32_t keeps_objects;  ///< with kRelearn: see light.h
-  uint32_t gain;           ///< of the last change of light with keeps_objects, of sigma-delta
-  uint32_t has_relearnt;   ///< 1 if the last thing to interrupt selective learning was a change of light
-  Learning learning;       ///< of the frame that decide() has seen
+  uint32_t n_differed;      ///< pixels that differ from the model since the last frame
+  uint32_t least_differed;  ///< the smallest n_differed of this kRampUs
+  uint32_t least_before;    ///< of the one before
+  uint32_t keeps_objects;   ///< with kRelearn: see light.h
+  uint32_t gain;            ///< of the last change of light with keeps_objects, of sigma-delta
+  uint32_t has_relearnt;    ///< 1 if the last thing to interrupt selective learning was a change of light
+  Learning learning;        ///< of the frame that decide() has seen
   sigma_delta::Rates sigma_delta;
   mixture::Rates mixture;
 
@@ -129,15 +138,45 @@ constexpr bool knows_old_background(const ModelState& state) {
 /// Whether more pixels differ than objects explain: more than max_change of those that did not differ in the
 /// frame before, or nearly all of the frame. What grows over many frames is an object that comes near.
 /// `before`: the state that the frame before has left.
-constexpr bool light_changed(const MotionStep& step, const ModelState& before, uint64_t n_pixels,
-                             uint32_t n_differ) {
+constexpr bool is_switch(const MotionStep& step, const ModelState& before, uint64_t n_pixels,
+                         uint32_t n_differ) {
   const uint32_t nearly_all = kOne - (kOne - step.max_change) / 4;
   const uint64_t n_more = n_differ > before.n_differed ? n_differ - before.n_differed : 0;
   return n_more * kOne > (n_pixels - before.n_differed) * step.max_change ||
          uint64_t{n_differ} * kOne > n_pixels * nearly_all;
 }
 
-/// How a frame is learnt, except for what note_differing() adds.
+/// Whether it is two fifths of max_change: a part of the frame that a ramp of light leaves behind.
+constexpr bool is_part_of_ramp(const MotionStep& step, uint64_t n_pixels, uint64_t n) {
+  return step.max_change < kOne && 5 * n * kOne > 2 * n_pixels * step.max_change;
+}
+
+/// Whether so many more pixels differ than a short time ago that light which fades may be the cause, as when
+/// a camera adapts its exposure. So may an object that comes near: see is_ramp().
+constexpr bool may_be_ramp(const MotionStep& step, const ModelState& before, uint64_t n_pixels,
+                           uint32_t n_differ) {
+  const uint32_t least =
+      before.least_differed < before.least_before ? before.least_differed : before.least_before;
+  return n_differ > least && is_part_of_ramp(step, n_pixels, n_differ - least);
+}
+
+/// Pixels whose luma differs.
+struct Differing {
+  uint32_t n_lighter;
+  uint32_t n_darker;
+};
+
+/// Light changes all pixels to the same side. An object has parts that are lighter than what is behind them,
+/// and parts that are darker.
+constexpr bool is_ramp(const MotionStep& step, uint64_t n_pixels, const Differing& differing) {
+  const auto [lighter, darker] = differing;
+  const uint64_t most = lighter > darker ? lighter : darker;
+  const uint64_t others = lighter > darker ? darker : lighter;
+  return is_part_of_ramp(step, n_pixels, most) && others * kRampPart <= most;
+}
+
+/// How a frame is learnt, except for what note_differing() adds. Called by one thread, after all pixels are
+/// classified. FrameCounts::relearning is 1 unless has_foreground().
 constexpr void decide(const MotionStep& step, uint64_t n_pixels, bool has_light_changed, ModelState* state) {
   state->sigma_delta = step.sigma_delta_rates;
   state->mixture = step.mixture_rates;
@@ -183,22 +222,19 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, bool has_light_
 }
 
 /// Completes a decision. What the model keeps in a change of light still differs after it.
-constexpr void note_differing(uint32_t n_differ, ModelState* state) {
+constexpr void note_differing(const MotionStep& step, uint32_t n_differ, ModelState* state) {
   const bool is_relearnt = state->learning == Learning::kRelearn;
-  if (state->learning == Learning::kInitialize || (is_relearnt && state->keeps_objects == 0)) {
-    state->n_differed = 0;
-  } else if (!is_relearnt) {
-    state->n_differed = n_differ;
+  if (is_relearnt || state->learning == Learning::kInitialize) {
+    const bool keeps = is_relearnt && state->keeps_objects != 0;
+    state->n_differed = keeps ? state->n_differed : 0;
+    state->least_differed = state->n_differed;
+    state->least_before = state->n_differed;
+    return;
   }
-}
-
-/// Called by one thread, after all pixels are classified. FrameCounts::relearning is 1 unless
-/// has_foreground().
-constexpr void decide(const MotionStep& step, uint64_t n_pixels, ModelState* state) {
-  const uint32_t n_differ = state->n_differ;
-  state->n_differ = 0;
-  decide(step, n_pixels, light_changed(step, *state, n_pixels, n_differ), state);
-  note_differing(n_differ, state);
+  state->n_differed = n_differ;
+  state->least_before = step.ends_ramp_time ? state->least_differed : state->least_before;
+  const bool is_least = step.ends_ramp_time || n_differ < state->least_differed;
+  state->least_differed = is_least ? n_differ : state->least_differed;
 }
 
 /// The state after a frame in which the light does not change, without note_differing(). It is known before

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <random>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "ccl/engine.h"
@@ -162,6 +162,42 @@ TEST_F(MotionInputTest, ARampOfLightIsFollowed) {
   }
 }
 
+/// So does a camera that adapts its exposure. The model cannot follow, but it begins again.
+TEST_F(MotionInputTest, AFastRampOfLightIsAChangeOfLight) {
+  for (const int64_t duration : {500 * kMs, kSecond, 3 * kSecond}) {
+    for (const double last : {0.6, 1.5}) {
+      SCOPED_TRACE(std::to_string(duration / kMs) + " ms to " + std::to_string(last));
+      push(view(), time_, true);
+      show(view(), 10 * kSecond);
+      const int64_t begin = time_;
+      while (time_ < begin + duration) {
+        const double part = static_cast<double>(time_ - begin) / static_cast<double>(duration);
+        next(in_light(view(), 1 + (last - 1) * part));
+      }
+      show(in_light(view(), last), 2 * kSecond);
+      EXPECT_LE(count(), kWidth * kHeight / 100u);
+      Picture picture = in_light(view(), last);
+      draw(left_, 30, &picture);
+      next(picture);
+      expect_only({left_});
+    }
+  }
+}
+
+/// It covers more and more of the frame, in parts that are lighter and darker than what is behind them.
+TEST_F(MotionInputTest, AnObjectThatComesNearIsNoRamp) {
+  show(view(), 10 * kSecond);
+  for (uint32_t width = 2; width <= kWidth * 3 / 4; width += 2) {
+    Picture picture = view();
+    for (uint32_t y = 0; y < kHeight; ++y) {
+      std::fill_n(picture.luma.begin() + y * kWidth, width, static_cast<uint8_t>(y % 40 < 20 ? 40 : 210));
+    }
+    next(picture);
+    ASSERT_FALSE(is_relearning()) << width;
+    ASSERT_GE(count(), size_t{width} * kHeight * 9 / 10) << width;
+  }
+}
+
 /// The means around explain what differs.
 TEST_F(MotionInputTest, ACameraMayShakeByAPixel) {
   show(view(8, 8), 2 * kSecond);
@@ -188,7 +224,7 @@ TEST_F(MotionInputTest, ACameraThatIsMovedBeginsAgain) {
   expect_only({left_});
 }
 
-/// What differs then stays for as long as the scene was seen before, unless the model is told to begin again.
+/// What differs then stays for as long as the scene was seen before, unless the model is reset.
 TEST_F(MotionInputTest, ACameraThatIsMovedALittleNeedsTheSeenTimeOrAReset) {
   for (const bool resets : {false, true}) {
     SCOPED_TRACE(resets);
@@ -219,7 +255,7 @@ TEST_F(MotionInputTest, AnotherSceneBeginsAgain) {
   expect_only({});
 }
 
-/// Without chroma, a shadow cannot be told from a grey object.
+/// Without chroma, a shadow cannot be distinguished from a grey object.
 TEST_F(MotionInputTest, ShadowsAreForegroundInGreyVideo) {
   for (const bool has_chroma : {false, true}) {
     SCOPED_TRACE(has_chroma);

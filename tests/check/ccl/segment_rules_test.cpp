@@ -95,7 +95,7 @@ TEST(LearningRuleTest, TheMixtureTakesTheLearningTimeAtAnyFrameRate) {
       mixture.age_us = kOldestUs;
       uint32_t weight = 0;
       for (uint32_t us = 0; us < learning_us; us += duration_us) {
-        decide(step, 1, &mixture);
+        decide(step, 1, /*has_light_changed=*/false, &mixture);
         weight += mixture.mixture.weight;
       }
       EXPECT_NEAR(weight, mixture::kLearnedWeight, mixture::kLeastRate) << learning_us << " " << duration_us;
@@ -154,7 +154,7 @@ TEST(LearningRuleTest, TheMixtureForgetsAtAnyFrameRate) {
         return weight;
       };
       while (weight_of_old() >= mixture::kBackgroundWeight && us < 40.0 * learning_us) {
-        decide(step, 1, &state);
+        decide(step, 1, /*has_light_changed=*/false, &state);
         pixel = mixture::update<WordLane>(state.mixture, pixel, {200, 128, 128});
         us += duration_us;
       }

@@ -140,11 +140,11 @@ struct Forecast {
   __device__ void fulfil(const MotionStep& step, const Decision& decision) const {
     const uint32_t n_differ = __ldcg(&decision.model->n_differ);
     ModelState model = expected;
-    if (light_changed(step, before, decision.n_pixels, n_differ)) {
+    if (is_switch(step, before, decision.n_pixels, n_differ)) {
       model = before;
       decide(step, decision.n_pixels, /*has_light_changed=*/true, &model);
     }
-    note_differing(n_differ, &model);
+    note_differing(step, n_differ, &model);
     model.n_differ = 0;
     *decision.model = model;
     *decision.has_no_foreground = model.has_foreground() ? 0 : 1;

@@ -18,15 +18,21 @@ struct LightWords {
 };
 static_assert(sizeof(LightWords) == sizeof(light::ColorSums));
 
+/// Two sums over all frames that needed them, and over all of these but the last one.
+struct TotalSums {
+  unsigned long long x;
+  unsigned long long y;
+  unsigned long long last_x;
+  unsigned long long last_y;
+};
+
 /// What the blocks of a resident kernel share. Zero before the first frame.
 struct FrameTotals {
   unsigned long long differing;  ///< pixels: see CountingBarrier
   uint32_t n_differ;             ///< pixels of the frame before
   uint32_t arrivals;             ///< see GridBarrier
-  unsigned long long light_now;  ///< see light::Sums: of all frames in which the light changed
-  unsigned long long light_before;
-  unsigned long long last_now;  ///< of all but this frame
-  unsigned long long last_before;
+  TotalSums light_sums;          ///< see light::Sums
+  TotalSums sides;               ///< see Differing
   unsigned long long misfits;  ///< pixels that do not fit the gain, of all frames in which the light changed
   unsigned long long last_misfits;
   LightWords light;       ///< of the mixture, of all frames in which the light changed

@@ -3,7 +3,7 @@
 /// in registers. No mean may change before all blocks have classified, because they read the means of
 /// neighbours, so the blocks wait for each other. Meanwhile each thread learns its vector as if the light had
 /// not changed, see expect(); if that is so, it only has to store what it has. Frames in which the model
-/// learns otherwise are rare: their vectors are loaded again.
+/// learns otherwise, or the light may fade, are rare: their vectors are loaded again.
 ///
 /// In frames with more vectors than threads, a thread has several of them, and keeps the last one.
 #include "device/stages/segment/sigma_delta.h"
@@ -34,6 +34,7 @@ struct Shared {
   uint32_t warp_sums[2][kLumaWarps];
   uint32_t n_differ;
   bool has_changed;  ///< the light
+  bool may_be_ramp;  ///< the decision needs compare_sides()
   sigma_delta::Relearning relearning;
 };
 
@@ -83,11 +84,11 @@ struct Arrival {
         last_sum(is_leader() && blockIdx.x == 0 ? totals->n_differ : 0) {}
 };
 
-/// Adds the pixels of all blocks that differ, and calls meanwhile() before it waits for the sum. Returns
+/// Adds the pixels of all blocks that differ, and calls meanwhile() before it waits for the sum. Decides
 /// whether the light has changed. All threads must call it.
 template <typename Meanwhile>
-__device__ bool has_light_changed(const LumaJob& job, const MotionStep& step, const Arrival& arrival,
-                                  uint32_t n_of_thread, Shared* shared, Meanwhile meanwhile) {
+__device__ void judge_light(const LumaJob& job, const MotionStep& step, const Arrival& arrival,
+                            uint32_t n_of_thread, Shared* shared, Meanwhile meanwhile) {
   FrameTotals* totals = job.decision.totals;
   const CountingBarrier barrier(&totals->differing);
   const uint32_t n_of_block = block_sum(n_of_thread, shared->warp_sums[0]);
@@ -98,50 +99,64 @@ __device__ bool has_light_changed(const LumaJob& job, const MotionStep& step, co
   if (is_leader()) {
     const uint32_t n_differ = barrier.wait(arrival.phase);
     shared->n_differ = n_differ;
-    shared->has_changed = light_changed(step, shared->before, job.decision.n_pixels, n_differ);
+    const uint64_t n_pixels = job.decision.n_pixels;
+    shared->has_changed = is_switch(step, shared->before, n_pixels, n_differ);
+    shared->may_be_ramp = !shared->has_changed && may_be_ramp(step, shared->before, n_pixels, n_differ);
     if (blockIdx.x == 0) {
       totals->n_differ = n_differ;
     }
   }
   __syncthreads();
-  return shared->has_changed;
 }
 
 /// Completes and stores the model. All threads must call it.
-__device__ void finish(const LumaJob& job, ModelState* model, const Shared& shared) {
+__device__ void finish(const LumaJob& job, const MotionStep& step, ModelState* model, const Shared& shared) {
   if (blockIdx.x == 0) {
     if (is_leader()) {
-      note_differing(shared.n_differ, model);
+      note_differing(step, shared.n_differ, model);
     }
     __syncthreads();
     store_model(job, *model);
   }
 }
 
-/// Finds the gain of the light, from the sums of all threads. All threads must call it.
-__device__ void find_gain(const LumaJob& job, const uint2& sums_of_thread, Shared* shared) {
-  FrameTotals* totals = job.decision.totals;
-  const GridBarrier barrier(&totals->arrivals);
-  const uint32_t now = block_sum(sums_of_thread.x, shared->warp_sums[0]);
-  const uint32_t before = block_sum(sums_of_thread.y, shared->warp_sums[1]);
-  light::Sums last{};
+struct TwoSums {
+  uint64_t x;
+  uint64_t y;
+};
+
+/// Adds two numbers of all threads, for the leader of each block. All threads must call it.
+__device__ TwoSums sum_of_all(const LumaJob& job, const uint2& of_thread, TotalSums* totals, Shared* shared) {
+  const GridBarrier barrier(&job.decision.totals->arrivals);
+  const uint32_t x = block_sum(of_thread.x, shared->warp_sums[0]);
+  const uint32_t y = block_sum(of_thread.y, shared->warp_sums[1]);
+  TwoSums last{};
   if (is_leader()) {
-    last = {totals->last_now, totals->last_before};
-    atomicAdd(&totals->light_now, now);
-    atomicAdd(&totals->light_before, before);
+    last = {totals->last_x, totals->last_y};
+    atomicAdd(&totals->x, x);
+    atomicAdd(&totals->y, y);
   }
   const uint32_t phase = barrier.arrive();
+  if (!is_leader()) {
+    return {};
+  }
+  barrier.wait_alone(phase);
+  const TwoSums sums{__ldcg(&totals->x), __ldcg(&totals->y)};
+  if (blockIdx.x == 0) {
+    totals->last_x = sums.x;
+    totals->last_y = sums.y;
+  }
+  return {sums.x - last.x, sums.y - last.y};
+}
+
+/// Finds the gain of the light. All threads must call it.
+__device__ void find_gain(const LumaJob& job, const uint2& sums_of_thread, Shared* shared) {
+  const TwoSums sums = sum_of_all(job, sums_of_thread, &job.decision.totals->light_sums, shared);
   if (is_leader()) {
-    barrier.wait_alone(phase);
-    const light::Sums sums{__ldcg(&totals->light_now), __ldcg(&totals->light_before)};
     shared->relearning = {.keeps_objects = true,
                           .keeps_misfits = false,
-                          .gain = light::gain({sums.now - last.now, sums.before - last.before}),
+                          .gain = light::gain({.now = sums.x, .before = sums.y}),
                           .margin = job.thresholds.luma};
-    if (blockIdx.x == 0) {
-      totals->last_now = sums.now;
-      totals->last_before = sums.before;
-    }
   }
   __syncthreads();
 }
@@ -222,6 +237,25 @@ __device__ void compare_light(const LumaJob& job, const Share& share, Shared* sh
   judge_misfits(job, n_misfits, shared);
 }
 
+/// Decides whether the light fades. All threads must call it.
+__device__ __noinline__ void compare_sides(const LumaJob& job, const MotionStep& step, Share share,
+                                           Shared* shared) {
+  uint2 n = make_uint2(0, 0);
+  for_each_vector(job, share, [&](uint32_t, const Place& place, uint32_t in_frame) {
+    if (in_frame > 0) {
+      const uint2 more = count_sides(job.thresholds.luma, in_frame, load(job, place));
+      n.x += more.x;
+      n.y += more.y;
+    }
+  });
+  const TwoSums sums = sum_of_all(job, n, &job.decision.totals->sides, shared);
+  const Differing differing{static_cast<uint32_t>(sums.x), static_cast<uint32_t>(sums.y)};
+  if (is_leader()) {
+    shared->has_changed = is_ramp(step, job.decision.n_pixels, differing);
+  }
+  __syncthreads();
+}
+
 /// Stores a vector with which the model begins, or begins again.
 __device__ void begin(const LumaJob& job, const Place& place, const ModelState& model,
                       const sigma_delta::Relearning& relearning) {
@@ -262,7 +296,7 @@ __device__ __noinline__ void begin(const LumaJob& job, const MotionStep& step, S
       begin(job, place, model, relearning);
     }
   });
-  finish(job, &model, *shared);
+  finish(job, step, &model, *shared);
 }
 
 template <bool kHasChroma>
@@ -305,9 +339,17 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
 
   Learned learned;
   const sigma_delta::Rates& rates = shared.expected.sigma_delta;
-  const bool has_changed =
-      has_light_changed(job, step, arrival, n_differ, &shared, [&] { learned = learn(rates, differing, v); });
-  if (has_changed || shared.expected.learning == Learning::kInitialize) {
+  judge_light(job, step, arrival, n_differ, &shared, [&] { learned = learn(rates, differing, v); });
+  uint32_t in_registers = share.last;
+  if (shared.may_be_ramp) {
+    compare_sides(job, step, share, &shared);
+    // The call is rare, and must not cost registers.
+    v = PixelVector{};
+    differing = uint4{};
+    learned = Learned{};
+    in_registers = kNone;
+  }
+  if (shared.has_changed || shared.expected.learning == Learning::kInitialize) {
     begin(job, step, share, &shared);
     return;
   }
@@ -321,7 +363,7 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
     if (in_frame == 0) {
       return;
     }
-    if (index != share.last) {
+    if (index != in_registers) {
       v = load(job, place);
       differing = find_differing(job.thresholds, v);
       if constexpr (kHasChroma) {
@@ -334,7 +376,7 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
       judge<kHasChroma>(job, place, rates.credit);
     }
   });
-  finish(job, &shared.expected, shared);
+  finish(job, step, &shared.expected, shared);
 }
 
 __global__ void __launch_bounds__(kThreads)

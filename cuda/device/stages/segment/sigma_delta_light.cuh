@@ -25,6 +25,20 @@ __device__ inline sigma_delta::Pixel<ByteLane> pixel_of(const PixelVector& v, ui
   return {byte_of(v.mean, i), byte_of(v.variance, i), byte_of(v.status, i)};
 }
 
+/// Pixels of a vector that are lighter than their mean, and darker, by more than the margin and the variance.
+__device__ __noinline__ static uint2 count_sides(uint32_t margin, uint32_t n_pixels, PixelVector v) {
+  uint2 n = make_uint2(0, 0);
+#pragma unroll
+  for (uint32_t i = 0; i < kVectorPixels; ++i) {
+    const sigma_delta::Pixel<ByteLane> pixel = pixel_of(v, i);
+    const uint32_t value = byte_of(v.pixels, i);
+    const uint32_t far = pixel.variance + margin;
+    n.x += i < n_pixels && value > pixel.mean + far ? 1 : 0;
+    n.y += i < n_pixels && pixel.mean > value + far ? 1 : 0;
+  }
+  return n;
+}
+
 /// What light::gain() needs of a vector: now, and before.
 __device__ __noinline__ static uint2 compare_light(uint32_t n_pixels, PixelVector v) {
   uint2 sums = make_uint2(0, 0);

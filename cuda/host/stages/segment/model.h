@@ -57,8 +57,9 @@ class Background::Model {
       n_differ.fetch_add(n, std::memory_order_relaxed);
     });
     expected_ = expect(step, state_);
-    state_.n_differ = n_differ.load(std::memory_order_relaxed);
-    decide(step, uint64_t{width_} * height_, &state_);
+    const uint32_t n_differing = n_differ.load(std::memory_order_relaxed);
+    decide(step, uint64_t{width_} * height_, has_light_changed(frame, step, n_differing, pool), &state_);
+    note_differing(step, n_differing, &state_);
     if (keeps_known()) {
       compare_light(frame, step);
     }
@@ -82,6 +83,9 @@ class Background::Model {
  protected:
   virtual void classify(const InputImage& frame, const MotionStep& step, uint32_t y, ClassRow* out) const = 0;
   virtual void learn(const InputImage& frame, const MotionStep& step, uint32_t y) = 0;
+  /// Pixels whose luma differs, of a frame whose light may change slowly. A model that has none of them sees
+  /// no such change.
+  virtual Differing count_sides(const InputImage&, const MotionStep&, ThreadPool&) const { return {}; }
   /// Before a frame is learnt in which the light changed and whose objects are kept: finds the gain.
   virtual void compare_light(const InputImage&, const MotionStep&) {}
   /// After such a frame is learnt.
@@ -116,6 +120,14 @@ class Background::Model {
       }
     }
     return {u, v};
+  }
+
+  bool has_light_changed(const InputImage& frame, const MotionStep& step, uint32_t n_differ,
+                         ThreadPool& pool) const {
+    const uint64_t n_pixels = uint64_t{width_} * height_;
+    return is_switch(step, state_, n_pixels, n_differ) ||
+           (may_be_ramp(step, state_, n_pixels, n_differ) &&
+            is_ramp(step, n_pixels, count_sides(frame, step, pool)));
   }
 
   uint32_t begin(uint32_t chunk) const { return std::min(chunk * kRowsPerChunk, height_); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The sigma-delta model of a stream. See ccl/segment/sigma_delta.h.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 
@@ -58,6 +59,27 @@ class Background::SigmaDelta final : public Model {
     if (begins_chroma_row(y)) {
       learn_chroma(frame, step, y >> chroma_.shift_y, y / kRowsPerChunk);
     }
+  }
+
+  Differing count_sides(const InputImage& frame, const MotionStep& step, ThreadPool& pool) const override {
+    std::atomic<uint32_t> n_lighter = 0;
+    std::atomic<uint32_t> n_darker = 0;
+    pool.parallel_for(count_row_chunks(height_), [&](uint32_t chunk) {
+      Differing n = {};
+      for (uint32_t y = begin(chunk); y < begin(chunk + 1); ++y) {
+        const uint8_t* value = luma(frame, y);
+        const uint8_t* mean = mean_.row(y);
+        const uint8_t* variance = variance_.row(y);
+        for (uint32_t x = 0; x < width_; ++x) {
+          const int margin = variance[x] + step.sigma_delta.luma;
+          n.n_lighter += value[x] - mean[x] > margin ? 1 : 0;
+          n.n_darker += mean[x] - value[x] > margin ? 1 : 0;
+        }
+      }
+      n_lighter.fetch_add(n.n_lighter, std::memory_order_relaxed);
+      n_darker.fetch_add(n.n_darker, std::memory_order_relaxed);
+    });
+    return {n_lighter.load(std::memory_order_relaxed), n_darker.load(std::memory_order_relaxed)};
   }
 
   void compare_light(const InputImage& frame, const MotionStep& step) override {
