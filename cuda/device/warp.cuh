@@ -7,6 +7,7 @@
 namespace ccl::device {
 
 inline constexpr uint32_t kWarpSize = 32;
+inline constexpr uint32_t kWordBits = kWarpSize;  ///< of a word of a bit image: a pixel for each lane
 inline constexpr uint32_t kAllLanes = 0xffffffff;
 
 /// The bits below bit `n` of a word; n is at most 31.

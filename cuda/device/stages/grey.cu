@@ -14,7 +14,6 @@ namespace ccl::device {
 
 namespace {
 
-constexpr uint32_t kWordBits = 32;
 constexpr uint32_t kDeliveryBlocks = 32;
 constexpr uint32_t kDeliveryThreads = 256;
 

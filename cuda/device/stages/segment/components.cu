@@ -18,10 +18,6 @@ namespace ccl::device {
 
 namespace {
 
-constexpr uint32_t kThreads = 256;
-constexpr uint32_t kWordBits = 32;
-static_assert(kWordBits == kWarpSize);
-
 /// In place of a label's area: its component was met. More than any area.
 constexpr uint32_t kFlagged = std::numeric_limits<uint32_t>::max();
 
@@ -54,16 +50,16 @@ struct WarpWord {
   uint32_t x, y;  ///< may lie outside the frame
 
   __device__ explicit WarpWord(uint32_t row_words)
-      : index((blockIdx.x * kThreads + threadIdx.x) / kWarpSize),
+      : index((blockIdx.x * kBlockThreads + threadIdx.x) / kWarpSize),
         x(index % row_words * kWordBits + threadIdx.x % kWarpSize),
         y(index / row_words) {}
 
   __device__ bool is_first_lane() const { return threadIdx.x % kWarpSize == 0; }
 };
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     complement(const uint32_t* bits, uint32_t width, uint32_t n_words, uint32_t* result) {
-  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t i = blockIdx.x * kBlockThreads + threadIdx.x;
   if (i >= n_words) {
     return;
   }
@@ -72,8 +68,8 @@ __global__ void __launch_bounds__(kThreads)
   result[i] = ~bits[i] & inside;
 }
 
-__global__ void __launch_bounds__(kThreads) flag_border(LabelMap map) {
-  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+__global__ void __launch_bounds__(kBlockThreads) flag_border(LabelMap map) {
+  const uint32_t i = blockIdx.x * kBlockThreads + threadIdx.x;
   if (i < map.width) {
     map.flag(i, 0);
     map.flag(i, map.height - 1);
@@ -85,7 +81,7 @@ __global__ void __launch_bounds__(kThreads) flag_border(LabelMap map) {
 }
 
 /// `map` has the labels of the background.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     fill_small(LabelMap map, uint32_t max_area, const uint32_t* regions, uint32_t* bits) {
   const WarpWord word(map.row_words());
   const uint32_t area = map.area_at(word.x, word.y);
@@ -102,7 +98,7 @@ constexpr uint32_t max_labels(uint32_t n_pixels) {
 
 /// The blocks in which each word has a warp.
 uint32_t blocks_of_words(uint32_t n_words) {
-  return blocks_for(n_words, kThreads / kWarpSize);
+  return blocks_for(n_words, kBlockThreads / kWarpSize);
 }
 
 }  // namespace
@@ -144,12 +140,12 @@ Status BitComponents::fill_holes(uint32_t* bits, uint32_t max_area, Connectivity
                                  const uint32_t* regions, cudaStream_t stream) {
   const uint32_t n_words = bit_row_words(width_) * height_;
   const LabelMap map{width_, height_, labels_.data(), areas_.data()};
-  CCL_RETURN_IF_ERROR(launch("complement", complement, blocks_for(n_words, kThreads), kThreads, stream, bits,
-                             width_, n_words, background_.data()));
+  CCL_RETURN_IF_ERROR(launch("complement", complement, blocks_for(n_words, kBlockThreads), kBlockThreads,
+                             stream, bits, width_, n_words, background_.data()));
   CCL_RETURN_IF_ERROR(label(background_.data(), hole_connectivity(connectivity), stream));
-  CCL_RETURN_IF_ERROR(launch("flag_border", flag_border, blocks_for(std::max(width_, height_), kThreads),
-                             kThreads, stream, map));
-  return launch("fill_small", fill_small, blocks_of_words(n_words), kThreads, stream, map,
+  CCL_RETURN_IF_ERROR(launch("flag_border", flag_border, blocks_for(std::max(width_, height_), kBlockThreads),
+                             kBlockThreads, stream, map));
+  return launch("fill_small", fill_small, blocks_of_words(n_words), kBlockThreads, stream, map,
                 std::min(max_area, kFlagged - 1), regions, bits);
 }
 

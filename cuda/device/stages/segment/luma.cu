@@ -8,8 +8,7 @@ namespace ccl::device::segment {
 
 namespace {
 
-constexpr uint32_t kThreads = 256;
-constexpr uint32_t kWordPixels = 4;
+constexpr uint32_t kPixelsPerWord = 4;
 constexpr size_t kPitchAlignment = 128;  ///< rows start where a memory transaction does
 
 /// Rows of words of four pixels. Those behind the last pixel of a row are 0.
@@ -21,11 +20,11 @@ struct WordPlanes {
 };
 
 /// A thread for each word.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     write_planes(SourcePixels source, uint32_t width, uint32_t height, WordPlanes planes) {
-  const uint32_t index = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t index = blockIdx.x * kBlockThreads + threadIdx.x;
   const uint32_t y = index / planes.row_words;
-  const uint32_t x = index % planes.row_words * kWordPixels;
+  const uint32_t x = index % planes.row_words * kPixelsPerWord;
   if (y >= height || x >= width) {
     return;
   }
@@ -33,7 +32,7 @@ __global__ void __launch_bounds__(kThreads)
   uint32_t luma_word = 0;
   uint32_t u_word = 0;
   uint32_t v_word = 0;
-  for (uint32_t i = 0; i < min(kWordPixels, width - x); ++i, pixel += source.step) {
+  for (uint32_t i = 0; i < min(kPixelsPerWord, width - x); ++i, pixel += source.step) {
     const uint32_t value = ccl::luma(source, pixel);
     luma_word |= value << 8 * i;
     if (planes.u != nullptr) {
@@ -73,9 +72,9 @@ Status LumaPlanes::enqueue(const SourceFrame& frame, cudaStream_t stream) const 
   const WordPlanes planes{.luma = words(luma_.data()),
                           .u = makes_chroma ? words(chroma_.data()) : nullptr,
                           .v = makes_chroma ? words(chroma_.data() + luma.pitch * luma.height) : nullptr,
-                          .row_words = static_cast<uint32_t>(luma.pitch / kWordPixels)};
-  return launch("write_planes", write_planes, blocks_for(planes.row_words * luma.height, kThreads), kThreads,
-                stream, frame.pixels, luma.width, luma.height, planes);
+                          .row_words = static_cast<uint32_t>(luma.pitch / kPixelsPerWord)};
+  return launch("write_planes", write_planes, blocks_for(planes.row_words * luma.height, kBlockThreads),
+                kBlockThreads, stream, frame.pixels, luma.width, luma.height, planes);
 }
 
 }  // namespace ccl::device::segment

@@ -179,7 +179,7 @@ __device__ bool count_differing(uint32_t n_of_thread, const Decision& decision) 
 
 /// If ghosts are searched for, `bits` has a bit for each of them, and then for the foreground.
 template <bool kHasChroma>
-__global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
+__global__ void __launch_bounds__(kBlockThreads, kBlocksPerMultiprocessor)
     classify_and_learn(Plane plane, Chroma chroma, MixturePlanes planes, mixture::Thresholds thresholds,
                        uint32_t* bits, Decision decision, MotionStep step) {
   __shared__ Forecast forecast;
@@ -224,8 +224,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
 
 /// Writes a bit for each ghost.
 template <bool kHasChroma>
-__global__ void __launch_bounds__(kThreads) mark_ghosts(Plane frame, Chroma chroma, MixturePlanes planes,
-                                                        mixture::Thresholds thresholds, uint32_t* bits) {
+__global__ void __launch_bounds__(kBlockThreads) mark_ghosts(Plane frame, Chroma chroma, MixturePlanes planes,
+                                                             mixture::Thresholds thresholds, uint32_t* bits) {
   allow_next_kernel();
   const Units units(frame);
   if (!units.has_unit()) {
@@ -258,9 +258,9 @@ __global__ void __launch_bounds__(kThreads) mark_ghosts(Plane frame, Chroma chro
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     read(MixturePlanes planes, uint32_t width, uint32_t height, uint8_t* luma, uint8_t* u, uint8_t* v) {
-  const uint32_t index = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t index = blockIdx.x * kBlockThreads + threadIdx.x;
   if (index >= width * height) {
     return;
   }
@@ -284,14 +284,15 @@ Status enqueue(const Plane& frame, const Chroma& chroma, const MotionStep& step,
   const uint32_t n_resident =
       std::min(n_blocks, static_cast<uint32_t>(n_multiprocessors) * kBlocksPerMultiprocessor);
   if (step.mixture.ghosts) {
-    CCL_RETURN_IF_ERROR(launch("mark_ghosts", mark_ghosts<kHasChroma>, n_blocks, kThreads, stream, frame,
+    CCL_RETURN_IF_ERROR(launch("mark_ghosts", mark_ghosts<kHasChroma>, n_blocks, kBlockThreads, stream, frame,
                                chroma, planes, step.mixture, bits));
     CCL_RETURN_IF_ERROR(launch_overlapped("classify_and_learn", classify_and_learn<kHasChroma>, n_resident,
-                                          kThreads, stream, frame, chroma, planes, step.mixture, bits,
+                                          kBlockThreads, stream, frame, chroma, planes, step.mixture, bits,
                                           decision, step));
   } else {
-    CCL_RETURN_IF_ERROR(launch("classify_and_learn", classify_and_learn<kHasChroma>, n_resident, kThreads,
-                               stream, frame, chroma, planes, step.mixture, bits, decision, step));
+    CCL_RETURN_IF_ERROR(launch("classify_and_learn", classify_and_learn<kHasChroma>, n_resident,
+                               kBlockThreads, stream, frame, chroma, planes, step.mixture, bits, decision,
+                               step));
   }
   return enqueue_mixture_beginning(frame, chroma, planes, decision, stream);
 }
@@ -316,7 +317,7 @@ StepKernel mixture_step_kernel(bool has_chroma) {
 
 Status read_mixture(const MixturePlanes& planes, uint32_t width, uint32_t height, uint8_t* luma, uint8_t* u,
                     uint8_t* v, cudaStream_t stream) {
-  return launch("read", read, blocks_of_threads(size_t{width} * height), kThreads, stream, planes, width,
+  return launch("read", read, blocks_of_threads(size_t{width} * height), kBlockThreads, stream, planes, width,
                 height, luma, u, v);
 }
 

@@ -18,7 +18,7 @@ namespace {
 /// Most frames only start and end them.
 constexpr uint32_t kMostBlocks = 256;
 
-struct Shared {
+struct BlockMemory {
   LightWords words;
   light::Change change;
   unsigned long long n_misfits;
@@ -134,7 +134,7 @@ __device__ void add_over_grid(const light::ColorSums& of_thread, FrameTotals* to
 }
 
 /// Adds the misfits of all threads of the grid, as add_over_grid() adds the light.
-__device__ void add_misfits_over_grid(uint32_t of_thread, FrameTotals* totals, Shared* shared) {
+__device__ void add_misfits_over_grid(uint32_t of_thread, FrameTotals* totals, BlockMemory* shared) {
   if (threadIdx.x == 0) {
     shared->n_misfits = 0;
   }
@@ -164,7 +164,7 @@ __device__ void add_misfits_over_grid(uint32_t of_thread, FrameTotals* totals, S
 /// Begins again with what the model knew of the background. All threads must call it.
 template <bool kHasChroma>
 __device__ void relearn(const Plane& frame, const Chroma& chroma, const MixturePlanes& planes, uint8_t* luma,
-                        FrameTotals* totals, Shared* shared) {
+                        FrameTotals* totals, BlockMemory* shared) {
   light::ColorSums sums{};
   for_each_pixel(frame, planes, [&](uint32_t x, uint32_t y, uint32_t at) {
     mixture::add(load_first<kHasChroma>(planes, at), load_color<kHasChroma>(frame, chroma, x, y), &sums);
@@ -202,9 +202,9 @@ __device__ void initialize(const Plane& frame, const Chroma& chroma, const Mixtu
 }
 
 template <bool kHasChroma>
-__global__ void __launch_bounds__(kThreads) begin_again(Plane frame, Chroma chroma, MixturePlanes planes,
-                                                        const ModelState* model, FrameTotals* totals) {
-  __shared__ uint64_t memory[(sizeof(Shared) + sizeof(uint64_t) - 1) / sizeof(uint64_t)];
+__global__ void __launch_bounds__(kBlockThreads) begin_again(Plane frame, Chroma chroma, MixturePlanes planes,
+                                                             const ModelState* model, FrameTotals* totals) {
+  __shared__ uint64_t memory[(sizeof(BlockMemory) + sizeof(uint64_t) - 1) / sizeof(uint64_t)];
   wait_for_previous_kernel();
   if (!begins(*model)) {
     return;
@@ -212,7 +212,7 @@ __global__ void __launch_bounds__(kThreads) begin_again(Plane frame, Chroma chro
   uint8_t* const luma = *planes.current == 0 ? planes.luma[0] : planes.luma[1];
   const bool is_relearnt = model->learning == Learning::kRelearn;
   if (is_relearnt && model->keeps_objects != 0) {
-    auto* shared = reinterpret_cast<Shared*>(memory);  // shared memory is not initialized
+    auto* shared = reinterpret_cast<BlockMemory*>(memory);  // shared memory is not initialized
     relearn<kHasChroma>(frame, chroma, planes, luma, totals, shared);
   } else {
     initialize<kHasChroma>(frame, chroma, planes, luma, is_relearnt);
@@ -225,8 +225,8 @@ Status enqueue_mixture_beginning(const Plane& frame, const Chroma& chroma, const
                                  const Decision& decision, cudaStream_t stream) {
   return launch_resident_overlapped("begin_again",
                                     chroma.u != nullptr ? begin_again<true> : begin_again<false>,
-                                    std::min(blocks_of_units(frame), kMostBlocks), kThreads, stream, frame,
-                                    chroma, planes, decision.model, decision.totals);
+                                    std::min(blocks_of_units(frame), kMostBlocks), kBlockThreads, stream,
+                                    frame, chroma, planes, decision.model, decision.totals);
 }
 
 }  // namespace ccl::device::segment

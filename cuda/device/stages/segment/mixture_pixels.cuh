@@ -74,8 +74,8 @@ __host__ __device__ inline uint32_t units_of_row(uint32_t width) {
 class Units {
  public:
   explicit __device__ Units(const Plane& frame) : height_(frame.height), n_(units_of_row(frame.width)) {
-    const uint32_t warp = (blockIdx.x * kThreads + threadIdx.x) / kWarpSize;
-    const uint32_t n_warps = gridDim.x * (kThreads / kWarpSize);
+    const uint32_t warp = (blockIdx.x * kBlockThreads + threadIdx.x) / kWarpSize;
+    const uint32_t n_warps = gridDim.x * (kBlockThreads / kWarpSize);
     y_ = warp / n_;
     unit_ = warp - y_ * n_;
     step_y_ = n_warps / n_;

@@ -5,17 +5,15 @@
 #include <cstdint>
 
 #include "ccl/engine.h"
+#include "device/launch.cuh"
 #include "device/stages/segment/model.h"
 #include "device/stages/segment/vectors.cuh"
 #include "device/warp.cuh"
 
 namespace ccl::device::segment {
 
-/// The threads of a block, in all kernels of the models.
-inline constexpr uint32_t kThreads = 256;
-
 inline uint32_t blocks_of_threads(size_t n_threads) {
-  return static_cast<uint32_t>((n_threads + kThreads - 1) / kThreads);
+  return static_cast<uint32_t>((n_threads + kBlockThreads - 1) / kBlockThreads);
 }
 
 /// The copy of an object, a word by each of the first threads. Between load and store, a thread may wait for

@@ -24,9 +24,6 @@ namespace ccl::device {
 
 namespace {
 
-constexpr uint32_t kWordBits = 32;
-constexpr uint32_t kThreads = 256;
-
 constexpr uint32_t kTileWords = 6;
 constexpr uint32_t kLoadedWords = kTileWords + 2;  // of a row, by neighbouring lanes
 constexpr uint32_t kThreadRows = 2;
@@ -235,10 +232,10 @@ __global__ void __launch_bounds__(kMaxThreads)
 }
 
 /// The masks alone.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     mask_vectors(const uint4* bits, uint32_t n, BitMasks masks, uint4* result) {
   wait_for_previous_kernel();
-  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t i = blockIdx.x * kBlockThreads + threadIdx.x;
   if (i >= n) {
     return;
   }
@@ -297,9 +294,9 @@ Status open_and_close(const Morphology& morphology, const uint32_t* bits, uint32
   }
   const uint32_t n_vectors = row_words / kBitRowAlignment * height;
   const bool changes = result != bits || masks.regions != nullptr || masks.is_cleared != nullptr;
-  return changes ? launch_overlapped("mask_vectors", mask_vectors, blocks_for(n_vectors, kThreads), kThreads,
-                                     stream, reinterpret_cast<const uint4*>(bits), n_vectors, masks,
-                                     reinterpret_cast<uint4*>(result))
+  return changes ? launch_overlapped("mask_vectors", mask_vectors, blocks_for(n_vectors, kBlockThreads),
+                                     kBlockThreads, stream, reinterpret_cast<const uint4*>(bits), n_vectors,
+                                     masks, reinterpret_cast<uint4*>(result))
                  : Status();
 }
 

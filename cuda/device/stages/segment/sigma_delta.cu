@@ -379,10 +379,10 @@ __global__ void __launch_bounds__(kLumaThreads, kLumaBlocks)
   finish(job, step, &shared.expected, shared);
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     read_luma_and_chroma(SigmaDeltaPlanes planes, SigmaDeltaChromaPlanes chroma_planes, uint32_t width,
                          uint32_t height, uint8_t* luma, uint8_t* u, uint8_t* v) {
-  const uint32_t index = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t index = blockIdx.x * kBlockThreads + threadIdx.x;
   const uint32_t x = index % width;
   const uint32_t y = index / width;
   if (y >= height) {
@@ -431,7 +431,7 @@ Status read_sigma_delta(const SigmaDeltaPlanes& planes, const SigmaDeltaChromaPl
                         uint32_t width, uint32_t height, uint8_t* luma, uint8_t* u, uint8_t* v,
                         cudaStream_t stream) {
   return launch("read_luma_and_chroma", read_luma_and_chroma, blocks_of_threads(size_t{width} * height),
-                kThreads, stream, planes, chroma_planes, width, height, luma, u, v);
+                kBlockThreads, stream, planes, chroma_planes, width, height, luma, u, v);
 }
 
 }  // namespace ccl::device::segment

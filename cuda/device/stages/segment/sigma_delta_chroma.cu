@@ -64,7 +64,7 @@ struct ChromaQuad {
 __device__ bool load_quad_of_thread(const Chroma& chroma, const SigmaDeltaChromaPlanes& planes,
                                     ChromaQuad* quad) {
   const uint32_t row_quads = (planes.width + 3) / 4;
-  const uint32_t index = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t index = blockIdx.x * kBlockThreads + threadIdx.x;
   const uint32_t x = index % row_quads * 4;
   const uint32_t y = index / row_quads;
   if (y >= planes.height) {
@@ -84,7 +84,7 @@ __device__ bool load_quad_of_thread(const Chroma& chroma, const SigmaDeltaChroma
 }
 
 /// A thread for each four chroma pixels.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     classify_chroma(Chroma chroma, SigmaDeltaChromaPlanes planes, sigma_delta::Thresholds thresholds) {
   ChromaQuad quad;
   if (!load_quad_of_thread(chroma, planes, &quad)) {
@@ -124,7 +124,7 @@ __device__ __noinline__ void relearn_chroma(sigma_delta::Relearning how, ChromaQ
 }
 
 /// A thread for each four chroma pixels.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     learn_chroma(Chroma chroma, SigmaDeltaChromaPlanes planes, SigmaDeltaPlanes luma,
                  sigma_delta::Thresholds thresholds, const ModelState* model) {
   ChromaQuad quad;
@@ -170,14 +170,14 @@ uint32_t blocks_of(const SigmaDeltaChromaPlanes& planes) {
 
 Status enqueue_chroma_classes(const Chroma& chroma, const SigmaDeltaChromaPlanes& planes,
                               const sigma_delta::Thresholds& thresholds, cudaStream_t stream) {
-  return launch("classify_chroma", classify_chroma, blocks_of(planes), kThreads, stream, chroma, planes,
+  return launch("classify_chroma", classify_chroma, blocks_of(planes), kBlockThreads, stream, chroma, planes,
                 thresholds);
 }
 
 Status enqueue_chroma_learning(const Chroma& chroma, const SigmaDeltaChromaPlanes& planes,
                                const SigmaDeltaPlanes& luma, const sigma_delta::Thresholds& thresholds,
                                const ModelState* model, cudaStream_t stream) {
-  return launch("learn_chroma", learn_chroma, blocks_of(planes), kThreads, stream, chroma, planes, luma,
+  return launch("learn_chroma", learn_chroma, blocks_of(planes), kBlockThreads, stream, chroma, planes, luma,
                 thresholds, model);
 }
 

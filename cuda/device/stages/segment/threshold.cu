@@ -8,12 +8,10 @@ namespace ccl::device::segment {
 
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 /// A thread for each vector of a row of the bit image.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     write_bits(Plane frame, bool is_aligned, ThresholdRule rule, uint32_t row_vectors, uint32_t* bits) {
-  const uint32_t index = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t index = blockIdx.x * kBlockThreads + threadIdx.x;
   const uint32_t y = index / row_vectors;
   const uint32_t vector = index % row_vectors;
   const uint32_t x = vector * kVectorPixels;
@@ -29,10 +27,10 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// A thread for each vector of a row of the bit image.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     write_wide_bits(SourcePixels source, uint32_t width, uint32_t height, ThresholdRule rule,
                     uint32_t row_vectors, uint32_t* bits) {
-  const uint32_t index = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t index = blockIdx.x * kBlockThreads + threadIdx.x;
   const uint32_t y = index / row_vectors;
   const uint32_t vector = index % row_vectors;
   const uint32_t x = vector * kVectorPixels;
@@ -53,17 +51,17 @@ __global__ void __launch_bounds__(kThreads)
 
 Status threshold_bits(const Plane& frame, const ThresholdRule& rule, uint32_t* bits, cudaStream_t stream) {
   const uint32_t row_vectors = vectors_of_bit_row(frame.width);
-  const uint32_t n_blocks = (row_vectors * frame.height + kThreads - 1) / kThreads;
-  return launch("write_bits", write_bits, n_blocks, kThreads, stream, frame, is_aligned(frame), rule,
+  const uint32_t n_blocks = (row_vectors * frame.height + kBlockThreads - 1) / kBlockThreads;
+  return launch("write_bits", write_bits, n_blocks, kBlockThreads, stream, frame, is_aligned(frame), rule,
                 row_vectors, bits);
 }
 
 Status wide_threshold_bits(const SourcePixels& source, uint32_t width, uint32_t height,
                            const ThresholdRule& rule, uint32_t* bits, cudaStream_t stream) {
   const uint32_t row_vectors = vectors_of_bit_row(width);
-  const uint32_t n_blocks = (row_vectors * height + kThreads - 1) / kThreads;
-  return launch("write_wide_bits", write_wide_bits, n_blocks, kThreads, stream, source, width, height, rule,
-                row_vectors, bits);
+  const uint32_t n_blocks = (row_vectors * height + kBlockThreads - 1) / kBlockThreads;
+  return launch("write_wide_bits", write_wide_bits, n_blocks, kBlockThreads, stream, source, width, height,
+                rule, row_vectors, bits);
 }
 
 }  // namespace ccl::device::segment

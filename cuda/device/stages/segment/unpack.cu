@@ -8,8 +8,6 @@ namespace ccl::device {
 
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 /// The lowest four bits as bytes that are 0 or 255.
 __device__ uint32_t bytes_of(uint32_t bits) {
   constexpr uint32_t kSpread = 0x00204081;  // puts each of the four bits lowest in a byte, among others
@@ -18,9 +16,9 @@ __device__ uint32_t bytes_of(uint32_t bits) {
 }
 
 /// A thread unpacks half a word, so that it stores a vector.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     unpack_halves(const uint32_t* bits, uint32_t n_halves, uint4* bytes) {
-  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t i = blockIdx.x * kBlockThreads + threadIdx.x;
   if (i >= n_halves) {
     return;
   }
@@ -33,8 +31,8 @@ __global__ void __launch_bounds__(kThreads)
 Status unpack_bits(const uint32_t* bits, uint32_t width, uint32_t height, uint8_t* bytes,
                    cudaStream_t stream) {
   const uint32_t n_halves = 2 * bit_row_words(width) * height;
-  return launch("unpack_halves", unpack_halves, blocks_for(n_halves, kThreads), kThreads, stream, bits,
-                n_halves, reinterpret_cast<uint4*>(bytes));
+  return launch("unpack_halves", unpack_halves, blocks_for(n_halves, kBlockThreads), kBlockThreads, stream,
+                bits, n_halves, reinterpret_cast<uint4*>(bytes));
 }
 
 }  // namespace ccl::device
