@@ -7,15 +7,14 @@ namespace ccl::device {
 namespace {
 
 constexpr uint32_t kBlocks = 32;
-constexpr uint32_t kThreads = 256;
 
 /// Copies as many tracks as there are to page-locked host memory.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBlockThreads)
     deliver_tracks(const track::TrackHeader* header, const CclTrack* tracks, uint32_t* n_tracks,
                    CclTrack* host_tracks) {
   static_assert(sizeof(CclTrack) % sizeof(uint4) == 0);
   wait_for_previous_kernel();
-  const uint32_t thread = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t thread = blockIdx.x * kBlockThreads + threadIdx.x;
   const uint32_t n = header->n_tracks;
   if (thread == 0) {
     *n_tracks = n;
@@ -23,7 +22,7 @@ __global__ void __launch_bounds__(kThreads)
   const auto* from = reinterpret_cast<const uint4*>(tracks);
   auto* to = reinterpret_cast<uint4*>(host_tracks);
   const size_t n_vectors = size_t{n} * (sizeof(CclTrack) / sizeof(uint4));
-  for (size_t i = thread; i < n_vectors; i += kBlocks * kThreads) {
+  for (size_t i = thread; i < n_vectors; i += kBlocks * kBlockThreads) {
     to[i] = from[i];
   }
 }
@@ -37,7 +36,7 @@ Status TrackDelivery::configure(uint32_t max_tracks) {
 }
 
 Status TrackDelivery::enqueue(const track::TrackHeader* header, cudaStream_t stream) const {
-  return launch_overlapped("deliver_tracks", deliver_tracks, kBlocks, kThreads, stream, header,
+  return launch_overlapped("deliver_tracks", deliver_tracks, kBlocks, kBlockThreads, stream, header,
                            tracks_.data(), n_tracks_.data(), host_tracks_.data());
 }
 

@@ -23,14 +23,13 @@ namespace ccl::device {
 namespace {
 
 constexpr uint32_t kBits = 32;  ///< of a word
-constexpr uint32_t kThreads = 256;
 constexpr uint32_t kGroup = 8;  ///< pixels that a thread reads at once
 constexpr uint32_t kTileGroups = 8;
 constexpr uint32_t kRowsOfThread = 2;
-constexpr uint32_t kTileRows = kRowsOfThread * (kThreads / kTileGroups);
+constexpr uint32_t kTileRows = kRowsOfThread * (kBlockThreads / kTileGroups);
 constexpr uint32_t kTileWidth = kTileGroups * kGroup;
 /// This many let a frame of 1080p be on a large GPU at once.
-constexpr uint32_t kBlocksOfMultiprocessor = std::min(5u, kMultiprocessorThreads / kThreads);
+constexpr uint32_t kBlocksOfMultiprocessor = std::min(5u, kMultiprocessorThreads / kBlockThreads);
 
 constexpr uint32_t kLog2TileCells = 8;
 constexpr uint32_t kTileCells = 1u << kLog2TileCells;
@@ -219,7 +218,7 @@ struct TileGroups {
   __device__ bool is_whole(uint32_t row) const { return n(row) == kGroup && width % kGroup == 0; }
 
  private:
-  __device__ uint32_t y_of(uint32_t row) const { return y + row * (kThreads / kTileGroups); }
+  __device__ uint32_t y_of(uint32_t row) const { return y + row * (kBlockThreads / kTileGroups); }
 };
 
 /// Writes the map of a tile, and counts its pairs.
@@ -259,10 +258,10 @@ __device__ void count_tile(const OverlapJob& job, const TileGroups& groups, Tile
 }
 
 template <typename Cell>
-__global__ void __launch_bounds__(kThreads, kBlocksOfMultiprocessor)
+__global__ void __launch_bounds__(kBlockThreads, kBlocksOfMultiprocessor)
     write_map_and_count(const __grid_constant__ OverlapJob job, track::TrackStep step) {
   __shared__ TilePairs tile;
-  static_assert(kThreads == kTileCells);
+  static_assert(kBlockThreads == kTileCells);
   tile.pair[threadIdx.x] = 0;
   tile.pixels[threadIdx.x] = 0;
   wait_for_previous_kernel();
@@ -293,7 +292,7 @@ Status count_overlaps(const OverlapJob& job, const track::TrackStep& step, cudaS
   const dim3 blocks(blocks_for(job.width, kTileWidth), 1 + blocks_for(job.height, kTileRows));
   return launch_overlapped("write_map_and_count",
                            job.maps.is_wide ? write_map_and_count<uint32_t> : write_map_and_count<uint16_t>,
-                           blocks, kThreads, stream, job, step);
+                           blocks, kBlockThreads, stream, job, step);
 }
 
 const void* overlap_kernel(const IndexMaps& maps) {

@@ -13,15 +13,14 @@ namespace ccl::device {
 
 namespace {
 
-constexpr uint32_t kThreads = 256;
-constexpr uint32_t kGroup = 8;
+constexpr uint32_t kPixelsAtOnce = 8;
 
 /// The pixels of a group; the last one of a frame may have fewer. Not from the first-level cache, because the
 /// kernel that wrote them is not the one that this kernel waits for.
 template <typename T>
 __device__ void load_pixels(const T* from, uint32_t n, T* values) {
-  constexpr uint32_t kVectors = kGroup * sizeof(T) / sizeof(uint4);
-  if (n == kGroup) {
+  constexpr uint32_t kVectors = kPixelsAtOnce * sizeof(T) / sizeof(uint4);
+  if (n == kPixelsAtOnce) {
 #pragma unroll
     for (uint32_t i = 0; i < kVectors; ++i) {
       reinterpret_cast<uint4*>(values)[i] = __ldcg(reinterpret_cast<const uint4*>(from) + i);
@@ -29,7 +28,7 @@ __device__ void load_pixels(const T* from, uint32_t n, T* values) {
     return;
   }
 #pragma unroll
-  for (uint32_t i = 0; i < kGroup; ++i) {
+  for (uint32_t i = 0; i < kPixelsAtOnce; ++i) {
     values[i] = i < n ? __ldcg(from + i) : T{0};
   }
 }
@@ -37,8 +36,8 @@ __device__ void load_pixels(const T* from, uint32_t n, T* values) {
 template <typename T>
 __device__ void store_pixels(const T* values, uint32_t n, T* to) {
   using Vector = std::conditional_t<sizeof(T) == 1, uint2, uint4>;
-  constexpr uint32_t kVectors = kGroup * sizeof(T) / sizeof(Vector);
-  if (n == kGroup) {
+  constexpr uint32_t kVectors = kPixelsAtOnce * sizeof(T) / sizeof(Vector);
+  if (n == kPixelsAtOnce) {
 #pragma unroll
     for (uint32_t i = 0; i < kVectors; ++i) {
       __stcs(reinterpret_cast<Vector*>(to) + i, reinterpret_cast<const Vector*>(values)[i]);
@@ -46,7 +45,7 @@ __device__ void store_pixels(const T* values, uint32_t n, T* to) {
     return;
   }
 #pragma unroll
-  for (uint32_t i = 0; i < kGroup; ++i) {
+  for (uint32_t i = 0; i < kPixelsAtOnce; ++i) {
     if (i < n) {
       to[i] = values[i];
     }
@@ -61,37 +60,37 @@ __device__ uint32_t grey_of(const TrackPaintJob& job, uint32_t i) {
 }
 
 template <Output kOutput, typename Cell>
-__global__ void __launch_bounds__(kThreads) paint_map(TrackPaintJob job) {
+__global__ void __launch_bounds__(kBlockThreads) paint_map(TrackPaintJob job) {
   using Pixel = typename PixelOf<kOutput>::Type;
-  const uint32_t first = (blockIdx.x * kThreads + threadIdx.x) * kGroup;
+  const uint32_t first = (blockIdx.x * kBlockThreads + threadIdx.x) * kPixelsAtOnce;
   const uint32_t n_pixels = job.luma.width * job.luma.height;
-  const uint32_t n = first < n_pixels ? min(kGroup, n_pixels - first) : 0;
-  alignas(sizeof(uint4)) Cell cells[kGroup];
-  alignas(sizeof(uint4)) Pixel pixels[kGroup];
+  const uint32_t n = first < n_pixels ? min(kPixelsAtOnce, n_pixels - first) : 0;
+  alignas(sizeof(uint4)) Cell cells[kPixelsAtOnce];
+  alignas(sizeof(uint4)) Pixel pixels[kPixelsAtOnce];
   load_pixels(static_cast<const Cell*>(job.maps.map(__ldcg(job.maps.written))) + first, n, cells);
   wait_for_previous_kernel();
   if constexpr (kOutput == Output::kLabels) {
-    alignas(sizeof(uint4)) uint32_t labels[kGroup];
+    alignas(sizeof(uint4)) uint32_t labels[kPixelsAtOnce];
     load_pixels(job.labels + first, n, labels);
 #pragma unroll
-    for (uint32_t i = 0; i < kGroup; ++i) {
+    for (uint32_t i = 0; i < kPixelsAtOnce; ++i) {
       pixels[i] = static_cast<Pixel>(cells[i] != 0 ? min(labels[i], kMaxPaintedLabel) : 0);
     }
   } else if constexpr (kOutput == Output::kMask) {
 #pragma unroll
-    for (uint32_t i = 0; i < kGroup; ++i) {
+    for (uint32_t i = 0; i < kPixelsAtOnce; ++i) {
       pixels[i] = cells[i] != 0 ? 255 : 0;
     }
   } else {
 #pragma unroll
-    for (uint32_t i = 0; i < kGroup; ++i) {
+    for (uint32_t i = 0; i < kPixelsAtOnce; ++i) {
       const bool is_same = i > 0 && cells[i] == cells[i > 0 ? i - 1 : 0];
       pixels[i] = is_same ? pixels[i > 0 ? i - 1 : 0] : job.colors[cells[i]];
     }
   }
   if constexpr (kOutput == Output::kOverlay) {
 #pragma unroll
-    for (uint32_t i = 0; i < kGroup; ++i) {
+    for (uint32_t i = 0; i < kPixelsAtOnce; ++i) {
       const uint32_t under = i < n ? grey_of(job, first + i) : 0;
       pixels[i] = cells[i] != 0 ? blend(pixels[i], under, job.overlay_alpha) : under;
     }
@@ -101,9 +100,10 @@ __global__ void __launch_bounds__(kThreads) paint_map(TrackPaintJob job) {
 
 template <Output kOutput>
 Status paint(const TrackPaintJob& job, cudaStream_t stream) {
-  return launch_overlapped(
-      "paint_map", job.maps.is_wide ? paint_map<kOutput, uint32_t> : paint_map<kOutput, uint16_t>,
-      blocks_for(job.luma.width * job.luma.height, kThreads * kGroup), kThreads, stream, job);
+  return launch_overlapped("paint_map",
+                           job.maps.is_wide ? paint_map<kOutput, uint32_t> : paint_map<kOutput, uint16_t>,
+                           blocks_for(job.luma.width * job.luma.height, kBlockThreads * kPixelsAtOnce),
+                           kBlockThreads, stream, job);
 }
 
 }  // namespace
