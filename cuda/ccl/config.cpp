@@ -1,52 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ccl/config.h"
 
+#include <algorithm>
 #include <string>
 
 #include "ccl/engine.h"
 
 namespace ccl {
 
-Status validate(const Config& config) {
-  if (config.width == 0 || config.height == 0 || config.width > kMaxDimension ||
-      config.height > kMaxDimension) {
-    return {StatusCode::kInvalidArgument, "a frame of " + std::to_string(config.width) + "×" +
-                                              std::to_string(config.height) + " pixels; 1×1 to " +
-                                              std::to_string(kMaxDimension) + "×" +
-                                              std::to_string(kMaxDimension) + " can be labelled"};
-  }
-  if (config.max_components == 0) {
-    return {StatusCode::kInvalidArgument, "max_components is 0; the table needs at least one record"};
-  }
-  if (config.max_tracks > kMaxTracks) {
-    return {StatusCode::kInvalidArgument, "a table of " + std::to_string(config.max_tracks) +
-                                              " tracks; at most " + std::to_string(kMaxTracks) +
-                                              " are possible"};
-  }
-  if ((config.planes & ~(kLabelPlane | kIdPlane)) != 0) {
-    return {StatusCode::kInvalidArgument,
-            "planes is " + std::to_string(config.planes) + ", which has unknown bits"};
-  }
-  if (config.threads > kMaxThreads) {
-    return {StatusCode::kInvalidArgument, std::to_string(config.threads) + " threads; at most " +
-                                              std::to_string(kMaxThreads) + " can share a frame"};
-  }
-  if (config.slots == 0) {
-    return {StatusCode::kInvalidArgument, "slots is 0; at least one frame must be in flight"};
-  }
-  return {};
-}
-
 namespace {
-
-uint32_t largest_pixel(const InputImage& image) {
-  return image.source.pixels != nullptr ? (1u << image.source.bits) - 1 : 255;
-}
 
 Status out_of_range(const char* name, int64_t value, int64_t least, int64_t largest) {
   return {StatusCode::kInvalidArgument, std::string(name) + " is " + std::to_string(value) + "; " +
                                             std::to_string(least) + " to " + std::to_string(largest) +
                                             " is possible"};
+}
+
+/// The ranges of settings.def, which are narrower for the element: here a table of records may have any
+/// length, and max_tracks may be 0.
+Status validate_ranges(Config config) {
+  config.max_components = limits::max_components.least;
+  config.max_tracks = std::max(config.max_tracks, limits::max_tracks.least);
+#define CCL_CONFIG(id, kind, initial, when, text)                              \
+  if (config.id < limits::id.least || config.id > limits::id.largest) {        \
+    return out_of_range(#id, config.id, limits::id.least, limits::id.largest); \
+  }
+#include "ccl/settings.def"
+  return {};
+}
+
+uint32_t largest_pixel(const InputImage& image) {
+  return image.source.pixels != nullptr ? (1u << image.source.bits) - 1 : 255;
 }
 
 /// Only what the frame's rule reads.
@@ -152,6 +136,27 @@ bool is_on_device(const FrameJob& job, const Config& config) {
 }
 
 }  // namespace
+
+Status validate(const Config& config) {
+  if (config.width == 0 || config.height == 0 || config.width > kMaxDimension ||
+      config.height > kMaxDimension) {
+    return {StatusCode::kInvalidArgument, "a frame of " + std::to_string(config.width) + "×" +
+                                              std::to_string(config.height) + " pixels; 1×1 to " +
+                                              std::to_string(kMaxDimension) + "×" +
+                                              std::to_string(kMaxDimension) + " can be labelled"};
+  }
+  if (config.max_components == 0) {
+    return {StatusCode::kInvalidArgument, "max_components is 0; the table needs at least one record"};
+  }
+  if ((config.planes & ~(kLabelPlane | kIdPlane)) != 0) {
+    return {StatusCode::kInvalidArgument,
+            "planes is " + std::to_string(config.planes) + ", which has unknown bits"};
+  }
+  if (config.slots == 0) {
+    return {StatusCode::kInvalidArgument, "slots is 0; at least one frame must be in flight"};
+  }
+  return validate_ranges(config);
+}
 
 Status validate(const FrameJob& job, const Config& config, Backend backend) {
   if (makes_bits(job.settings.rule, job.segmentation, job.regions != nullptr)) {

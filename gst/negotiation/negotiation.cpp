@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "negotiation/negotiation.h"
 
+#include "ccl/setting_names.h"
 #include "element/debug.h"
 #include "negotiation/caps.h"
 
@@ -150,18 +151,21 @@ ccl::Memory Negotiation::memory(bool is_cuda) const {
 }
 
 ccl::Config Negotiation::engine_config(const Properties& properties) const {
-  return {.width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&caps_.in)),
-          .height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&caps_.in)),
-          .algorithm = properties.algorithm,
-          .output = output_,
-          .layout = pixel_layout(caps_.out),
-          .max_components = properties.max_components,
-          .max_tracks = properties.track ? properties.max_tracks : 0,
-          .planes = static_cast<uint32_t>(properties.label_map),
-          .slots = properties.pipeline_depth + 1,
-          .input_memory = memory(caps_.in_is_cuda),
-          .output_memory = memory(caps_.out_is_cuda),
-          .threads = properties.threads};
+  ccl::Config config = {.width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&caps_.in)),
+                        .height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&caps_.in)),
+                        .algorithm = properties.algorithm,
+                        .output = output_,
+                        .layout = pixel_layout(caps_.out),
+                        .planes = static_cast<uint32_t>(properties.label_map),
+                        .slots = properties.pipeline_depth + 1,
+                        .input_memory = memory(caps_.in_is_cuda),
+                        .output_memory = memory(caps_.out_is_cuda)};
+#define CCL_CONFIG(id, kind, initial, when, text) config.id = properties.id;
+#include "ccl/settings.def"
+  if (!properties.track) {
+    config.max_tracks = 0;
+  }
+  return config;
 }
 
 bool Negotiation::prepare_engine(Properties properties) {
@@ -199,9 +203,15 @@ bool Negotiation::configure_engine(Properties* properties) {
   if (!status.ok()) {
     const std::optional<Properties> in_force = live_->in_force();
     const Properties refused = *properties;
-    const auto names = {"algorithm", "max-components", "max-tracks", "track",
-                        "label-map", "pipeline-depth", "threads"};
-    for (const char* name : names) {
+    static constexpr auto kNames = {
+        "algorithm",
+        "track",
+        "label-map",
+        "pipeline-depth",
+#define CCL_CONFIG(id, kind, initial, when, text) ccl::kSettingName<#id>,
+#include "ccl/settings.def"
+    };
+    for (const char* name : kNames) {
       if (in_force) {
         restore_property(properties, name, refused, *in_force);
       }
@@ -211,7 +221,7 @@ bool Negotiation::configure_engine(Properties* properties) {
       post_error(GST_ELEMENT(element_), status);
       return false;
     }
-    live_->take_back(refused, *in_force, names, status.message());
+    live_->take_back(refused, *in_force, kNames, status.message());
   }
   Properties in_force = *properties;
   in_force.output = output_;

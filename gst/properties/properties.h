@@ -42,24 +42,22 @@ struct Properties {
   BackendChoice backend;
   gint cuda_device_id;
   ccl::Algorithm algorithm;
-  guint threads;
   guint pipeline_depth;
   guint threshold;
   std::shared_ptr<const RegionSetting> regions;  ///< null: the whole frame
   ccl::Output output;                            ///< kNone is `passthrough`
   bool track;
-  guint max_tracks;
-  guint max_components;
   guint metadata;
   guint max_objects;
   LabelMap label_map;
   Messages post_messages;
 
-  // What the engine reads, and below it the reals and times of it as they were set.
+  // What the engine reads, and below it its configuration, and the reals and times as they were set.
   ccl::Settings settings;          ///< less what frame_settings() fills in
   ccl::Segmentation segmentation;  ///< less wide_threshold
   ccl::Tracking tracking;
   guint event_hold_ms;
+#define CCL_CONFIG(id, kind, initial, when, text) guint id;
 #define CCL_REAL(id, member, one, initial, text) gdouble id;
 #define CCL_TIME(id, field, member, least, largest, initial, text) guint64 id;
 #include "ccl/settings.def"

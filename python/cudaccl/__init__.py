@@ -37,21 +37,21 @@ if TYPE_CHECKING:
     from cudaccl._label import clear_engines, label
     from cudaccl._library import Algorithm, algorithms, device_count, has_cuda
     from cudaccl._result import Result
-    from cudaccl._settings import Settings
+    from cudaccl._settings import Config, Settings
     from cudaccl._stream import Foreground, Tracker
 
     __version__: str
 
 __all__ = [
     "COMPONENT", "EVENT", "EVENT_TYPES", "GREY", "NO_COMPONENT", "NO_PLACE", "POLYGON", "POLYGON_KINDS", "TRACK",
-    "VERTEX", "Algorithm", "ComponentFlag", "DeviceArray", "DeviceError", "Engine", "Foreground", "Result", "Settings",
-    "TrackFlag", "Tracker", "algorithms", "clear_engines", "device_count", "has_cuda", "label",
+    "VERTEX", "Algorithm", "ComponentFlag", "Config", "DeviceArray", "DeviceError", "Engine", "Foreground", "Result",
+    "Settings", "TrackFlag", "Tracker", "algorithms", "clear_engines", "device_count", "has_cuda", "label",
 ]
 
 # Imported at their first use: cudaccl.gst needs none of them, and no library.
 _MODULES = {
-    "Algorithm": "_library", "DeviceArray": "_device_array", "Engine": "_engine", "Foreground": "_stream",
-    "Result": "_result", "Settings": "_settings", "Tracker": "_stream", "algorithms": "_library",
+    "Algorithm": "_library", "Config": "_settings", "DeviceArray": "_device_array", "Engine": "_engine",
+    "Foreground": "_stream", "Result": "_result", "Settings": "_settings", "Tracker": "_stream", "algorithms": "_library",
     "clear_engines": "_label", "device_count": "_library", "has_cuda": "_library", "label": "_label",
 }
 

@@ -14,6 +14,7 @@ import numpy
 from cudaccl import _core, _regions, _settings
 from cudaccl._arrays import Array, channels_of, check_image, check_labels, describe, result_copy, row_stride
 from cudaccl._device_array import DeviceArray
+from cudaccl._keywords import DEFAULTS
 from cudaccl._result import Result
 from cudaccl._types import COMPONENT, EVENT, TRACK, DeviceError
 
@@ -67,9 +68,8 @@ class Engine:
     algorithm: one of `cudaccl.algorithms()`.
     max_components: length of the table of records. With more components the largest have records (`overflow`).
     slots: images that may be in flight between push() and pop().
-    threads: of the CPU; 0: by size.
     regions: polygons that foreground must be in, or must not be in: a dictionary, a path or a text of docs/regions.md.
-    settings: see `cudaccl.Settings`.
+    settings: see `cudaccl.Settings`, and `cudaccl.Config` for those that set() cannot change.
 
     An image lies on the host or on a GPU: NumPy arrays, and arrays that speak DLPack or the CUDA array interface, such
     as CuPy's and PyTorch's. It is read without a copy, after all work on its library's current stream. Its rows may
@@ -96,16 +96,15 @@ class Engine:
         output: str | None = None,
         order: str = "RGBA",
         algorithm: str = "auto",
-        max_components: int = 16384,
+        max_components: int = DEFAULTS["max_components"],
         slots: int = 1,
-        threads: int = 0,
         regions: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-        **settings: Unpack[_settings.Settings],
+        **settings: Unpack[_settings.Keywords],
     ) -> None:
         self._setup(
             shape, format, backend, device, labels, False, output, regions, dict(settings),
             {"order": _settings.number_of("order", order, _settings.ORDERS), "algorithm": algorithm,
-             "max_components": max_components, "slots": slots, "threads": threads},
+             "max_components": max_components, "slots": slots},
         )
 
     def _setup(
@@ -128,7 +127,8 @@ class Engine:
         self._output = _settings.number_of("output", output or "none", _settings.OUTPUTS)
         self._bytes = (0, 4, 4, 2, 1, 4, 4)[self._output]
         self._planes = (_LABELS if labels else 0) | (_IDS if ids else 0)
-        self._config = config | {
+        fixed, settings = _settings.split(settings)
+        self._config = config | fixed | {
             "height": shape[-2], "width": shape[-1], "output": self._output, "planes": self._planes,
         }
         self._core.configure(self._config)

@@ -4,11 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
+
+
+class Config(TypedDict, total=False):
+    """What an engine has from its beginning."""
+
+    threads: int
+    """Threads that share a frame on the CPU (0: by frame size, at most one per usable processor)."""
 
 
 class LabelSettings(TypedDict, total=False):
-    """Keywords of `label()`, `Engine`, `Tracker` and `Foreground`. docs/properties.md has their ranges."""
+    """What may change with each image. docs/properties.md has the ranges."""
 
     foreground: Literal["binary", "otsu", "local", "motion", "values"]
     """Which pixels are foreground."""
@@ -97,13 +104,24 @@ class LabelSettings(TypedDict, total=False):
 
 
 class Settings(LabelSettings, total=False):
-    """Keywords of `Engine`, `Tracker` and `Foreground`."""
+    """Keywords of `set()`."""
 
     connectivity: int
     """Which pixels are neighbours: 4 or 8; also scikit-image's 1 and 2."""
 
 
-DEFAULTS = {
+class LabelKeywords(LabelSettings, Config, total=False):
+    """Keywords of `label()`."""
+
+
+class Keywords(Settings, Config, total=False):
+    """Keywords of `Engine`, `Tracker` and `Foreground`."""
+
+
+DEFAULTS: dict[str, Any] = {
+    "threads": 0,
+    "max_tracks": 2048,
+    "max_components": 16384,
     "connectivity": "8-way",
     "foreground": "binary",
     "threshold": 1,

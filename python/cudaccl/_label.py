@@ -31,9 +31,8 @@ def label(
     backend: str | None = None,
     device: int | None = None,
     algorithm: str = "auto",
-    threads: int = 0,
     max_components: int | None = None,
-    **settings: Unpack[_settings.LabelSettings],
+    **settings: Unpack[_settings.LabelKeywords],
 ) -> Result:
     """Labels the connected components of an image, and measures them.
 
@@ -49,9 +48,9 @@ def label(
         the image.
     labels: whether the image of labels is made; without it the call takes less time.
     backend: "cpu" or "cuda"; None: where the image lies. device: index of the GPU, of an image on the host.
-    algorithm, threads: as of `Engine`.
+    algorithm: as of `Engine`.
     max_components: records at most, the largest components then; None: all have one.
-    settings: see `cudaccl.Settings`.
+    settings: see `cudaccl.Settings` and `cudaccl.Config`.
 
     Returns a `Result`, which unpacks as `labels, records`: int32 labels of the image's shape, where the image lies, and
     a structured array of `COMPONENT`. Labels are 1 to n in the raster order of the components' first pixels, as
@@ -80,10 +79,11 @@ def label(
         backend = "cuda" if array.on_device else "cpu" if device is None else "cuda"
     if array.on_device and device is None and array.device_id >= 0:
         device = array.device_id
-    numbers = _settings.numbers({**settings, "connectivity": connectivity})
+    config, of_image = _settings.split({**settings, "connectivity": connectivity})
+    numbers = _settings.numbers(of_image)
     room = _FEW if max_components is None else max_components
     place = (array.shape, array.kind, array.on_device, backend, device)
-    key = (*place, algorithm, threads, labels, tuple(numbers.items()))
+    key = (*place, algorithm, labels, tuple(config.items()), tuple(numbers.items()))
     result = _run(key, room, array, image)
     while max_components is None and _has_overflow(result):
         room = 1 << (_largest_count(result) - 1).bit_length()
@@ -137,14 +137,15 @@ def _engine(key: tuple[Any, ...], room: int) -> _OneImageEngine:
     if (key, room) in engines:
         engines.move_to_end((key, room))
         return engines[key, room]
-    shape, _, _, backend, device, algorithm, threads, labels, numbers = key
+    shape, _, _, backend, device, algorithm, labels, config, numbers = key
     if len(shape) not in (2, 3):
         raise ValueError(f"an image is (height, width), and a batch (images, height, width); this is {shape}")
     if min(shape) < 1:
         raise ValueError(f"the image is empty: its shape is {shape}")
     engine = _OneImageEngine(
-        shape, backend=backend, device=device, labels=labels, algorithm=algorithm, threads=threads,
+        shape, backend=backend, device=device, labels=labels, algorithm=algorithm,
         max_components=room, slots=4 if len(shape) == 3 and backend == "cuda" else 1,
+        **dict(config),
     )
     engine._set_numbers(dict(numbers))
     while len(engines) >= _KEPT:

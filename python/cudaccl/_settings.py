@@ -8,9 +8,9 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from cudaccl import _core
-from cudaccl._keywords import LabelSettings, Settings
+from cudaccl._keywords import Config, Keywords, LabelKeywords, Settings
 
-__all__ = ["LabelSettings", "Settings"]
+__all__ = ["Config", "Keywords", "LabelKeywords", "Settings"]
 
 _CHOICES = _core.choices()
 _CONNECTIVITIES = {4: 4, 8: 8, 1: 4, 2: 8}
@@ -46,6 +46,12 @@ def _check_spelling(keyword: str) -> None:
         return
     for close in difflib.get_close_matches(keyword, Settings.__annotations__, 1):
         raise TypeError(f"unknown keyword {keyword}; did you mean {close}?")
+
+
+def split(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Those of Config, and those of Settings."""
+    config = {name: value for name, value in settings.items() if name in Config.__annotations__}
+    return config, {name: value for name, value in settings.items() if name not in config}
 
 
 def numbers(settings: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy
 from cudaccl import _core, _regions, _settings
 from cudaccl._device_array import DeviceArray
 from cudaccl._engine import Engine
+from cudaccl._keywords import DEFAULTS
 from cudaccl._result import Result
 
 if TYPE_CHECKING:
@@ -48,12 +49,11 @@ class Tracker(Engine):
         output: str | None = None,
         order: str = "RGBA",
         algorithm: str = "auto",
-        max_components: int = 16384,
-        max_tracks: int = 2048,
+        max_components: int = DEFAULTS["max_components"],
+        max_tracks: int = DEFAULTS["max_tracks"],
         slots: int = 1,
-        threads: int = 0,
         regions: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-        **settings: Unpack[_settings.Settings],
+        **settings: Unpack[_settings.Keywords],
     ) -> None:
         if len(shape) != 2:
             raise ValueError(f"shape is {tuple(shape)}; a tracker's is (height, width)")
@@ -62,7 +62,7 @@ class Tracker(Engine):
         self._setup(
             shape, format, backend, device, labels, ids, output, regions, dict(settings),
             {"order": _settings.number_of("order", order, _settings.ORDERS), "algorithm": algorithm,
-             "max_components": max_components, "max_tracks": max_tracks, "slots": slots, "threads": threads},
+             "max_components": max_components, "max_tracks": max_tracks, "slots": slots},
         )
         self._zones, self._lines = ((), ())
         if regions is not None:
@@ -106,9 +106,8 @@ class Foreground:
         backend: str = "auto",
         device: int | None = None,
         output: str = "mask",
-        threads: int = 0,
         regions: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-        **settings: Unpack[_settings.Settings],
+        **settings: Unpack[_settings.Keywords],
     ) -> None:
         if len(shape) != 2:
             raise ValueError(f"shape is {tuple(shape)}; it is (height, width)")
@@ -117,7 +116,7 @@ class Foreground:
         more: Any = {"features": (), "foreground": method, "mask_on": 1, **settings}
         self._engine = Engine(
             shape, format=format, backend=backend, device=device, labels=False, output=output, max_components=1,
-            threads=threads, regions=regions, **more,
+            regions=regions, **more,
         )
         self._is_mask = output == "mask"
         self._level = 0

@@ -27,13 +27,12 @@ const Members<CudacclConfig>& config_members() {
       {"height", &CudacclConfig::height},
       {"output", &CudacclConfig::output},
       {"order", &CudacclConfig::order},
-      {"max_components", &CudacclConfig::max_components},
-      {"max_tracks", &CudacclConfig::max_tracks},
       {"planes", &CudacclConfig::planes},
       {"slots", &CudacclConfig::slots},
       {"input_memory", &CudacclConfig::input_memory},
       {"output_memory", &CudacclConfig::output_memory},
-      {"threads", &CudacclConfig::threads},
+#define CCL_CONFIG(id, kind, initial, when, text) {#id, &CudacclConfig::id},
+#include "ccl/settings.def"
   };
   return members;
 }

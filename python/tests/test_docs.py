@@ -103,7 +103,7 @@ def test_keywords_of_the_docs_exist():
     import inspect
 
     known = set(inspect.signature(cudaccl.label).parameters) | set(inspect.signature(cudaccl.Engine).parameters)
-    known |= set(cudaccl.Settings.__annotations__)
+    known |= {*cudaccl.Settings.__annotations__, *cudaccl.Config.__annotations__}
     tables = re.findall(r"\| keyword \| meaning \|\n\|---\|---\|\n((?:\|.*\n)+)", DOCUMENT.read_text(encoding="utf-8"))
     rows = [row for table in tables for row in table.splitlines()]
     named = [name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])]
