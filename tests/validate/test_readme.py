@@ -309,7 +309,7 @@ def test_c_snippet_compiles(tmp_path):
 
 
 def test_c_snippet_of_the_label_map_compiles(tmp_path):
-    """tests/examples/label-map.c shows that the functions find maps."""
+    """tests/check/gst/label_map_test.cpp shows that the functions find maps."""
     code = next(c for c in snippets(DOCUMENTS[ROOT / "docs" / "metadata.md"], "c") if "print_label" in c)
     compile_and_run(f"{code}\nint main (void)\n{{\ngst_init (NULL, NULL);\nGstBuffer *buffer = gst_buffer_new ();\n"
                     "print_label (buffer, 0, 0);\ngst_buffer_unref (buffer);\nreturn 0;\n}\n", tmp_path)
