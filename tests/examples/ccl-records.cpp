@@ -4,7 +4,7 @@
 ///
 ///     ccl-records --set threshold=90 --set invert=true clip.avi > records.csv
 ///     ccl-records --format json --set foreground=motion --set track=true clip.avi > records.jsonl
-///     ccl-records --launch "v4l2src ! videoconvert ! cudaccl track=true" --tracks tracks.csv
+///     ccl-records --format json --launch "v4l2src ! videoconvert ! cudaccl track=true"
 ///     ccl-records --raw 640x480 --labels labels.u16 --set connectivity=4-way frames.gray
 #include <gst/app/gstappsink.h>
 #include <gst/gst.h>
@@ -13,7 +13,6 @@
 #include <clocale>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "cudaccl/gstcudaccljson.h"
 #include "cudaccl/gstcudacclmeta.h"
@@ -32,8 +31,6 @@ struct Options {
   gchar** settings = nullptr;  // PROPERTY=VALUE
   gchar* format = nullptr;     // csv, json
   gchar* output = nullptr;
-  gchar* tracks = nullptr;
-  gchar* events = nullptr;
   gchar* labels = nullptr;
   gchar** inputs = nullptr;
 
@@ -60,58 +57,38 @@ void set_property(GstElement* ccl, const std::string& setting) {
 
 /* Records and labels out */
 
-void append_json_line(const GstCudaCclInfo& info, GstClockTime running_time, GString* text) {
-  gst_cudaccl_info_append_json(&info, running_time, text);
-  g_string_append_c(text, '\n');
-}
-
-/// The files that records go to, each with what is appended to it for a frame.
-class Writers {
+/// The file that records go to.
+class Writer {
  public:
-  explicit Writers(const Options& options) {
-    const char* output = options.output != nullptr ? options.output : "-";
-    if (options.is_json()) {
-      add(output, {nullptr, append_json_line});
-      return;
-    }
-    add(output, examples::kComponentTable);
-    if (options.tracks != nullptr) {
-      add(options.tracks, examples::kTrackTable);
-    }
-    if (options.events != nullptr) {
-      add(options.events, examples::kEventTable);
+  explicit Writer(const Options& options)
+      : is_json_(options.is_json()),
+        file_(examples::open_file(options.output != nullptr ? options.output : "-", "wb")) {
+    if (!is_json_) {
+      std::fprintf(file_.get(), "%s\n", examples::kColumns);
     }
   }
-  ~Writers() { g_string_free(text_, TRUE); }
-  Writers(const Writers&) = delete;
-  Writers& operator=(const Writers&) = delete;
+  ~Writer() { g_string_free(text_, TRUE); }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
 
   /// A program that reads the output while it grows sees whole frames.
   void write(const GstCudaCclInfo& info, GstClockTime running_time) {
-    for (const Writer& writer : writers_) {
-      g_string_truncate(text_, 0);
-      writer.table.append(info, running_time, text_);
-      std::fwrite(text_->str, 1, text_->len, writer.file.get());
-      if (std::fflush(writer.file.get()) != 0) {
-        examples::fail(std::string("writing failed: ") + std::strerror(errno));
-      }
+    g_string_truncate(text_, 0);
+    if (is_json_) {
+      gst_cudaccl_info_append_json(&info, running_time, text_);
+      g_string_append_c(text_, '\n');
+    } else {
+      examples::append_rows(info, running_time, text_);
+    }
+    std::fwrite(text_->str, 1, text_->len, file_.get());
+    if (std::fflush(file_.get()) != 0) {
+      examples::fail(std::string("writing failed: ") + std::strerror(errno));
     }
   }
 
  private:
-  struct Writer {
-    File file;
-    examples::RecordTable table;
-  };
-
-  void add(const char* path, const examples::RecordTable& table) {
-    writers_.push_back({examples::open_file(path, "wb"), table});
-    if (table.columns != nullptr) {
-      std::fprintf(writers_.back().file.get(), "%s\n", table.columns);
-    }
-  }
-
-  std::vector<Writer> writers_;
+  const bool is_json_;
+  const File file_;
   GString* const text_ = g_string_new(nullptr);
 };
 
@@ -176,12 +153,12 @@ struct Totals {
 };
 
 /// Writes the records of each element that labelled the frame.
-void write_records(GstSample* sample, Writers* writers, Totals* totals) {
+void write_records(GstSample* sample, Writer* writer, Totals* totals) {
   GstCudaCclInfo info;
   gpointer state = nullptr;
   bool has_records = false;
   while (gst_buffer_iterate_cudaccl_info(gst_sample_get_buffer(sample), &state, &info)) {
-    writers->write(info, running_time_of(sample));
+    writer->write(info, running_time_of(sample));
     totals->add(info);
     has_records = true;
   }
@@ -192,14 +169,14 @@ void write_records(GstSample* sample, Writers* writers, Totals* totals) {
 }
 
 void run(const examples::Pipeline& pipeline, const Options& options) {
-  Writers writers(options);
+  Writer writer(options);
   const File labels = options.labels != nullptr ? examples::open_file(options.labels, "wb") : File();
   const examples::Object<GstElement> sink = pipeline.find("ccl-records-sink");
   Totals totals;
 
   gst_element_set_state(pipeline.element(), GST_STATE_PLAYING);
   while (GstSample* sample = next_sample(pipeline, GST_APP_SINK(sink.get()))) {
-    write_records(sample, &writers, &totals);
+    write_records(sample, &writer, &totals);
     if (labels != nullptr) {
       write_labels(labels.get(), sample);
     }
@@ -215,9 +192,6 @@ void run(const examples::Pipeline& pipeline, const Options& options) {
 void check(const Options& options) {
   if (options.format != nullptr && !options.is_json() && g_strcmp0(options.format, "csv") != 0) {
     examples::fail(std::string("--format is csv or json, not ") + options.format);
-  }
-  if (options.is_json() && (options.tracks != nullptr || options.events != nullptr)) {
-    examples::fail("--tracks and --events are tables of CSV; JSON has tracks and events in each frame");
   }
   if (options.launch != nullptr && (options.raw != nullptr || options.backend != nullptr ||
                                     options.settings != nullptr || options.labels != nullptr)) {
@@ -240,13 +214,10 @@ Options parse_options(int* argc, char*** argv) {
       {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &options.settings, "Set a property of cudaccl (repeatable)",
        "PROPERTY=VALUE"},
       {"format", 'f', 0, G_OPTION_ARG_STRING, &options.format,
-       "csv (the default): a row for each component; json: a line for each frame", "FORMAT"},
+       "csv (the default): a row for each component; json: a line for each frame, with tracks and events",
+       "FORMAT"},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
        "Where records go (default: -, standard output)", "FILE"},
-      {"tracks", 't', 0, G_OPTION_ARG_FILENAME, &options.tracks, "Write a table of tracks too (track=true)",
-       "FILE"},
-      {"events", 'e', 0, G_OPTION_ARG_FILENAME, &options.events, "Write a table of events too (track=true)",
-       "FILE"},
       {"labels", 'l', 0, G_OPTION_ARG_FILENAME, &options.labels,
        "Write the labels too, 16-bit little-endian, frame after frame, dense rows", "FILE"},
       {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.inputs, nullptr, "INPUT"},

@@ -60,7 +60,7 @@ void append_flags(GString* text, guint flags, const gchar* (*nick)(guint bit)) {
   }
 }
 
-/// The columns with which the rows of all tables begin.
+/// The columns with which rows begin.
 void append_frame(const GstCudaCclInfo& info, GstClockTime running_time, GString* text) {
   append_cell(text, info.source);
   append_number(text, info.frame);
@@ -71,7 +71,13 @@ void append_frame(const GstCudaCclInfo& info, GstClockTime running_time, GString
   }
 }
 
-void append_components(const GstCudaCclInfo& info, GstClockTime running_time, GString* text) {
+}  // namespace
+
+const char* const kColumns =
+    "source,frame,pts,label,id,age,area,box_x,box_y,box_width,box_height,centroid_x,centroid_y,"
+    "moments_xx,moments_xy,moments_yy,perimeter,euler,value,flags";
+
+void append_rows(const GstCudaCclInfo& info, GstClockTime running_time, GString* text) {
   for (guint i = 0; i < info.n_records; ++i) {
     const CclComponent& c = info.records[i];
     append_frame(info, running_time, text);
@@ -84,59 +90,5 @@ void append_components(const GstCudaCclInfo& info, GstClockTime running_time, GS
     g_string_append_c(text, '\n');
   }
 }
-
-void append_tracks(const GstCudaCclInfo& info, GstClockTime running_time, GString* text) {
-  for (guint i = 0; i < info.n_tracks; ++i) {
-    const CclTrack& t = info.tracks[i];
-    append_frame(info, running_time, text);
-    append_numbers(text, {t.id, t.age});
-    if (t.component < info.n_records) {
-      append_number(text, t.component);
-    } else {
-      g_string_append_c(text, ',');
-    }
-    append_signed(text, t.first_time);
-    append_signed(text, t.last_time);
-    append_numbers(text, {t.x, t.y, t.width, t.height});
-    append_floats(text, {t.cx, t.cy, t.vx, t.vy});
-    append_numbers(text, {t.parent, t.zones});
-    append_flags(text, t.flags, gst_cudaccl_track_flag_nick);
-    g_string_append_c(text, '\n');
-  }
-}
-
-void append_events(const GstCudaCclInfo& info, GstClockTime running_time, GString* text) {
-  for (guint i = 0; i < info.n_events; ++i) {
-    const CclEvent& event = info.events[i];
-    const gchar* place = gst_cudaccl_event_place(&info, &event);
-    const bool is_at_line = gst_cudaccl_event_is_at_line(&event);
-    append_frame(info, running_time, text);
-    g_string_append_c(text, ',');
-    append_cell(text, gst_cudaccl_event_nick(event.type));
-    append_numbers(text, {event.id, event.other});
-    g_string_append_c(text, ',');
-    append_cell(text, is_at_line ? nullptr : place);
-    g_string_append_c(text, ',');
-    append_cell(text, is_at_line ? place : nullptr);
-    append_signed(text, event.time);
-    append_floats(text, {event.x, event.y});
-    g_string_append_c(text, '\n');
-  }
-}
-
-}  // namespace
-
-const RecordTable kComponentTable = {
-    "source,frame,pts,label,id,age,area,box_x,box_y,box_width,box_height,centroid_x,centroid_y,"
-    "moments_xx,moments_xy,moments_yy,perimeter,euler,value,flags",
-    append_components};
-
-const RecordTable kTrackTable = {
-    "source,frame,pts,id,age,component,first_time,last_time,box_x,box_y,box_width,box_height,"
-    "centroid_x,centroid_y,velocity_x,velocity_y,parent,zones,flags",
-    append_tracks};
-
-const RecordTable kEventTable = {"source,frame,pts,type,id,other,zone,line,time,position_x,position_y",
-                                 append_events};
 
 }  // namespace examples
