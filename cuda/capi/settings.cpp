@@ -137,8 +137,17 @@ constexpr size_t kBytesOfRows = sizeof(CudacclSettings::struct_size)
 #define CCL_RESERVED(id) +sizeof(CudacclSettings::id)
 #include "ccl/settings.def"
     ;
+/// Those that convert() assigns by name are width, height, output, order, planes, slots, the kinds of memory
+/// and reserved.
+constexpr size_t kBytesOfConfig =
+    sizeof(CudacclConfig::struct_size) + sizeof(CudacclConfig::algorithm) + 9 * sizeof(uint32_t)
+#define CCL_CONFIG(id, kind, initial, when, text) +sizeof(CudacclConfig::id)
+#include "ccl/settings.def"
+    ;
 // NOLINTEND(bugprone-macro-parentheses)
 static_assert(kBytesOfRows == sizeof(CudacclSettings), "a field has no row in settings.def");
+static_assert(kBytesOfConfig == sizeof(CudacclConfig),
+              "a field has no row in settings.def, and no line in convert()");
 
 Status find_algorithm(const char* name, Algorithm* algorithm) {
   std::string names;
