@@ -266,13 +266,9 @@ gst_cudaccl_json_append_polygon (GString * json, const GstCudaCclInfo * info, co
 static inline void
 gst_cudaccl_json_append_frame (GString * json, const GstCudaCclInfo * info, GstClockTime running_time)
 {
-  const gboolean has_source = info->source && *info->source;
-
   g_string_append (json, "{\"schema\":\"" GST_CUDACCL_JSON_SCHEMA "\",\"source\":");
-  gst_cudaccl_json_append_string (json, has_source ? info->source : NULL);
-  g_string_append (json, ",\"frame\":");
-  gst_cudaccl_json_append_count (json, info->frame, has_source ? G_MAXUINT64 : info->frame);
-  g_string_append (json, ",\"pts\":");
+  gst_cudaccl_json_append_string (json, info->source);
+  g_string_append_printf (json, ",\"frame\":%" G_GUINT64_FORMAT ",\"pts\":", info->frame);
   gst_cudaccl_json_append_count (json, running_time, GST_CLOCK_TIME_NONE);
   g_string_append_printf (json, ",\"width\":%u,\"height\":%u,\"n_components\":%u,\"overflow\":%s,\"relearning\":%s",
       info->width, info->height, info->n_components, info->overflow ? "true" : "false",

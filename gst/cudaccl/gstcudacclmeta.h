@@ -39,26 +39,23 @@ G_BEGIN_DECLS
  * must change gets a field with a new name. So a reader of version 1 reads what it knows from all later
  * versions, and finds out that a field is missing.
  */
-#define GST_CUDACCL_META_VERSION 3u
+#define GST_CUDACCL_META_VERSION 1u
 
 /**
- * Fields of the structure, version 1: `layout-version`, `width`, `height`, `n-components` (guint), `overflow`,
- * `labels-saturated` (gboolean), `level` (guint), `relearning` (gboolean), `components` (GBytes: an array of
- * CclComponent, ascending labels).
- *
- * Version 2, only with `track=true`: `tracks` (GBytes: an array of CclTrack, ascending ids), `events` (GBytes:
- * an array of CclEvent), `zones`, `lines` (GstValueArray of strings: their names, by index).
- *
- * Version 3: `source` (string), `frame` (guint64). Up to 3 bytes of padding follow the records of each GBytes, so
+ * Fields of the structure, version 1: `layout-version`, `width`, `height`, `n-components` (guint), `source` (string),
+ * `frame` (guint64), `overflow`, `labels-saturated` (gboolean), `level` (guint), `relearning` (gboolean), `components`
+ * (GBytes: an array of CclComponent, ascending labels). Up to 3 bytes of padding follow the records of each GBytes, so
  * the number of records is its size divided by that of a record, rounded down.
- * Only with `features=grey`: `grey` (GBytes: an array of CclGrey, one for each of `components`). Only with
+ *
+ * Only with `track=true`: `tracks` (GBytes: an array of CclTrack, ascending ids), `events` (GBytes: an array of
+ * CclEvent), `zones`, `lines` (GstValueArray of strings: their names, by index). Only with `features=grey`: `grey` (GBytes: an array of CclGrey, one for each of `components`). Only with
  * `features=rectangle`, `hull` or `contour`: `polygons` (GBytes: an array of CclPolygon), `vertices` (GBytes: an array
  * of CclVertex), `polygons-truncated` (gboolean).
  */
 typedef struct _GstCudaCclInfo {
-  const gchar *source;        /**< the element: its property `meta-name`, or its name; "" before version 3. Borrowed
-                                   from the buffer, as all pointers here; valid as long as its metadata */
-  guint64 frame;              /**< number of the frame in the stream of that element, from 0; 0 before version 3 */
+  const gchar *source;        /**< the element: its property `meta-name`, or its name. Borrowed from the buffer, as all
+                                   pointers here; valid as long as its metadata */
+  guint64 frame;              /**< number of the frame in the stream of that element, from 0 */
   guint width, height;        /**< of the frame that the records' coordinates refer to */
   guint n_components;         /**< components that the filter keeps: the true count */
   gboolean overflow;          /**< n_components > n_records: only the largest have a record */
@@ -127,7 +124,7 @@ gst_cudaccl_get_names (const GstStructure * structure, const gchar * field, cons
   return TRUE;
 }
 
-/** Fills in what version 2 added, unless there is none of it. FALSE if a part of it is missing or not as it must be. */
+/** Fills in tracks and events, unless there are none. FALSE if a part of it is missing or not as it must be. */
 static inline gboolean
 gst_cudaccl_get_tracking (const GstStructure * structure, GstCudaCclInfo * info)
 {
@@ -144,17 +141,6 @@ gst_cudaccl_get_tracking (const GstStructure * structure, GstCudaCclInfo * info)
   info->tracks = (const CclTrack *) tracks;
   info->events = (const CclEvent *) events;
   return TRUE;
-}
-
-/** Fills in what version 3 added. FALSE if it is missing or not as it must be. */
-static inline gboolean
-gst_cudaccl_get_identity (const GstStructure * structure, guint version, GstCudaCclInfo * info)
-{
-  info->source = "";
-  if (version < 3)
-    return TRUE;
-  info->source = gst_structure_get_string (structure, "source");
-  return info->source && gst_structure_get_uint64 (structure, "frame", &info->frame);
 }
 
 /** Fills in the grey statistics, unless there are none. FALSE if there is not one for each component. */
@@ -227,7 +213,9 @@ gst_structure_get_cudaccl_info (const GstStructure * structure, GstCudaCclInfo *
   guint version;
 
   memset (&found, 0, sizeof (found));
-  if (!gst_structure_get_uint (structure, "layout-version", &version) || version < 1
+  found.source = gst_structure_get_string (structure, "source");
+  if (!gst_structure_get_uint (structure, "layout-version", &version) || version < 1 || !found.source
+      || !gst_structure_get_uint64 (structure, "frame", &found.frame)
       || !gst_structure_get_uint (structure, "width", &found.width) || found.width == 0
       || !gst_structure_get_uint (structure, "height", &found.height) || found.height == 0
       || !gst_structure_get_uint (structure, "n-components", &found.n_components)
@@ -238,7 +226,6 @@ gst_structure_get_cudaccl_info (const GstStructure * structure, GstCudaCclInfo *
       || !gst_cudaccl_get_records (structure, "components", sizeof (CclComponent), &records,
           &found.n_records)
       || !gst_cudaccl_get_tracking (structure, &found)
-      || !gst_cudaccl_get_identity (structure, version, &found)
       || !gst_cudaccl_get_grey (structure, &found) || !gst_cudaccl_get_polygons (structure, &found))
     return FALSE;
   found.records = (const CclComponent *) records;

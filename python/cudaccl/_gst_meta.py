@@ -170,9 +170,8 @@ class Metadata:
         self.events = fields.records("events", EVENT) if is_tracked else numpy.empty(0, EVENT)
         self.zones = fields.strings("zones") if is_tracked else ()
         self.lines = fields.strings("lines") if is_tracked else ()
-        has_identity = self.layout_version >= 3
-        self.source = fields.string("source") if has_identity else None
-        self.frame = fields.uint64("frame") if has_identity else None
+        self.source = fields.string("source")
+        self.frame = fields.uint64("frame")
         self.grey = fields.records("grey", GREY) if fields.has("grey") else None
         if self.grey is not None and len(self.grey) != len(self.components):
             raise _Refused("grey")

@@ -47,8 +47,8 @@ class Info:
     relearning: bool  #: the background is being learned, so there are no components
     level: int  #: with `foreground=otsu`: the threshold of this frame; else 0
     labels_saturated: bool  #: with `output=labels`: labels above 65535 are written as 65535
-    source: str | None  #: which element it is; None before layout version 3
-    frame: int | None  #: number of the frame in the stream, from 0; None before layout version 3
+    source: str  #: which element it is
+    frame: int  #: number of the frame in the stream, from 0
     zones: tuple[str, ...]  #: names, by index
     lines: tuple[str, ...]
 

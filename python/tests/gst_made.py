@@ -45,9 +45,9 @@ def in_bytes(data):
 
 
 def good_fields():
-    """Metadata of version 3 with two components, of which nothing is tracked."""
+    """Metadata with two components, of which nothing is tracked."""
     return {
-        "layout-version": "(uint)3", "width": "(uint)64", "height": "(uint)48", "n-components": "(uint)2",
+        "layout-version": "(uint)1", "width": "(uint)64", "height": "(uint)48", "n-components": "(uint)2",
         "overflow": "(boolean)false", "labels-saturated": "(boolean)false", "level": "(uint)0",
         "relearning": "(boolean)false", "source": "(string)made", "frame": "(guint64)5",
         "components": in_bytes(numpy.zeros(2, cudaccl.COMPONENT).tobytes()),

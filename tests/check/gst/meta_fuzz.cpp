@@ -118,20 +118,18 @@ void add_shapes(GstStructure* structure, size_t n_components, gsize padding, Ran
 }
 
 GstStructure* new_metadata(Random* random) {
-  const guint version = 1 + random->below(4);
+  const guint version = 1 + random->below(2);
   GstStructure* structure =
       gst_structure_new(GST_CUDACCL_META_NAME, "layout-version", G_TYPE_UINT, version, "width", G_TYPE_UINT,
                         640u, "height", G_TYPE_UINT, 480u, "n-components", G_TYPE_UINT, random->number(),
                         "overflow", G_TYPE_BOOLEAN, FALSE, "labels-saturated", G_TYPE_BOOLEAN, FALSE, "level",
                         G_TYPE_UINT, 0u, "relearning", G_TYPE_BOOLEAN, FALSE, nullptr);
-  const gsize padding = version >= 3 ? random->below(4) : 0;
+  const gsize padding = random->below(4);
   std::vector<CclComponent> components(random->below(5));
   set_records(structure, "components", components, padding);
-  if (version >= 3) {
-    gst_structure_set(structure, "source", G_TYPE_STRING, random->once_in(2) ? "ccl" : "other", "frame",
-                      G_TYPE_UINT64, guint64{random->number()}, nullptr);
-  }
-  if (version >= 2 && random->once_in(2)) {
+  gst_structure_set(structure, "source", G_TYPE_STRING, random->once_in(2) ? "ccl" : "other", "frame",
+                    G_TYPE_UINT64, guint64{random->number()}, nullptr);
+  if (random->once_in(2)) {
     std::vector<CclTrack> tracks(random->below(5));
     std::vector<CclEvent> events(random->below(5));
     for (CclTrack& track : tracks) {
@@ -146,7 +144,7 @@ GstStructure* new_metadata(Random* random) {
     set_names(structure, "zones", random->below(4));
     set_names(structure, "lines", random->below(4));
   }
-  if (version >= 3 && random->once_in(2)) {
+  if (random->once_in(2)) {
     add_shapes(structure, components.size(), padding, random);
   }
   return structure;
