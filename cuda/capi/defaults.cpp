@@ -11,16 +11,6 @@ namespace ccl::capi {
 using namespace kind;
 
 template <>
-CudacclAlgorithmInfo defaults() {
-  return {};
-}
-
-template <>
-CudacclDeviceInfo defaults() {
-  return {};
-}
-
-template <>
 CudacclEngineOptions defaults() {
   CudacclEngineOptions options{};
   options.backend = CUDACCL_BACKEND_AUTO;
@@ -81,78 +71,16 @@ CudacclInput defaults() {
 }
 
 template <>
-CudacclOutput defaults() {
-  return {};
-}
-
-template <>
-CudacclPlane defaults() {
-  return {};
-}
-
-template <>
 CudacclFrame defaults() {
   CudacclFrame frame{};
   frame.time = CUDACCL_NO_TIME;
   return frame;
 }
 
-template <>
-CudacclResult defaults() {
-  return {};
-}
-
-template <>
-CudacclShapes defaults() {
-  return {};
-}
-
 }  // namespace ccl::capi
 
-void cudaccl_algorithm_info_init(CudacclAlgorithmInfo* info, size_t struct_size) {
-  ccl::capi::init(info, struct_size);
-}
-
-void cudaccl_device_info_init(CudacclDeviceInfo* info, size_t struct_size) {
-  ccl::capi::init(info, struct_size);
-}
-
-void cudaccl_engine_options_init(CudacclEngineOptions* options, size_t struct_size) {
-  ccl::capi::init(options, struct_size);
-}
-
-void cudaccl_config_init(CudacclConfig* config, size_t struct_size) {
-  ccl::capi::init(config, struct_size);
-}
-
-void cudaccl_settings_init(CudacclSettings* settings, size_t struct_size) {
-  ccl::capi::init(settings, struct_size);
-}
-
-void cudaccl_regions_init(CudacclRegions* regions, size_t struct_size) {
-  ccl::capi::init(regions, struct_size);
-}
-
-void cudaccl_input_init(CudacclInput* input, size_t struct_size) {
-  ccl::capi::init(input, struct_size);
-}
-
-void cudaccl_output_init(CudacclOutput* output, size_t struct_size) {
-  ccl::capi::init(output, struct_size);
-}
-
-void cudaccl_plane_init(CudacclPlane* plane, size_t struct_size) {
-  ccl::capi::init(plane, struct_size);
-}
-
-void cudaccl_frame_init(CudacclFrame* frame, size_t struct_size) {
-  ccl::capi::init(frame, struct_size);
-}
-
-void cudaccl_result_init(CudacclResult* result, size_t struct_size) {
-  ccl::capi::init(result, struct_size);
-}
-
-void cudaccl_shapes_init(CudacclShapes* shapes, size_t struct_size) {
-  ccl::capi::init(shapes, struct_size);
-}
+#define CCL_INIT(Type, stem, last_field)                        \
+  void cudaccl_##stem##_init(Type* given, size_t struct_size) { \
+    ccl::capi::init(given, struct_size);                        \
+  }
+CCL_VERSIONED_STRUCTS(CCL_INIT)

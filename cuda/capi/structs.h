@@ -28,33 +28,50 @@ struct StructInfo;
 template <typename T>
 inline constexpr bool grows_by_table = std::is_same_v<T, CudacclSettings>;
 
-#define CCL_VERSIONED_STRUCT(Type, stem, last_field)                                                       \
+// X(type, stem of its functions, last field of version 1, which never changes)
+#define CCL_VERSIONED_STRUCTS(X)                   \
+  X(CudacclAlgorithmInfo, algorithm_info, on_cuda) \
+  X(CudacclDeviceInfo, device_info, memory)        \
+  X(CudacclEngineOptions, engine_options, context) \
+  X(CudacclConfig, config, reserved)               \
+  X(CudacclSettings, settings, reserved)           \
+  X(CudacclRegions, regions, n_lines)              \
+  X(CudacclInput, input, stream)                   \
+  X(CudacclOutput, output, stream)                 \
+  X(CudacclPlane, plane, stream)                   \
+  X(CudacclFrame, frame, reset_tracks)             \
+  X(CudacclResult, result, download_us)            \
+  X(CudacclShapes, shapes, reserved)
+
+#define CCL_STRUCT_INFO(Type, stem, last_field)                                                            \
   template <>                                                                                              \
   struct StructInfo<Type> {                                                                                \
     static constexpr const char* kName = #Type;                                                            \
     static constexpr const char* kInit = "cudaccl_" #stem "_init";                                         \
-    /* Of version 1, which never changes; `last_field` is that version's. */                               \
     static constexpr size_t kFirstSize = offsetof(Type, last_field) + sizeof(Type::last_field);            \
     static_assert(kFirstSize % alignof(Type) == 0 && (grows_by_table<Type> || sizeof(Type) == kFirstSize), \
                   "padding, in which a later field would not be seen");                                    \
   };
-CCL_VERSIONED_STRUCT(CudacclAlgorithmInfo, algorithm_info, on_cuda)
-CCL_VERSIONED_STRUCT(CudacclDeviceInfo, device_info, memory)
-CCL_VERSIONED_STRUCT(CudacclEngineOptions, engine_options, context)
-CCL_VERSIONED_STRUCT(CudacclConfig, config, reserved)
-CCL_VERSIONED_STRUCT(CudacclSettings, settings, reserved)
-CCL_VERSIONED_STRUCT(CudacclRegions, regions, n_lines)
-CCL_VERSIONED_STRUCT(CudacclInput, input, stream)
-CCL_VERSIONED_STRUCT(CudacclOutput, output, stream)
-CCL_VERSIONED_STRUCT(CudacclPlane, plane, stream)
-CCL_VERSIONED_STRUCT(CudacclFrame, frame, reset_tracks)
-CCL_VERSIONED_STRUCT(CudacclResult, result, download_us)
-CCL_VERSIONED_STRUCT(CudacclShapes, shapes, reserved)
-#undef CCL_VERSIONED_STRUCT
+CCL_VERSIONED_STRUCTS(CCL_STRUCT_INFO)
+#undef CCL_STRUCT_INFO
 
-/// The struct with the default of every field.
+/// The struct with the default of every field: 0, but for those that defaults.cpp specializes.
 template <typename T>
-T defaults();
+T defaults() {
+  return {};
+}
+template <>
+CudacclEngineOptions defaults();
+template <>
+CudacclConfig defaults();
+template <>
+CudacclSettings defaults();
+template <>
+CudacclRegions defaults();
+template <>
+CudacclInput defaults();
+template <>
+CudacclFrame defaults();
 
 /// Sets the first `struct_size` bytes.
 template <typename T>
