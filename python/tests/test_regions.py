@@ -13,8 +13,12 @@ import pytest
 import cudaccl
 from cudaccl.cli import main
 
-CORPUS = Path(__file__).resolve().parents[2] / "tests" / "common" / "regions"
-VERDICTS = [line.split(" ", 1) for line in (CORPUS / "verdicts.txt").read_text("utf-8").splitlines() if line[0] != "#"]
+CORPUS = (Path(__file__).resolve().parents[2] / "tests" / "common" / "regions.txt").read_text("utf-8")
+# (name, reason, text); its head says what stands for a byte that is not UTF-8.
+DOCUMENTS = [(head.partition(" ")[0], head.partition(" ")[2], text.encode().replace("\ufffd".encode(), b"\xc3"))
+             for head, _, text in (entry.partition("\n") for entry in f"\n{CORPUS.rstrip()}".split("\n= ")[1:])]
+BAD = [pytest.param(reason, text, id=name) for name, reason, text in DOCUMENTS if reason]
+GOOD = [pytest.param(text, id=name) for name, reason, text in DOCUMENTS if not reason]
 TRIANGLE = [[0, 0], [1, 0], [1, 1]]
 
 
@@ -22,18 +26,21 @@ def engine(regions):
     return cudaccl.Engine((70, 90), regions=regions)
 
 
-@pytest.mark.parametrize("name, reason", [(name, *reason) for name, *reason in VERDICTS if reason])
-def test_bad_documents(name, reason, capsys):
+@pytest.mark.parametrize("reason, text", BAD)
+def test_bad_documents(reason, text, tmp_path, capsys):
+    path = tmp_path / "regions.json"
+    path.write_bytes(text)
     with pytest.raises(ValueError, match=re.escape(reason)):
-        engine(CORPUS / name)
-    assert main(["label", "-s", f"regions={CORPUS / name}", "none.png"]) == 2
+        engine(path)
+    assert main(["label", "-s", f"regions={path}", "none.png"]) == 2
     error = capsys.readouterr().err
     assert reason in error and error.count("\n") == 1
 
 
 @pytest.mark.parametrize("command", ["run", "publish", "fleet check", "fleet run"])
 def test_commands_refuse_before_work(command, tmp_path, capsys):
-    regions = CORPUS / "member.json"
+    regions = tmp_path / "member.json"
+    regions.write_text('{"version": 1, "exlude": []}')
     if command.startswith("fleet"):
         pytest.importorskip("yaml", reason="PyYAML is missing")
         (tmp_path / "fleet.yaml").write_text(
@@ -48,10 +55,12 @@ def test_commands_refuse_before_work(command, tmp_path, capsys):
     assert found.err.count("\n") == 1 and found.out == "" and not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("name", [name for name, *reason in VERDICTS if not reason])
-def test_good_documents(name):
-    engine(CORPUS / name)
-    text = (CORPUS / name).read_text("utf-8")
+@pytest.mark.parametrize("text", GOOD)
+def test_good_documents(text, tmp_path):
+    path = tmp_path / "regions.json"
+    path.write_bytes(text)
+    engine(path)
+    text = text.decode()
     engine(text)
     if "/*" not in text:
         engine(json.loads(text))

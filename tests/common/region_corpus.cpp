@@ -1,46 +1,56 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "region_corpus.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 namespace ccl::test {
 
 namespace {
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    throw std::runtime_error(path + " cannot be read");
-  }
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+namespace fs = std::filesystem;
 
-std::vector<RegionCase> read_corpus() {
-  const std::string folder = REGION_CORPUS;
-  std::ifstream verdicts(folder + "/verdicts.txt");
-  std::vector<RegionCase> cases;
-  for (std::string line; std::getline(verdicts, line);) {
-    if (line.front() == '#') {
-      continue;
+/// The documents of regions.txt, each in a file of its own as long as the program runs.
+struct Corpus {
+  Corpus() : folder(fs::temp_directory_path() / ("cudaccl-regions-" + std::to_string(getpid()))) {
+    std::ifstream file(REGION_CORPUS);
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with("= ")) {
+        const size_t blank = std::min(line.find(' ', 2), line.size());
+        cases.push_back(
+            {folder / line.substr(2, blank - 2), "", blank < line.size() ? line.substr(blank + 1) : ""});
+      } else if (!cases.empty()) {
+        std::string* text = &cases.back().text;
+        *text += (text->empty() ? "" : "\n") + line;
+      }
     }
-    const std::string path = folder + "/" + line.substr(0, line.find(' '));
-    const size_t blank = std::min(line.find(' '), line.size() - 1);
-    cases.push_back({path, text_of(path), blank + 1 < line.size() ? line.substr(blank + 1) : ""});
+    if (cases.empty()) {
+      throw std::runtime_error(REGION_CORPUS " has no documents");
+    }
+    fs::create_directory(folder);
+    for (RegionCase& c : cases) {
+      const std::string stand_in = "\xef\xbf\xbd";  // of a byte that is not UTF-8
+      if (const size_t at = c.text.find(stand_in); at != std::string::npos) {
+        c.text.replace(at, stand_in.size(), "\xc3");
+      }
+      std::ofstream(c.path, std::ios::binary) << c.text;
+    }
   }
-  if (cases.empty()) {
-    throw std::runtime_error(folder + " has no verdicts");
-  }
-  return cases;
-}
+  ~Corpus() { fs::remove_all(folder); }
+
+  fs::path folder;
+  std::vector<RegionCase> cases;
+};
 
 }  // namespace
 
 const std::vector<RegionCase>& region_corpus() {
-  static const std::vector<RegionCase> corpus = read_corpus();
-  return corpus;
+  static const Corpus corpus;
+  return corpus.cases;
 }
 
 const RegionCase& region_case(const std::string& name) {

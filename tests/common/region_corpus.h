@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The documents in regions/, good and bad.
+/// The documents in regions.txt, good and bad.
 #pragma once
 
 #include <string>
