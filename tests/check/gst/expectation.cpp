@@ -16,16 +16,6 @@ namespace cudaccl::test {
 
 namespace {
 
-/// The image as the oracle takes it.
-ccl::test::Image with_rows(const Image& image) {
-  return {.name = "the frame",
-          .width = image.width,
-          .height = image.height,
-          .stride = image.width,
-          .offset = 0,
-          .memory = image.pixels};
-}
-
 ccl::Settings settings_of(const Rule& rule) {
   ccl::Filter filter = rule.filter;
   filter.min_area = rule.min_area;
@@ -87,6 +77,15 @@ std::vector<uint8_t> painted(const Expected& expected, ccl::Output output, const
 }
 
 }  // namespace
+
+ccl::test::Image with_rows(const Image& image) {
+  return {.name = "the frame",
+          .width = image.width,
+          .height = image.height,
+          .stride = image.width,
+          .offset = 0,
+          .memory = image.pixels};
+}
 
 Image blank(uint32_t width, uint32_t height, uint8_t value) {
   return {width, height, std::vector<uint8_t>(size_t{width} * height, value)};

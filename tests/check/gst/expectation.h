@@ -23,6 +23,9 @@ struct Image {
   uint8_t& at(uint32_t x, uint32_t y) { return pixels[size_t{y} * width + x]; }
 };
 
+/// The image as the oracle takes it.
+ccl::test::Image with_rows(const Image& image);
+
 Image blank(uint32_t width, uint32_t height, uint8_t value = 0);
 
 /// Blobs and specks whose values lie on, just below and just above every threshold that the tests use.
