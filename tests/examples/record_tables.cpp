@@ -11,33 +11,10 @@ namespace examples {
 
 namespace {
 
-void append_number(GString* text, guint64 value) {
-  g_string_append_printf(text, ",%" G_GUINT64_FORMAT, value);
-}
-
-void append_signed(GString* text, gint64 value) {
-  g_string_append_printf(text, ",%" G_GINT64_FORMAT, value);
-}
-
-void append_numbers(GString* text, std::initializer_list<guint64> values) {
-  for (const guint64 value : values) {
-    append_number(text, value);
-  }
-}
-
-void append_floats(GString* text, std::initializer_list<gfloat> values) {
-  for (const gfloat value : values) {
-    g_string_append_c(text, ',');
-    if (std::isfinite(value)) {
-      gst_cudaccl_json_append_float(text, value);
-    }
-  }
-}
-
-/// In quotes if a reader needs them; nothing for null.
+/// In quotes if a reader needs them.
 void append_cell(GString* text, const gchar* cell) {
-  if (cell == nullptr || std::strpbrk(cell, ",\"\r\n") == nullptr) {
-    g_string_append(text, cell != nullptr ? cell : "");
+  if (std::strpbrk(cell, ",\"\r\n") == nullptr) {
+    g_string_append(text, cell);
     return;
   }
   g_string_append_c(text, '"');
@@ -49,25 +26,14 @@ void append_cell(GString* text, const gchar* cell) {
 }
 
 /// The names of the bits that are set, with blanks between them.
-void append_flags(GString* text, guint flags, const gchar* (*nick)(guint bit)) {
+void append_flags(GString* text, guint flags) {
   const char* separator = "";
-  g_string_append_c(text, ',');
   for (guint bit = 0; bit < 32; ++bit) {
-    if ((flags >> bit & 1) != 0 && nick(bit) != nullptr) {
-      g_string_append_printf(text, "%s%s", separator, nick(bit));
+    const gchar* nick = gst_cudaccl_component_flag_nick(bit);
+    if ((flags >> bit & 1) != 0 && nick != nullptr) {
+      g_string_append_printf(text, "%s%s", separator, nick);
       separator = " ";
     }
-  }
-}
-
-/// The columns with which rows begin.
-void append_frame(const GstCudaCclInfo& info, GstClockTime running_time, GString* text) {
-  append_cell(text, info.source);
-  append_number(text, info.frame);
-  if (GST_CLOCK_TIME_IS_VALID(running_time)) {
-    append_number(text, running_time);
-  } else {
-    g_string_append_c(text, ',');
   }
 }
 
@@ -80,13 +46,22 @@ const char* const kColumns =
 void append_rows(const GstCudaCclInfo& info, GstClockTime running_time, GString* text) {
   for (guint i = 0; i < info.n_records; ++i) {
     const CclComponent& c = info.records[i];
-    append_frame(info, running_time, text);
-    append_numbers(text, {c.label, c.id, c.age, c.area, c.x, c.y, c.width, c.height});
-    append_floats(text, {c.cx, c.cy, c.mxx, c.mxy, c.myy});
-    append_number(text, c.perimeter);
-    append_signed(text, c.euler);
-    append_number(text, c.value);
-    append_flags(text, c.flags, gst_cudaccl_component_flag_nick);
+    append_cell(text, info.source);
+    g_string_append_printf(text, ",%" G_GUINT64_FORMAT ",", info.frame);
+    if (GST_CLOCK_TIME_IS_VALID(running_time)) {
+      g_string_append_printf(text, "%" G_GUINT64_FORMAT, running_time);
+    }
+    for (const guint value : {c.label, c.id, c.age, c.area, c.x, c.y, c.width, c.height}) {
+      g_string_append_printf(text, ",%u", value);
+    }
+    for (const gfloat value : {c.cx, c.cy, c.mxx, c.mxy, c.myy}) {
+      g_string_append_c(text, ',');
+      if (std::isfinite(value)) {
+        gst_cudaccl_json_append_float(text, value);
+      }
+    }
+    g_string_append_printf(text, ",%u,%d,%u,", c.perimeter, c.euler, c.value);
+    append_flags(text, c.flags);
     g_string_append_c(text, '\n');
   }
 }
