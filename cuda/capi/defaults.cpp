@@ -79,8 +79,10 @@ CudacclFrame defaults() {
 
 }  // namespace ccl::capi
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define CCL_INIT(Type, stem, last_field)                        \
   void cudaccl_##stem##_init(Type* given, size_t struct_size) { \
     ccl::capi::init(given, struct_size);                        \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 CCL_VERSIONED_STRUCTS(CCL_INIT)
