@@ -55,7 +55,7 @@ inline constexpr bool grows_by_table = std::is_same_v<T, CudacclSettings>;
 CCL_VERSIONED_STRUCTS(CCL_STRUCT_INFO)
 #undef CCL_STRUCT_INFO
 
-/// The struct with the default of every field: 0, but for those that defaults.cpp specializes.
+/// The struct with the default of every field: 0, except those that defaults.cpp specializes.
 template <typename T>
 T defaults() {
   return {};
