@@ -10,6 +10,7 @@
 #pragma once
 
 #include "track/finish.h"
+#include "track/grid.h"
 #include "track/pieces.h"
 
 namespace ccl::track {
@@ -23,7 +24,8 @@ constexpr void match_all(const Team& team, const Matching& m, const PartLists& c
   list_left_parts(team, m);
   team.sync();
   if (header.n_left_tracks > 0 && m.n_parts > 0) {
-    unite_candidates(team, m);
+    const Grid grid = sorted_parts(team, m);
+    unite_candidates(team, m, grid);
     team.sync();
     collect_clusters(team, m);
     team.sync();
@@ -31,11 +33,11 @@ constexpr void match_all(const Team& team, const Matching& m, const PartLists& c
     team.sync();
     assign_large_clusters(team, m);
     team.sync();
-    find_hosts(team, m);
+    find_hosts(team, m, grid);
     team.sync();
     join_hosts(team, m);
     team.sync();
-    find_other_pieces(team, m);
+    find_other_pieces(team, m, grid);
     team.sync();
     join_pieces(team, m, current);
     team.sync();

@@ -2,6 +2,7 @@
 /// The components in which a track may go on, and what speaks against each of them.
 #pragma once
 
+#include "track/grid.h"
 #include "track/steady.h"
 
 namespace ccl::track {
@@ -45,20 +46,33 @@ inline constexpr uint64_t kLeastShare = 4;
 inline constexpr uint64_t kGateGrowthUs = 1'000'000;
 inline constexpr uint64_t kMostGateGrowthUs = 2 * kGateGrowthUs;
 
-/// How far from its predicted place a track may be found, 1/256 px. It may have stopped at once.
-constexpr int64_t gate_of(const Matching& m, uint32_t i, int64_t scale) {
+/// How far from its predicted place a track may be found. It may have stopped at once.
+struct Gate {
+  Place place;
+  int32_t size;       ///< of the track
+  bool is_young;      ///< without a known velocity
+  int64_t way;        ///< that the track makes in this frame, 1/256 px
+  int64_t growth_us;  ///< 0 if the track was seen in the last frame
+
+  /// 1/256 px. It grows with the scale.
+  constexpr int64_t radius(int64_t scale) const {
+    const int64_t seen = scale + way;
+    return is_young         ? scale * kYoungHalves / 2
+           : growth_us == 0 ? seen
+                            : seen + seen * growth_us / static_cast<int64_t>(kGateGrowthUs);
+  }
+};
+
+constexpr Gate gate_of(const Matching& m, uint32_t i) {
   const TrackState& track = m.tracks[i];
-  if (!m.is_established(i)) {
-    return scale * kYoungHalves / 2;
-  }
   const int64_t speed = length_of(track.velocity.x, track.velocity.y);
-  const int64_t radius = scale + speed * m.step.duration_us / kUsPerSecond;
-  if (track.n_missed == 0) {
-    return radius;
-  }
-  const uint64_t missed_us = m.now_us - track.seen_us;
+  const uint64_t missed_us = track.n_missed > 0 ? m.now_us - track.seen_us : 0;
   const uint64_t growth_us = missed_us < kMostGateGrowthUs ? missed_us : kMostGateGrowthUs;
-  return radius + radius * static_cast<int64_t>(growth_us) / static_cast<int64_t>(kGateGrowthUs);
+  return {.place = track.place,
+          .size = size_of(track.width, track.height),
+          .is_young = !m.is_established(i),
+          .way = speed * m.step.duration_us / kUsPerSecond,
+          .growth_us = static_cast<int64_t>(growth_us)};
 }
 
 /// Whether the part reaches half as far into the frame as the track is expected to, from each side of the
@@ -112,26 +126,30 @@ constexpr uint32_t octaves_off(const Matching& m, uint32_t i, const Part& part) 
   return of_area > of_shape ? of_area : of_shape;
 }
 
-/// The cost of going on in the part; kForbidden if that is not possible. `overlaps`: the part overlaps what
-/// the last frame showed of the track, so it may be anywhere.
-constexpr uint32_t cost_of(const Matching& m, uint32_t i, const Part& part, bool overlaps) {
+/// The cost of going on in the part; kForbidden if that is not possible, or costs more than `most`.
+/// `overlaps`: the part overlaps what the last frame showed of the track, so it may be anywhere.
+constexpr uint32_t cost_of(const Matching& m, uint32_t i, const Gate& gate, const Part& part, bool overlaps,
+                           uint32_t most) {
+  const int64_t scale = scale_of(gate.size, part);
+  const int64_t radius = gate.radius(scale);
+  const int64_t square = squared_distance(gate.place, part.place);
+  if (!overlaps && square > radius * radius) {
+    return kForbidden;
+  }
   const TrackState& track = m.tracks[i];
-  const int64_t scale = scale_of(track, part);
-  const int64_t gate = gate_of(m, i, scale);
-  const int64_t square = squared_distance(track.place, part.place);
+  const int64_t unit = square_unit(m, i, track.n_missed == 0 ? scale : radius);
+  const int64_t limited = square < 64 * unit ? square : 64 * unit;
+  const auto cost_of_way = static_cast<uint32_t>(limited * kCostOfSize / unit);
   const bool is_partial = m.was_merged(i) && part.area * kLeastShare < track.area;
-  const bool is_possible =
-      overlaps ? !is_partial : square <= gate * gate && !is_partial && has_fitting_area(m, i, part);
+  const bool is_possible = !is_partial && (overlaps || (cost_of_way <= most && has_fitting_area(m, i, part)));
   if (!is_possible || (m.is_proven(i) && has_left(m, i, part))) {
     return kForbidden;
   }
-  const int64_t unit = square_unit(m, i, track.n_missed == 0 ? scale : gate);
-  const int64_t limited = square < 64 * unit ? square : 64 * unit;
   uint32_t octaves = octaves_off(m, i, part);
   if (octaves > kMostPartOctaves && is_inside_prediction(m, i, part.box)) {
     octaves = kMostPartOctaves;
   }
-  const uint32_t cost = static_cast<uint32_t>(limited * kCostOfSize / unit) + octaves * kCostOfOctave / 256;
+  const uint32_t cost = cost_of_way + octaves * kCostOfOctave / 256;
   return overlaps && !m.was_merged(i) && cost > kMostOverlapCost ? kMostOverlapCost : cost;
 }
 
@@ -161,6 +179,9 @@ constexpr bool is_another(const Matching& m, uint32_t i, uint32_t c) {
 
 /// Keeps the cheapest candidates, ascending.
 constexpr void insert(Candidate* candidates, uint32_t* n, const Candidate& candidate) {
+  if (*n == kCandidates && candidate.order() >= candidates[kCandidates - 1].order()) {
+    return;
+  }
   for (uint32_t k = 0; k < *n; ++k) {
     if (candidates[k].part == candidate.part) {
       return;
@@ -213,13 +234,54 @@ constexpr uint32_t unmatched_cost_of(const Matching& m, uint32_t i) {
   return m.is_established(i) ? kEstablishedUnmatched : kYoungUnmatched;
 }
 
-/// Makes the list of candidates of a track among the components that are left.
-constexpr void find_candidates(const Matching& m, uint32_t i) {
+/// Sorts all components, if the tracks that are left are too many to look at all of them.
+template <typename Team>
+constexpr Grid sorted_parts(const Team& team, const Matching& m) {
+  const Part* parts = m.tables.parts;
+  const Grid grid = grid_of(m, m.n_parts, uint64_t{m.tables.header->n_left_tracks} * m.n_parts);
+  if (grid.is_used()) {
+    sort_into(
+        team, grid, m.n_parts,
+        [&](uint32_t c) {
+          return Spot{parts[c].place, extent_of(parts[c].box)};
+        },
+        m.tables);
+  }
+  return grid;
+}
+
+/// Calls visit(c) for all components that are left and that may be in the gate of a track.
+template <typename Visit>
+constexpr void for_each_in_gate(const Matching& m, const Grid& grid, const Gate& gate, const Visit& visit) {
+  const TrackTables& tables = m.tables;
+  if (!grid.is_used()) {
+    for (uint32_t k = 0; k < tables.header->n_left_parts; ++k) {
+      visit(tables.left_parts[k]);
+    }
+    return;
+  }
+  const int32_t scale = larger(gate.size, kLeastSize);
+  const Box at_place = {gate.place.x, gate.place.y, gate.place.x, gate.place.y};
+  grid.for_each_in(
+      tables, [&](int32_t extent) { return widened(at_place, gate.radius(larger(scale, extent))); },
+      [&](const SortedBox& box) {
+        const int64_t radius = gate.radius(larger(scale, box.spot.extent));
+        if (squared_distance(gate.place, box.spot.place) <= radius * radius &&
+            tables.taker[box.index] == kNone) {
+          visit(box.index);
+        }
+      });
+}
+
+/// Makes the list of candidates of a track among the components that are left. `grid`: of all components.
+constexpr void find_candidates(const Matching& m, const Grid& grid, uint32_t i) {
   const TrackTables& tables = m.tables;
   Candidate* candidates = tables.candidates + size_t{i} * kCandidates;
+  const Gate gate = gate_of(m, i);
   uint32_t n = 0;
   const auto consider = [&](uint32_t c, bool overlaps) {
-    const uint32_t cost = cost_of(m, i, tables.parts[c], overlaps);
+    const uint32_t most = n < kCandidates ? kForbidden : candidates[kCandidates - 1].cost;
+    const uint32_t cost = cost_of(m, i, gate, tables.parts[c], overlaps, most);
     if (cost < kForbidden && !is_another(m, i, c)) {
       insert(candidates, &n, {cost, c});
     }
@@ -229,9 +291,7 @@ constexpr void find_candidates(const Matching& m, uint32_t i) {
       consider(overlap.current, true);
     }
   });
-  for (uint32_t k = 0; k < tables.header->n_left_parts; ++k) {
-    consider(tables.left_parts[k], false);
-  }
+  for_each_in_gate(m, grid, gate, [&](uint32_t c) { consider(c, false); });
   tables.n_candidates[i] = n;
   tables.unmatched_cost[i] = unmatched_cost_of(m, i);
 }

@@ -39,11 +39,11 @@ constexpr void unite(const Team& team, uint32_t* parents, uint32_t a, uint32_t b
 /// Finds the candidates of the tracks that are left, and unites each track with its candidates. Nodes are
 /// tracks, then components.
 template <typename Team>
-constexpr void unite_candidates(const Team& team, const Matching& m) {
+constexpr void unite_candidates(const Team& team, const Matching& m, const Grid& grid) {
   const TrackTables& tables = m.tables;
   for (uint32_t k = team.rank(); k < tables.header->n_left_tracks; k += team.size()) {
     const uint32_t i = tables.left_tracks[k];
-    find_candidates(m, i);
+    find_candidates(m, grid, i);
     for (uint32_t j = 0; j < tables.n_candidates[i]; ++j) {
       unite(team, tables.cluster, i, m.n_tracks + tables.candidates[size_t{i} * kCandidates + j].part);
     }

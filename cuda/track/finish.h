@@ -26,17 +26,6 @@ constexpr bool is_birth(const Matching& m, const PartLists& current, uint32_t c)
   return m.tables.taker[c] == kNone && current.owner[c] == kNone;
 }
 
-/// Items that a thread does one after the other, so that numbers ascend with items.
-struct Stretch {
-  uint32_t begin, end;
-};
-
-template <typename Team>
-constexpr Stretch stretch_of(const Team& team, uint32_t n) {
-  const uint64_t rank = team.rank();
-  return {static_cast<uint32_t>(rank * n / team.size()), static_cast<uint32_t>((rank + 1) * n / team.size())};
-}
-
 /// Gives each track that lives on its place in the new table. Returns how many there are.
 template <typename Team>
 constexpr uint32_t number_tracks(const Team& team, const Matching& m) {

@@ -11,7 +11,8 @@
 
 namespace ccl::track {
 
-inline constexpr int32_t kUnit = 256;  ///< of a pixel
+inline constexpr uint32_t kLog2Unit = 8;
+inline constexpr int32_t kUnit = 1 << kLog2Unit;  ///< of a pixel
 inline constexpr int32_t kHalfUnit = 128;
 
 /// No track, no component, no entry.

@@ -68,28 +68,53 @@ constexpr bool are_pieces(const Matching& m, uint32_t i, uint32_t other) {
          (are_cut(of_a, of_b, most) || are_cut(of_b, of_a, most));
 }
 
-/// The other piece of the object of which a track is one: the oldest; kNone.
-constexpr uint32_t find_other_piece(const Matching& m, uint32_t i) {
-  uint32_t oldest = kNone;
-  if (!may_be_piece(m, i) || !has_held_edge(m, i)) {
-    return oldest;
-  }
-  for (uint32_t k = 0; k < m.tables.header->n_left_tracks; ++k) {
-    const uint32_t other = m.tables.left_tracks[k];
-    if (other < oldest && other != i && may_be_piece(m, other) && are_pieces(m, i, other)) {
-      oldest = other;
+/// Calls visit(other) for all tracks that are left; with a grid of the components only for those with a
+/// component near enough to be the other piece of a track that is not smaller.
+template <typename Visit>
+constexpr void for_each_near_piece(const Matching& m, const Grid& grid, uint32_t i, const Visit& visit) {
+  const TrackTables& tables = m.tables;
+  if (!grid.is_used()) {
+    for (uint32_t k = 0; k < tables.header->n_left_tracks; ++k) {
+      visit(tables.left_tracks[k]);
     }
+    return;
   }
-  return oldest;
+  const TrackState& track = m.tracks[i];
+  const Box& box = tables.parts[tables.matched[i]].box;
+  const int64_t most = size_of(track.width, track.height) / kFragmentPart + kFragmentPixels;
+  grid.for_each_in(
+      tables, [&](int32_t extent) { return widened(box, most + extent); },
+      [&](const SortedBox& sorted) {
+        if (tables.taker[sorted.index] != kNone) {
+          visit(tables.taker[sorted.index]);
+        }
+      });
 }
 
-/// Writes it for each track that is left to TrackTables::choice, which nothing else reads any more.
+/// Writes for each track that is left to TrackTables::choice, which nothing else reads any more, the other
+/// piece of the object of which it is one: the oldest; kNone. Both pieces have a held edge, and a component
+/// for themselves. The larger one finds the other one, wherever that is not so the other way round.
 template <typename Team>
-constexpr void find_other_pieces(const Team& team, const Matching& m) {
-  for (uint32_t k = team.rank(); k < m.tables.header->n_left_tracks; k += team.size()) {
-    const uint32_t i = m.tables.left_tracks[k];
-    m.tables.choice[i] = find_other_piece(m, i);
-  }
+constexpr void find_other_pieces(const Team& team, const Matching& m, const Grid& grid) {
+  const TrackTables& tables = m.tables;
+  const auto for_each_left = [&](const auto& visit) {
+    for (uint32_t k = team.rank(); k < tables.header->n_left_tracks; k += team.size()) {
+      visit(tables.left_tracks[k]);
+    }
+  };
+  for_each_left([&](uint32_t i) { tables.choice[i] = kNone; });
+  team.sync();
+  for_each_left([&](uint32_t i) {
+    if (!may_be_piece(m, i) || !has_held_edge(m, i)) {
+      return;
+    }
+    for_each_near_piece(m, grid, i, [&](uint32_t other) {
+      if (other != i && may_be_piece(m, other) && are_pieces(m, i, other)) {
+        team.min(&tables.choice[i], other);
+        team.min(&tables.choice[other], i);
+      }
+    });
+  });
 }
 
 /// What the last frame showed of a track.

@@ -57,19 +57,35 @@ constexpr uint32_t find_overlapping_host(const Matching& m, uint32_t i) {
 }
 
 /// The component of another track that covers the predicted box, for objects that move too fast to overlap.
-constexpr uint32_t find_covering_host(const Matching& m, uint32_t i) {
+/// `grid`: of all components. What covers half of a box has its middle, and is no farther away than its
+/// extent.
+constexpr uint32_t find_covering_host(const Matching& m, const Grid& grid, uint32_t i) {
   const TrackTables& tables = m.tables;
   const Box& box = tables.predicted[i];
   Choice choice;
-  for (uint32_t c = 0; c < m.n_parts; ++c) {
+  const auto consider = [&](uint32_t c) {
     const int64_t common = common_area(box, tables.parts[c].box);
     if (common * kCoveredPart < area_of(box) || tables.taker[c] == kNone) {
-      continue;
+      return;
     }
     const TrackState& other = m.tracks[tables.taker[c]];
     const bool is_fellow = other.component == m.tracks[i].component;
     if (is_fellow || has_room(tables.parts[c].area, uint64_t{other.area} + m.tracks[i].area)) {
       choice.offer(common, c);
+    }
+  };
+  if (grid.is_used()) {
+    const int32_t x = box.left + box.width() / 2;
+    const int32_t y = box.top + box.height() / 2;
+    grid.for_each_in(
+        tables,
+        [&](int32_t extent) {
+          return widened({x, y, x + 1, y + 1}, extent);
+        },
+        [&](const SortedBox& sorted) { consider(sorted.index); });
+  } else {
+    for (uint32_t c = 0; c < m.n_parts; ++c) {
+      consider(c);
     }
   }
   return choice.index;
@@ -137,7 +153,7 @@ constexpr bool was_hidden(const Matching& m, uint32_t i) {
 
 /// The component that a track without one joins; kNone.
 template <typename Team>
-constexpr uint32_t find_host(const Team& team, const Matching& m, uint32_t i) {
+constexpr uint32_t find_host(const Team& team, const Matching& m, const Grid& grid, uint32_t i) {
   if (has_left_outside(m, i)) {
     return kNone;
   }
@@ -145,7 +161,7 @@ constexpr uint32_t find_host(const Team& team, const Matching& m, uint32_t i) {
     return m.is_confirmed(i) ? claim_tentative(team, m, i) : kNone;
   }
   const uint32_t host = find_overlapping_host(m, i);
-  return host == kNone && m.is_established(i) && !was_hidden(m, i) ? find_covering_host(m, i) : host;
+  return host == kNone && m.is_established(i) && !was_hidden(m, i) ? find_covering_host(m, grid, i) : host;
 }
 
 template <typename Team>
@@ -160,10 +176,10 @@ constexpr void prove(const Team& team, const Matching& m, uint32_t i) {
 /// Tracks that have no component in this frame join another track's. Writes the component to
 /// TrackTables::choice: taker still has only those that are assigned. Two separate tracks are proven by that.
 template <typename Team>
-constexpr void find_hosts(const Team& team, const Matching& m) {
+constexpr void find_hosts(const Team& team, const Matching& m, const Grid& grid) {
   for (uint32_t k = team.rank(); k < m.tables.header->n_left_tracks; k += team.size()) {
     const uint32_t i = m.tables.left_tracks[k];
-    const uint32_t host = m.tables.matched[i] == kNone ? find_host(team, m, i) : kNone;
+    const uint32_t host = m.tables.matched[i] == kNone ? find_host(team, m, grid, i) : kNone;
     m.tables.choice[i] = host;
     if (host != kNone && are_separate(m, i, m.tables.taker[host])) {
       prove(team, m, i);
@@ -241,8 +257,28 @@ constexpr void offer_owner(const Matching& m, uint32_t i, const Part& part, Choi
   choice->offer(kFar - squared_distance(m.tracks[i].place, part.place), i);
 }
 
-/// The track of which a component that is left is a fragment; kNone.
-constexpr uint32_t find_owner(const Matching& m, uint32_t c) {
+/// All boxes of which a shown track may be the owner meet this one, which is cut to the frame.
+constexpr Box reach_of(const Matching& m, uint32_t i) {
+  const TrackState& track = m.tracks[i];
+  const Box& main = m.tables.parts[m.tables.matched[i]].box;
+  const int32_t most = larger(track.width, track.height) / kFragmentPart + kFragmentPixels;
+  const Box fitting = {main.right - track.width, main.bottom - track.height, main.left + track.width,
+                       main.top + track.height};
+  const Box near = widened(hull(main, hull(fitting, main)), most);
+  return common_box(hull(near, grown(m.tables.predicted[i], kLostGrownPart)), box_of(m.frame));
+}
+
+/// The spot of a shown track; of others none.
+constexpr Spot spot_of_track(const Matching& m, uint32_t i) {
+  if (!m.is_shown(i)) {
+    return {};
+  }
+  const Box reach = reach_of(m, i);
+  return {{reach.left + reach.width() / 2, reach.top + reach.height() / 2}, extent_of(reach)};
+}
+
+/// The track of which a component that is left is a fragment; kNone. `grid`: of all tracks.
+constexpr uint32_t find_owner(const Matching& m, const Grid& grid, uint32_t c) {
   const TrackTables& tables = m.tables;
   const Part& part = tables.parts[c];
   Choice choice;
@@ -256,10 +292,19 @@ constexpr uint32_t find_owner(const Matching& m, uint32_t c) {
   if (choice.index != kNone) {
     return choice.index;
   }
-  for (uint32_t i = 0; i < m.n_tracks; ++i) {
+  const auto consider = [&](uint32_t i) {
     const bool is_known = m.is_established(i) || m.tracks[i].n_fragments > 0;  // how large it is
     if (m.is_shown(i) && ((is_known && may_be_fragment(m, i, part)) || comes_in_with(m, i, part.box))) {
       offer_owner(m, i, part, &choice);
+    }
+  };
+  if (grid.is_used()) {
+    grid.for_each_in(
+        tables, [&](int32_t extent) { return widened(part.box, extent / 2 + 1); },
+        [&](const SortedBox& sorted) { consider(sorted.index); });
+  } else {
+    for (uint32_t i = 0; i < m.n_tracks; ++i) {
+      consider(i);
     }
   }
   return choice.index;
@@ -279,12 +324,18 @@ constexpr uint32_t find_parent(const Matching& m, uint32_t c) {
 template <typename Team>
 constexpr void share_out_fragments(const Team& team, const Matching& m, const PartLists& current) {
   const TrackTables& tables = m.tables;
-  for (uint32_t k = team.rank(); k < tables.header->n_left_parts; k += team.size()) {
+  const uint32_t n_left = tables.header->n_left_parts;
+  const Grid grid = grid_of(m, m.n_tracks, uint64_t{n_left} * m.n_tracks);
+  if (grid.is_used()) {
+    sort_into(
+        team, grid, m.n_tracks, [&](uint32_t i) { return spot_of_track(m, i); }, tables);
+  }
+  for (uint32_t k = team.rank(); k < n_left; k += team.size()) {
     const uint32_t c = tables.left_parts[k];
     if (tables.taker[c] != kNone) {
       continue;
     }
-    const uint32_t owner = find_owner(m, c);
+    const uint32_t owner = find_owner(m, grid, c);
     current.owner[c] = owner;
     if (owner != kNone) {
       current.next_fragment[c] = team.exchange(&tables.fragment[owner], c);

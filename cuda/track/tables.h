@@ -95,6 +95,18 @@ struct Candidate {
   constexpr uint64_t order() const { return uint64_t{cost} << 32 | part; }
 };
 
+/// A place in the frame, and the larger extent of the box around it. 0: the box is in no cell of a grid.
+struct Spot {
+  Place place;
+  int32_t extent;
+};
+
+/// A component or a track in a cell of a grid (grid.h).
+struct SortedBox {
+  Spot spot;
+  uint32_t index;
+};
+
 /// How many candidates a track keeps. More than a few are near only in crowds.
 inline constexpr uint32_t kCandidates = 8;
 
@@ -116,6 +128,10 @@ struct TrackSizes {
 /// Pointers into the memory.
 struct TrackTables {
   TrackSizes sizes;
+  /// Steps that look at all pairs of tracks and components do so up to this number of pairs. Beyond, boxes
+  /// are sorted by place first (grid.h), which takes a device longer than 256 pairs for each thread of a
+  /// block.
+  uint64_t most_pairs = 1u << 18;
   TrackHeader* header = nullptr;
   TrackState* tracks[2] = {};  ///< by ascending id; max_tracks each
   PartLists lists[2] = {};     ///< max_components each
@@ -157,6 +173,10 @@ struct TrackTables {
   uint32_t* next_in_cluster = nullptr;
   uint32_t* n_tracks_in_cluster = nullptr;  ///< per root
   uint32_t* n_parts_in_cluster = nullptr;
+  // Scratch, of the components, then of the tracks: see grid.h.
+  uint32_t* cell_ends = nullptr;  ///< in `sorted`; the first entry is 0
+  SortedBox* sorted = nullptr;    ///< by ascending cells
+  uint32_t* cell_of = nullptr;    ///< kNone: in no cell
 
   // Without an index, for which a kernel would need the pointers in memory.
   constexpr TrackState* tracks_of(uint32_t parity) const { return parity == 0 ? tracks[0] : tracks[1]; }
@@ -227,6 +247,10 @@ constexpr size_t TrackTables::place(std::byte* memory) {
        {&cluster, &first_in_cluster, &next_in_cluster, &n_tracks_in_cluster, &n_parts_in_cluster}) {
     room.take(array, n_tracks + n_parts);
   }
+  const size_t n_most = n_tracks > n_parts ? n_tracks : n_parts;
+  room.take(&cell_ends, n_most + 1);
+  room.take(&sorted, n_most);
+  room.take(&cell_of, n_most);
   return room.used;
 }
 

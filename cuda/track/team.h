@@ -53,4 +53,15 @@ struct HostTeam {
   }
 };
 
+/// Items that a thread does one after the other, so that numbers ascend with items.
+struct Stretch {
+  uint32_t begin, end;
+};
+
+template <typename Team>
+constexpr Stretch stretch_of(const Team& team, uint32_t n) {
+  const uint64_t rank = team.rank();
+  return {static_cast<uint32_t>(rank * n / team.size()), static_cast<uint32_t>((rank + 1) * n / team.size())};
+}
+
 }  // namespace ccl::track

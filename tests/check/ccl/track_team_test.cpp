@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The rules of the track stage give the same bits for every team, every order of its threads, and every
-/// order of the overlaps. A device has a team of many threads; here they are those of the CPU.
+/// order of the overlaps; and whether they look at all pairs of tracks and components or only at those that
+/// a grid finds near each other. A device has a team of many threads; here they are those of the CPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -79,11 +80,13 @@ class ThreadTeam {
 /// A stream's tracks, moved by a team.
 class Tracker {
  public:
-  Tracker(const track::TrackSizes& sizes, uint32_t n_threads)
+  Tracker(const track::TrackSizes& sizes, uint32_t n_threads, uint64_t most_pairs)
       : memory_(track::TrackTables::bytes(sizes)),
         tables_(sizes, memory_.data()),
         tracks_(sizes.max_tracks),
-        team_(n_threads) {}
+        team_(n_threads) {
+    tables_.most_pairs = most_pairs;
+  }
 
   TrackedFrame run(const track::TrackStep& step, std::vector<CclComponent> records,
                    const std::vector<track::Overlap>& overlaps) {
@@ -148,9 +151,10 @@ void expect_same_for_all_teams(const std::vector<Image>& images, uint32_t max_tr
                                int64_t* n_in_pieces = nullptr) {
   const std::vector<Measured> frames = measure(images);
   const track::TrackSizes sizes{.max_tracks = max_tracks, .max_components = 16384};
-  Tracker one(sizes, 1);
-  Tracker three(sizes, 3);
-  Tracker eight(sizes, 8);
+  Tracker one(sizes, 1, UINT64_MAX);  // looks at all pairs
+  Tracker one_with_grid(sizes, 1, 0);
+  Tracker three(sizes, 3, 0);
+  Tracker eight(sizes, 8, 1000);  // both kinds of frames follow each other
   std::mt19937 random(1);
   for (size_t i = 0; i < frames.size(); ++i) {
     const track::TrackStep step{.time_ns = static_cast<int64_t>(i) * 40'000'000,
@@ -159,7 +163,7 @@ void expect_same_for_all_teams(const std::vector<Image>& images, uint32_t max_tr
                                 .lost_us = 300'000};
     const TrackedFrame want = one.run(step, frames[i].records, frames[i].overlaps);
     std::vector<track::Overlap> shuffled = frames[i].overlaps;
-    for (Tracker* tracker : {&three, &eight}) {
+    for (Tracker* tracker : {&one_with_grid, &three, &eight}) {
       std::shuffle(shuffled.begin(), shuffled.end(), random);
       ASSERT_TRUE(is_same(tracker->run(step, frames[i].records, shuffled), want)) << "frame " << i;
     }
@@ -210,6 +214,23 @@ TEST(TrackTeamTest, Pieces) {
   EXPECT_GT(n_in_pieces, 10);
 }
 
+/// Large objects that a post cuts in two. The middles of the pieces are in different cells of every grid.
+TEST(TrackTeamTest, LargePieces) {
+  constexpr int32_t kPost = 126;
+  std::vector<Image> images;
+  for (int32_t i = 0; i < 6; ++i) {
+    std::vector<Rectangle> scene;
+    for (int32_t top = 6; top + 8 < static_cast<int32_t>(Tracker::kHeight); top += 14) {
+      scene.push_back({kPost - 50 + 2 * i, top, 94, 8});
+    }
+    scene.push_back({kPost, 0, 2, Tracker::kHeight, 0});
+    images.push_back(draw(Tracker::kWidth, Tracker::kHeight, scene));
+  }
+  int64_t n_in_pieces = 0;
+  expect_same_for_all_teams(images, 512, &n_in_pieces);
+  EXPECT_GT(n_in_pieces, 10);
+}
+
 /// Large clusters.
 TEST(TrackTeamTest, Noise) {
   std::vector<Image> images;
@@ -217,6 +238,28 @@ TEST(TrackTeamTest, Noise) {
     images.push_back(noise(Tracker::kWidth, Tracker::kHeight, 2 + i % 3, 6 + 4 * (i % 5), i));
   }
   expect_same_for_all_teams(images, 4096);
+}
+
+/// Full tables: noise of all grains, with bars as long as the frame and objects that move fast in it.
+TEST(TrackTeamTest, FullTables) {
+  for (const uint32_t max_tracks : {40u, 700u}) {
+    RandomVideo video(Tracker::kWidth, Tracker::kHeight, max_tracks);
+    std::vector<Image> images;
+    for (uint32_t i = 0; i < 12; ++i) {
+      Image image = video.next();
+      const Image grains = noise(Tracker::kWidth, Tracker::kHeight, 1 + i % 4, 4 + 7 * (i / 4), i);
+      const uint32_t bar = 60 + 3 * i;
+      for (uint32_t y = 0; y < image.height; ++y) {
+        for (uint32_t x = 0; x < image.width; ++x) {
+          const bool is_beside = x + 2 == bar || x == bar + 2 || y == bar + 2;
+          const bool is_grain = grains.at(x, y) != 0 && !is_beside;
+          image.at(x, y) = x == bar || y == bar || is_grain ? kForeground : image.at(x, y);
+        }
+      }
+      images.push_back(image);
+    }
+    expect_same_for_all_teams(images, max_tracks);
+  }
 }
 
 }  // namespace
