@@ -159,12 +159,15 @@ gst_cudaccl_get_grey (const GstStructure * structure, GstCudaCclInfo * info)
   return TRUE;
 }
 
-/** Fills in the polygons, unless there are none. FALSE if a part is missing or a polygon has vertices that are. */
+/**
+ * Fills in the polygons, unless there are none. FALSE if a part is missing, a polygon has vertices that are, or all
+ * together have more than there are: polygons that share vertices would give JSON without a bound.
+ */
 static inline gboolean
 gst_cudaccl_get_polygons (const GstStructure * structure, GstCudaCclInfo * info)
 {
   gconstpointer polygons, vertices;
-  guint i;
+  guint i, left;
 
   info->has_polygons = gst_structure_has_field (structure, "polygons");
   if (!info->has_polygons)
@@ -175,10 +178,13 @@ gst_cudaccl_get_polygons (const GstStructure * structure, GstCudaCclInfo * info)
     return FALSE;
   info->polygons = (const CclPolygon *) polygons;
   info->vertices = (const CclVertex *) vertices;
-  for (i = 0; i < info->n_polygons; i++)
-    if (info->polygons[i].first > info->n_vertices
+  left = info->n_vertices;
+  for (i = 0; i < info->n_polygons; i++) {
+    if (info->polygons[i].first > info->n_vertices || info->polygons[i].n_vertices > left
         || info->polygons[i].n_vertices > info->n_vertices - info->polygons[i].first)
       return FALSE;
+    left -= info->polygons[i].n_vertices;
+  }
   return TRUE;
 }
 

@@ -180,7 +180,8 @@ class Metadata:
             self.vertices = fields.records("vertices", VERTEX)
             self.polygons_truncated = fields.boolean("polygons-truncated")
             ends = self.polygons["first"].astype("u8") + self.polygons["n_vertices"]
-            if ends.max(initial=0) > len(self.vertices):
+            total = self.polygons["n_vertices"].sum(dtype="u8")  # polygons that share vertices would have no bound
+            if max(ends.max(initial=0), total) > len(self.vertices):
                 raise _Refused("polygons")
 
 

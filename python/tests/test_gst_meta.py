@@ -42,6 +42,7 @@ def is_read(buffer):
     assert grey is None or len(grey) == counts[0]
     for polygon, vertices in polygons or ():
         assert len(vertices) == polygon["n_vertices"]
+    assert polygons is None or polygons.table["n_vertices"].sum(dtype="u8") <= len(polygons.vertices)
     return True
 
 
@@ -64,6 +65,7 @@ def test_a_field_of_another_type(field):
     ("grey", in_bytes(bytes(cudaccl.GREY.itemsize))),
     ("vertices", in_bytes(bytes(3 * cudaccl.VERTEX.itemsize))),
     ("polygons", in_bytes(numpy.array([(2, 7, 2, 2**32 - 1, 2)], cudaccl.POLYGON).tobytes())),
+    ("polygons", in_bytes(numpy.array([(2, 7, 2, 0, 4)] * 5000, cudaccl.POLYGON).tobytes())),  # they share vertices
     ("zones", "(int)<1, 2>"), ("zones", "(string){a}"), ("lines", "(string)gate"),
     ("layout-version", "(uint)0"), ("layout-version", "(int)1"), ("width", "(uint)0"), ("source", (str, None)),
 ])

@@ -105,12 +105,15 @@ void add_shapes(GstStructure* structure, size_t n_components, gsize padding, Ran
   std::vector<CclVertex> vertices(random->below(20));
   std::vector<CclPolygon> polygons(random->below(4));
   const auto n_vertices = static_cast<uint32_t>(vertices.size());
+  uint32_t next = 0;  // polygons share no vertices
   for (CclPolygon& polygon : polygons) {
     polygon.kind = random->number();
-    polygon.first = random->once_in(8) ? random->number() : random->below(n_vertices + 1);
-    polygon.n_vertices = random->once_in(8)
-                             ? random->number()
-                             : random->below(n_vertices - std::min(polygon.first, n_vertices) + 1);
+    polygon.first = random->once_in(8) ? random->below(n_vertices + 1) : next;
+    polygon.n_vertices = random->below(n_vertices - polygon.first + 1);
+    next = polygon.first + polygon.n_vertices;
+    if (random->once_in(8)) {
+      (random->once_in(2) ? polygon.first : polygon.n_vertices) = random->number();
+    }
   }
   set_records(structure, "polygons", polygons, padding);
   set_records(structure, "vertices", vertices, padding);
@@ -312,8 +315,14 @@ void read_shapes(const GstCudaCclInfo& info) {
       read_bytes(grey, sizeof(*grey));
     }
   }
+  uint64_t n_read = 0;
   for (guint i = 0; i < info.n_polygons; ++i) {
+    n_read += info.polygons[i].n_vertices;
     read_bytes(info.vertices + info.polygons[i].first, info.polygons[i].n_vertices * sizeof(CclVertex));
+  }
+  if (n_read > info.n_vertices) {
+    std::fputs("polygons have more vertices than there are\n", stderr);
+    std::exit(EXIT_FAILURE);
   }
 }
 

@@ -122,6 +122,38 @@ TEST(Components, BrokenMetadataIsLeftOut) {
   }
 }
 
+/// Each polygon is inside of the vertices, but all together have more: JSON of it would have no bound.
+TEST(Components, PolygonsThatShareVerticesAreLeftOut) {
+  Harness h("output=mask features=hull");
+  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  const Ref<GstBuffer> out = h.process(kShapes);
+  const GstStructure* whole =
+      gst_custom_meta_get_structure(gst_buffer_get_custom_meta(out.get(), GST_CUDACCL_META_NAME));
+  const auto is_read = [&](const std::vector<CclPolygon>& polygons) {
+    constexpr gsize kVertices = 6;
+    const std::vector<CclVertex> vertices(kVertices);
+    const Ref<GstStructure> copy(gst_structure_copy(whole));
+    const auto set = [&](const char* field, const void* data, gsize size) {
+      GBytes* bytes = g_bytes_new(data, size);
+      gst_structure_set(copy.get(), field, G_TYPE_BYTES, bytes, nullptr);
+      g_bytes_unref(bytes);
+    };
+    set("polygons", polygons.data(), polygons.size() * sizeof(CclPolygon));
+    set("vertices", vertices.data(), kVertices * sizeof(CclVertex));
+    GstCudaCclInfo info{};
+    return gst_structure_get_cudaccl_info(copy.get(), &info) != FALSE;
+  };
+  const auto hull = [](uint32_t first, uint32_t n_vertices) {
+    return CclPolygon{
+        .label = 1, .id = 1, .kind = CCL_POLYGON_HULL, .first = first, .n_vertices = n_vertices};
+  };
+  EXPECT_TRUE(is_read({hull(0, 3), hull(3, 3)}));
+  EXPECT_TRUE(is_read({hull(3, 3), hull(6, 0), hull(0, 3)}));
+  EXPECT_FALSE(is_read({hull(3, 4)}));
+  EXPECT_FALSE(is_read({hull(0, 6), hull(0, 1)}));
+  EXPECT_FALSE(is_read(std::vector<CclPolygon>(5000, hull(0, 6))));
+}
+
 /// A record that a track or an event names need not exist.
 TEST(Components, IndicesOutsideOfArraysGiveNothing) {
   const CclComponent component{};
