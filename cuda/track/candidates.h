@@ -236,7 +236,7 @@ constexpr uint32_t unmatched_cost_of(const Matching& m, uint32_t i) {
 
 /// Sorts all components, if the tracks that are left are too many to look at all of them.
 template <typename Team>
-constexpr Grid sorted_parts(const Team& team, const Matching& m) {
+[[gnu::noinline]] constexpr Grid sorted_parts(const Team& team, const Matching& m) {
   const Part* parts = m.tables.parts;
   const Grid grid = grid_of(m, m.n_parts, uint64_t{m.tables.header->n_left_tracks} * m.n_parts);
   if (grid.is_used()) {
@@ -250,16 +250,22 @@ constexpr Grid sorted_parts(const Team& team, const Matching& m) {
   return grid;
 }
 
-/// Calls visit(c) for all components that are left and that may be in the gate of a track.
-template <typename Visit>
-constexpr void for_each_in_gate(const Matching& m, const Grid& grid, const Gate& gate, const Visit& visit) {
-  const TrackTables& tables = m.tables;
-  if (!grid.is_used()) {
-    for (uint32_t k = 0; k < tables.header->n_left_parts; ++k) {
-      visit(tables.left_parts[k]);
-    }
-    return;
+/// Keeps a component if it is one of the cheapest ones for a track.
+constexpr void consider(const Matching& m, uint32_t i, const Gate& gate, uint32_t c, bool overlaps,
+                        uint32_t* n) {
+  Candidate* candidates = m.tables.candidates + size_t{i} * kCandidates;
+  const uint32_t most = *n < kCandidates ? kForbidden : candidates[kCandidates - 1].cost;
+  const uint32_t cost = cost_of(m, i, gate, m.tables.parts[c], overlaps, most);
+  if (cost < kForbidden && !is_another(m, i, c)) {
+    insert(candidates, n, {cost, c});
   }
+}
+
+/// Considers all components that are left and in the gate of a track, from their grid. Returns how many
+/// candidates there are then.
+[[gnu::noinline]] constexpr uint32_t consider_sorted(const Matching& m, const Grid& grid, const Gate& gate,
+                                                     uint32_t i, uint32_t n) {
+  const TrackTables& tables = m.tables;
   const int32_t scale = larger(gate.size, kLeastSize);
   const Box at_place = {gate.place.x, gate.place.y, gate.place.x, gate.place.y};
   grid.for_each_in(
@@ -268,30 +274,29 @@ constexpr void for_each_in_gate(const Matching& m, const Grid& grid, const Gate&
         const int64_t radius = gate.radius(larger(scale, box.spot.extent));
         if (squared_distance(gate.place, box.spot.place) <= radius * radius &&
             tables.taker[box.index] == kNone) {
-          visit(box.index);
+          consider(m, i, gate, box.index, false, &n);
         }
       });
+  return n;
 }
 
 /// Makes the list of candidates of a track among the components that are left. `grid`: of all components.
 constexpr void find_candidates(const Matching& m, const Grid& grid, uint32_t i) {
   const TrackTables& tables = m.tables;
-  Candidate* candidates = tables.candidates + size_t{i} * kCandidates;
   const Gate gate = gate_of(m, i);
   uint32_t n = 0;
-  const auto consider = [&](uint32_t c, bool overlaps) {
-    const uint32_t most = n < kCandidates ? kForbidden : candidates[kCandidates - 1].cost;
-    const uint32_t cost = cost_of(m, i, gate, tables.parts[c], overlaps, most);
-    if (cost < kForbidden && !is_another(m, i, c)) {
-      insert(candidates, &n, {cost, c});
-    }
-  };
   m.for_each_overlap(i, [&](const Overlap& overlap) {
     if (tables.taker[overlap.current] == kNone) {
-      consider(overlap.current, true);
+      consider(m, i, gate, overlap.current, true, &n);
     }
   });
-  for_each_in_gate(m, grid, gate, [&](uint32_t c) { consider(c, false); });
+  if (grid.is_used()) {
+    n = consider_sorted(m, grid, gate, i, n);
+  } else {
+    for (uint32_t k = 0; k < tables.header->n_left_parts; ++k) {
+      consider(m, i, gate, tables.left_parts[k], false, &n);
+    }
+  }
   tables.n_candidates[i] = n;
   tables.unmatched_cost[i] = unmatched_cost_of(m, i);
 }

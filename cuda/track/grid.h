@@ -5,6 +5,8 @@
 /// There is a grid of cells for each level: a box lies in the cell of its spot, at the first level whose
 /// cells are not smaller than the box. So what can be near is in few cells of each level, for large boxes and
 /// for small ones. The cells of a row follow each other in memory.
+///
+/// What searches a grid is not inlined: it would take registers of a device from frames with few pairs.
 #pragma once
 
 #include "track/matching.h"

@@ -68,53 +68,55 @@ constexpr bool are_pieces(const Matching& m, uint32_t i, uint32_t other) {
          (are_cut(of_a, of_b, most) || are_cut(of_b, of_a, most));
 }
 
-/// Calls visit(other) for all tracks that are left; with a grid of the components only for those with a
-/// component near enough to be the other piece of a track that is not smaller.
-template <typename Visit>
-constexpr void for_each_near_piece(const Matching& m, const Grid& grid, uint32_t i, const Visit& visit) {
-  const TrackTables& tables = m.tables;
-  if (!grid.is_used()) {
-    for (uint32_t k = 0; k < tables.header->n_left_tracks; ++k) {
-      visit(tables.left_tracks[k]);
-    }
-    return;
+/// Notes that two tracks are the pieces of one object.
+template <typename Team>
+constexpr void note_pieces(const Team& team, const Matching& m, uint32_t i, uint32_t other) {
+  if (other != i && may_be_piece(m, other) && are_pieces(m, i, other)) {
+    team.min(&m.tables.choice[i], other);
+    team.min(&m.tables.choice[other], i);
   }
-  const TrackState& track = m.tracks[i];
+}
+
+/// Finds all other pieces of a track with a grid of the components, unless the other one is larger: then that
+/// one finds this one. A piece has its component for itself.
+template <typename Team>
+[[gnu::noinline]] constexpr void find_sorted_pieces(const Team& team, const Matching& m, const Grid& grid,
+                                                    uint32_t i) {
+  const TrackTables& tables = m.tables;
   const Box& box = tables.parts[tables.matched[i]].box;
-  const int64_t most = size_of(track.width, track.height) / kFragmentPart + kFragmentPixels;
+  const int64_t most = size_of(m.tracks[i].width, m.tracks[i].height) / kFragmentPart + kFragmentPixels;
   grid.for_each_in(
       tables, [&](int32_t extent) { return widened(box, most + extent); },
       [&](const SortedBox& sorted) {
-        if (tables.taker[sorted.index] != kNone) {
-          visit(tables.taker[sorted.index]);
+        if (const uint32_t other = tables.taker[sorted.index]; other != kNone) {
+          note_pieces(team, m, i, other);
         }
       });
 }
 
 /// Writes for each track that is left to TrackTables::choice, which nothing else reads any more, the other
-/// piece of the object of which it is one: the oldest; kNone. Both pieces have a held edge, and a component
-/// for themselves. The larger one finds the other one, wherever that is not so the other way round.
+/// piece of the object of which it is one: the oldest; kNone. Pieces have a held edge.
 template <typename Team>
 constexpr void find_other_pieces(const Team& team, const Matching& m, const Grid& grid) {
   const TrackTables& tables = m.tables;
-  const auto for_each_left = [&](const auto& visit) {
-    for (uint32_t k = team.rank(); k < tables.header->n_left_tracks; k += team.size()) {
-      visit(tables.left_tracks[k]);
-    }
-  };
-  for_each_left([&](uint32_t i) { tables.choice[i] = kNone; });
+  const uint32_t n_left = tables.header->n_left_tracks;
+  for (uint32_t k = team.rank(); k < n_left; k += team.size()) {
+    tables.choice[tables.left_tracks[k]] = kNone;
+  }
   team.sync();
-  for_each_left([&](uint32_t i) {
+  for (uint32_t k = team.rank(); k < n_left; k += team.size()) {
+    const uint32_t i = tables.left_tracks[k];
     if (!may_be_piece(m, i) || !has_held_edge(m, i)) {
-      return;
+      continue;
     }
-    for_each_near_piece(m, grid, i, [&](uint32_t other) {
-      if (other != i && may_be_piece(m, other) && are_pieces(m, i, other)) {
-        team.min(&tables.choice[i], other);
-        team.min(&tables.choice[other], i);
-      }
-    });
-  });
+    if (grid.is_used()) {
+      find_sorted_pieces(team, m, grid, i);
+      continue;
+    }
+    for (uint32_t other = 0; other < n_left; ++other) {
+      note_pieces(team, m, i, tables.left_tracks[other]);
+    }
+  }
 }
 
 /// What the last frame showed of a track.

@@ -56,37 +56,45 @@ constexpr uint32_t find_overlapping_host(const Matching& m, uint32_t i) {
   return choice.index;
 }
 
-/// The component of another track that covers the predicted box, for objects that move too fast to overlap.
-/// `grid`: of all components. What covers half of a box has its middle, and is no farther away than its
-/// extent.
-constexpr uint32_t find_covering_host(const Matching& m, const Grid& grid, uint32_t i) {
+/// Offers a component of another track that covers the predicted box.
+constexpr void offer_covering(const Matching& m, uint32_t i, uint32_t c, Choice* choice) {
   const TrackTables& tables = m.tables;
   const Box& box = tables.predicted[i];
+  const int64_t common = common_area(box, tables.parts[c].box);
+  if (common * kCoveredPart < area_of(box) || tables.taker[c] == kNone) {
+    return;
+  }
+  const TrackState& other = m.tracks[tables.taker[c]];
+  const bool is_fellow = other.component == m.tracks[i].component;
+  if (is_fellow || has_room(tables.parts[c].area, uint64_t{other.area} + m.tracks[i].area)) {
+    choice->offer(common, c);
+  }
+}
+
+/// The same as find_covering_host(), from a grid of all components. What covers half of a box has its middle,
+/// and is no farther away than its extent.
+[[gnu::noinline]] constexpr uint32_t find_sorted_host(const Matching& m, const Grid& grid, uint32_t i) {
+  const Box& box = m.tables.predicted[i];
+  const int32_t x = box.left + box.width() / 2;
+  const int32_t y = box.top + box.height() / 2;
   Choice choice;
-  const auto consider = [&](uint32_t c) {
-    const int64_t common = common_area(box, tables.parts[c].box);
-    if (common * kCoveredPart < area_of(box) || tables.taker[c] == kNone) {
-      return;
-    }
-    const TrackState& other = m.tracks[tables.taker[c]];
-    const bool is_fellow = other.component == m.tracks[i].component;
-    if (is_fellow || has_room(tables.parts[c].area, uint64_t{other.area} + m.tracks[i].area)) {
-      choice.offer(common, c);
-    }
-  };
+  grid.for_each_in(
+      m.tables,
+      [&](int32_t extent) {
+        return widened({x, y, x + 1, y + 1}, extent);
+      },
+      [&](const SortedBox& sorted) { offer_covering(m, i, sorted.index, &choice); });
+  return choice.index;
+}
+
+/// The component of another track that covers the predicted box, for objects that move too fast to overlap.
+constexpr uint32_t find_covering_host(const Matching& m, const Grid& grid, uint32_t i) {
   if (grid.is_used()) {
-    const int32_t x = box.left + box.width() / 2;
-    const int32_t y = box.top + box.height() / 2;
-    grid.for_each_in(
-        tables,
-        [&](int32_t extent) {
-          return widened({x, y, x + 1, y + 1}, extent);
-        },
-        [&](const SortedBox& sorted) { consider(sorted.index); });
-  } else {
-    for (uint32_t c = 0; c < m.n_parts; ++c) {
-      consider(c);
-    }
+    return find_sorted_host(m, grid, i);
+  }
+  Choice choice;
+  for (uint32_t c = 0; c < m.n_parts; ++c) {
+    offer_covering(m, i, c, &choice);
   }
   return choice.index;
 }
@@ -277,6 +285,35 @@ constexpr Spot spot_of_track(const Matching& m, uint32_t i) {
   return {{reach.left + reach.width() / 2, reach.top + reach.height() / 2}, extent_of(reach)};
 }
 
+/// Sorts all tracks, if the components that are left are too many to look at all of them.
+template <typename Team>
+[[gnu::noinline]] constexpr Grid sorted_tracks(const Team& team, const Matching& m) {
+  const Grid grid = grid_of(m, m.n_tracks, uint64_t{m.tables.header->n_left_parts} * m.n_tracks);
+  if (grid.is_used()) {
+    sort_into(
+        team, grid, m.n_tracks, [&](uint32_t i) { return spot_of_track(m, i); }, m.tables);
+  }
+  return grid;
+}
+
+/// Offers a track that the component does not overlap, if it may be a fragment of it.
+constexpr void offer_near_owner(const Matching& m, uint32_t i, const Part& part, Choice* choice) {
+  const bool is_known = m.is_established(i) || m.tracks[i].n_fragments > 0;  // how large it is
+  if (m.is_shown(i) && ((is_known && may_be_fragment(m, i, part)) || comes_in_with(m, i, part.box))) {
+    offer_owner(m, i, part, choice);
+  }
+}
+
+/// The nearest such track, from a grid of all tracks.
+[[gnu::noinline]] constexpr uint32_t find_sorted_owner(const Matching& m, const Grid& grid, uint32_t c) {
+  const Part& part = m.tables.parts[c];
+  Choice choice;
+  grid.for_each_in(
+      m.tables, [&](int32_t extent) { return widened(part.box, extent / 2 + 1); },
+      [&](const SortedBox& sorted) { offer_near_owner(m, sorted.index, part, &choice); });
+  return choice.index;
+}
+
 /// The track of which a component that is left is a fragment; kNone. `grid`: of all tracks.
 constexpr uint32_t find_owner(const Matching& m, const Grid& grid, uint32_t c) {
   const TrackTables& tables = m.tables;
@@ -292,20 +329,11 @@ constexpr uint32_t find_owner(const Matching& m, const Grid& grid, uint32_t c) {
   if (choice.index != kNone) {
     return choice.index;
   }
-  const auto consider = [&](uint32_t i) {
-    const bool is_known = m.is_established(i) || m.tracks[i].n_fragments > 0;  // how large it is
-    if (m.is_shown(i) && ((is_known && may_be_fragment(m, i, part)) || comes_in_with(m, i, part.box))) {
-      offer_owner(m, i, part, &choice);
-    }
-  };
   if (grid.is_used()) {
-    grid.for_each_in(
-        tables, [&](int32_t extent) { return widened(part.box, extent / 2 + 1); },
-        [&](const SortedBox& sorted) { consider(sorted.index); });
-  } else {
-    for (uint32_t i = 0; i < m.n_tracks; ++i) {
-      consider(i);
-    }
+    return find_sorted_owner(m, grid, c);
+  }
+  for (uint32_t i = 0; i < m.n_tracks; ++i) {
+    offer_near_owner(m, i, part, &choice);
   }
   return choice.index;
 }
@@ -325,11 +353,7 @@ template <typename Team>
 constexpr void share_out_fragments(const Team& team, const Matching& m, const PartLists& current) {
   const TrackTables& tables = m.tables;
   const uint32_t n_left = tables.header->n_left_parts;
-  const Grid grid = grid_of(m, m.n_tracks, uint64_t{n_left} * m.n_tracks);
-  if (grid.is_used()) {
-    sort_into(
-        team, grid, m.n_tracks, [&](uint32_t i) { return spot_of_track(m, i); }, tables);
-  }
+  const Grid grid = sorted_tracks(team, m);
   for (uint32_t k = team.rank(); k < n_left; k += team.size()) {
     const uint32_t c = tables.left_parts[k];
     if (tables.taker[c] != kNone) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The memory of the track stage: the tracks, and what associate() notes while it works.
 ///
-/// All arrays lie in one block of memory, on the host or on a device, which begins as zeros. That is a stream
-/// without tracks.
+/// All arrays lie in one block of memory, on the host or on a device. A header of zeros is a stream without
+/// tracks; then nothing else is read before it is written.
 #pragma once
 
 #include <cstddef>

@@ -21,7 +21,7 @@ void OverlapCounter::clear(uint32_t n_current) {
   std::for_each(hashed_.get(), hashed_.get() + n_hashed_, [](uint32_t* slot) { *slot = 0; });
   n_hashed_ = 0;
   n_overlaps_ = 0;
-  std::fill_n(pairs_of_.get(), n_current, Pairs{});
+  std::fill_n(pairs_of_.get(), n_current, kNoPairs);
 }
 
 /// The slot of a pair, or the free one where it belongs.

@@ -24,13 +24,15 @@ class OverlapCounter {
   uint32_t n_overlaps() const { return n_overlaps_; }
 
  private:
-  /// The overlaps of a component of the current frame.
+  /// The overlaps of a component of the current frame. Without initial values: long tables are not filled in
+  /// advance, as KeptRuns.
   struct Pairs {
-    uint32_t last = track::kNone;           ///< the one that was counted last
-    uint32_t last_previous = track::kNone;  ///< its component of the frame before
-    uint32_t first = track::kNone;          ///< the head of a list of at most kListed overlaps
-    uint32_t n_listed = 0;
+    uint32_t last;           ///< the one that was counted last
+    uint32_t last_previous;  ///< its component of the frame before
+    uint32_t first;          ///< the head of a list of at most kListed overlaps
+    uint32_t n_listed;
   };
+  static constexpr Pairs kNoPairs{track::kNone, track::kNone, track::kNone, 0};
 
   /// Most components overlap a few of the other frame, which are found in a list. Further ones are found in a
   /// hash table.

@@ -50,7 +50,7 @@ class StreamTracks {
 
   uint32_t width_;
   uint32_t height_;
-  std::unique_ptr<std::byte[]> memory_;
+  std::unique_ptr<std::byte[]> memory_;  ///< not filled in advance, as KeptRuns
   track::TrackTables tables_;
   FrameClock clock_;
   OverlapCounter overlaps_;

@@ -81,11 +81,12 @@ class ThreadTeam {
 class Tracker {
  public:
   Tracker(const track::TrackSizes& sizes, uint32_t n_threads, uint64_t most_pairs)
-      : memory_(track::TrackTables::bytes(sizes)),
+      : memory_(track::TrackTables::bytes(sizes), std::byte{0xa5}),  // what is not written is not read
         tables_(sizes, memory_.data()),
         tracks_(sizes.max_tracks),
         team_(n_threads) {
     tables_.most_pairs = most_pairs;
+    *tables_.header = {};
   }
 
   TrackedFrame run(const track::TrackStep& step, std::vector<CclComponent> records,
