@@ -236,9 +236,9 @@ constexpr uint32_t unmatched_cost_of(const Matching& m, uint32_t i) {
 
 /// Sorts all components, if the tracks that are left are too many to look at all of them.
 template <typename Team>
-[[gnu::noinline]] constexpr Grid sorted_parts(const Team& team, const Matching& m) {
+constexpr Grid sorted_parts(const Team& team, const Matching& m) {
   const Part* parts = m.tables.parts;
-  const Grid grid = grid_of(m, m.n_parts, uint64_t{m.tables.header->n_left_tracks} * m.n_parts);
+  const Grid grid = grid_of<Team>(m, m.n_parts, uint64_t{m.tables.header->n_left_tracks} * m.n_parts);
   if (grid.is_used()) {
     sort_into(
         team, grid, m.n_parts,
@@ -263,8 +263,8 @@ constexpr void consider(const Matching& m, uint32_t i, const Gate& gate, uint32_
 
 /// Considers all components that are left and in the gate of a track, from their grid. Returns how many
 /// candidates there are then.
-[[gnu::noinline]] constexpr uint32_t consider_sorted(const Matching& m, const Grid& grid, const Gate& gate,
-                                                     uint32_t i, uint32_t n) {
+constexpr uint32_t consider_sorted(const Matching& m, const Grid& grid, const Gate& gate, uint32_t i,
+                                   uint32_t n) {
   const TrackTables& tables = m.tables;
   const int32_t scale = larger(gate.size, kLeastSize);
   const Box at_place = {gate.place.x, gate.place.y, gate.place.x, gate.place.y};

@@ -5,8 +5,6 @@
 /// There is a grid of cells for each level: a box lies in the cell of its spot, at the first level whose
 /// cells are not smaller than the box. So what can be near is in few cells of each level, for large boxes and
 /// for small ones. The cells of a row follow each other in memory.
-///
-/// What searches a grid is not inlined: it would take registers of a device from frames with few pairs.
 #pragma once
 
 #include "track/matching.h"
@@ -102,8 +100,9 @@ struct Grid {
 };
 
 /// The grid for so many boxes, if that many pairs are too many to look at each of them.
+template <typename Team>
 constexpr Grid grid_of(const Matching& m, uint32_t n_boxes, uint64_t n_pairs) {
-  if (n_pairs <= m.tables.most_pairs) {
+  if (!Team::kSorts || n_pairs <= m.tables.most_pairs) {
     return {};
   }
   Grid grid{m.frame.width, m.frame.height, Grid::kLeastShift};

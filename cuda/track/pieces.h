@@ -80,8 +80,7 @@ constexpr void note_pieces(const Team& team, const Matching& m, uint32_t i, uint
 /// Finds all other pieces of a track with a grid of the components, unless the other one is larger: then that
 /// one finds this one. A piece has its component for itself.
 template <typename Team>
-[[gnu::noinline]] constexpr void find_sorted_pieces(const Team& team, const Matching& m, const Grid& grid,
-                                                    uint32_t i) {
+constexpr void find_sorted_pieces(const Team& team, const Matching& m, const Grid& grid, uint32_t i) {
   const TrackTables& tables = m.tables;
   const Box& box = tables.parts[tables.matched[i]].box;
   const int64_t most = size_of(m.tracks[i].width, m.tracks[i].height) / kFragmentPart + kFragmentPixels;

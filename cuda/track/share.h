@@ -73,7 +73,7 @@ constexpr void offer_covering(const Matching& m, uint32_t i, uint32_t c, Choice*
 
 /// The same as find_covering_host(), from a grid of all components. What covers half of a box has its middle,
 /// and is no farther away than its extent.
-[[gnu::noinline]] constexpr uint32_t find_sorted_host(const Matching& m, const Grid& grid, uint32_t i) {
+constexpr uint32_t find_sorted_host(const Matching& m, const Grid& grid, uint32_t i) {
   const Box& box = m.tables.predicted[i];
   const int32_t x = box.left + box.width() / 2;
   const int32_t y = box.top + box.height() / 2;
@@ -287,8 +287,8 @@ constexpr Spot spot_of_track(const Matching& m, uint32_t i) {
 
 /// Sorts all tracks, if the components that are left are too many to look at all of them.
 template <typename Team>
-[[gnu::noinline]] constexpr Grid sorted_tracks(const Team& team, const Matching& m) {
-  const Grid grid = grid_of(m, m.n_tracks, uint64_t{m.tables.header->n_left_parts} * m.n_tracks);
+constexpr Grid sorted_tracks(const Team& team, const Matching& m) {
+  const Grid grid = grid_of<Team>(m, m.n_tracks, uint64_t{m.tables.header->n_left_parts} * m.n_tracks);
   if (grid.is_used()) {
     sort_into(
         team, grid, m.n_tracks, [&](uint32_t i) { return spot_of_track(m, i); }, m.tables);
@@ -305,7 +305,7 @@ constexpr void offer_near_owner(const Matching& m, uint32_t i, const Part& part,
 }
 
 /// The nearest such track, from a grid of all tracks.
-[[gnu::noinline]] constexpr uint32_t find_sorted_owner(const Matching& m, const Grid& grid, uint32_t c) {
+constexpr uint32_t find_sorted_owner(const Matching& m, const Grid& grid, uint32_t c) {
   const Part& part = m.tables.parts[c];
   Choice choice;
   grid.for_each_in(

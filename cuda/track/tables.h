@@ -128,9 +128,8 @@ struct TrackSizes {
 /// Pointers into the memory.
 struct TrackTables {
   TrackSizes sizes;
-  /// Steps that look at all pairs of tracks and components do so up to this number of pairs. Beyond, boxes
-  /// are sorted by place first (grid.h), which takes a device longer than 256 pairs for each thread of a
-  /// block.
+  /// Steps that look at all pairs of tracks and components do so up to this number of pairs. With more
+  /// pairs, a team that sorts boxes by place first (grid.h) is faster.
   uint64_t most_pairs = 1u << 18;
   TrackHeader* header = nullptr;
   TrackState* tracks[2] = {};  ///< by ascending id; max_tracks each

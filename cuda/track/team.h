@@ -4,6 +4,8 @@
 /// blocks, or a grid.
 ///
 /// A team has these functions, all const and constexpr:
+/// - kSorts, a constant: whether it sorts boxes where they have many pairs (grid.h). A team whose frames have
+///   few objects, and whose code is better short, does not.
 /// - rank(), size(): which thread this is, and how many there are. A step gives thread r the items r, r +
 ///   size(), r + 2·size(), …
 /// - sync(): all threads wait for each other; then each sees what the others wrote. All or none call it.
@@ -25,6 +27,8 @@ namespace ccl::track {
 
 /// A team of one thread.
 struct HostTeam {
+  static constexpr bool kSorts = true;
+
   constexpr uint32_t rank() const { return 0; }
   constexpr uint32_t size() const { return 1; }
   constexpr void sync() const {}

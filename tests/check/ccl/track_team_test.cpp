@@ -31,6 +31,8 @@ struct TeamMemory {
 
 class ThreadTeam {
  public:
+  static constexpr bool kSorts = true;
+
   ThreadTeam(TeamMemory* memory, uint32_t rank) : memory_(memory), rank_(rank) {}
 
   uint32_t rank() const { return rank_; }

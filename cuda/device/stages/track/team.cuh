@@ -43,6 +43,8 @@ struct TeamMemory {
 
 /// All threads of a grid that is one cluster of blocks of kTeamThreads threads.
 struct ClusterThreads : AtomicWords {
+  static constexpr bool kSorts = true;
+
   TeamMemory* memory;
 
   __device__ explicit ClusterThreads(TeamMemory* shared) : memory(shared) {}
@@ -77,8 +79,11 @@ struct ClusterThreads : AtomicWords {
   }
 };
 
-/// All threads of a block.
+/// All threads of a block. It decides about as many objects as fit in its shared memory, and looks at all
+/// pairs of them: code that sorts would take registers from it.
 struct BlockThreads : AtomicWords {
+  static constexpr bool kSorts = false;
+
   TeamMemory* memory;
 
   __device__ explicit BlockThreads(TeamMemory* shared) : memory(shared) {}
