@@ -274,6 +274,23 @@ TEST(TrackDeviceTest, Noise) {
   run_images(config, {}, images, 24, &pair);
 }
 
+/// So many pairs of tracks and components that both backends sort them by place, with tables of tracks that
+/// are full.
+TEST(TrackDeviceTest, PixelNoise) {
+  std::vector<Image> images;
+  for (uint32_t i = 0; i < 6; ++i) {
+    images.push_back(noise(480, 270, 1, 30, i));
+  }
+  for (const uint32_t max_tracks : {300u, 2048u, kMaxTracks}) {
+    Config config = config_of(480, 270, Output::kNone, max_tracks);
+    config.max_components = 480 * 270;
+    EnginePair pair(config);
+    run_images(config, {}, images, 18, &pair);
+    ASSERT_FALSE(testing::Test::HasFatalFailure()) << max_tracks << " tracks";
+    EXPECT_GT(pair.most_records() * uint64_t{max_tracks}, track::TrackTables().most_pairs);
+  }
+}
+
 /// Frames whose tables fit in the shared memory of a block, and frames whose tables do not: 52 bytes for each
 /// of more than 6,000 components. One kind follows the other.
 TEST(TrackDeviceTest, TablesInBothMemories) {
