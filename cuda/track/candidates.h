@@ -238,7 +238,7 @@ constexpr uint32_t unmatched_cost_of(const Matching& m, uint32_t i) {
 template <typename Team>
 constexpr Grid sorted_parts(const Team& team, const Matching& m) {
   const Part* parts = m.tables.parts;
-  const Grid grid = grid_of<Team>(m, m.n_parts, uint64_t{m.tables.header->n_left_tracks} * m.n_parts);
+  const Grid grid = grid_of<Team>(m, uint64_t{m.tables.header->n_left_tracks} * m.n_parts);
   if (grid.is_used()) {
     sort_into(
         team, grid, m.n_parts,

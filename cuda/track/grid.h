@@ -99,14 +99,16 @@ struct Grid {
   }
 };
 
-/// The grid for so many boxes, if that many pairs are too many to look at each of them.
+/// The grid of a frame, if so many pairs are too many to look at each of them. It has no more cells than
+/// there are boxes or searches.
 template <typename Team>
-constexpr Grid grid_of(const Matching& m, uint32_t n_boxes, uint64_t n_pairs) {
+constexpr Grid grid_of(const Matching& m, uint64_t n_pairs) {
   if (!Team::kSorts || n_pairs <= m.tables.most_pairs) {
     return {};
   }
   Grid grid{m.frame.width, m.frame.height, Grid::kLeastShift};
-  while (!grid.is_last(grid.shift) && grid.n_cells() > n_boxes) {
+  const uint32_t most = m.n_tracks > m.n_parts ? m.n_tracks : m.n_parts;
+  while (!grid.is_last(grid.shift) && grid.n_cells() > most) {
     ++grid.shift;
   }
   return grid;

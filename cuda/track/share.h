@@ -288,7 +288,7 @@ constexpr Spot spot_of_track(const Matching& m, uint32_t i) {
 /// Sorts all tracks, if the components that are left are too many to look at all of them.
 template <typename Team>
 constexpr Grid sorted_tracks(const Team& team, const Matching& m) {
-  const Grid grid = grid_of<Team>(m, m.n_tracks, uint64_t{m.tables.header->n_left_parts} * m.n_tracks);
+  const Grid grid = grid_of<Team>(m, uint64_t{m.tables.header->n_left_parts} * m.n_tracks);
   if (grid.is_used()) {
     sort_into(
         team, grid, m.n_tracks, [&](uint32_t i) { return spot_of_track(m, i); }, m.tables);
