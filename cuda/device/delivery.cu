@@ -54,7 +54,8 @@ void Delivery::place(FrameBuffers* frame) const {
 
 Status Delivery::enqueue(bool defers_overflow, const Stream& stream) const {
   deliver<<<kBlocks, kBlockThreads, 0, stream.get()>>>(counts_.data(), records_.data(), max_components_,
-                                                  defers_overflow, host_counts_.data(), host_records_.data());
+                                                       defers_overflow, host_counts_.data(),
+                                                       host_records_.data());
   return check_launch("deliver");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The kernels that are compiled as one unit: alone, each would take longer for the toolkit's headers than for its code.
+/// The kernels that are compiled as one unit: alone, each would take longer for the toolkit's headers than
+/// for its code.
 #include "device/delivery.cu"
 #include "device/engine.cu"
 #include "device/runs/dispatch.cu"

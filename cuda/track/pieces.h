@@ -98,12 +98,12 @@ constexpr void find_sorted_pieces(const Team& team, const Matching& m, const Gri
 template <typename Team>
 constexpr void find_other_pieces(const Team& team, const Matching& m, const Grid& grid) {
   const TrackTables& tables = m.tables;
-  const uint32_t n_left = tables.header->n_left_tracks;
-  for (uint32_t k = team.rank(); k < n_left; k += team.size()) {
+  const uint32_t n_left_tracks = tables.header->n_left_tracks;
+  for (uint32_t k = team.rank(); k < n_left_tracks; k += team.size()) {
     tables.choice[tables.left_tracks[k]] = kNone;
   }
   team.sync();
-  for (uint32_t k = team.rank(); k < n_left; k += team.size()) {
+  for (uint32_t k = team.rank(); k < n_left_tracks; k += team.size()) {
     const uint32_t i = tables.left_tracks[k];
     if (!may_be_piece(m, i) || !has_held_edge(m, i)) {
       continue;
@@ -112,7 +112,7 @@ constexpr void find_other_pieces(const Team& team, const Matching& m, const Grid
       find_sorted_pieces(team, m, grid, i);
       continue;
     }
-    for (uint32_t other = 0; other < n_left; ++other) {
+    for (uint32_t other = 0; other < n_left_tracks; ++other) {
       note_pieces(team, m, i, tables.left_tracks[other]);
     }
   }

@@ -352,9 +352,9 @@ constexpr uint32_t find_parent(const Matching& m, uint32_t c) {
 template <typename Team>
 constexpr void share_out_fragments(const Team& team, const Matching& m, const PartLists& current) {
   const TrackTables& tables = m.tables;
-  const uint32_t n_left = tables.header->n_left_parts;
+  const uint32_t n_left_parts = tables.header->n_left_parts;
   const Grid grid = sorted_tracks(team, m);
-  for (uint32_t k = team.rank(); k < n_left; k += team.size()) {
+  for (uint32_t k = team.rank(); k < n_left_parts; k += team.size()) {
     const uint32_t c = tables.left_parts[k];
     if (tables.taker[c] != kNone) {
       continue;

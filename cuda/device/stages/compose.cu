@@ -66,8 +66,8 @@ __global__ void __launch_bounds__(kBlockThreads) compose_pixels(Job job, uint32_
 template <Output kOutput>
 Status launch_compose(const Job& job, uint32_t* pixels, cudaStream_t stream) {
   const segment::Plane& luma = job.source.luma;
-  return launch("compose_pixels", compose_pixels<kOutput>, blocks_for(luma.width * luma.height, kBlockThreads),
-                kBlockThreads, stream, job, pixels);
+  return launch("compose_pixels", compose_pixels<kOutput>,
+                blocks_for(luma.width * luma.height, kBlockThreads), kBlockThreads, stream, job, pixels);
 }
 
 /// A thread for each word of four pixels.

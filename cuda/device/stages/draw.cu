@@ -352,9 +352,9 @@ Status TrackDrawing::draw(const Settings& settings, uint32_t table, const FrameC
 
 Status draw_outlines(const Config& config, const DeviceOutlines& outlines, const FrameCounts* skipped,
                      uint32_t* pixels, cudaStream_t stream) {
-  return launch("blend_outlines", blend_outlines, dim3(blocks_for(outlines.count(), kBlockThreads)), kBlockThreads,
-                stream, outlines.pixels(), outlines.count(), config.layout, skipped, config.max_components,
-                pixels);
+  return launch("blend_outlines", blend_outlines, dim3(blocks_for(outlines.count(), kBlockThreads)),
+                kBlockThreads, stream, outlines.pixels(), outlines.count(), config.layout, skipped,
+                config.max_components, pixels);
 }
 
 }  // namespace ccl::device

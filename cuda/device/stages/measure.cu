@@ -12,7 +12,6 @@ namespace ccl::device {
 
 namespace {
 
-
 /// Sums over pixels of one tile, in coordinates of the tile.
 struct TileSums {
   uint32_t area;
@@ -272,8 +271,8 @@ Status Measurement::measure_areas(const uint32_t* labels, uint32_t width, uint32
 Status Measurement::measure_records(const Settings& settings, const MeasureInput& input,
                                     CclComponent* records, cudaStream_t stream) {
   const SegmentSource& frame = input.frame;
-  clear_sums<<<blocks_for(max_components_, kBlockThreads), kBlockThreads, 0, stream>>>(input.counts, max_components_,
-                                                                             sums_.data());
+  clear_sums<<<blocks_for(max_components_, kBlockThreads), kBlockThreads, 0, stream>>>(
+      input.counts, max_components_, sums_.data());
   CCL_RETURN_IF_ERROR(check_launch("clear_sums"));
   add_sums<<<tiles_of(frame.width, frame.height), kMeasureThreads, 0, stream>>>(
       settings.connectivity, record_features(settings), input, sums_.data(), values_.data());
@@ -319,8 +318,9 @@ Status Measurement::measure_all(const Settings& settings, const MeasureInput& in
 Status Measurement::make_records_of_all(const Settings& settings, const MeasureInput& input,
                                         CclComponent* records, cudaStream_t stream) {
   const AllSums& all = all_[kind_of(settings)];
-  make_records<<<blocks_for(input.frame.width * input.frame.height, kBlockThreads), kBlockThreads, 0, stream>>>(
-      record_features(settings), input, all.sums.data(), all.values.data(), /*are_of_all=*/true, records);
+  make_records<<<blocks_for(input.frame.width * input.frame.height, kBlockThreads), kBlockThreads, 0,
+                 stream>>>(record_features(settings), input, all.sums.data(), all.values.data(),
+                           /*are_of_all=*/true, records);
   return check_launch("make_records");
 }
 

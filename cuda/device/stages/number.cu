@@ -13,7 +13,6 @@ namespace ccl::device {
 
 namespace {
 
-
 /// 1 for a component's first pixel, else 0.
 struct IsRoot {
   const uint32_t* root_map;
@@ -56,8 +55,8 @@ Status Numbering::run(const uint32_t* root_map, uint32_t* labels, uint32_t* n_la
   size_t bytes = scan_bytes_;
   CCL_RETURN_IF_ERROR(check(
       scan_roots(scan_memory_.data(), bytes, root_map, ranks_.data(), n_pixels_, stream), "cub::DeviceScan"));
-  write_labels<<<blocks_for(n_pixels_, kBlockThreads), kBlockThreads, 0, stream>>>(root_map, ranks_.data(), n_pixels_,
-                                                                         labels, n_labels);
+  write_labels<<<blocks_for(n_pixels_, kBlockThreads), kBlockThreads, 0, stream>>>(
+      root_map, ranks_.data(), n_pixels_, labels, n_labels);
   return check_launch("write_labels");
 }
 

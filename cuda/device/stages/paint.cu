@@ -4,8 +4,8 @@
 /// packing does not change the bytes.
 #include "ccl/colors.h"
 #include "device/check.h"
-#include "device/stages/paint.h"
 #include "device/launch.cuh"
+#include "device/stages/paint.h"
 #include "device/stages/pixel_of.h"
 #include "device/warp.cuh"
 
@@ -106,8 +106,8 @@ Status outline_boxes(const Config& config, const FrameBuffers& frame, bool skips
     return {};
   }
   outline<<<kBoxBlocks, kBlockThreads, 0, stream>>>(frame.records, frame.counts, config.max_components,
-                                               skips_overflow, config.width,
-                                               reinterpret_cast<uint32_t*>(frame.output));
+                                                    skips_overflow, config.width,
+                                                    reinterpret_cast<uint32_t*>(frame.output));
   return check_launch("outline");
 }
 
@@ -126,12 +126,12 @@ template <Output kOutput>
 Status Painting::paint(const Settings& settings, const PaintInput& input, void* output, cudaStream_t stream) {
   const uint32_t n_pixels = config_.width * config_.height;
   const uint32_t blocks = blocks_for(n_pixels, kBlockThreads);
-  fill_table<kOutput><<<blocks, kBlockThreads, 0, stream>>>(settings, config_.layout, n_pixels, palettes_.data(),
-                                                       input.marks, input.counts, values_.data());
+  fill_table<kOutput><<<blocks, kBlockThreads, 0, stream>>>(
+      settings, config_.layout, n_pixels, palettes_.data(), input.marks, input.counts, values_.data());
   CCL_RETURN_IF_ERROR(check_launch("fill_table"));
-  paint_pixels<kOutput>
-      <<<blocks, kBlockThreads, 0, stream>>>(settings, config_.layout, input.frame, input.labels, values_.data(),
-                                        static_cast<typename PixelOf<kOutput>::Type*>(output));
+  paint_pixels<kOutput><<<blocks, kBlockThreads, 0, stream>>>(
+      settings, config_.layout, input.frame, input.labels, values_.data(),
+      static_cast<typename PixelOf<kOutput>::Type*>(output));
   return check_launch("paint_pixels");
 }
 

@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(kBlockThreads) write_values(PlaneJob job) {
 }  // namespace
 
 Status write_plane(const PlaneJob& job, cudaStream_t stream) {
-  return launch("write_values", write_values, dim3(blocks_for(job.width, kBlockThreads), job.height), kBlockThreads,
-                stream, job);
+  return launch("write_values", write_values, dim3(blocks_for(job.width, kBlockThreads), job.height),
+                kBlockThreads, stream, job);
 }
 
 }  // namespace ccl::device

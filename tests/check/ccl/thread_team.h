@@ -47,6 +47,8 @@ struct TeamMemory {
 
 class ThreadTeam {
  public:
+  static constexpr bool kSorts = true;
+
   ThreadTeam(uint32_t rank, TeamMemory* memory) : rank_(rank), memory_(memory) {}
 
   uint32_t rank() const { return rank_; }

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <barrier>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -14,70 +12,13 @@
 #include <thread>
 #include <vector>
 
+#include "thread_team.h"
 #include "track/associate.h"
 #include "track_scene.h"
 
 namespace ccl::test {
 
 namespace {
-
-/// What the threads of a team share.
-struct TeamMemory {
-  explicit TeamMemory(uint32_t n_threads) : barrier(n_threads), sums(n_threads) {}
-
-  std::barrier<> barrier;
-  std::vector<uint32_t> sums;
-};
-
-class ThreadTeam {
- public:
-  static constexpr bool kSorts = true;
-
-  ThreadTeam(TeamMemory* memory, uint32_t rank) : memory_(memory), rank_(rank) {}
-
-  uint32_t rank() const { return rank_; }
-  uint32_t size() const { return static_cast<uint32_t>(memory_->sums.size()); }
-  void sync() const { memory_->barrier.arrive_and_wait(); }
-  uint32_t load(const uint32_t* word) const {
-    return std::atomic_ref(*const_cast<uint32_t*>(word)).load(std::memory_order_relaxed);
-  }
-  uint32_t add(uint32_t* word, uint32_t value) const { return std::atomic_ref(*word).fetch_add(value); }
-  uint32_t exchange(uint32_t* word, uint32_t value) const { return std::atomic_ref(*word).exchange(value); }
-  uint32_t min(uint32_t* word, uint32_t value) const {
-    return replace(word, [value](uint32_t old) { return std::min(old, value); });
-  }
-  uint32_t max(uint32_t* word, uint32_t value) const {
-    return replace(word, [value](uint32_t old) { return std::max(old, value); });
-  }
-  uint64_t max(uint64_t* word, uint64_t value) const {
-    return replace(word, [value](uint64_t old) { return std::max(old, value); });
-  }
-  uint32_t scan(uint32_t n, uint32_t* total) const {
-    memory_->sums[rank_] = n;
-    sync();
-    uint32_t before = 0;
-    *total = 0;
-    for (uint32_t i = 0; i < size(); ++i) {
-      before += i < rank_ ? memory_->sums[i] : 0;
-      *total += memory_->sums[i];
-    }
-    sync();
-    return before;
-  }
-
- private:
-  template <typename Word, typename Function>
-  static Word replace(Word* word, Function function) {
-    std::atomic_ref<Word> shared(*word);
-    Word old = shared.load();
-    while (!shared.compare_exchange_weak(old, function(old))) {
-    }
-    return old;
-  }
-
-  TeamMemory* memory_;
-  uint32_t rank_;
-};
 
 /// A stream's tracks, moved by a team.
 class Tracker {
@@ -106,7 +47,7 @@ class Tracker {
     } else {
       std::vector<std::jthread> threads;
       for (uint32_t rank = 0; rank < team_.sums.size(); ++rank) {
-        threads.emplace_back([&, rank] { track::associate(ThreadTeam(&team_, rank), step, frame, tables_); });
+        threads.emplace_back([&, rank] { track::associate(ThreadTeam(rank, &team_), step, frame, tables_); });
       }
     }
     return {records, {tracks_.begin(), tracks_.begin() + tables_.header->n_tracks}, {}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The kernels of the stage that finds the foreground, without those of background models, as one unit; see device/kernels.cu.
+/// The kernels of the stage that finds the foreground, without those of background models, as one unit; see
+/// device/kernels.cu.
 #include "device/stages/segment/components.cu"
 #include "device/stages/segment/local.cu"
 #include "device/stages/segment/luma.cu"
