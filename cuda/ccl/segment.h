@@ -58,7 +58,7 @@ struct Motion {
   bool shadows = defaults::motion_shadows;             ///< cast shadows are background, where they are known
   uint32_t learning_ms = defaults::motion_learning_time;  ///< time after which what stays is background
   uint32_t warm_up_ms = defaults::motion_warm_up;         ///< after a reset: nothing is foreground
-  /// The part of the frame that may change at once, in 1/1024; more is a change of light.
+  /// The part of the background that may change at once, in 1/1024; more is a change of light.
   uint16_t max_change = fixed_point(defaults::motion_max_change, kOne);
 
   bool operator==(const Motion&) const = default;

@@ -69,10 +69,10 @@ typedef struct CudacclSettings {
   uint32_t background_model;   /**< motion: CUDACCL_MODEL_* */
   uint32_t motion_sensitivity; /**< higher finds weaker contrasts, and more noise */
   uint32_t motion_shadows;     /**< cast shadows are background, where they can be distinguished */
-  uint32_t motion_learning_ms; /**< what stays for so long is background */
-  uint32_t motion_warm_up_ms;  /**< fast learning after a reset */
+  uint32_t motion_learning_ms; /**< what stays for so long is background, if not sooner */
+  uint32_t motion_warm_up_ms;  /**< after a reset; nothing is foreground in it */
   double local_deviation;      /**< k of Sauvola and Pietikäinen 2000; 0: the mean */
-  double motion_max_change;    /**< part of the frame that may change at once */
+  double motion_max_change;    /**< part of the background that may change at once */
   uint32_t open_radius;
   uint32_t close_radius;
   uint32_t morphology_shape; /**< CUDACCL_ELEMENT_* */
