@@ -26,6 +26,7 @@ using device::DeviceArray;
 
 constexpr size_t kPitchAlignment = 128;
 constexpr int64_t kFrameTime = 33'333'333;
+constexpr int64_t kEmptyFrameTime = 1'000'000'000;  ///< so that an image stands for less than the background
 constexpr uint32_t kMaxComponents = 1u << 20;
 constexpr Repetitions kRepetitions{60, 60000};
 constexpr int kFewFrames = 8;  ///< one of them searches for ghosts
@@ -93,8 +94,8 @@ class SegmentBench {
     const bool has_bits = makes_bits(rule.rule, rule.segmentation, false);
     const device::SourceFrame source{.luma = {frame.input, pitch_, config_.width, config_.height}};
     device::SegmentPlan plan;
-    const auto prepare = [&]() -> Status {
-      job.time += kFrameTime;
+    const auto prepare = [&](int64_t duration) -> Status {
+      job.time += duration;
       return has_bits ? segmenter.prepare(job, source, &bits, &plan) : Status();
     };
     const auto segment = [&]() -> Status {
@@ -102,7 +103,7 @@ class SegmentBench {
     };
     if (has_bits) {
       CCL_RETURN_IF_ERROR(bits.prepare(job, config_, stream_));
-      CCL_RETURN_IF_ERROR(prepare());
+      CCL_RETURN_IF_ERROR(prepare(kFrameTime));
       frame.bits = bits.foreground();
       frame.strong_bits = bits.strong();
       settings.rule = kBitRule;
@@ -116,7 +117,7 @@ class SegmentBench {
               "cudaMemcpy2DAsync of an image"));
     device::Graph graphs[2];  // of frames that search for ghosts, and of those that do not
     for (int i = 0; i < kFewFrames; ++i) {
-      CCL_RETURN_IF_ERROR(prepare());
+      CCL_RETURN_IF_ERROR(prepare(kFrameTime));
       if (device::Graph& graph = graphs[plan.searches_ghosts ? 1 : 0]; !graph.is_captured()) {
         CCL_RETURN_IF_ERROR(capture(settings, frame, segment, &graph));
       }
@@ -124,7 +125,7 @@ class SegmentBench {
     CCL_RETURN_IF_ERROR(timer_.run(
         kRepetitions,
         [&](StageEvents*) -> Status {
-          CCL_RETURN_IF_ERROR(prepare());
+          CCL_RETURN_IF_ERROR(prepare(kFrameTime));
           device::Graph& graph = graphs[plan.searches_ghosts ? 1 : 0];
           if (has_bits) {
             CCL_RETURN_IF_ERROR(segmenter.set_step(plan, bits, &graph));
@@ -139,14 +140,14 @@ class SegmentBench {
   }
 
  private:
-  /// So that the model knows the background, and the image is in front of it.
+  /// So that the model knows the background, and the image is in front of it for all frames that are timed.
   template <typename Prepare, typename Segment>
   Status show_empty_frames(Prepare prepare, Segment segment) {
     constexpr int kWarmUpFrames = 60;
     CCL_RETURN_IF_ERROR(
         check(cudaMemsetAsync(input_.data(), 0, pitch_ * config_.height, stream_.get()), "cudaMemsetAsync"));
     for (int i = 0; i < kWarmUpFrames; ++i) {
-      CCL_RETURN_IF_ERROR(prepare());
+      CCL_RETURN_IF_ERROR(prepare(kEmptyFrameTime));
       CCL_RETURN_IF_ERROR(segment());
     }
     return {};
