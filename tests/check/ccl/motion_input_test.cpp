@@ -148,6 +148,26 @@ TEST_F(MotionInputTest, ALightSwitchKeepsThoseWhoStand) {
   }
 }
 
+/// A camera that sees in infrared light at night has no colours then, and other levels of grey.
+TEST_F(MotionInputTest, ACameraThatSwitchesToNightKeepsThoseWhoStand) {
+  Picture people = view();
+  draw(left_, 30, &people);
+  draw(right_, 190, &people);
+  Picture night = in_light(people, 0.8);
+  std::fill(night.u.begin(), night.u.end(), uint8_t{128});
+  std::fill(night.v.begin(), night.v.end(), uint8_t{128});
+  show(view(), 6 * kSecond);
+  show(people, 2 * kSecond);
+  for (const Picture& picture : {night, people}) {
+    next(picture);
+    EXPECT_TRUE(is_relearning());
+    show(picture, 240 * kMs);
+    EXPECT_EQ(count(), 0u);
+    show(picture, kSecond);
+    expect_only({left_, right_});
+  }
+}
+
 TEST_F(MotionInputTest, ARampOfLightIsFollowed) {
   for (const int seconds : {12, 6}) {
     SCOPED_TRACE(seconds);
@@ -330,6 +350,21 @@ TEST_F(MotionInputTest, TimesAreTheSameAtAnyRate) {
       next(picture);
     } while (count(left_) > 0 && time_ < begin + 30 * kSecond);
     EXPECT_NEAR(time_ - begin, 8 * kSecond, kSecond + step_);
+  }
+}
+
+/// A door that is opened, and closed again: each time it is an object for the learning time.
+TEST_F(MotionInputTest, WhatIsPutAsideIsAnObjectTwice) {
+  motion_.learning_ms = 4000;
+  Picture open = view();
+  draw(right_, 190, &open);
+  show(view(), 10 * kSecond);
+  for (const Picture& picture : {open, view()}) {
+    show(picture, 3 * kSecond);
+    EXPECT_GE(count(right_), right_.side * right_.side / 2u);
+    show(picture, 1500 * kMs);
+    expect_only({});
+    show(picture, 4 * kSecond);
   }
 }
 
