@@ -19,7 +19,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
 import numpy as np  # noqa: E402
 
-from plot import TEXT, VERMILION  # noqa: E402
+from plot import TEXT, VERMILION, style  # noqa: E402
 from save_figure import save  # noqa: E402
 
 RATE = 25
@@ -34,10 +34,10 @@ def person_from(begin, end):
 
 # What a square shows at a time.
 CASES = {
-    "a person stands for six seconds": person_from(8, 14),
-    "a person was there first: a ghost": person_from(0, 4),
-    "a person stays for good": person_from(6, SECONDS),
-    "a leaf covers the sky for most of the time": lambda second: LEAF if second > 2 and second % 2 < 1.2 else SKY,
+    "object: a person stands for six seconds": person_from(8, 14),
+    "ghost: a person was there first, and leaves": person_from(0, 4),
+    "credit: a person stays for longer than the wall was seen": person_from(6, SECONDS),
+    "credit: a leaf covers the sky for most of the time": lambda second: LEAF if second > 2 and second % 2 < 1.2 else SKY,
 }
 
 
@@ -68,6 +68,7 @@ def draw():
         file.flush()
         mask = element(file.name, frames, "mask", "video/x-raw,format=GRAY8")
         background = element(file.name, frames, "background", "video/x-raw,format=RGBA")
+    style()
     figure, all_axes = plt.subplots(len(CASES), 1, figsize=(9, 1.3 * len(CASES) + 0.6), sharex=True)
     for i, (axes, name) in enumerate(zip(all_axes, CASES)):
         shown = frames[:, SIDE // 2, i * SIDE + SIDE // 2]
@@ -84,6 +85,7 @@ def draw():
         for spine in axes.spines.values():
             spine.set_visible(False)
     all_axes[-1].set_xlim(0, SECONDS)
+    all_axes[-1].set_xticks(range(0, SECONDS + 1, 2))
     all_axes[-1].set_xlabel("seconds", color=TEXT)
     figure.tight_layout()
     return figure
