@@ -224,6 +224,21 @@ gst_cudaccl_json_append_track (GString * json, const GstCudaCclInfo * info, cons
   g_string_append_c (json, '}');
 }
 
+/** Appends the key `utc`, text of RFC 3339 such as "2026-11-25T08:30:00.040000000Z", if the time of day is known. */
+static inline void
+gst_cudaccl_json_append_utc (GString * json, const GstCudaCclInfo * info)
+{
+  GDateTime *second = info->utc_clock ? g_date_time_new_from_unix_utc ((gint64) (info->utc / GST_SECOND)) : NULL;
+  gchar *text;
+
+  if (!second)
+    return;
+  text = g_date_time_format (second, "%Y-%m-%dT%H:%M:%S");
+  g_string_append_printf (json, ",\"utc\":\"%s.%09uZ\"", text, (guint) (info->utc % GST_SECOND));
+  g_free (text);
+  g_date_time_unref (second);
+}
+
 /** Appends one event of @info as an object. */
 static inline void
 gst_cudaccl_json_append_event (GString * json, const GstCudaCclInfo * info, const CclEvent * event)
@@ -238,7 +253,9 @@ gst_cudaccl_json_append_event (GString * json, const GstCudaCclInfo * info, cons
   gst_cudaccl_json_append_string (json, is_at_line ? NULL : place);
   g_string_append (json, ",\"line\":");
   gst_cudaccl_json_append_string (json, is_at_line ? place : NULL);
-  g_string_append_printf (json, ",\"time\":%" G_GINT64_FORMAT ",\"position\":", (gint64) event->time);
+  g_string_append_printf (json, ",\"time\":%" G_GINT64_FORMAT, (gint64) event->time);
+  gst_cudaccl_json_append_utc (json, info);
+  g_string_append (json, ",\"position\":");
   gst_cudaccl_json_append_floats (json, position, G_N_ELEMENTS (position));
   g_string_append_c (json, '}');
 }
@@ -270,6 +287,11 @@ gst_cudaccl_json_append_frame (GString * json, const GstCudaCclInfo * info, GstC
   gst_cudaccl_json_append_string (json, info->source);
   g_string_append_printf (json, ",\"frame\":%" G_GUINT64_FORMAT ",\"pts\":", info->frame);
   gst_cudaccl_json_append_count (json, running_time, GST_CLOCK_TIME_NONE);
+  gst_cudaccl_json_append_utc (json, info);
+  if (info->utc_clock) {
+    g_string_append (json, ",\"utc_clock\":");
+    gst_cudaccl_json_append_string (json, info->utc_clock);
+  }
   g_string_append_printf (json, ",\"width\":%u,\"height\":%u,\"n_components\":%u,\"overflow\":%s,\"relearning\":%s",
       info->width, info->height, info->n_components, info->overflow ? "true" : "false",
       info->relearning ? "true" : "false");

@@ -48,14 +48,19 @@ G_BEGIN_DECLS
  * the number of records is its size divided by that of a record, rounded down.
  *
  * Only with `track=true`: `tracks` (GBytes: an array of CclTrack, ascending ids), `events` (GBytes: an array of
- * CclEvent), `zones`, `lines` (GstValueArray of strings: their names, by index). Only with `features=grey`: `grey` (GBytes: an array of CclGrey, one for each of `components`). Only with
- * `features=rectangle`, `hull` or `contour`: `polygons` (GBytes: an array of CclPolygon), `vertices` (GBytes: an array
- * of CclVertex), `polygons-truncated` (gboolean).
+ * CclEvent), `zones`, `lines` (GstValueArray of strings: their names, by index). Only with `features=grey`: `grey`
+ * (GBytes: an array of CclGrey, one for each of `components`). Only with `features=rectangle`, `hull` or `contour`:
+ * `polygons` (GBytes: an array of CclPolygon), `vertices` (GBytes: an array of CclVertex), `polygons-truncated`
+ * (gboolean). Only if the time of day is known: `utc` (guint64), `utc-clock` (string).
  */
 typedef struct _GstCudaCclInfo {
   const gchar *source;        /**< the element: its property `meta-name`, or its name. Borrowed from the buffer, as all
                                    pointers here; valid as long as its metadata */
   guint64 frame;              /**< number of the frame in the stream of that element, from 0 */
+  GstClockTime utc;           /**< when the frame was captured: nanoseconds since 1970 in UTC. GST_CLOCK_TIME_NONE: not
+                                   known, as for files */
+  const gchar *utc_clock;     /**< which clock says so: `camera`, its own, or `system`, that of the machine which received
+                                   the frame; NULL: not known */
   guint width, height;        /**< of the frame that the records' coordinates refer to */
   guint n_components;         /**< components that the filter keeps: the true count */
   gboolean overflow;          /**< n_components > n_records: only the largest have a record */
@@ -122,6 +127,17 @@ gst_cudaccl_get_names (const GstStructure * structure, const gchar * field, cons
   }
   *names = value;
   return TRUE;
+}
+
+/** Fills in the time of day, unless it is not known. FALSE if a part of it is missing or not as it must be. */
+static inline gboolean
+gst_cudaccl_get_time_of_day (const GstStructure * structure, GstCudaCclInfo * info)
+{
+  info->utc = GST_CLOCK_TIME_NONE;
+  if (!gst_structure_has_field (structure, "utc"))
+    return TRUE;
+  info->utc_clock = gst_structure_get_string (structure, "utc-clock");
+  return gst_structure_get_uint64 (structure, "utc", &info->utc) && info->utc_clock;
 }
 
 /** Fills in tracks and events, unless there are none. FALSE if a part of it is missing or not as it must be. */
@@ -231,7 +247,7 @@ gst_structure_get_cudaccl_info (const GstStructure * structure, GstCudaCclInfo *
       || !gst_structure_get_boolean (structure, "relearning", &found.relearning)
       || !gst_cudaccl_get_records (structure, "components", sizeof (CclComponent), &records,
           &found.n_records)
-      || !gst_cudaccl_get_tracking (structure, &found)
+      || !gst_cudaccl_get_time_of_day (structure, &found) || !gst_cudaccl_get_tracking (structure, &found)
       || !gst_cudaccl_get_grey (structure, &found) || !gst_cudaccl_get_polygons (structure, &found))
     return FALSE;
   found.records = (const CclComponent *) records;

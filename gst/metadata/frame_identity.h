@@ -4,6 +4,8 @@
 
 #include <gst/gst.h>
 
+#include "report/time_of_day.h"
+
 namespace cudaccl {
 
 /// What metadata and messages say about where they come from.
@@ -12,6 +14,7 @@ struct FrameIdentity {
   guint64 number;            ///< frames that this element labelled before, since READY→PAUSED
   const gchar* object_type;  ///< the property `object-type`; empty if it is not set, never null
   const gchar* backend;      ///< where it was labelled: `cpu` or `cuda`; never null
+  TimeOfDay time;            ///< when it was captured
 };
 
 }  // namespace cudaccl

@@ -11,9 +11,18 @@ namespace {
 
 /// Fields that are true in every frame that shows the picture. Unknown fields do not follow, since they may
 /// describe places.
-constexpr const char* kKeptFields[] = {
-    "layout-version", "source",     "frame", "overflow", "labels-saturated",
-    "level",          "relearning", "zones", "lines",    "polygons-truncated"};
+constexpr const char* kKeptFields[] = {"layout-version",
+                                       "source",
+                                       "frame",
+                                       "overflow",
+                                       "labels-saturated",
+                                       "level",
+                                       "relearning",
+                                       "zones",
+                                       "lines",
+                                       "polygons-truncated",
+                                       "utc",
+                                       "utc-clock"};
 
 void copy_fields(GstStructure* to, const GstStructure* from) {
   for (const char* field : kKeptFields) {

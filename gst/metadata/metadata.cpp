@@ -14,6 +14,7 @@ void set_fields(GstStructure* structure, const GstCudaCclInfo& info) {
                     info.n_components, "overflow", G_TYPE_BOOLEAN, info.overflow, "labels-saturated",
                     G_TYPE_BOOLEAN, info.labels_saturated, "level", G_TYPE_UINT, info.level, "relearning",
                     G_TYPE_BOOLEAN, info.relearning, nullptr);
+  set_time_of_day(structure, {info.utc, info.utc_clock});
   set_records<CclComponent>(structure, "components", {info.records, info.n_records});
   if (info.is_tracked) {
     set_records<CclTrack>(structure, "tracks", {info.tracks, info.n_tracks});
@@ -97,6 +98,8 @@ GstCudaCclInfo frame_info(const FrameIdentity& frame, const ccl::FrameResult& re
   GstCudaCclInfo info{};
   info.source = frame.source;
   info.frame = frame.number;
+  info.utc = frame.time.utc;
+  info.utc_clock = frame.time.clock;
   info.width = static_cast<guint>(GST_VIDEO_INFO_WIDTH(&video));
   info.height = static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&video));
   info.n_components = result.counts.n_components;

@@ -17,11 +17,13 @@ GstStructure* new_structure(const char* name, const MessageSource& source) {
       timed ? gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, timestamp) : GST_CLOCK_TIME_NONE;
   const guint64 running_time =
       timed ? gst_segment_to_running_time(&segment, GST_FORMAT_TIME, timestamp) : GST_CLOCK_TIME_NONE;
-  return gst_structure_new(name, "source", G_TYPE_STRING, source.frame.source, "frame", G_TYPE_UINT64,
-                           source.frame.number, "backend", G_TYPE_STRING, source.frame.backend, "timestamp",
-                           G_TYPE_UINT64, timestamp, "stream-time", G_TYPE_UINT64, stream_time,
-                           "running-time", G_TYPE_UINT64, running_time, "duration", G_TYPE_UINT64,
-                           GST_BUFFER_DURATION(source.buffer), nullptr);
+  GstStructure* structure = gst_structure_new(
+      name, "source", G_TYPE_STRING, source.frame.source, "frame", G_TYPE_UINT64, source.frame.number,
+      "backend", G_TYPE_STRING, source.frame.backend, "timestamp", G_TYPE_UINT64, timestamp, "stream-time",
+      G_TYPE_UINT64, stream_time, "running-time", G_TYPE_UINT64, running_time, "duration", G_TYPE_UINT64,
+      GST_BUFFER_DURATION(source.buffer), nullptr);
+  set_time_of_day(structure, source.frame.time);
+  return structure;
 }
 
 /// Takes the structure.

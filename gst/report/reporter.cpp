@@ -28,7 +28,8 @@ ccl::Status Reporter::report(const LeavingFrame& frame, GstBuffer* out, GstBuffe
   const FrameIdentity identity{.source = source_.c_str(),
                                .number = n_frames_++,
                                .object_type = object_type_.c_str(),
-                               .backend = frame.backend};
+                               .backend = frame.backend,
+                               .time = clock_.time_of(out)};
   if (label_map != nullptr) {
     attach_label_map(out, identity, frame.info, properties.label_map, label_map);
   }

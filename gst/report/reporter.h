@@ -14,6 +14,7 @@
 #include "metadata/frame_identity.h"
 #include "properties/properties.h"
 #include "report/statistics.h"
+#include "report/time_of_day.h"
 #include "report/track_events.h"
 
 namespace cudaccl {
@@ -33,12 +34,15 @@ class Reporter {
  public:
   /// Both must outlive this.
   Reporter(GstBaseTransform* element, Statistics* statistics)
-      : element_(element), track_events_(statistics) {}
+      : element_(element), clock_(element), track_events_(statistics) {}
 
   /// A stream begins, and knows nothing about the previous one. The texts are those of FrameIdentity.
   void begin_stream(std::string source, std::string object_type);
   /// Frames of new caps follow.
-  void start() { is_relearning_ = false; }
+  void start() {
+    is_relearning_ = false;
+    clock_.start();
+  }
   /// Gives memory back.
   void end_stream() { analytics_.clear(); }
 
@@ -56,6 +60,7 @@ class Reporter {
   std::string object_type_;     ///< FrameIdentity::object_type
   guint64 n_frames_ = 0;        ///< frames that left, in this stream
   bool is_relearning_ = false;  ///< the last frame that left said that the background is being learned
+  CaptureClock clock_;
   TrackEvents track_events_;
   Analytics analytics_;
   bool warned_of_detections_ = false;

@@ -172,6 +172,8 @@ class Metadata:
         self.lines = fields.strings("lines") if is_tracked else ()
         self.source = fields.string("source")
         self.frame = fields.uint64("frame")
+        self.utc = fields.uint64("utc") if fields.has("utc") else None
+        self.utc_clock = fields.string("utc-clock") if self.utc is not None else None
         self.grey = fields.records("grey", GREY) if fields.has("grey") else None
         if self.grey is not None and len(self.grey) != len(self.components):
             raise _Refused("grey")

@@ -88,6 +88,8 @@ class Pipeline:
         convert = f" ! videoconvert ! video/x-raw,format={image_format}" if image_format is not None else ""
         line = f"{_launch_line(self._gst.Gst, source)} ! videoconvert ! {element}{convert} ! appsink name=cudaccl-sink"
         self._pipeline = _parse(line, properties)
+        self._pipeline.iterate_recurse().foreach(_ask_for_camera_time)
+        self._pipeline.connect("deep-element-added", lambda _pipeline, _bin, element: _ask_for_camera_time(element))
         self._sink = self._pipeline.get_by_name("cudaccl-sink")
         self._sink.set_property("sync", False)
         self._sink.set_property("max-buffers", _QUEUED)
@@ -190,6 +192,12 @@ def _parse(line: str, properties: dict[str, Any]) -> Any:
 def _quoted(text: str) -> str:
     """As a value in a launch line."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _ask_for_camera_time(element: Any) -> None:
+    """Lets frames of RTSP cameras have the camera's own time of day."""
+    if element.find_property("add-reference-timestamp-meta") is not None:
+        element.set_property("add-reference-timestamp-meta", True)
 
 
 def _element(gst: Any, properties: dict[str, Any]) -> str:

@@ -101,7 +101,8 @@ def _label(
                     if counts.frames == 0:
                         progress.expect(stream.expected_frames())
                     number = counts.frames if frame.info.frame is None else frame.info.frame
-                    report = Report.of_frame(frame, source.name, "", number, is_tracked(properties))
+                    report = Report.of_frame(frame, source.name, "", number, is_tracked(properties),
+                                             options.start_time)
                     outputs.put(sinks, report)
                     counts.add(report)
                     progress.step()

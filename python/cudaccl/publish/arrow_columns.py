@@ -14,6 +14,8 @@ import numpy
 import pyarrow
 
 _DTYPES = {pyarrow.from_numpy_dtype(dtype): dtype for dtype in map(numpy.dtype, ("u2", "i4", "u4", "i8", "u8", "f4"))}
+UTC = pyarrow.timestamp("us", tz="UTC")  # the datetime of Python has no nanoseconds
+_DTYPES[UTC] = numpy.dtype("i8")
 
 
 def _bits(values: Any) -> pyarrow.Buffer:

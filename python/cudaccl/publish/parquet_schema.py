@@ -11,7 +11,7 @@ import pyarrow.parquet
 
 from cudaccl._types import (
     COMPONENT, GREY, NO_COMPONENT, POLYGON, POLYGON_KINDS, TRACK, VERTEX, ComponentFlag, TrackFlag)
-from cudaccl.publish.arrow_columns import column, lists, lists_of_names
+from cudaccl.publish.arrow_columns import UTC, column, lists, lists_of_names
 from cudaccl.publish.columns import COMPONENT_COLUMNS, GREY_COLUMNS, NANOSECONDS, PIXELS, TRACK_COLUMNS, Columns
 from cudaccl.publish.report import SCHEMA, Report, events_as_dicts, flag_names, zone_names
 
@@ -26,6 +26,7 @@ def _fields(columns: Columns, dtype: numpy.dtype) -> list[pyarrow.Field]:
 
 _KEY = [_field("source", pyarrow.string()), _field("run", pyarrow.string()), _field("frame", pyarrow.int64()),
         _field("pts", pyarrow.int64(), NANOSECONDS)]
+_UTC = [_field("utc", UTC)]
 _COUNTS = [
     _field("width", pyarrow.uint32(), PIXELS), _field("height", pyarrow.uint32(), PIXELS),
     _field("n_components", pyarrow.uint32()), _field("overflow", pyarrow.bool_()),
@@ -44,11 +45,11 @@ _POLYGON = [
 _METADATA = {"schema": SCHEMA}
 
 SCHEMAS = {
-    "frames": pyarrow.schema(_KEY + _COUNTS, _METADATA),
+    "frames": pyarrow.schema(_KEY + _UTC + [_field("utc_clock", pyarrow.string())] + _COUNTS, _METADATA),
     "components": pyarrow.schema(
         _KEY + _fields(COMPONENT_COLUMNS, COMPONENT) + _FLAGS + _fields(GREY_COLUMNS, GREY), _METADATA),
     "tracks": pyarrow.schema(_KEY + _fields(TRACK_COLUMNS, TRACK) + [_field("zones", _NAMES)] + _FLAGS, _METADATA),
-    "events": pyarrow.schema(_KEY + _EVENT, _METADATA),
+    "events": pyarrow.schema(_KEY + _UTC + _EVENT, _METADATA),
     "polygons": pyarrow.schema(_KEY + _POLYGON, _METADATA),
 }
 
@@ -98,8 +99,13 @@ def _flags(records: numpy.ndarray, flags: type[ComponentFlag] | type[TrackFlag])
     return {"flags": names.take(column(which, pyarrow.int64()))}
 
 
+def _microseconds(report: Report) -> int | None:
+    return None if report.utc is None else report.utc // 1000
+
+
 def _frames(reports: list[Report]) -> pyarrow.Table:
     columns = {name: [getattr(report, name) for report in reports] for name in SCHEMAS["frames"].names}
+    columns["utc"] = [_microseconds(report) for report in reports]
     columns["polygons_truncated"] = [
         None if report.polygons is None else report.polygons_truncated for report in reports]
     return _table("frames", columns)
@@ -154,10 +160,11 @@ def _tracks(reports: list[Report]) -> pyarrow.Table:
 
 def _events(reports: list[Report]) -> pyarrow.Table:
     rows = [(report, event) for report in reports
-            for event in events_as_dicts(report.events, report.zones, report.lines)]
+            for event in events_as_dicts(report.events, report.zones, report.lines, None)]
     columns = _key(reports, [len(report.events) for report in reports])
     for name in ("type", "id", "other", "zone", "line", "time"):
         columns[name] = [event[name] for _, event in rows]
+    columns["utc"] = [_microseconds(report) for report, _ in rows]
     columns["position_x"] = [event["position"][0] for _, event in rows]
     columns["position_y"] = [event["position"][1] for _, event in rows]
     return _table("events", columns)

@@ -40,20 +40,28 @@ class Report:
     polygons: numpy.ndarray | None = None  #: of POLYGON; None: not made
     vertices: numpy.ndarray | None = None  #: of VERTEX; None as polygons
     polygons_truncated: bool = False
+    utc: int | None = None  #: when it was captured: nanoseconds since 1970 in UTC; None: not known
+    utc_clock: str | None = None  #: which clock says so: "camera", "system" or "start-time"; None: not known
 
     @classmethod
-    def of_frame(cls, frame: Any, source: str, run: str, number: int, tracked: bool) -> Report:
+    def of_frame(
+        cls, frame: Any, source: str, run: str, number: int, tracked: bool, start_time: int | None = None
+    ) -> Report:
         """Of a `cudaccl.gst.Frame` that has metadata. The arrays are shared.
 
-        number: of the frame in the run. tracked: whether the element has `track=true`.
+        number: of the frame in the run. tracked: whether the element has `track=true`. start_time: when the source
+        began, in nanoseconds since 1970 in UTC, if the frames themselves do not say it.
         """
         info = frame.info
+        time = info.utc, info.utc_clock
+        if info.utc is None and start_time is not None and frame.time is not None:
+            time = start_time + frame.time, "start-time"
         made = frame.polygons
         shapes = (None, None, False) if made is None else (made.table, made.vertices, made.truncated)
         return cls(
             source, run, number, frame.time, info.width, info.height, info.n_components, info.overflow,
             info.relearning, info.level, frame.records, frame.tracks if tracked else None,
-            frame.events if tracked else None, info.zones, info.lines, frame.grey, *shapes)
+            frame.events if tracked else None, info.zones, info.lines, frame.grey, *shapes, *time)
 
     @property
     def key(self) -> str:
@@ -63,14 +71,15 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """The object of docs/records.schema.json, with the further key `run` if there is one."""
         result = {"schema": SCHEMA, "source": self.source} | ({"run": self.run} if self.run else {}) | {
-            "frame": self.frame, "pts": self.pts, "width": self.width, "height": self.height,
+            "frame": self.frame, "pts": self.pts} | _time_of_day(self.utc, self.utc_clock) | {
+            "width": self.width, "height": self.height,
             "n_components": self.n_components, "overflow": self.overflow,
             "relearning": self.relearning, "level": self.level,
             "components": components_as_dicts(self.components, self.grey),
         }
         if self.tracks is not None and self.events is not None:
             result["tracks"] = tracks_as_dicts(self.tracks, self.zones)
-            result["events"] = events_as_dicts(self.events, self.zones, self.lines)
+            result["events"] = events_as_dicts(self.events, self.zones, self.lines, self.utc)
         if self.polygons is not None and self.vertices is not None:
             result["polygons_truncated"] = self.polygons_truncated
             result["polygons"] = polygons_as_dicts(self.polygons, self.vertices, self.components)
@@ -85,6 +94,14 @@ class Report:
 @functools.lru_cache(1024)  # there are few values, and enumerations are slow
 def flag_names(flags: type[ComponentFlag] | type[TrackFlag], value: int) -> tuple[str, ...]:
     return tuple(flag.name.lower() for flag in flags if value & flag and flag is not ComponentFlag.LOST)
+
+
+def _time_of_day(utc: int | None, clock: str | None = None) -> dict[str, str]:
+    """The keys, if it is known."""
+    if utc is None:
+        return {}
+    text = str(numpy.datetime_as_string(numpy.datetime64(utc, "ns"))) + "Z"
+    return {"utc": text} | ({"utc_clock": clock} if clock else {})
 
 
 def place_name(names: tuple[str, ...], index: int) -> str | None:
@@ -145,9 +162,9 @@ def tracks_as_dicts(tracks: numpy.ndarray, zones: tuple[str, ...]) -> list[dict[
 
 
 def events_as_dicts(
-    events: numpy.ndarray, zones: tuple[str, ...], lines: tuple[str, ...]
+    events: numpy.ndarray, zones: tuple[str, ...], lines: tuple[str, ...], utc: int | None
 ) -> list[dict[str, Any]]:
-    """Converts an array of EVENT."""
+    """Converts an array of EVENT. utc: of their frame."""
     _check(events, EVENT)
     result = []
     for kind, id_, other, where, time, x, y in _rows(events):
@@ -157,7 +174,7 @@ def events_as_dicts(
             "type": name, "id": id_, "other": other,
             "zone": None if at_line or where == NO_PLACE else place_name(zones, where),
             "line": place_name(lines, where) if at_line else None,
-            "time": time, "position": [x, y]})
+            "time": time} | _time_of_day(utc) | {"position": [x, y]})
     return result
 
 

@@ -45,6 +45,7 @@ class Follower:
 
     say: is called with a text for the operator.
     stall: a source without a frame for so many seconds has failed.
+    start_time: as of `Report.of_frame()`.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Follower:
         say: Callable[[str], None],
         stall: float,
         metrics: Metrics | None,
+        start_time: int | None = None,
     ) -> None:
         self.name = source.name
         self.error: Exception | None = None  #: why it has ended; None: the source was complete, or it was stopped
@@ -64,6 +66,7 @@ class Follower:
         self._say = say
         self._stall = stall
         self._metrics = metrics
+        self._start_time = start_time
         self._is_tracked = is_tracked(properties)
         self._content = source.content(properties)
         self._stream: Stream | None = None
@@ -182,7 +185,7 @@ class Follower:
                 self._metrics.observe_stats(self.name, stream.stats())
             self._note_size(frame.info)
             number = count if frame.info.frame is None else frame.info.frame
-            report = Report.of_frame(frame, self.name, self._run_name, number, self._is_tracked)
+            report = Report.of_frame(frame, self.name, self._run_name, number, self._is_tracked, self._start_time)
             if self._metrics is not None:
                 self._metrics.observe(report, stream.latency(frame.time) if is_live else None)
             for sink in self._sinks:

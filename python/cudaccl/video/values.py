@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import re
 from collections.abc import Callable
 from typing import TypeVar
@@ -31,6 +32,18 @@ def endpoint(text: str) -> tuple[str, int]:
 def is_utf_8(text: str) -> bool:
     """False: it has bytes of a file name or an argument that are no UTF-8."""
     return not any(0xD800 <= ord(letter) < 0xE000 for letter in text)
+
+
+def time_of_day(text: str) -> int:
+    """Nanoseconds since 1970, of a time in ISO 8601; without an offset from UTC it is local time."""
+    try:
+        time = datetime.datetime.fromisoformat(re.sub("[zZ]$", "+00:00", text)).astimezone(datetime.timezone.utc)
+    except (ValueError, OverflowError):
+        raise ValueError(f"{text!r} is no time, such as 2026-11-25T08:00:00Z") from None
+    since = time - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+    if since.days < 0 or time.year >= 2262:  # 64 bits of nanoseconds end there
+        raise ValueError(f"{text!r} is not between 1970 and 2262")
+    return ((since.days * 86400 + since.seconds) * 10**6 + since.microseconds) * 1000
 
 
 def seconds(text: str) -> float:

@@ -2,6 +2,7 @@
 """Reports and brokers for the tests of publishing."""
 
 import dataclasses
+import datetime
 import shutil
 import socket
 import sqlite3
@@ -46,14 +47,15 @@ def report(frame=0, source="a", run="r", n=2, tracked=True):
 
 
 def report_with_shapes(**options):
-    """The same with grey statistics, and polygons of the component with the label 2."""
+    """The same with grey statistics, polygons of the component with the label 2, and the time of day."""
     made = report(**options)
     grey = numpy.zeros(len(made.components), GREY)
     grey["label"], grey["sum"], grey["min"], grey["max"] = made.components["label"], 1 << 40, 1, 65535
     grey["mean"], grey["variance"], grey["cx"], grey["cy"] = 1 / 3, 0.1, 2.5, 3
     polygons = numpy.array([(2, 7, 2, 1, 3), (2, 7, 4, 4, 4)], POLYGON)
     vertices = numpy.array([(9, 9), (0, 0), (2, 0), (0, 2), (1, 1), (1, 2), (2, 2), (2, 0.1)], VERTEX)
-    return dataclasses.replace(made, grey=grey, polygons=polygons, vertices=vertices, polygons_truncated=True)
+    return dataclasses.replace(made, grey=grey, polygons=polygons, vertices=vertices, polygons_truncated=True,
+                               utc=1_795_000_000_000_001_789, utc_clock="camera")
 
 
 _PARTS = {
@@ -76,7 +78,11 @@ def flat(row):
 
 
 def real(value):
-    """As text with the digits of a 32-bit number, so that lists of them can be compared, too."""
+    """As text with the digits of a 32-bit number, so that lists of them can be compared, too. Times have microseconds."""
+    if isinstance(value, datetime.datetime):
+        return f"{value.astimezone(datetime.timezone.utc):%Y-%m-%dT%H:%M:%S.%f}"
+    if isinstance(value, str) and value.endswith("Z"):
+        return value[:-4]
     if isinstance(value, list):
         return [real(one) for one in value]
     return str(numpy.float32(value)) if isinstance(value, float) else value

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The command `cudaccl`: run and publish."""
 
+import datetime
 import json
 import os
 import pty
@@ -89,6 +90,21 @@ def test_run_writes_every_frame_in_each_form(clip, tmp_path):
     assert parquet.read_table(tmp_path / "p/components")["area"].to_pylist() == [
         one["components"][0]["area"] for one in found]
     assert parquet.read_table(tmp_path / "p/frames").num_rows == FRAMES
+
+
+def test_run_knows_the_time_of_day_of_a_file_if_it_is_told(clip):
+    options = "run", "-s", "threshold=200", "-s", "track=true", clip
+    done = command(*options, "--start-time", "2026-11-25T09:30:00.500+01:00")
+    frames = [json.loads(line) for line in done.stdout.splitlines()]
+    assert frames[0]["utc"] == "2026-11-25T08:30:00.500000000Z" and frames[0]["utc_clock"] == "start-time"
+    since = datetime.datetime(2026, 11, 25, 8, 30, 0, 500000)
+    for frame in frames:
+        whole = (since + datetime.timedelta(microseconds=frame["pts"] // 1000)).isoformat(timespec="microseconds")
+        assert frame["utc"] == f"{whole}{frame['pts'] % 1000:03}Z"
+        assert all(event["utc"] == frame["utc"] for event in frame["events"])
+    assert any(frame["events"] for frame in frames)
+    assert '"utc' not in command(*options).stdout
+    assert "is no time" in command(*options, "--start-time", "noon").stderr
 
 
 def test_run_is_repeatable(clip):
@@ -439,11 +455,13 @@ def test_camera_that_goes_away_is_opened_again(tmp_path):
         before = runs_of(path)
         camera = start_camera(port)
         until(lambda: runs_of(path) > before)
+        until(lambda: lines_of(path)[-1]["utc_clock"] == "camera")  # RTCP has said what its clock shows
     finally:
         camera.kill()
         process.send_signal(signal.SIGTERM)
         error = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 0, error
+    assert lines_of(path)[0]["utc_clock"] == "system"
     assert line.startswith("cudaccl: cam: ") and line.endswith("it will be opened again in 0.5 seconds\n")
 
 

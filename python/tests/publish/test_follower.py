@@ -34,8 +34,8 @@ class StreamOfTest:
         self.late = 1
         for number in range(self.frames):
             info = types.SimpleNamespace(
-                frame=number, width=8, height=8, n_components=2, overflow=False, relearning=False, level=0, zones=(),
-                lines=())
+                frame=number, utc=None, utc_clock=None, width=8, height=8, n_components=2,
+                overflow=False, relearning=False, level=0, zones=(), lines=())
             yield types.SimpleNamespace(
                 time=number, info=info, records=made.components, tracks=made.tracks, events=made.events, grey=None,
                 polygons=None)

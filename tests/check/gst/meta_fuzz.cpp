@@ -46,7 +46,9 @@ constexpr std::array kFields = {"layout-version",
                                 "grey",
                                 "polygons",
                                 "vertices",
-                                "polygons-truncated"};
+                                "polygons-truncated",
+                                "utc",
+                                "utc-clock"};
 
 class Random {
  public:

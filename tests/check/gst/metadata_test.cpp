@@ -103,6 +103,8 @@ TEST(Components, BrokenMetadataIsLeftOut) {
   EXPECT_FALSE(is_read("frame", G_TYPE_INT64, gint64{0}));
   EXPECT_FALSE(is_read("source", G_TYPE_UINT, 0u));
   EXPECT_FALSE(is_read("zones", G_TYPE_STRING, "door"));
+  EXPECT_FALSE(is_read("utc", G_TYPE_STRING, "noon"));
+  EXPECT_FALSE(is_read("utc-clock", G_TYPE_UINT, 1u));
   constexpr gsize kEven = 64;
   const std::vector<guint8> zeros(3 * kEven);
   for (const char* field : {"components", "tracks", "events"}) {

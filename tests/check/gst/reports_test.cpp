@@ -36,10 +36,80 @@ std::set<std::string> fields_of(const GstStructure* structure) {
   return names;
 }
 
+/// The time of day in a frame's metadata, which is that of its message too; without it `clock` is empty.
+struct Time {
+  guint64 utc;
+  std::string clock;
+};
+
+Time time_of(Harness* h, Ref<GstBuffer> frame) {
+  const Ref<GstBuffer> out = h->process(std::move(frame));
+  GstCudaCclInfo info{};
+  EXPECT_TRUE(gst_buffer_get_cudaccl_info(out.get(), &info));
+  const Ref<GstMessage> message = h->message(GST_MESSAGE_ELEMENT);
+  const GstStructure* structure = gst_message_get_structure(message.get());
+  if (info.utc_clock == nullptr) {
+    EXPECT_EQ(info.utc, GST_CLOCK_TIME_NONE);
+    EXPECT_FALSE(gst_structure_has_field(structure, "utc"));
+    EXPECT_FALSE(gst_structure_has_field(structure, "utc-clock"));
+    return {0, ""};
+  }
+  EXPECT_EQ(field(structure, "utc"), info.utc);
+  EXPECT_STREQ(gst_structure_get_string(structure, "utc-clock"), info.utc_clock);
+  return {info.utc, info.utc_clock};
+}
+
+/// A frame that a camera's clock, of which the caps are the name, gave a time.
+Time camera_time_of(Harness* h, const char* reference, GstClockTime time) {
+  Ref<GstBuffer> frame = make_frame(blank(9, 3), "GRAY8");
+  const Ref<GstCaps> caps(gst_caps_new_empty_simple(reference));
+  gst_buffer_add_reference_timestamp_meta(frame.get(), caps.get(), time, GST_CLOCK_TIME_NONE);
+  return time_of(h, std::move(frame));
+}
+
 }  // namespace
+
+TEST(TimeOfDay, IsThatOfTheCamera) {
+  Harness h("output=mask post-messages=true");
+  gst_harness_set_live(h.get(), FALSE);
+  ASSERT_TRUE(h.send_caps("GRAY8", 9, 3));
+  constexpr GstClockTime kTime = 1'795'000'000 * GST_SECOND + 40;
+  const Time unix_time = camera_time_of(&h, "timestamp/x-unix", kTime);
+  EXPECT_EQ(unix_time.utc, kTime);
+  EXPECT_EQ(unix_time.clock, "camera");
+  const Time ntp_time = camera_time_of(&h, "timestamp/x-ntp", kTime + 2'208'988'800 * GST_SECOND);
+  EXPECT_EQ(ntp_time.utc, kTime);
+  EXPECT_EQ(ntp_time.clock, "camera");
+  EXPECT_EQ(camera_time_of(&h, "timestamp/x-ntp", 5 * GST_SECOND).clock, "") << "a clock that was never set";
+  EXPECT_EQ(camera_time_of(&h, "timestamp/x-ptp", kTime).clock, "") << "has no leap seconds";
+}
+
+TEST(TimeOfDay, IsThatOfTheSystemForLiveSources) {
+  Harness h("output=mask post-messages=true");
+  gst_harness_use_testclock(h.get());
+  gst_harness_set_time(h.get(), 100 * GST_SECOND);
+  gst_element_set_base_time(h.element(), 60 * GST_SECOND);
+  ASSERT_TRUE(h.send_caps("GRAY8", 9, 3));
+  Ref<GstBuffer> frame = make_frame(blank(9, 3), "GRAY8");
+  GST_BUFFER_PTS(frame.get()) = 30 * GST_SECOND;
+  constexpr guint64 kAge = 10 * GST_SECOND;  // by the pipeline's clock
+  const guint64 before = static_cast<guint64>(g_get_real_time()) * GST_USECOND;
+  const Time time = time_of(&h, std::move(frame));
+  EXPECT_EQ(time.clock, "system");
+  EXPECT_GE(time.utc + kAge, before);
+  EXPECT_LE(time.utc + kAge, static_cast<guint64>(g_get_real_time()) * GST_USECOND);
+}
+
+TEST(TimeOfDay, IsNotKnownForFiles) {
+  Harness h("output=mask post-messages=true");
+  gst_harness_set_live(h.get(), FALSE);
+  ASSERT_TRUE(h.send_caps("GRAY8", 9, 3));
+  EXPECT_EQ(time_of(&h, make_frame(blank(9, 3), "GRAY8")).clock, "");
+}
 
 TEST(Messages, OnePerFrameWithTimesAndCounts) {
   Harness h("output=mask post-messages=true max-components=1");
+  gst_harness_set_live(h.get(), FALSE);
   ASSERT_TRUE(h.send_caps("GRAY8", 9, 3));
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_TIME);
