@@ -96,7 +96,8 @@ def publish(options: argparse.Namespace) -> int:
         if metrics is not None:
             host, port = options.metrics
             stack.callback(metrics.serve(port, host))
-        followers = [Follower(source, properties, sinks, say, options.stall, metrics, options.start_time) for source in sources]
+        followers = [Follower(source, properties, sinks, say, options.stall, metrics, options.start_time)
+                     for source in sources]
         stopping = stack.enter_context(stop_on_signals())
         _follow(followers, sinks, stopping)
         _drain(sinks, options.drain, stopping)

@@ -78,7 +78,7 @@ def flat(row):
 
 
 def real(value):
-    """As text with the digits of a 32-bit number, so that lists of them can be compared, too. Times have microseconds."""
+    """As text with the digits of a 32-bit number, so that lists can be compared, too. Times have microseconds."""
     if isinstance(value, datetime.datetime):
         return f"{value.astimezone(datetime.timezone.utc):%Y-%m-%dT%H:%M:%S.%f}"
     if isinstance(value, str) and value.endswith("Z"):
