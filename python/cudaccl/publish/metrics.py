@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cudaccl._types import EVENT_TYPES, TrackFlag
+from cudaccl.publish import metrics_server
 from cudaccl.publish.errors import SinkError, need
 from cudaccl.publish.report import Report
 from cudaccl.publish.sink import Sink
@@ -21,17 +22,11 @@ def serve(registry: Any, port: int, host: str) -> Callable[[], None]:
     """Answers at http://HOST:PORT/metrics with what a registry collects; returns a function that ends it. Raises
     SinkError and MissingPackage.
     """
+    app = need("prometheus_client", "metrics").make_wsgi_app(registry)
     try:
-        server, thread = need("prometheus_client", "metrics").start_http_server(port, host, registry)
+        return metrics_server.start(app, host, port)
     except OSError as error:
         raise SinkError(f"no metrics at {host}:{port}: {error.strerror}") from error
-
-    def stop() -> None:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-    return stop
 
 
 class Metrics:
@@ -70,7 +65,7 @@ class Metrics:
         self.registry.register(_Sinks(list(sinks)))
         self.registry.register(_DeviceMemory())
 
-    def serve(self, port: int, host: str = "0.0.0.0") -> Callable[[], None]:
+    def serve(self, port: int, host: str = "127.0.0.1") -> Callable[[], None]:
         """Answers at http://HOST:PORT/metrics; returns a function that ends it. Raises SinkError."""
         return serve(self.registry, port, host)
 

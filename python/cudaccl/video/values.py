@@ -22,11 +22,11 @@ def size(text: str) -> int:
 
 
 def endpoint(text: str) -> tuple[str, int]:
-    """Host and port; all addresses of this machine if there is no host."""
+    """Host and port; only this machine can connect if there is no host."""
     match = re.fullmatch(r"(?:(\[[^\]]+\]|[^:]*):)?([0-9]{1,5})", text)
     if match is None or not 0 < int(match[2]) < 65536:
         raise ValueError(f"{text!r} is no [HOST:]PORT")
-    return (match[1] or "").strip("[]") or "0.0.0.0", int(match[2])
+    return (match[1] or "").strip("[]") or "127.0.0.1", int(match[2])
 
 
 def is_utf_8(text: str) -> bool:

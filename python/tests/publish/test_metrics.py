@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Figures for Prometheus, over HTTP."""
 
+import os
+import socket
+import subprocess
 import sys
 import threading
 import time
 import types
+import urllib.error
 import urllib.request
 
 import pytest
@@ -13,9 +17,10 @@ pytest.importorskip("prometheus_client", reason="prometheus-client is missing")
 
 from prometheus_client.parser import text_string_to_metric_families  # noqa: E402
 
-from cudaccl.publish import Metrics, SinkError  # noqa: E402
+from cudaccl.publish import Metrics, SinkError, metrics_server  # noqa: E402
 from cudaccl.publish.spool import Account  # noqa: E402
-from made import free_port, report  # noqa: E402
+from cudaccl.video import values  # noqa: E402
+from made import PATIENCE, free_port, report, until  # noqa: E402
 
 
 class BrokerSinkOfTest:
@@ -145,3 +150,137 @@ def test_port_that_is_in_use(served):
     _, port = served
     with pytest.raises(SinkError, match="Address already in use"):
         Metrics().serve(port, "127.0.0.1")
+
+
+def test_only_this_machine_connects_unless_an_address_says_otherwise():
+    assert values.endpoint("9464") == values.endpoint(":9464") == ("127.0.0.1", 9464)
+    assert values.endpoint("0.0.0.0:9464") == ("0.0.0.0", 9464) and values.endpoint("[::]:9464") == ("::", 9464)
+    port = free_port()
+    stop = Metrics().serve(port)
+    try:
+        assert scrape(port)
+        with pytest.raises(ConnectionRefusedError):  # this machine, but not the address of the server
+            socket.create_connection(("127.0.0.2", port), 5)
+    finally:
+        stop()
+
+
+def half_open(port, text=b"GET /metrics HTTP/1.1\r\nHost: "):
+    """A connection whose request never ends."""
+    connection = socket.create_connection(("127.0.0.1", port), PATIENCE)
+    connection.sendall(text)
+    return connection
+
+
+def is_open(connection):
+    connection.setblocking(False)
+    try:
+        return bool(connection.recv(1))
+    except BlockingIOError:
+        return True
+    except ConnectionError:
+        return False
+
+
+def test_half_open_requests_take_neither_threads_nor_the_place_of_others(served):
+    _, port = served
+    threads = threading.active_count()
+    connections = [half_open(port) for _ in range(300)]
+    assert threading.active_count() == threads
+    assert scrape(port)  # who has waited for longest has given way
+    until(lambda: sum(map(is_open, connections)) <= metrics_server._CONNECTIONS)
+    for connection in connections:
+        connection.close()
+
+
+def count_descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+def test_requests_and_answers_have_a_time_limit(monkeypatch):
+    monkeypatch.setattr(metrics_server, "_TIME_S", 0.05)
+    size = 64 << 20  # more than the system buffers
+    port = free_port()
+    stop = metrics_server.start(lambda _, begin: (begin("200 OK", []), [bytes(size)])[1], "127.0.0.1", port)
+    try:
+        with half_open(port) as connection:
+            assert connection.recv(1) == b""
+        before = count_descriptors()
+        with half_open(port, b"GET / HTTP/1.1\r\n\r\n") as connection:
+            assert connection.recv(1) == b"H"
+            until(lambda: count_descriptors() == before + 1)  # that of the connection here
+            assert sum(len(part) for part in iter(lambda: connection.recv(1 << 20), b"")) < size
+    finally:
+        stop()
+
+
+@pytest.mark.parametrize("text", [b"\r\n\r\n", b"GET /\r\n\r\n", b"GET //[ HTTP/1.1\r\n\r\n",
+                                  b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 200 + b"\r\n", b"\xff\xff \0 x\r\n\r\n"])
+def test_bad_request(served, text):
+    with half_open(served[1], text) as connection:
+        assert connection.recv(100).startswith((b"HTTP/1.1 400 Bad Request\r\n", b"HTTP/1.1 405 "))
+    assert scrape(served[1])
+
+
+def test_endless_request(served):
+    with half_open(served[1], b"GET / HTTP/1.1\r\nA: " + b"b" * (1 << 16)) as connection:
+        with pytest.raises(ConnectionError):
+            connection.recv(1)
+            connection.sendall(b"b")
+            connection.sendall(b"b")
+    assert scrape(served[1])
+
+
+def test_figures_that_fail_once(served):
+    metrics, port = served
+
+    class Broken:
+        def collect(self):
+            raise OSError("no")
+
+    broken = Broken()
+    metrics.registry._collector_to_names[broken] = []
+    with pytest.raises(urllib.error.HTTPError, match="500"):
+        scrape(port)
+    del metrics.registry._collector_to_names[broken]
+    assert scrape(port)
+
+
+FEW_DESCRIPTORS = """
+import resource, sys
+from pathlib import Path
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+from cudaccl.publish import BrokerSink, Metrics, MqttSettings, MqttTransport, ParquetSink
+from made import PATIENCE, report
+
+folder, metrics_port, broker_port = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+tables = ParquetSink(folder, minutes=1e-9)  # opens files for each frame
+stop = Metrics([tables]).serve(metrics_port)
+print("serves", flush=True)
+sys.stdin.readline()
+broker = BrokerSink("mqtt", MqttTransport(MqttSettings("127.0.0.1", broker_port)), folder / "spool.db")
+for sink in (tables, broker):
+    sink.begin("a", "r")
+    for frame in range(20):
+        sink.put(report(frame))
+    sink.end("a")
+broker.drain(PATIENCE)
+for sink in (tables, broker):
+    sink.close()
+    print(sink.accounts()["a"])
+stop()
+"""
+
+
+def test_clients_leave_descriptors_to_sinks(mosquitto, tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is missing")
+    pytest.importorskip("paho.mqtt", reason="paho-mqtt is missing")
+    port = free_port()
+    process = subprocess.Popen([sys.executable, "-c", FEW_DESCRIPTORS, tmp_path, str(port), str(mosquitto.port)],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "serves\n", process.stderr.read()
+    connections = [half_open(port) for _ in range(200)]
+    output, error = process.communicate("go on\n", timeout=2 * PATIENCE)
+    for connection in connections:
+        connection.close()
+    assert output.splitlines() == [str(Account(sent=20))] * 2, error
