@@ -12,6 +12,7 @@ from typing import Any
 from cudaccl import _regions
 from cudaccl._redaction import redacted
 from cudaccl.cli.stopping import stop_on_signals
+from cudaccl.fleet import ray_token
 from cudaccl.fleet.config import Config, ConfigError, load
 from cudaccl.publish.errors import need
 from cudaccl.video import errors
@@ -59,6 +60,7 @@ def say(text: str) -> None:
 def _load(options: argparse.Namespace) -> Config:
     try:
         config = load(options.file, options.address)
+        ray_token.demand(config.address)
     except ConfigError as error:
         raise errors.UsageError(str(error)) from None
     for video in config.videos:

@@ -64,7 +64,8 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         "--spool-size", type=values.option(values.size), default="1G", metavar="BYTES",
         help="limit for each broker; K, M, G and T are powers of 1024 (default: %(default)s)")
     parser.add_argument(
-        "--metrics", type=values.option(values.endpoint), metavar="[HOST:]PORT", help="figures for Prometheus, at http://HOST:PORT/metrics")
+        "--metrics", type=values.option(values.endpoint), metavar="[HOST:]PORT",
+        help="figures for Prometheus, at http://HOST:PORT/metrics; without HOST for this machine only")
     parser.add_argument(
         "--drain", type=values.option(values.seconds), default=10.0, metavar="SECONDS",
         help="how long to wait at the end until brokers have all messages (default: %(default)g)")

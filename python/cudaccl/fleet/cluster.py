@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from cudaccl._gst_pipeline import gstreamer
-from cudaccl.fleet import placement
+from cudaccl.fleet import placement, ray_token
 from cudaccl.fleet.config import Config, ConfigError
 from cudaccl.fleet.placement import Node, Place
 from cudaccl.publish.errors import need
@@ -25,14 +25,21 @@ _LOOK_AGAIN_S = 2.0
 
 @contextlib.contextmanager
 def connected(address: str | None) -> Iterator[Any]:
-    """Yields the module ray. address: None: an own cluster on this machine, which ends with the context.
+    """Yields the module ray. address: None: an own cluster on this machine, which nobody else can use, and which ends
+    with the context.
 
-    Raises ConfigError if there is no cluster at the address, MissingPackage if Ray is not installed.
+    Raises ConfigError if there is no cluster at the address, or one without a token, MissingPackage if Ray is not
+    installed.
     """
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # without a share of a GPU, none is hidden
+    if address is None:
+        ray_token.close_this_machine()
+    else:
+        ray_token.demand(address)
     ray = need("ray", "fleet")
     if address is not None:
         _check_reachable(address)
+        ray_token.demand_of_cluster(address)
     options = {} if address is not None else {"include_dashboard": False}
     try:
         ray.init(address=address or "local", logging_level=logging.ERROR, log_to_driver=False, **options)

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Clips of the tests of fleets, which also use made.py of publishing."""
 
+import os
+import secrets
 import sys
 from pathlib import Path
 
 import pytest
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "publish")]
+
+# Ray reads them once, when it is imported.
+os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
 
 from fleet_made import scene, write_video  # noqa: E402  (the path comes first)
 

@@ -114,6 +114,48 @@ def test_address(write, monkeypatch):
     assert load(write(GOOD), "third:1").address == "third:1"
 
 
+@pytest.mark.parametrize("action", ["check", "run"])
+@pytest.mark.parametrize("address,environment,reason", [
+    ("head:6379", {}, "head:6379 needs a token, and there is none here; docs/fleet.md has the commands"),
+    ("head:6379", {"RAY_AUTH_TOKEN": ""}, "there is none here"),
+    ("head:6379", {"RAY_AUTH_TOKEN_PATH": "/no/such"}, "there is none here"),
+    ("head:6379", {"RAY_AUTH_TOKEN": "x", "RAY_AUTH_MODE": "disabled"}, "but RAY_AUTH_MODE is 'disabled'"),
+    ("10.0.0.1:6379", {}, "there is none here"),
+    ("auto", {}, "there is none here"),
+    ("ray://127.0.0.1:10001", {"RAY_AUTH_TOKEN": "x"}, "no HOST:PORT"),
+])
+def test_other_machines_need_a_token(write, tmp_path, monkeypatch, capfd, action, address, environment, reason):
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in (environment | {"HOME": str(tmp_path)}).items():
+        monkeypatch.setenv(name, value)
+    assert main(["fleet", action, "--address", address, str(write(GOOD))]) == 2
+    error = capfd.readouterr().err
+    assert error.count("\n") == 1 and reason in error
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:6379", "127.1.2.3:6379", "localhost:6379", "[::1]:6379", "local"])
+def test_this_machine_needs_no_token(write, tmp_path, monkeypatch, address):
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert main(["fleet", "check", "--address", address, str(write(GOOD))]) == 0
+
+
+@pytest.mark.parametrize("where", ["default", "path"])
+def test_token_in_a_file(write, tmp_path, monkeypatch, where):
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = tmp_path / (".ray/auth_token" if where == "default" else "token")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("0123456789abcdef")
+    if where == "path":
+        monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(path))
+    assert main(["fleet", "check", str(write(GOOD))]) == 0
+    assert os.environ["RAY_AUTH_MODE"] == "token"
+
+
 def test_check_shows_what_there_is(write, capfd):
     assert main(["fleet", "check", str(write(GOOD))]) == 0
     text = capfd.readouterr().out

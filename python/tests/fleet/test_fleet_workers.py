@@ -288,7 +288,7 @@ def test_processes_of_ray_stay():
         init = ray.init
         stack.callback(setattr, ray, "init", init)
         ray.init = lambda **options: init(**options, num_gpus=1)
-        stack.enter_context(cluster.connected("local"))
+        stack.enter_context(cluster.connected(None))
         places = Places(2)
         pool = workers.Pool(ray, places)
         pool.start(3)
