@@ -5,10 +5,10 @@
 
 The environment is BUILD/python-venv (BUILD is the variable CUDACCL_BUILD), and is used again until what it is made of
 changes. It is made as the README says, so the distribution's packages are visible in it: GStreamer's bindings, NumPy.
-Other versions are pinned, in pyproject.toml and in python/tests/requirements.txt; CUDACCL_TEST_FLEET=1 adds Ray, 80 MB,
-so that the tests of runs on several machines are not skipped. The package
-is built without CUDA; with CUDACCL_PYTHON_SETUP="-Dcuda-archs=90", for example, with it. It is compiled without
-optimisation, and many files at once, which is faster: other tests run the optimised library.
+All else has the versions and hashes of python/locks; CUDACCL_TEST_FLEET=1 adds Ray, 80 MB, so that the tests of runs on
+several machines are not skipped. The package is built without CUDA; with CUDACCL_PYTHON_SETUP="-Dcuda-archs=90", for
+example, with it. It is compiled without optimisation, and many files at once, which is faster: other tests run the
+optimised library.
 """
 
 import os
@@ -39,19 +39,20 @@ def run(*command, **options):
 
 def make_environment():
     """With what the build and the tests need. Without a package index the test is skipped."""
-    needs = re.search(r"^requires = \[(.*)\]$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
-    wanted = re.findall(r'"([^"]+)"', needs.group(1))
-    wanted += re.findall(r"^[^#\n]+", (ROOT / "python" / "tests" / "requirements.txt").read_text(), re.MULTILINE)
-    if os.environ.get("CUDACCL_TEST_FLEET"):
-        wanted.append(re.search(r'"(ray[^"]*)"', (ROOT / "pyproject.toml").read_text()).group(1))
+    names = ["build", "publish", "tests"] + (["fleet"] if os.environ.get("CUDACCL_TEST_FLEET") else [])
+    if run(sys.executable, "-c", "import jsonschema, numpy, scipy, skimage", capture_output=True).returncode != 0:
+        names.append("peers")  # else they are the system's: what else the system has was built for its NumPy
+    locks = [ROOT / "python" / "locks" / f"{name}.txt" for name in names]
     made_of = VENV / "made-of.txt"
-    recipe = "\n".join([sys.version, *wanted])
+    recipe = "\n".join([sys.version, *(path.read_text() for path in locks)])
     if not made_of.exists() or made_of.read_text() != recipe:
         done = run(sys.executable, "-m", "venv", "--clear", "--system-site-packages", VENV, capture_output=True)
         if done.returncode != 0:
             skip(f"no virtual environment ({done.stdout.strip()}); install python3-venv")
     # Most of what is installed is never imported, so it is compiled when it is.
-    done = run(PYTHON, "-m", "pip", "install", "--quiet", "--no-compile", *wanted, capture_output=True)
+    wanted = [argument for path in locks for argument in ("-r", path)]
+    done = run(PYTHON, "-m", "pip", "install", "--quiet", "--no-compile", "--require-hashes", *wanted,
+               capture_output=True)
     if done.returncode != 0:
         if re.search(r"NameResolution|Failed to establish|No matching distribution|timed out", done.stderr):
             skip(f"the package index does not answer: {done.stderr.strip().splitlines()[-1]}")
