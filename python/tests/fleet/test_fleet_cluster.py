@@ -100,7 +100,7 @@ def listening(pids):
                 yield str(getattr(address, "ipv4_mapped", None) or address)
 
 with cluster.connected(None) as ray:
-    ray.get(ray.remote(os.getpid).remote())
+    ray.get(ray.remote(lambda: os.getpid()).remote())
     status = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address"]
     status.append(ray.get_runtime_context().gcs_address)
     nobody = {name: value for name, value in os.environ.items() if name != "RAY_AUTH_TOKEN"}

@@ -80,7 +80,13 @@ def test_lines_and_examples(capfd):
     assert main_help(capfd).count("  cudaccl fleet ") >= 3
     examples = re.findall(r"^  (cudaccl fleet .*)$", main_help(capfd), re.MULTILINE)
     for line in lines + examples:
-        make_parser().parse_args(shlex.split(line)[1:])
+        make_parser().parse_args(shlex.split(line, comments=True)[1:])
+
+
+def test_recipe_of_a_cluster_has_a_token():
+    recipe = next(block for block in blocks("sh") if "ray start" in block)
+    assert recipe.index("ray get-auth-token --generate") < recipe.index("export RAY_AUTH_MODE=token")
+    assert recipe.index("export RAY_AUTH_MODE=token") < recipe.index("ray start --head")
 
 
 def main_help(capfd):
