@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What is installed is all that a user needs: plugin, header, pkg-config file."""
 
+import json
 import os
 import shlex
 import shutil
@@ -13,6 +14,8 @@ try:
 except ImportError as missing:
     print(f"skipped: {missing}; install python3-pytest")
     sys.exit(77)
+
+import hardening  # beside this file
 
 BUILD = Path(os.environ["CUDACCL_BUILD"])
 PROGRAM = """
@@ -70,6 +73,14 @@ def test_plugin_links_neither_driver_nor_cuda_runtime(installed):
     needed = run(f"readelf -d {find(installed, 'libgstcudaccl.so')}")
     assert "libcuda.so" not in needed
     assert "libcudart.so" not in needed
+
+
+@pytest.mark.parametrize("name,function", [
+    ("libgstcudaccl.so", "gst_plugin_cudaccl_get_desc"), ("libcudaccl.so.0", "cudaccl_engine_new")])
+def test_files_are_hardened(installed, name, function):
+    options = {one["name"]: one["value"] for one in json.loads(run(f"meson introspect --buildoptions {BUILD}"))}
+    is_optimised = options["optimization"] not in ("0", "plain") and options["b_sanitize"] in ("none", [], "")
+    assert hardening.missing(find(installed, name), function, is_optimised) == []
 
 
 @pytest.mark.parametrize("compiler,suffix", [("cc -std=c11", ".c"), ("c++ -std=c++17", ".cpp")])
