@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Ray's token. Without one, who reaches a cluster runs code of his own on all its nodes."""
+"""Ray's token. Without one, anyone who reaches a cluster can run code on all its nodes."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def demand(address: str | None) -> None:
 
 
 def demand_of_cluster(address: str) -> None:
-    """Raises ConfigError if a cluster lets in who has no token, as one does that wants none, or does not let in this
-    machine's. Ray itself would take the one, and try the other for 20 seconds.
+    """Raises ConfigError if a cluster answers without a token, or does not accept this machine's. Ray itself would use
+    the first one, and try the second one for 20 seconds.
     """
     if _is_loopback(address):
         return

@@ -72,7 +72,7 @@ class _Server:
         self._loop.call_soon_threadsafe(self._stopping.set)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while len(self._open) >= _CONNECTIONS:  # who has been there for longest gives way
+        while len(self._open) >= _CONNECTIONS:  # the oldest one gives way
             oldest = next(iter(self._open))
             del self._open[oldest]
             oldest.cancel()

@@ -187,7 +187,7 @@ def test_half_open_requests_take_neither_threads_nor_the_place_of_others(served)
     threads = threading.active_count()
     connections = [half_open(port) for _ in range(300)]
     assert threading.active_count() == threads
-    assert scrape(port)  # who has waited for longest has given way
+    assert scrape(port)  # the oldest ones have given way
     until(lambda: sum(map(is_open, connections)) <= metrics_server._CONNECTIONS)
     for connection in connections:
         connection.close()
