@@ -29,7 +29,8 @@ def demand(address: str | None) -> None:
     if mode.lower() != "token":
         raise ConfigError(f"the Ray cluster {address} needs a token, but RAY_AUTH_MODE is {mode!r}" + _HOW)
     if not _has_token():
-        raise ConfigError(f"the Ray cluster {address} needs a token, and there is none here" + _HOW)
+        raise ConfigError(f"the Ray cluster {address} needs a token, and there is none here: `ray get-auth-token"
+                          " --generate` makes one on the head, and all nodes need ~/.ray/auth_token" + _HOW)
 
 
 def demand_of_cluster(address: str) -> None:

@@ -116,7 +116,7 @@ def test_address(write, monkeypatch):
 
 @pytest.mark.parametrize("action", ["check", "run"])
 @pytest.mark.parametrize("address,environment,reason", [
-    ("head:6379", {}, "head:6379 needs a token, and there is none here; docs/fleet.md has the commands"),
+    ("head:6379", {}, "head:6379 needs a token, and there is none here: `ray get-auth-token --generate` makes one"),
     ("head:6379", {"RAY_AUTH_TOKEN": ""}, "there is none here"),
     ("head:6379", {"RAY_AUTH_TOKEN_PATH": "/no/such"}, "there is none here"),
     ("head:6379", {"RAY_AUTH_TOKEN": "x", "RAY_AUTH_MODE": "disabled"}, "but RAY_AUTH_MODE is 'disabled'"),
