@@ -184,7 +184,7 @@ static void gst_cuda_ccl_finalize(GObject* object) {
 
 static void gst_cuda_ccl_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   Private* priv = GST_CUDA_CCL(object)->priv;
-  if (!priv->properties.set(id, value)) {
+  if (!priv->properties.set(pspec, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
   }
 }
@@ -225,11 +225,11 @@ static void close_backend(GstCudaCcl* self) {
 static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstStateChange transition) {
   GstCudaCcl* self = GST_CUDA_CCL(element);
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
-    self->priv->properties.report_unused_zones();
+    self->priv->properties.report_unused();
   }
   const bool is_start =
       transition == GST_STATE_CHANGE_NULL_TO_READY || transition == GST_STATE_CHANGE_READY_TO_PAUSED;
-  if (is_start && (!self->priv->properties.report_regions(/*begins_stream=*/false) || !open_backend(self))) {
+  if (is_start && (!self->priv->properties.report_refusals(/*begins_stream=*/false) || !open_backend(self))) {
     return GST_STATE_CHANGE_FAILURE;
   }
   const GstStateChangeReturn result =
@@ -360,7 +360,7 @@ static gboolean gst_cuda_ccl_set_caps(GstBaseTransform* transform, GstCaps* in_c
   Private* priv = self->priv;
   priv->path.drain();  // the frames in flight have the old caps
   const GstVideoInfo old_info = priv->negotiation.caps().in;
-  if (!priv->properties.report_regions(/*begins_stream=*/true) ||
+  if (!priv->properties.report_refusals(/*begins_stream=*/true) ||
       !priv->negotiation.set_caps(in_caps, out_caps)) {
     return FALSE;
   }

@@ -174,7 +174,27 @@ bool Negotiation::prepare_engine(Properties properties) {
     return false;
   }
   choose_output(properties.output);
-  return configure_engine(&properties);
+  const bool begins = !live_->in_force();  // later there is a value that can stay
+  return (!begins || accepts_thresholds(properties)) && configure_engine(&properties);
+}
+
+/// False after an element error.
+bool Negotiation::accepts_thresholds(const Properties& properties) const {
+  const uint32_t largest = largest_value(caps_.in);
+  const bool is_high = properties.threshold > largest;
+  const uint32_t value = is_high ? properties.threshold : properties.segmentation.threshold_low;
+  if (value > largest) {
+    GST_ELEMENT_ERROR(element_, RESOURCE, SETTINGS,
+                      ("%s=%u cannot be used: %s", is_high ? "threshold" : "threshold-low", value,
+                       largest_value_text().c_str()),
+                      (nullptr));
+  }
+  return value <= largest;
+}
+
+std::string Negotiation::largest_value_text() const {
+  return std::string("the largest value of ") + GST_VIDEO_INFO_NAME(&caps_.in) + " is " +
+         std::to_string(largest_value(caps_.in));
 }
 
 void Negotiation::refuse_large_thresholds(Properties* properties) {
@@ -188,9 +208,7 @@ void Negotiation::refuse_large_thresholds(Properties* properties) {
   in_force.threshold = threshold_;
   in_force.segmentation.threshold_low = threshold_low_;
   if (threshold_ != properties->threshold || threshold_low_ != properties->segmentation.threshold_low) {
-    live_->take_back(*properties, in_force, {"threshold", "threshold-low"},
-                     std::string("the largest value of ") + GST_VIDEO_INFO_NAME(&caps_.in) + " is " +
-                         std::to_string(largest));
+    live_->take_back(*properties, in_force, {"threshold", "threshold-low"}, largest_value_text());
     *properties = in_force;
   }
 }

@@ -53,7 +53,7 @@ class Negotiation {
   /// The engine configuration for the caps and the output.
   ccl::Config engine_config(const Properties& properties) const;
   /// Lets engine and pipeline share a context and configures the engine, so that the first frame finds it
-  /// ready. False after an element error.
+  /// ready. False after an element error, as of a threshold that no pixel can reach when a stream begins.
   bool prepare_engine(Properties properties);
   /// Configures the engine for the properties. If it fails because of one that changed, the property is taken
   /// back, and *properties gets what is in force. False after an element error.
@@ -64,6 +64,8 @@ class Negotiation {
  private:
   ccl::Memory memory(bool is_cuda) const;
   std::string why_impossible(ccl::Output output, GstCaps* in_caps) const;
+  bool accepts_thresholds(const Properties& properties) const;
+  std::string largest_value_text() const;
 
   GstBaseTransform* const element_;
   Backend* const backend_;

@@ -15,7 +15,8 @@ Properties LiveProperties::snapshot() const {
   return properties_;
 }
 
-bool LiveProperties::set(guint id, const GValue* value) {
+bool LiveProperties::set(const GParamSpec* spec, const GValue* value) {
+  const guint id = spec->param_id;
   if (id == property_id::regions) {
     set_regions(g_value_get_string(value));
     return true;
@@ -24,6 +25,9 @@ bool LiveProperties::set(guint id, const GValue* value) {
     const gchar* set = g_value_get_string(value);
     const std::lock_guard guard(lock_);
     (id == property_id::meta_name ? meta_name_ : object_type_) = set != nullptr ? set : "";
+    return true;
+  }
+  if (refuse(spec, value)) {
     return true;
   }
   Properties before;
@@ -59,9 +63,9 @@ void LiveProperties::set_regions(const gchar* text) {
     const std::lock_guard guard(lock_);
     if (reason.empty()) {
       properties_.regions = std::move(regions);
-      regions_refusal_.clear();
+      refusals_.erase(property_id::regions);
     } else if (!is_streaming_) {
-      regions_refusal_ = reason;
+      refusals_[property_id::regions] = "regions cannot be used: " + reason;
     } else {
       warning =
           "regions cannot be used: " + reason +
@@ -70,23 +74,42 @@ void LiveProperties::set_regions(const gchar* text) {
     regions_warning_ = has_listener ? "" : warning;
   }
   if (has_listener) {
-    warn_of_regions(warning);
+    warn(warning);
   }
 }
 
-bool LiveProperties::report_regions(bool begins_stream) {
+/// Whether the value is refused. The property then has its old one.
+bool LiveProperties::refuse(const GParamSpec* spec, const GValue* value) {
+  const std::string reason = why_refused(spec->param_id, value);
+  std::string warning;
+  {
+    const std::lock_guard guard(lock_);
+    refusals_.erase(spec->param_id);
+    if (!reason.empty()) {
+      const std::string refused = text_of(spec->name, value) + " cannot be used: " + reason;
+      if (is_streaming_) {
+        warning = refused + ". " + text_of(spec->name, properties_) + " stays";
+      } else {
+        refusals_[spec->param_id] = refused;
+      }
+    }
+  }
+  warn(warning);
+  return !reason.empty();
+}
+
+bool LiveProperties::report_refusals(bool begins_stream) {
   std::string warning;
   std::string refusal;
   {
     const std::lock_guard guard(lock_);
     warning = std::exchange(regions_warning_, "");
-    refusal = regions_refusal_;
+    refusal = refusals_.empty() ? "" : refusals_.begin()->second;
     is_streaming_ = begins_stream && refusal.empty();
   }
-  warn_of_regions(warning);
+  warn(warning);
   if (!refusal.empty()) {
-    GST_ELEMENT_ERROR(element_, RESOURCE, SETTINGS, ("regions cannot be used: %s", refusal.c_str()),
-                      (nullptr));
+    GST_ELEMENT_ERROR(element_, RESOURCE, SETTINGS, ("%s", refusal.c_str()), (nullptr));
   }
   return refusal.empty();
 }
@@ -97,18 +120,24 @@ void LiveProperties::end_stream() {
   in_force_.reset();
 }
 
-void LiveProperties::report_unused_zones() const {
+void LiveProperties::report_unused() const {
   const Properties set = snapshot();
+  if (set.track) {
+    return;
+  }
   const bool has_zones =
       set.regions != nullptr && !(set.regions->regions.zones.empty() && set.regions->regions.lines.empty());
-  if (has_zones && !set.track && !set.settings.draw_regions) {
-    GST_ELEMENT_INFO(element_, RESOURCE, SETTINGS,
-                     ("Zones and lines of regions have no effect: track=true makes events of them"),
-                     (nullptr));
+  const bool draws = set.output == ccl::Output::kColorized || set.output == ccl::Output::kOverlay;
+  if (has_zones && !(set.settings.draw_regions && draws)) {
+    warn("zones and lines of regions have no effect: track=true makes events of them");
+  }
+  if (set.settings.draw_ids || set.settings.draw_trails) {
+    warn(std::string(set.settings.draw_ids ? "draw-ids" : "draw-trails") +
+         "=true has no effect: track=true gives components an identity");
   }
 }
 
-void LiveProperties::warn_of_regions(const std::string& warning) const {
+void LiveProperties::warn(const std::string& warning) const {
   if (!warning.empty()) {
     GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS, ("%s", warning.c_str()), (nullptr));
   }
@@ -185,14 +214,19 @@ void LiveProperties::react(const Properties& before, const Properties& after) co
   }
 }
 
-/// Writes the value as a launch line has it.
+/// The property with this name as a launch line has it.
 std::string LiveProperties::text_of(const char* name, const Properties& properties) const {
   const GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element_), name);
   GValue value = G_VALUE_INIT;
   g_value_init(&value, spec->value_type);
   get_property(properties, spec->param_id, &value);
-  const std::unique_ptr<gchar, decltype(&g_free)> text(gst_value_serialize(&value), g_free);
+  std::string text = text_of(name, &value);
   g_value_unset(&value);
+  return text;
+}
+
+std::string LiveProperties::text_of(const char* name, const GValue* value) {
+  const std::unique_ptr<gchar, decltype(&g_free)> text(gst_value_serialize(value), g_free);
   return std::string(name) + "=" + (text ? text.get() : "?");
 }
 

@@ -5,6 +5,7 @@
 #include <gst/base/gstbasetransform.h>
 
 #include <initializer_list>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -22,18 +23,20 @@ class LiveProperties {
   explicit LiveProperties(GstBaseTransform* element) : element_(element) {}
 
   Properties snapshot() const;
-  /// Sets the property with this id, and renegotiates and reports what depends on it. False if there is none.
-  bool set(guint id, const GValue* value);
+  /// Sets a property, and renegotiates and reports what depends on it. A value that cannot be
+  /// used is refused: with a warning while frames flow, else by report_refusals(). False if there is no such
+  /// property.
+  bool set(const GParamSpec* spec, const GValue* value);
   bool get(guint id, GValue* value) const;
   /// Posts a warning that set_regions() could not post. At each start, and with new caps: with them frames
-  /// flow, so `begins_stream` is true. False with an
-  /// element error if `regions` was refused before frames flowed: a region may be a privacy mask, and frames
-  /// without it must not leave.
-  bool report_regions(bool begins_stream);
+  /// flow, so `begins_stream` is true. False with an element error if a value was refused before frames
+  /// flowed: a region may be a privacy mask, and frames without it must not leave.
+  bool report_refusals(bool begins_stream);
   /// The stream ends: no properties are in force.
   void end_stream();
-  /// Posts a message if zones and lines have no effect, because nothing is tracked or drawn.
-  void report_unused_zones() const;
+  /// Posts warnings about what has no effect without `track`: zones and lines that are not drawn, ids,
+  /// trails.
+  void report_unused() const;
 
   /// FrameIdentity::source: `meta-name`, or the element's name if that is empty.
   std::string source() const;
@@ -52,23 +55,24 @@ class LiveProperties {
                  std::initializer_list<const char*> names, const std::string& reason);
 
  private:
-  /// Null or an empty text is the whole frame. A text that cannot be used is refused: with a warning while
-  /// frames flow, else by report_regions(). That also posts warnings of the state NULL, in which nobody could
-  /// receive them.
+  /// Null or an empty text is the whole frame. Warnings of the state NULL, in which nobody could receive
+  /// them, are left to report_refusals().
   void set_regions(const gchar* text);
+  bool refuse(const GParamSpec* spec, const GValue* value);
   /// A copy of a member below.
   std::string text(const std::string& member) const;
   void react(const Properties& before, const Properties& after) const;
   std::string text_of(const char* name, const Properties& properties) const;
-  void warn_of_regions(const std::string& warning) const;
+  static std::string text_of(const char* name, const GValue* value);
+  void warn(const std::string& warning) const;
 
   GstBaseTransform* const element_;
   mutable std::mutex lock_;  ///< for those below
   Properties properties_;
   std::optional<Properties> in_force_;
-  bool is_streaming_ = false;    ///< frames flow with the regions that are set
-  std::string regions_warning_;  ///< empty if nothing is to be reported
-  std::string regions_refusal_;  ///< why `regions` was refused before frames flowed; empty if it was not
+  bool is_streaming_ = false;              ///< frames flow with what is set
+  std::string regions_warning_;            ///< empty if nothing is to be reported
+  std::map<guint, std::string> refusals_;  ///< by id of the property: what was refused before frames flowed
   std::string meta_name_;
   std::string object_type_;
 };

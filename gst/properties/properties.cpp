@@ -253,6 +253,17 @@ void install_properties(GObjectClass* klass) {
   }
 }
 
+std::string why_refused(guint id, const GValue* value) {
+  const Property* property = find_property(id);
+  if (property == nullptr || !std::holds_alternative<Time>(property->kind)) {
+    return "";
+  }
+  const guint64 time = g_value_get_uint64(value);
+  return time == 0 || time >= GST_MSECOND
+             ? ""
+             : "times are in nanoseconds, of which whole milliseconds count: 2 seconds are 2000000000";
+}
+
 bool set_property(Properties* properties, guint id, const GValue* value) {
   const Property* property = find_property(id);
   if (property != nullptr) {

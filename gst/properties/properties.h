@@ -5,6 +5,7 @@
 #include <gst/gst.h>
 
 #include <memory>
+#include <string>
 
 #include "ccl/config.h"
 #include "ccl/segment.h"
@@ -80,6 +81,9 @@ enum : guint {
 
 /// Installs all properties.
 void install_properties(GObjectClass* klass);
+
+/// Why the property must not have this value, though it is in its range; empty if it may.
+std::string why_refused(guint id, const GValue* value);
 
 /// Writes or reads the property with this id. False if Properties does not have it.
 bool set_property(Properties* properties, guint id, const GValue* value);

@@ -311,7 +311,7 @@ TEST(Analytics, LabelsOf16BitsHaveKeys) {
 
 /// The ids of tracks grow as long as the stream runs, and are in no key.
 TEST(Analytics, NewTracksHaveNoNewKeys) {
-  Harness h("name=tracks output=passthrough metadata=analytics track=true track-confirm=1 track-lost=1");
+  Harness h("name=tracks output=passthrough metadata=analytics track=true track-confirm=1 track-lost=0");
   ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
   h.process(kShapes);
   const guint before = count_quarks();

@@ -210,6 +210,98 @@ TEST_F(Live, TooLittleMemory) {
   EXPECT_EQ(h->message(GST_MESSAGE_ERROR), nullptr);
 }
 
+namespace {
+
+/// The element's only warning has these words.
+void expect_warning(Harness* h, std::initializer_list<const char*> words) {
+  const Ref<GstMessage> warning = h->message(GST_MESSAGE_WARNING);
+  ASSERT_NE(warning, nullptr);
+  for (const char* word : words) {
+    EXPECT_NE(text_of(warning.get()).find(word), std::string::npos) << text_of(warning.get());
+  }
+  EXPECT_EQ(h->message(GST_MESSAGE_WARNING), nullptr);
+  EXPECT_EQ(h->message(GST_MESSAGE_ERROR), nullptr);
+}
+
+}  // namespace
+
+/// No pixel of 8 bits reaches it. The last one stays.
+TEST_F(Live, LargeThresholdsAreRefused) {
+  start("output=labels threshold=128");
+  const std::vector<uint8_t> expected = labels(label(image, {.threshold = 128}));
+  for (const char* name : {"threshold", "threshold-low"}) {
+    const std::string before = text_of_property(h->element(), name);
+    EXPECT_EQ(h->pixels(after(name, "300")), expected);
+    EXPECT_EQ(text_of_property(h->element(), name), before);
+    expect_warning(h.get(), {name, "=300 cannot work now: the largest value of GRAY8 is 255", "stays"});
+  }
+}
+
+/// A number such as 2 is probably meant as seconds. The last time stays.
+TEST_F(Live, TimesBelowAMillisecondAreRefused) {
+  start("output=labels threshold=128 track-lost=5000000");
+  for (const char* value : {"2", "999999"}) {
+    after("track-lost", value);
+    EXPECT_EQ(text_of_property(h->element(), "track-lost"), "5000000");
+    expect_warning(h.get(), {"track-lost=", value, "nanoseconds", "2 seconds are 2000000000",
+                             "track-lost=5000000 stays"});
+  }
+  for (const char* value : {"0", "1000000"}) {
+    after("track-lost", value);
+    EXPECT_EQ(text_of_property(h->element(), "track-lost"), value);
+    EXPECT_EQ(h->message(GST_MESSAGE_WARNING), nullptr);
+  }
+}
+
+namespace {
+
+/// The error with which the first frame of 8 bits ends; empty if there is none.
+std::string error_at_start(const std::string& properties, const char* format = "GRAY8") {
+  Harness h("output=labels " + properties);
+  h.send_caps(format, 45, 33);
+  const GstFlowReturn flow = h.push(noise(45, 33, 31), format);
+  const Ref<GstMessage> error = h.message(GST_MESSAGE_ERROR);
+  EXPECT_EQ(flow == GST_FLOW_OK, error == nullptr) << properties;
+  return error != nullptr ? text_of(error.get()) : "";
+}
+
+}  // namespace
+
+/// At the start there is no last value that could stay.
+TEST(Start, RefusesThresholdsThatNoPixelReaches) {
+  for (const char* name : {"threshold", "threshold-low"}) {
+    EXPECT_NE(error_at_start(name + std::string("=300"))
+                  .find(name + std::string("=300 cannot be used: the largest value of GRAY8 is 255")),
+              std::string::npos);
+    EXPECT_EQ(error_at_start(name + std::string("=255")), "");
+  }
+  EXPECT_EQ(error_at_start("threshold=300", "GRAY16_LE"), "");
+}
+
+/// As on a launch line, until the property is set again.
+TEST(Start, RefusesTimesBelowAMillisecond) {
+  const Ref<GstElement> element = make_element();
+  const Ref<GstBus> bus(gst_bus_new());
+  gst_element_set_bus(element.get(), bus.get());
+  const auto set = [&](const char* name, const char* value) {
+    gst_util_set_object_arg(G_OBJECT(element.get()), name, value);
+  };
+  for (const char* name : {"track-lost", "event-hold", "motion-warm-up"}) {
+    set(name, "2");
+    EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
+    const Ref<GstMessage> error(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR));
+    ASSERT_NE(error, nullptr);
+    EXPECT_NE(text_of(error.get()).find(name + std::string("=2 cannot be used: times are in nanoseconds")),
+              std::string::npos)
+        << text_of(error.get());
+    gst_element_set_state(element.get(), GST_STATE_NULL);
+    set(name, "2000000");
+    EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
+    gst_element_set_state(element.get(), GST_STATE_NULL);
+  }
+  gst_element_set_bus(element.get(), nullptr);
+}
+
 /// `backend` is read at each start, so a change in PLAYING waits for the next one.
 TEST_F(Live, BackendWaitsForTheNextStart) {
   start("output=labels threshold=128");

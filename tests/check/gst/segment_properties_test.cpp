@@ -93,7 +93,7 @@ TEST_F(SegmentProperties, Morphology) {
        {"close-radius", "0", [](auto* c) { c->segmentation.morphology.close_radius = 0; }},
        {"fill-holes", "1", [](auto* c) { c->segmentation.morphology.fill_holes = 1; }},
        {"fill-holes", "6", [](auto* c) { c->segmentation.morphology.fill_holes = 6; }},
-       {"fill-holes", "4000000000", [](auto* c) { c->segmentation.morphology.fill_holes = 4'000'000'000; }}});
+       {"fill-holes", "2000000000", [](auto* c) { c->segmentation.morphology.fill_holes = 2'000'000'000; }}});
 }
 
 TEST_F(SegmentProperties, Hysteresis) {
