@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable
@@ -11,8 +10,6 @@ from typing import Protocol
 
 from cudaccl.publish.errors import Refused, Unavailable
 from cudaccl.publish.spool import Message, Spool
-
-_LOG = logging.getLogger("cudaccl.publish")
 
 _FIRST_PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 15.0
@@ -51,7 +48,7 @@ class Transport(Protocol):
 class Forwarder:
     """A thread that keeps a broker up to date with a spool.
 
-    report: is called with a text when the broker is there, is away, or refuses something; each text once.
+    report: is called with a text when the broker is there, is away, or refuses something.
     """
 
     def __init__(self, name: str, spool: Spool, transport: Transport, report: Callable[[str], None]) -> None:
@@ -112,18 +109,20 @@ class Forwarder:
     def _forward(self) -> None:
         """Until the thread stops; Unavailable ends it too."""
         last = 0  # what was sent over an earlier connection is sent again
-        in_flight: set[int] = set()
+        in_flight: dict[int, Message] = {}
         while not self._stopping.is_set():
             messages = self._spool.fetch(last, self._transport.window - len(in_flight))
             for message in messages:
                 self._transport.send(message)
-                in_flight.add(message.number)
+                in_flight[message.number] = message
                 last = message.number
             sent, refused = self._transport.poll(_WAIT_S)
             for number, reason in refused.items():
-                _LOG.error("%s does not take message %d: %s; it is lost", self._name, number, reason)
+                lost = in_flight[number]
+                self._report(f"{lost.source[:100]}: {self._name} does not take frame {lost.frame}: {reason}; it is lost")
             self._spool.settle(sent, refused)
-            in_flight.difference_update(sent, refused)
+            for number in (*sent, *refused):
+                in_flight.pop(number, None)
             self._say(self._transport.trouble if in_flight else "")
 
     def _say(self, text: str) -> None:
