@@ -9,18 +9,20 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import numpy
 
-from cudaccl._property_values import whole_number
+from cudaccl._property_values import nanoseconds, whole_number
 
 _LOG = logging.getLogger("cudaccl.gst")
 
 _PULL_NS = 100_000_000  # the bus is looked at this often, and the keyboard
 _QUEUED = 2  # frames that wait for the loop
+_LARGEST = 2**32 - 1  # only times can be larger
+_MILLISECOND = 10**6
 
 # Format: channels and type of its pixels.
 _FORMATS = {
@@ -32,6 +34,10 @@ _FORMAT_OF_OUTPUT = {"labels": "GRAY16_LE", "mask": "GRAY8"}
 
 class PipelineError(RuntimeError):
     """GStreamer's text of an error, with the name of the element."""
+
+
+class SettingsError(PipelineError):
+    """The element cannot use its properties, or one of them has no effect."""
 
 
 class MissingElement(PipelineError):
@@ -75,7 +81,14 @@ class Pipeline:
         image_format: str | None,
         drop: bool | None,
         properties: dict[str, Any],
+        warn: Callable[[str], None] = _LOG.warning,
+        strict: bool = False,
     ) -> None:
+        """warn: is called with GStreamer's warnings. strict: a warning about the properties is an error until the first
+        frame has come.
+        """
+        self._warn = warn
+        self._strict = strict
         properties = {"output": "passthrough"} | properties
         if image_format == "auto":
             image_format = _FORMAT_OF_OUTPUT.get(properties["output"], "RGB")
@@ -128,6 +141,11 @@ class Pipeline:
                     raise error
                 left -= 1
             if sample is not None:
+                if self._strict:
+                    error = error or self._pop_error()  # of this frame: it has not left yet
+                    if isinstance(error, SettingsError):
+                        raise error
+                    self._strict = False
                 yield sample
             elif self._sink.is_eos():
                 error = self._pop_error()
@@ -136,16 +154,14 @@ class Pipeline:
                 return
 
     def _pop_error(self) -> PipelineError | None:
-        """The first error on the bus. Warnings are logged, all other messages discarded."""
-        kinds = self._gst.Gst.MessageType
-        bus = self._pipeline.get_bus()
-        while message := bus.pop_filtered(kinds.ERROR | kinds.WARNING):
-            if message.type == kinds.ERROR:
-                error, details = message.parse_error()
-                where = f" ({details})" if details else ""
-                return PipelineError(f"{message.src.get_name()}: {error.message}{where}")
-            warning, details = message.parse_warning()
-            _LOG.warning("%s: %s (%s)", message.src.get_name(), warning.message, details)
+        """The first error on the bus. Other messages than warnings are discarded."""
+        for is_error, is_refusal, name, text in _troubles(self._pipeline.get_bus()):
+            line = f"{name}: {text}"
+            if is_refusal and (is_error or self._strict):
+                return SettingsError(line)
+            if is_error:
+                return PipelineError(line)
+            self._warn(line)
         return None
 
     def _image(self, sample: Any) -> numpy.ndarray | None:
@@ -173,12 +189,73 @@ class Pipeline:
             buffer.unmap(memory)
 
 
+def _troubles(bus: Any) -> Iterator[tuple[bool, bool, str, str]]:
+    """Errors and warnings: whether it is an error, whether it is cudaccl's about its properties, the name of the
+    element, and GStreamer's text."""
+    gst = gstreamer().Gst
+    kinds = gst.MessageType
+    while message := bus.pop_filtered(kinds.ERROR | kinds.WARNING):
+        is_error = message.type == kinds.ERROR
+        error, details = message.parse_error() if is_error else message.parse_warning()
+        factory = message.src.get_factory() if isinstance(message.src, gst.Element) else None
+        is_refusal = (factory is not None and factory.get_name() == "cudaccl"
+                      and error.matches(gst.ResourceError.quark(), gst.ResourceError.SETTINGS))
+        more = _without_place(details or "")
+        yield is_error, is_refusal, message.src.get_name(), error.message + (f" ({more})" if more else "")
+
+
+def _without_place(details: str) -> str:
+    """What an element says beside its message, without the place in GStreamer's source that comes first."""
+    place, _, more = details.partition("\n")
+    return " ".join((more if re.match(r"\S+\(\d+\): ", place) else details).split())
+
+
+# What is possible depends on the machine; and the command sets the output.
+_OF_A_MACHINE = {"backend": "cpu", "cuda-device-id": "-1", "algorithm": "auto", "output": "passthrough"}
+
+
 def check_properties(properties: dict[str, Any]) -> None:
-    """Raises TypeError for one that the element does not have, and PipelineError for a value that it refuses.
+    """Raises TypeError for one that the element does not have, and PipelineError for a value that it refuses or that has
+    no effect.
 
     MissingElement and ImportError: nothing can be checked on this machine.
     """
-    _parse(_element(gstreamer().Gst, properties), properties)
+    gst = gstreamer().Gst
+    _parse(_element(gst, properties), properties)
+    element = _parse(_element(gst, properties | _OF_A_MACHINE), properties)
+    bus = gst.Bus.new()
+    element.set_bus(bus)
+    try:
+        element.set_state(gst.State.PAUSED)
+        for _, is_refusal, _, text in _troubles(bus):
+            if is_refusal:
+                raise SettingsError(text)
+    finally:
+        element.set_state(gst.State.NULL)
+        element.set_bus(None)
+
+
+def change_properties(element: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """For an element that labels; `after` was checked. A file of regions is read again.
+
+    Returns the names of those that it takes at its next start.
+    """
+    gst = gstreamer().Gst
+    fresh = element.get_factory().create(None)
+    later = []
+    for name in sorted(before.keys() | after.keys()):
+        spec = element.find_property(name)
+        if before.get(name) == after.get(name) and name != "regions":
+            continue
+        if not spec.flags & gst.PARAM_MUTABLE_PLAYING:
+            later.append(name)
+        elif name not in after:
+            element.set_property(name, fresh.get_property(name))
+        elif name == "regions":
+            element.set_property(name, str(after[name]))
+        else:
+            gst.util_set_object_arg(element, name, _text_for(spec, after[name]))
+    return later
 
 
 def _parse(line: str, properties: dict[str, Any]) -> Any:
@@ -216,7 +293,7 @@ def _element(gst: Any, properties: dict[str, Any]) -> str:
         spec = element.find_property(name)
         if spec is None:
             raise TypeError(f"the element cudaccl has no property {name}")
-        text = _text(value)
+        text = _text_for(spec, value)
         _check_range(spec, text)
         words.append(f"{name}={_quoted(text)}")
     return " ".join(words)
@@ -225,18 +302,23 @@ def _element(gst: Any, properties: dict[str, Any]) -> str:
 def _check_range(spec: Any, text: str) -> None:
     """Raises PipelineError where GObject would warn, and keep the default.
 
-    What is no number, GStreamer refuses itself; of a negative one it makes a large one where a property has no sign.
+    What is no number, GStreamer refuses itself. Of a negative one it makes a large one where a property has no sign; -1
+    is the largest. The element refuses times below a millisecond, and cannot know that they were seconds.
     """
     if not hasattr(spec, "minimum"):
         return
+    is_time = spec.maximum > _LARGEST and not isinstance(spec.maximum, float)
     try:
         number = float(text) if isinstance(spec.minimum, float) else whole_number(text)
     except ValueError:
         return
-    if number is None or number < 0 <= spec.minimum:
+    if number is None or (number == -1 and spec.maximum == _LARGEST):
         return
     if not spec.minimum <= number <= spec.maximum:
         raise PipelineError(f"{spec.name} is {text}; {_range(spec)}")
+    if is_time and 0 < number < _MILLISECOND:
+        raise PipelineError(
+            f"{spec.name} is {text} nanoseconds, and whole milliseconds count: write {text}s or {text}ms")
 
 
 def _possible(properties: dict[str, Any], error: str) -> str:
@@ -269,6 +351,12 @@ def _range(spec: Any) -> str:
         return ""
     kind = "" if isinstance(spec.minimum, float) else "whole "
     return f"possible are {kind}numbers from {spec.minimum} to {spec.maximum}"
+
+
+def _text_for(spec: Any, value: Any) -> str:
+    """A value as GStreamer reads it; of times also 2s and 500ms."""
+    text = _text(value)
+    return nanoseconds(text) if getattr(spec, "maximum", 0) > _LARGEST else text
 
 
 def _text(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 
 from cudaccl._keywords import DEFAULTS
 
@@ -12,6 +13,8 @@ _TRUE = ("true", "t", "yes", "1")
 # Foregrounds that follow from a frame alone. In the order of the element's numbers; motion has the next one.
 _OF_ONE_FRAME = ("binary", "values", "otsu", "local")
 _WHOLE_NUMBER = re.compile(r"\s*([+-]?)(?:0[xX]([0-9a-fA-F]+)|(0[0-7]*)|([1-9][0-9]*))")
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s)")
+_UNITS = {"ms": Fraction(1, 1000), "s": Fraction(1)}
 _EVENT_HOLD_NS = DEFAULTS["event_hold_ms"] * 10**6
 
 
@@ -28,8 +31,20 @@ def needs_earlier_frames(properties: Mapping[str, str]) -> bool:
 
 def event_hold(properties: Mapping[str, str]) -> int:
     """In nanoseconds. The element has its default where it refuses a number."""
-    number = whole_number(properties.get("event-hold", ""))
+    number = whole_number(nanoseconds(properties.get("event-hold", "")))
     return _EVENT_HOLD_NS if number is None or number < 0 else number
+
+
+def seconds(text: str) -> Fraction | None:
+    """Of a time with its unit, such as 2s or 500ms. None: it has none."""
+    match = _DURATION.fullmatch(text)
+    return Fraction(match[1]) * _UNITS[match[2]] if match is not None else None
+
+
+def nanoseconds(text: str) -> str:
+    """A time as the element has it; what has no unit stays."""
+    time = seconds(text)
+    return text if time is None else str(int(time * 10**9))
 
 
 def whole_number(text: str) -> int | None:

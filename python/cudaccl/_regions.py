@@ -25,12 +25,14 @@ def source_of(regions: Mapping[str, Any] | str | os.PathLike[str]) -> bytes:
         raise TypeError(f"regions are a dictionary, a path or a text, not {type(regions).__name__}") from None
 
 
-def check(properties: Mapping[str, Any]) -> None:
-    """Of the element or the engine. Raises ValueError for regions that the library refuses."""
+def check(properties: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Of the element or the engine. Returns the names of zones, and of lines. Raises ValueError for regions that the
+    library refuses."""
     if text := str(properties.get("regions", "")):
         from cudaccl import _core  # now: commands without regions do without the library
 
-        _core.region_names(source_of(text))
+        return _core.region_names(source_of(text))
+    return (), ()
 
 
 def _plain(value: Any) -> Any:

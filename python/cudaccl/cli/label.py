@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -60,12 +59,7 @@ def label(options: argparse.Namespace) -> int:
     """Returns the exit status."""
     pillow = need("PIL.Image", "cli")
     settings = parse_settings(options.settings)
-    try:
-        _regions.check(settings)
-    except ValueError as error:
-        raise errors.UsageError(f"--set regions: {error}") from error
-    if settings.get("foreground") == "motion":
-        raise errors.UsageError("--set foreground=motion: nothing moves in one image; for videos there is cudaccl run")
+    _check(settings, options)
     if options.labels or options.picture:
         try:
             options.out.mkdir(parents=True, exist_ok=True)
@@ -74,21 +68,34 @@ def label(options: argparse.Namespace) -> int:
         _check_names(options.images)
     failed = False
     written: set[Path] = set()
-    with ExitStack() as stack:
-        sinks = outputs.open_sinks(options, default="csv")
-        for sink in sinks:
-            stack.enter_context(closing(sink))
+    with outputs.Outputs(options, default="csv") as files:
         for path in options.images:
             try:
                 for name, pixels in _read(pillow, path):
                     result = _label(pixels, settings, options)
-                    outputs.put(sinks, _report(name, pixels, result))
+                    files.put(_report(name, pixels, result))
                     _write_images(pillow, options, name, result, written)
             except (OSError, pillow.DecompressionBombError) as error:
                 print(f"cudaccl: error: {path}: {_text_of(error)}", file=sys.stderr)
                 failed = True
-    outputs.check(sinks)
     return errors.SOURCE_FAILED if failed else errors.OK
+
+
+def _check(settings: dict[str, Any], options: argparse.Namespace) -> None:
+    """Asks an engine, before anything is read or written. Raises UsageError."""
+    try:
+        zones, lines = _regions.check(settings)
+    except ValueError as error:
+        raise errors.UsageError(f"--set regions: {error}") from error
+    videos = "for videos there is cudaccl run"
+    if settings.get("foreground") == "motion":
+        raise errors.UsageError(f"--set foreground=motion: nothing moves in one image; {videos}")
+    if zones or lines:
+        raise errors.UsageError(f"--set regions: nothing enters a zone or crosses a line in one image; {videos}")
+    for name in ("draw_ids", "draw_trails"):
+        if settings.get(name):
+            raise errors.UsageError(f"--set {name}: nothing has an identity in one image; {videos}")
+    _label(numpy.zeros((1, 1), numpy.uint16), settings, options)
 
 
 def _check_names(images: list[Path]) -> None:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from contextlib import ExitStack
+from types import TracebackType
 
 from cudaccl.publish.csv_table import CsvSink
-from cudaccl.publish.errors import SinkError
+from cudaccl.publish.errors import SinkError, need
 from cudaccl.publish.json_lines import JsonLinesSink
 from cudaccl.publish.parquet import ParquetSink
 from cudaccl.publish.report import Report
@@ -21,24 +22,45 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--parquet", metavar="FOLDER", help="write tables in Parquet: see docs/publishing.md")
 
 
-def open_sinks(options: argparse.Namespace, default: str) -> list[Sink]:
-    """default: "csv" or "jsonl" on standard output, if there is no option. Raises SinkError, MissingPackage."""
-    paths = {"jsonl": options.jsonl, "csv": options.csv, "parquet": options.parquet}
-    if not any(path is not None for path in paths.values()):
-        paths[default] = "-"
-    kinds = {"jsonl": JsonLinesSink, "csv": CsvSink, "parquet": ParquetSink}
-    return [kinds[name](path) for name, path in paths.items() if path is not None]
+class Outputs:
+    """Opens the files with the first report, or at the end: settings that cannot be used leave old files as they are.
 
+    default: "csv" or "jsonl" on standard output, if there is no option. A context. Raises SinkError and MissingPackage.
+    """
 
-def put(sinks: Iterable[Sink], report: Report) -> None:
-    """Raises SinkError, unlike the sinks: files that are not complete serve nobody."""
-    for sink in sinks:
-        if not sink.put(report):
-            raise SinkError(f"{sink.error}; it ends before frame {report.frame} of {report.source}")
+    def __init__(self, options: argparse.Namespace, default: str) -> None:
+        paths = {"jsonl": options.jsonl, "csv": options.csv, "parquet": options.parquet}
+        if not any(path is not None for path in paths.values()):
+            paths[default] = "-"
+        if options.parquet is not None:
+            need("pyarrow.parquet", "parquet")
+        self._paths = {name: path for name, path in paths.items() if path is not None}
+        self._sinks: list[Sink] = []
 
+    def _open(self) -> None:
+        kinds = {"jsonl": JsonLinesSink, "csv": CsvSink, "parquet": ParquetSink}
+        while self._paths:
+            name = next(iter(self._paths))
+            self._sinks.append(kinds[name](self._paths.pop(name)))
 
-def check(sinks: Iterable[Sink]) -> None:
-    """Once they are closed. Raises SinkError if one is not complete."""
-    for sink in sinks:
-        if sink.error is not None:
-            raise SinkError(sink.error)
+    def put(self, report: Report) -> None:
+        """Raises SinkError, unlike the sinks: files that are not complete serve nobody."""
+        self._open()
+        for sink in self._sinks:
+            if not sink.put(report):
+                raise SinkError(f"{sink.error}; it ends before frame {report.frame} of {report.source}")
+
+    def __enter__(self) -> Outputs:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with ExitStack() as stack:
+            if error is None:
+                self._open()
+            for sink in self._sinks:
+                stack.callback(sink.close)
+        for sink in self._sinks if error is None else []:
+            if sink.error is not None:
+                raise SinkError(sink.error)

@@ -7,8 +7,7 @@ import argparse
 import dataclasses
 import sys
 from collections import Counter
-from collections.abc import Iterable
-from contextlib import ExitStack, closing
+from contextlib import closing
 
 from cudaccl._property_values import is_tracked
 from cudaccl._types import EVENT_TYPES
@@ -16,7 +15,6 @@ from cudaccl.cli import outputs, video_options
 from cudaccl.cli.progress import Progress
 from cudaccl.gst import PipelineError
 from cudaccl.publish.report import Report
-from cudaccl.publish.sink import Sink
 from cudaccl.video import errors
 from cudaccl.video.follower import one_line
 from cudaccl.video.sources import Source, parse_properties, parse_sources
@@ -76,20 +74,16 @@ class _Counts:
 def run(options: argparse.Namespace) -> int:
     """Returns the exit status."""
     sources = parse_sources(options.sources)
-    properties = parse_properties(options.properties)
+    properties = parse_properties(options.properties, options.settings)
     failed = False
-    with ExitStack() as stack:
-        sinks = outputs.open_sinks(options, default="jsonl")
-        for sink in sinks:
-            stack.enter_context(closing(sink))
+    with outputs.Outputs(options, default="jsonl") as files:
         for source in sources:
-            failed = not _label(source, properties, sinks, options) or failed
-    outputs.check(sinks)
+            failed = not _label(source, properties, files, options) or failed
     return errors.SOURCE_FAILED if failed else errors.OK
 
 
 def _label(
-    source: Source, properties: dict[str, str], sinks: Iterable[Sink], options: argparse.Namespace
+    source: Source, properties: dict[str, str], files: outputs.Outputs, options: argparse.Namespace
 ) -> bool:
     """False, and a message, if the source cannot be read to its end."""
     counts = _Counts()
@@ -103,7 +97,7 @@ def _label(
                     number = counts.frames if frame.info.frame is None else frame.info.frame
                     report = Report.of_frame(frame, source.name, "", number, is_tracked(properties),
                                              options.start_time)
-                    outputs.put(sinks, report)
+                    files.put(report)
                     counts.add(report)
                     progress.step()
             progress.complete()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from cudaccl.video import values
 
@@ -12,7 +13,10 @@ def add(parser: argparse.ArgumentParser, stall: float) -> None:
     """Adds the options."""
     parser.add_argument(
         "-s", "--set", action="append", default=[], metavar="PROPERTY=VALUE", dest="properties",
-        help="a property of the element cudaccl; may be repeated. gst-inspect-1.0 cudaccl lists all")
+        help="a property of the element cudaccl, such as track-lost=2s; may be repeated. gst-inspect-1.0 cudaccl lists"
+             " all")
+    parser.add_argument(
+        "--settings", type=Path, metavar="FILE", help="has a line PROPERTY=VALUE for each; --set comes first")
     parser.add_argument(
         "--stall", type=values.option(values.seconds), default=stall, metavar="SECONDS",
         help="a source without a frame for so long has failed (default: %(default)g)")

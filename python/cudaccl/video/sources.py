@@ -9,11 +9,13 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from cudaccl import _regions
+from cudaccl import _gst_pipeline, _regions
 from cudaccl._redaction import name_of, redacted
 from cudaccl.video.errors import UsageError
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
+OWN_PROPERTIES = ("name", "meta-name", "output", "metadata")  #: which this program sets
+
 _NAMED = re.compile(r"([A-Za-z0-9_.-]+)=(.+)", re.DOTALL)
 
 
@@ -77,19 +79,52 @@ def _parse_source(text: str) -> Source:
     return Source(name, text)
 
 
-def parse_properties(texts: list[str]) -> dict[str, str]:
-    """Parses texts such as NAME=VALUE. Raises UsageError."""
-    properties = {}
-    for text in texts:
+def parse_properties(texts: list[str], file: Path | None = None) -> dict[str, str]:
+    """Parses texts such as NAME=VALUE, after the lines of a file that are no comments, and asks the element whether it
+    takes them. Raises UsageError, and ImportError without GStreamer's bindings."""
+    properties: dict[str, str] = {}
+    for where, text in [*_lines_of(file), *(("--set", text) for text in texts)]:
         name, equals, value = text.partition("=")
+        name = name.replace("_", "-")
         if not equals or not name:
-            raise UsageError(f"--set {text}: a property is set by NAME=VALUE")
-        properties[name.replace("_", "-")] = value
-    for name in ("name", "meta-name", "output", "metadata"):
-        if name in properties:
-            raise UsageError(f"--set {name}=…: this program sets {name} itself")
+            raise UsageError(f"{where} {text}: a property is set by NAME=VALUE")
+        if name in OWN_PROPERTIES:
+            raise UsageError(f"{where} {name}=…: this program sets {name} itself")
+        properties[name] = value
+    try:
+        if properties:  # messages of a spool are sent without GStreamer, too
+            check_properties(properties)
+    except _gst_pipeline.MissingElement as missing:
+        raise UsageError(str(missing)) from None
+    except ValueError as error:
+        raise UsageError(f"{'--set' if file is None else 'settings'}: {error}") from None
+    return properties
+
+
+def _lines_of(file: Path | None) -> list[tuple[str, str]]:
+    """The place of each line, and its text."""
+    if file is None:
+        return []
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: {getattr(error, 'strerror', None) or 'the file must be UTF-8'}") from None
+    stripped = ("=".join(part.strip() for part in line.split("=", 1)) for line in lines)
+    return [(f"{file}:{number}:", line) for number, line in enumerate(stripped, 1) if line and line[0] != "#"]
+
+
+def check_properties(properties: dict[str, str]) -> None:
+    """Raises ValueError for those that the library or the element refuses, or that have no effect.
+
+    MissingElement and ImportError: only regions can be checked on this machine.
+    """
     try:
         _regions.check(properties)
     except ValueError as error:
-        raise UsageError(f"--set regions: {error}") from error
-    return properties
+        raise ValueError(f"regions: {error}") from None
+    try:
+        _gst_pipeline.check_properties(properties)
+    except _gst_pipeline.MissingElement:
+        raise
+    except (TypeError, _gst_pipeline.PipelineError) as error:
+        raise ValueError(str(error)) from None

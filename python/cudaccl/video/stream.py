@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +42,22 @@ class Watchdog:
 class Stream(_gst_pipeline.Pipeline):
     """The frames of a source, labelled.
 
+    warn: is called with GStreamer's warnings; None: they are logged.
+    strict: properties that the element does not take, or that have no effect, raise UsageError before the first frame;
+        else they are a PipelineError or a warning.
+
     Raises PipelineError or FileNotFoundError of `cudaccl.gst.frames()`, and UsageError for an unknown property.
     """
 
-    def __init__(self, source: Source, properties: dict[str, str]) -> None:
+    def __init__(
+        self, source: Source, properties: dict[str, str], warn: Callable[[str], None] | None = None,
+        strict: bool = True,
+    ) -> None:
         text = Path(source.path) if source.path is not None else source.text
+        self._refuses = strict
+        options = {"warn": warn} if warn is not None else {}
         try:
-            super().__init__(text, None, False, {"name": source.name, **properties})
+            super().__init__(text, None, False, {"name": source.name, **properties}, strict=strict, **options)
         except TypeError as error:
             raise UsageError(f"--set: {error}") from error
         self.element = self._pipeline.get_by_name(source.name)
@@ -61,14 +70,28 @@ class Stream(_gst_pipeline.Pipeline):
         """Each `cudaccl.gst.Frame` that has metadata. Raises PipelineError."""
         while not self._stopped.is_set():
             self._waiting_since = time.monotonic()
-            frame = next(self._labelled, None)
+            frame = self._next()
             self._waiting_since = None
+            self._refuses = False
             if frame is None or self._stopped.is_set():
                 break
             if frame.info is not None:
                 yield frame
         if self.stalled:
             raise gst.PipelineError("no frame came for a long time")
+
+    def _next(self) -> Any:
+        try:
+            return next(self._labelled, None)
+        except _gst_pipeline.SettingsError as refusal:
+            if not self._refuses:
+                raise
+            raise UsageError(str(refusal)) from refusal
+
+    def change(self, before: dict[str, str], after: dict[str, str]) -> list[str]:
+        """Properties, which were checked, for the frames that follow. For any thread. Returns the names of those that
+        wait for the next start."""
+        return _gst_pipeline.change_properties(self.element, before, after)
 
     def stop_if_silent(self, seconds: float) -> None:
         """For another thread, which calls it now and then: ends the loop if it has waited so long for a frame.

@@ -7,7 +7,10 @@ import argparse
 import datetime
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from typing import TypeVar
+
+from cudaccl import _property_values
 
 _T = TypeVar("_T")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -46,14 +49,13 @@ def time_of_day(text: str) -> int:
     return ((since.days * 86400 + since.seconds) * 10**6 + since.microseconds) * 1000
 
 
-def seconds(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < 1e9:
-        raise ValueError(f"{text!r} is no number of seconds")
-    return number
+def seconds(text: str) -> Fraction:
+    """With a unit, as 2s or 500ms, or without."""
+    is_number = re.fullmatch(r"[0-9]+(\.[0-9]+)?", text)
+    found = Fraction(text) if is_number else _property_values.seconds(text)
+    if found is None or found >= 10**9:
+        raise ValueError(f"{text!r} is no time, such as 2s or 500ms")
+    return found
 
 
 def option(parse: Callable[[str], _T]) -> Callable[[str], _T]:
