@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import threading
 import time
@@ -12,7 +11,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from cudaccl.cli import video_options
-from cudaccl.cli.stopping import stop_on_signals
+from cudaccl.cli.running import state_folder
+from cudaccl.cli.stopping import reload_on_signal, stop_on_signals
 from cudaccl.publish.address import HELP as ADDRESSES
 from cudaccl.publish.address import Spooling, open_sink
 from cudaccl.publish.errors import SinkError
@@ -21,7 +21,7 @@ from cudaccl.publish.run_name import new_run_name
 from cudaccl.publish.sink import Sink
 from cudaccl.publish.spool import Account
 from cudaccl.video import errors, values
-from cudaccl.video.follower import Follower, one_line, stop_all
+from cudaccl.video.follower import Follower, named, stop_all
 from cudaccl.video.sources import parse_properties, parse_sources
 
 _STEP_S = 0.1
@@ -32,7 +32,8 @@ _HELP = """\
 Labels sources until it is stopped (Ctrl-C or SIGTERM), and sends a message about each frame to brokers and files. A
 SOURCE is a URI, a camera such as /dev/video0, the beginning of a GStreamer launch line, or a file. A camera that goes
 away is opened again. A file ends; if this program is killed before, the next one goes on where it was. Without a
-SOURCE, messages that wait in the spool are sent."""
+SOURCE, messages that wait in the spool are sent. SIGHUP: cameras get what the file of --settings and the regions say
+now."""
 
 _SINKS = f"""\
 sinks:
@@ -58,7 +59,7 @@ def add(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("sources", nargs="*", metavar="[NAME=]SOURCE", help="what to read")
     parser.add_argument("--to", action="append", required=True, metavar="SINK", help="may be repeated; see below")
     parser.add_argument(
-        "--spool", type=Path, default=_default_spool(), metavar="FOLDER",
+        "--spool", type=Path, default=state_folder() / "spool", metavar="FOLDER",
         help="where messages wait for brokers (default: %(default)s)")
     parser.add_argument(
         "--spool-size", type=values.option(values.size), default="1G", metavar="BYTES",
@@ -73,11 +74,6 @@ def add(subparsers: argparse._SubParsersAction) -> None:
     parser.set_defaults(command=publish)
 
 
-def _default_spool() -> Path:
-    state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local/state") / "cudaccl/spool"
-
-
 def say(text: str) -> None:
     """Writes to the operator."""
     print(f"cudaccl: {text}", file=sys.stderr, flush=True)
@@ -86,7 +82,7 @@ def say(text: str) -> None:
 def publish(options: argparse.Namespace) -> int:
     """Returns the exit status."""
     sources = parse_sources(options.sources)
-    properties = parse_properties(options.properties)
+    properties = parse_properties(options.properties, options.settings)
     sinks: list[Sink] = []
     with ExitStack() as stack:
         for address in options.to:
@@ -100,13 +96,17 @@ def publish(options: argparse.Namespace) -> int:
         followers = [Follower(source, properties, sinks, say, options.stall, metrics, options.start_time)
                      for source in sources]
         stopping = stack.enter_context(stop_on_signals())
-        _follow(followers, sinks, stopping)
+        reloading = stack.enter_context(reload_on_signal())
+        _follow(followers, sinks, stopping, reloading, options)
         _drain(sinks, options.drain, stopping)
     lost = [_print_account(sink) for sink in sinks]
     return _status(followers, any(lost))
 
 
-def _follow(followers: list[Follower], sinks: list[Sink], stopping: threading.Event) -> None:
+def _follow(
+    followers: list[Follower], sinks: list[Sink], stopping: threading.Event, reloading: threading.Event,
+    options: argparse.Namespace,
+) -> None:
     """Until all sources have ended, or the process shall stop."""
     for follower in followers:
         follower.start()
@@ -114,19 +114,34 @@ def _follow(followers: list[Follower], sinks: list[Sink], stopping: threading.Ev
     ticks = 0
     while not stopping.wait(_STEP_S) and any(follower.running for follower in followers):
         ticks += 1
+        if reloading.is_set():
+            reloading.clear()
+            _reload(followers, options)
         for follower in followers:
             if not follower.running and follower.error is not None and follower.name not in reported:
                 if isinstance(follower.error, BrokenPipeError):
                     stopping.set()
                 else:
-                    say(f"error: {follower.name}: {one_line(follower.error)}")
+                    say(f"error: {named(follower.name, follower.error)}")
                 reported.add(follower.name)
             elif follower.running and ticks % round(1 / _STEP_S) == 0:
                 follower.tick()
     stop_all(followers, sinks)
     for follower in followers:
         if follower.error is not None and follower.name not in reported:
-            say(f"error: {follower.name}: {one_line(follower.error)}")
+            say(f"error: {named(follower.name, follower.error)}")
+
+
+def _reload(followers: list[Follower], options: argparse.Namespace) -> None:
+    """What cannot be used changes nothing."""
+    try:
+        properties = parse_properties(options.properties, options.settings)
+    except errors.UsageError as error:
+        say(f"error: {error}; the old settings stay")
+        return
+    for follower in followers:
+        if follower.running:
+            follower.change(properties)
 
 
 def _drain(sinks: list[Sink], timeout: float, stopping: threading.Event) -> None:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How commands that run for long are stopped."""
+"""How commands that run for long are stopped, and read their settings again."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
@@ -22,9 +22,23 @@ def stop_on_signals() -> Iterator[threading.Event]:
         for number in _SIGNALS:
             signal.signal(number, signal.default_int_handler)
 
-    before = {number: signal.signal(number, stop) for number in _SIGNALS}
-    try:
+    with _handled(_SIGNALS, stop):
         yield stopping
+
+
+@contextmanager
+def reload_on_signal() -> Iterator[threading.Event]:
+    """Set by each SIGHUP. The caller clears it when it reads the settings."""
+    wanted = threading.Event()
+    with _handled((signal.SIGHUP,), lambda _number, _frame: wanted.set()):
+        yield wanted
+
+
+@contextmanager
+def _handled(numbers: Sequence[signal.Signals], handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, old in before.items():
+            signal.signal(number, old)

@@ -16,5 +16,16 @@ exit status:
   130  interrupted by Ctrl-C; what was done until then is kept"""
 
 
+def status_of(error: object) -> int:
+    """With which the command ends."""
+    from cudaccl.publish.address import AddressError
+    from cudaccl.publish.errors import SinkError
+
+    if isinstance(error, (UsageError, AddressError, ImportError)):
+        return USAGE
+    is_disk = isinstance(error, OSError) and not isinstance(error, FileNotFoundError)
+    return OUTPUT_FAILED if is_disk or isinstance(error, SinkError) else SOURCE_FAILED
+
+
 class UsageError(ValueError):
     """An argument that is wrong. The text says which one and why."""

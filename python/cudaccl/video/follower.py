@@ -23,6 +23,7 @@ from cudaccl.video.stream import Stream
 _STEP_S = 0.1
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30.0
+_SILENCE_S = 2.0
 
 
 def stop_all(followers: Sequence[Follower], sinks: Sequence[Sink]) -> None:
@@ -38,6 +39,11 @@ def stop_all(followers: Sequence[Follower], sinks: Sequence[Sink]) -> None:
 def one_line(text: object) -> str:
     """An error for the operator: GStreamer's may have more lines, and addresses with passwords."""
     return " ".join(redacted(text).split())
+
+
+def named(name: str, text: object) -> str:
+    """A line about a source, whose name comes first. So does it in errors of the element, which has the same name."""
+    return f"{name}: {one_line(text).removeprefix(f'{name}: ')}"
 
 
 class Follower:
@@ -70,9 +76,13 @@ class Follower:
         self._is_tracked = is_tracked(properties)
         self._content = source.content(properties)
         self._stream: Stream | None = None
+        self._changing = threading.Lock()  # properties, and the stream that has them
         self._run_name = ""
         self._has_begun = False  # sinks have taken a stream
+        self._has_flowed = False  # frames have come, once
         self._flows_since: float | None = None  # when the first frame came since it was opened
+        self._latest = 0.0  # when the latest frame came
+        self._away_since: float | None = None  # when the last frame came before it went away
         self._size: tuple[int, int] | None = None
         self._failing: set[str] = set()  # sinks that lose frames
         self._stopping = threading.Event()
@@ -98,6 +108,30 @@ class Follower:
     def running(self) -> bool:
         return self._thread.is_alive()
 
+    @property
+    def state(self) -> str:
+        """For the operator."""
+        if self._away_since is not None:
+            return "away"
+        if self._flows_since is None:
+            return "starts"
+        silence = time.monotonic() - self._latest
+        return "runs" if silence < _SILENCE_S else f"no frame for {silence:.0f} s"
+
+    def change(self, properties: dict[str, str]) -> None:
+        """Other properties, which were checked, for the frames that follow. Regions are read again."""
+        if self._content is not None:
+            self._tell("a file keeps its settings")
+            return
+        with self._changing:
+            later = self._stream.change(self._properties, properties) if self._stream is not None else []
+            self._properties = properties
+            self._is_tracked = is_tracked(properties)
+        self._tell("settings were read again" + (f"; {', '.join(later)}: when it is opened again" if later else ""))
+
+    def _tell(self, text: object) -> None:
+        self._say(named(self.name, text))
+
     def tick(self) -> None:
         """Looks after the source: figures, and whether it is silent."""
         stream = self._stream
@@ -115,7 +149,8 @@ class Follower:
         while not self._stopping.is_set():
             self._flows_since = None
             try:
-                self._stream = Stream(self._source, self._properties)
+                with self._changing:
+                    self._stream = Stream(self._source, self._properties, self._tell, strict=not self._has_flowed)
             except Exception as error:  # it cannot be opened in this way, now or later
                 self.error = error
                 return
@@ -134,9 +169,10 @@ class Follower:
                 return
             if self._flows_since is not None and time.monotonic() - self._flows_since > _LONGEST_PAUSE_S:
                 pause = _FIRST_PAUSE_S
-            reason = one_line(self.error) if self.error else "it has ended"
+            self._away_since = self._away_since or self._latest or time.monotonic()
+            reason = one_line(self.error or "it has ended")
+            self._tell(f"{reason}; it will be opened again in {pause:g} seconds")
             self.error = None
-            self._say(f"{self.name}: {reason}; it will be opened again in {pause:g} seconds")
             self._stopping.wait(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_S)
 
@@ -173,13 +209,14 @@ class Follower:
         first = max([sink.begin(self.name, self._run_name, self._content) for sink in self._sinks])
         self._has_begun = True
         if first:
-            self._say(f"{self.name}: goes on with frame {first}; {self._run_name} was interrupted")
+            self._tell(f"goes on with frame {first}; {self._run_name} was interrupted")
 
     def _put_all(self, stream: Stream) -> None:
         is_live = False
         for count, frame in enumerate(stream):
+            self._latest = time.monotonic()
             if count == 0:
-                self._flows_since = time.monotonic()
+                self._note_first()
                 is_live = self._content is None and stream.is_live
             if self._metrics is not None and count % 256 == 0:
                 self._metrics.observe_stats(self.name, stream.stats())
@@ -191,10 +228,17 @@ class Follower:
             for sink in self._sinks:
                 self._put(sink, report)
 
+    def _note_first(self) -> None:
+        self._has_flowed = True
+        self._flows_since = self._latest
+        if self._away_since is not None:
+            self._tell(f"open again after {self._latest - self._away_since:.0f} s")
+            self._away_since = None
+
     def _note_size(self, info: Any) -> None:
         size = info.width, info.height
         if self._size not in (None, size):
-            self._say(f"{self.name}: frames have {size[0]}x{size[1]} pixels now")
+            self._tell(f"frames have {size[0]}x{size[1]} pixels now")
         self._size = size
 
     def _put(self, sink: Sink, report: Report) -> None:
@@ -202,8 +246,8 @@ class Follower:
         if sink.put(report):
             if sink.name in self._failing:
                 self._failing.remove(sink.name)
-                self._say(f"{sink.name}: frames of {self.name} are kept again, from frame {report.frame}")
+                self._tell(f"frames for {sink.name} are kept again, from frame {report.frame}")
         elif sink.name not in self._failing and not self._stopping.is_set():
             self._failing.add(sink.name)
             reason = sink.error or "the spool has reached its limit"
-            self._say(f"{sink.name}: frames of {self.name} are lost, from frame {report.frame}: {reason}")
+            self._tell(f"frames for {sink.name} are lost, from frame {report.frame}: {reason}")

@@ -22,6 +22,7 @@ from gi.repository import Gst  # noqa: E402
 
 from cudaccl.cli import make_parser  # noqa: E402
 from cudaccl.publish import Account, Spool  # noqa: E402
+from cudaccl.video import values  # noqa: E402
 from made import (  # noqa: E402
     PATIENCE, Mosquitto, Subscriber, count_spooled, free_port, kill_after, make_password, until, write_clip)
 
@@ -115,16 +116,6 @@ def test_run_is_repeatable(clip):
 @pytest.mark.parametrize("arguments,status,text", [
     (["no-such-file.avi"], 1, "is no URI, no camera, no file and no launch line"),
     (["file:///no/such.avi"], 1, "such.avi"),
-    (["-s", "no-such=1", "videotestsrc num-buffers=1"], 2, "has no property no-such"),
-    (["-s", "foreground=magic", "videotestsrc num-buffers=1"], 1, "foreground.*; possible are binary, otsu, local"),
-    (["-s", "features=grey,hull", "videotestsrc num-buffers=1"], 1, "; possible are moments, .*, joined by [+]"),
-    (["-s", "min-area=2.5", "videotestsrc num-buffers=1"], 1, "; possible are whole numbers from 0 to 4294967295"),
-    (["-s", "max-tracks=0", "videotestsrc num-buffers=1"], 1, "max-tracks is 0; possible are whole numbers from 1 to"),
-    (["-s", "overlay-alpha=1.5", "videotestsrc num-buffers=1"], 1, "overlay-alpha is 1.5; .* numbers from 0.0"),
-    (["-s", "regions=/no/such.json", "videotestsrc num-buffers=1"], 2, "--set regions: /no/such.json: No such file"),
-    (["-s", 'regions={"version": 1, "zone": []}', "videotestsrc num-buffers=1"], 2, 'unknown member "zone"'),
-    (["-s", "threshold", "videotestsrc num-buffers=1"], 2, "NAME=VALUE"),
-    (["-s", "output=mask", "videotestsrc num-buffers=1"], 2, "sets output itself"),
     (["videotestsrc num-buffers=1", "videotestsrc num-buffers=2"], 2, "two sources have the name videotestsrc"),
     (["!"], 2, "needs a name"),
     (["--jsonl", "/dev/full", "a=videotestsrc num-buffers=1"], 3, "No space left on device; it ends before frame 0"),
@@ -136,6 +127,84 @@ def test_run_refuses(cudaccl_command, arguments, status, text):
     done = cudaccl_command("run", *arguments)
     assert done.returncode == status, done.stderr
     assert re.search(text, done.stderr) and "Traceback" not in done.stderr and "Warning" not in done.stderr
+
+
+def with_line(x):
+    return json.dumps({"version": 1, "lines": [{"name": "gate", "from": [0.5, 0], "to": [x, 0]}]})
+
+
+# Settings that cannot be used, and what is said of them.
+WRONG = [
+    (["no-such=1"], "has no property no-such"),
+    (["foreground=magic"], "foreground.*; possible are binary, otsu, local"),
+    (["features=grey,hull"], "; possible are moments, .*, joined by [+]"),
+    (["min-area=2.5"], "; possible are whole numbers from 0 to 2147483647"),
+    (["min-area=-5"], "min-area is -5; possible are whole numbers from 0 to 2147483647"),
+    (["max-area=-5"], "max-area is -5; possible are whole numbers from 0"),
+    (["top-n=-1"], "top-n is -1; possible are"),
+    (["threshold=-1"], "threshold is -1; possible are"),
+    (["max-tracks=0"], "max-tracks is 0; possible are whole numbers from 1 to"),
+    (["overlay-alpha=1.5"], "overlay-alpha is 1.5; .* numbers from 0.0"),
+    (["regions=/no/such.json"], "regions: /no/such.json: No such file"),
+    (['regions={"version": 1, "zone": []}'], 'unknown member "zone"'),
+    (["track=true", f"regions={with_line(0.5)}"], r"lines\[0\] has no length"),
+    ([f"regions={with_line(1)}"], "zones and lines of regions have no effect: track=true"),
+    (["draw-regions=true", f"regions={with_line(1)}"], "zones and lines of regions have no effect: track=true"),
+    (["draw-ids=true"], "draw-ids=true has no effect: track=true"),
+    (["track=true", "track-lost=2"], "track-lost is 2 nanoseconds.*: write 2s or 2ms"),
+    (["event-hold=0.5s0"], "event-hold"),
+    (["threshold"], "NAME=VALUE"),
+    (["output=mask"], "sets output itself"),
+    # These are known when the first frame is there.
+    (["threshold=300"], "threshold=300 cannot be used: the largest value of .* is 255"),
+    (["threshold-low=300"], "threshold-low=300 cannot be used: the largest value of .* is 255"),
+    (["algorithm=union-find"], "union-find"),
+    ([f"regions={json.dumps({'version': 1, 'exclude': [{'polygon': [[200, 0], [300, 0], [300, 9]]}]})}"],
+     "point 0 of exclude.* is far outside the frame"),
+    ([f"regions={json.dumps({'version': 1, 'include': [{'polygon': [[2, 2], [3, 2], [3, 3]]}]})}"],
+     "include.* is outside the frame of 16x16 pixels"),
+]
+
+
+@pytest.mark.parametrize("arguments", [["run", "--jsonl"], ["publish", "--spool", "spool", "--to"]])
+@pytest.mark.parametrize("settings,text", WRONG)
+def test_settings_that_cannot_be_used_end_a_command(cudaccl_command, tmp_path, arguments, settings, text):
+    """With one line, and before work."""
+    kept = tmp_path / "a.jsonl"
+    kept.write_text("a line of an earlier run\n")
+    given = [word for one in settings for word in ("-s", one)]
+    file = f"jsonl:{kept}" if arguments[0] == "publish" else kept
+    done = cudaccl_command(*arguments, file, *given,
+                           "a=videotestsrc num-buffers=3 ! video/x-raw,format=GRAY8,width=16,height=16", cwd=tmp_path)
+    lines = [line for line in done.stderr.splitlines() if "frames sent" not in line]
+    assert done.returncode == 2, done.stderr
+    assert len(lines) == 1 and lines[0].startswith("cudaccl: error: ") and re.search(text, lines[0]), done.stderr
+    assert kept.read_text() == "a line of an earlier run\n"
+
+
+def test_times_have_units(cudaccl_command):
+    """As options have. A number alone is what the element takes: nanoseconds."""
+    for text in ("2s", "500ms", "1.5s", "2000000000", "0"):
+        done = cudaccl_command("run", "--stall", "20s", "-s", "track=true", "-s", f"track-lost={text}",
+                               "videotestsrc num-buffers=1")
+        assert done.returncode == 0, done.stderr
+    assert values.seconds("500ms") == 0.5 and values.seconds("2s") == values.seconds("2") == 2
+    with pytest.raises(ValueError, match="'2 s' is no time, such as 2s or 500ms"):
+        values.seconds("2 s")
+
+
+def test_a_file_of_settings(cudaccl_command, tmp_path):
+    file = tmp_path / "settings"
+    file.write_text("# a comment\n\nthreshold=200\ntrack true\n")
+    source = "videotestsrc num-buffers=1"
+    done = cudaccl_command("run", "--settings", file, source)
+    assert done.returncode == 2 and f"{file}:4: track true: a property is set by NAME=VALUE" in done.stderr
+    file.write_text("# a comment\n\nthreshold = 200\ntrack=true\n")
+    found = json.loads(cudaccl_command("run", "--settings", file, source).stdout)
+    assert "tracks" in found
+    assert "tracks" not in json.loads(cudaccl_command("run", "--settings", file, "-s", "track=false", source).stdout)
+    done = cudaccl_command("run", "--settings", tmp_path / "none", source)
+    assert done.returncode == 2 and "none: No such file" in done.stderr
 
 
 @pytest.mark.parametrize("setting", ["max-area=-1", "max-components=0x10", "track=T", "motion-max-change=1"])
@@ -358,9 +427,9 @@ def test_publish_with_a_full_disk(cudaccl_command, small_disk):
     (["x"], 2, "required: --to"),
     (["--to", "-", "--metrics", "high", "x"], 2, "is no \\[HOST:\\]PORT"),
     (["--to", "-", "--spool-size", "0", "x"], 2, "is no size"),
-    (["--to", "-", "--drain", "-1", "x"], 2, "no number of seconds"),
+    (["--to", "-", "--drain", "-1", "x"], 2, "is no time, such as 2s"),
     (["--to", "-", "no-such-file"], 1, "error: no-such-file: .* no launch line"),
-    (["--to", "-", "-s", "no-such=1", "a=videotestsrc num-buffers=1"], 2, "has no property"),
+    (["--to", "mqtt:localhost", "x"], 2, "'mqtt:localhost' is no sink: write mqtt://HOST/TOPIC"),
     (["--to", "jsonl:/no/such/a.jsonl", "a=videotestsrc num-buffers=1"], 3, "No such file"),
     (["--to", "jsonl:/dev/full", "a=videotestsrc num-buffers=3"], 3, "3 lost \\(3 because of the disk\\)"),
 ])
@@ -463,6 +532,50 @@ def test_camera_that_goes_away_is_opened_again(tmp_path):
     assert process.returncode == 0, error
     assert lines_of(path)[0]["utc_clock"] == "system"
     assert line.startswith("cudaccl: cam: ") and line.endswith("it will be opened again in 0.5 seconds\n")
+    lines = [line, *error.splitlines(keepends=True)]
+    assert sum(bool(re.fullmatch(r"cudaccl: cam: open again after \d+ s\n", one)) for one in lines) == 1, lines
+    for one in lines:
+        assert "cam: " in one and not re.search(r"[.]c(pp)?\b", one), "each line names the camera, and no file of code"
+
+
+def test_sighup_reads_settings_and_regions_again(tmp_path):
+    """What cannot be used changes nothing."""
+    file, regions, path = tmp_path / "settings", tmp_path / "regions.json", tmp_path / "a.jsonl"
+    everything = [[0, 0], [1, 0], [1, 1], [0, 1]]
+    file.write_text(f"threshold=200\nregions={regions}\n")
+    regions.write_text('{"version": 1}')
+    process = start("publish", "--to", f"jsonl:{path}", "--settings", file, f"live={LIVE}")
+
+    def latest():
+        return lines_of(path)[-1]
+
+    def reload(expected):
+        process.send_signal(signal.SIGHUP)
+        line = process.stderr.readline()
+        assert re.search(expected, line), line
+
+    try:
+        until(lambda: path.is_file() and lines_of(path) and latest()["n_components"] == 1)
+        regions.write_text(json.dumps({"version": 1, "exclude": [{"polygon": everything}]}))
+        reload("^cudaccl: live: settings were read again\n")
+        until(lambda: latest()["n_components"] == 0)
+        file.write_text("track=true\nthreshold=200\nbackend=cpu\n")
+        reload("^cudaccl: live: settings were read again; backend: when it is opened again\n")
+        until(lambda: latest()["n_components"] == 1 and latest().get("tracks"))
+        for wrong in ("draw-ids=true\n", "min-area=-5\n", "threshold\n"):
+            file.write_text(wrong)
+            reload("^cudaccl: error: .*; the old settings stay\n")
+        file.write_text("threshold=300\n")
+        reload("^cudaccl: live: settings were read again")
+        line = process.stderr.readline()
+        assert re.search("^cudaccl: live: threshold=300 cannot work now: .* threshold=200 stays\n", line), line
+        frames = latest()["frame"]
+        until(lambda: latest()["frame"] > frames)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        error = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 0, error
+    assert len(runs_of(path)) == 1, "the camera was not opened again"
 
 
 def test_silent_source_is_opened_again(tmp_path):

@@ -26,8 +26,13 @@ class StreamOfTest:
     frames = 2
     late = 0
 
-    def __init__(self, source, properties):
+    def __init__(self, source, properties, warn=None, strict=True):
         self.stopped = False
+        self.properties = dict(properties)
+
+    def change(self, before, after):
+        self.properties = after
+        return []
 
     def __iter__(self):
         made = report()
@@ -188,7 +193,7 @@ def follow_camera(sink, say):
 
 
 def pauses_of(said):
-    return [text.split(" in ")[1] for text in said]
+    return [text.split(" in ")[1] for text in said if "will be opened again" in text]
 
 
 def test_pauses_grow_while_no_frame_comes(clip, monkeypatch, short_pauses):
@@ -221,8 +226,61 @@ def test_a_signal_ends_the_pause(clip, monkeypatch):
     said = []
     follower = follow_camera(SinkOfTest("free"), said.append)
     until(lambda: said)
+    assert follower.state == "away"
     follower.stop()
     assert not follower.running and follower.error is None
+
+
+def test_a_camera_that_is_back_says_how_long_it_was_away(clip, monkeypatch, short_pauses):
+    """From its last frame on; and each line begins with its name."""
+    from cudaccl.gst import PipelineError
+
+    class Away(StreamOfTest):
+        opened = 0
+
+        def __iter__(self):
+            Away.opened += 1
+            if Away.opened in (2, 3):
+                clock[0] += 6
+                raise PipelineError("cam: rtspsrc0: nobody answers")
+            yield from super().__iter__()
+            if Away.opened == 4:
+                states.append(follower.state)
+                clock[0] += 60
+                states.append(follower.state)
+                follower.request_stop()
+
+    clock, states, said = [100.0], [], []
+    monkeypatch.setattr(follower_module, "Stream", Away)
+    monkeypatch.setattr(follower_module, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
+    follower = follow_camera(SinkOfTest("free"), said.append)
+    until(lambda: not follower.running)
+    assert [text for text in said if "open again" in text] == ["cam: open again after 12 s"]
+    assert said[1] == "cam: rtspsrc0: nobody answers; it will be opened again in 0.02 seconds"
+    assert states == ["runs", "no frame for 60 s"]
+
+
+def test_settings_of_a_file_stay(clip, monkeypatch):
+    """Its records are those of one setting."""
+    said = []
+    follower = Follower(clip, {"threshold": "9"}, [SinkOfTest("free")], said.append, 10.0, None)
+    follower.change({"threshold": "10"})
+    assert said == ["a: a file keeps its settings"] and follower._properties == {"threshold": "9"}
+
+
+def test_a_mistake_in_settings_ends_only_a_camera_that_never_worked(clip, monkeypatch, short_pauses):
+    stricts = []
+
+    class Strict(StreamOfTest):
+        def __init__(self, source, properties, warn, strict):
+            super().__init__(source, properties)
+            stricts.append(strict)
+
+    monkeypatch.setattr(follower_module, "Stream", Strict)
+    follower = follow_camera(SinkOfTest("free"), print)
+    until(lambda: len(stricts) > 2)
+    follower.stop()
+    assert stricts[:3] == [True, False, False]
 
 
 class FullSink(SinkOfTest):
@@ -247,7 +305,8 @@ def test_a_camera_is_opened_again_when_a_disk_has_room(clip, short_pauses):
     until(lambda: sink.begun >= 5)
     follower.stop()
     assert follower.error is None and sink.kept[:4] == [0, 1, 0, 1]
-    assert [reason in text for reason, text in zip(("ended", "full", "full", "ended"), said)] == [True] * 4
+    reasons = ("ended", "full", "full", "open again after 0 s", "ended")
+    assert [reason in text for reason, text in zip(reasons, said)] == [True] * 5
 
 
 def test_a_disk_that_is_full_at_the_start_is_an_error(clip):

@@ -43,6 +43,7 @@ def folder(tmp_path, monkeypatch):
     for name in ("mask.png", "scan.png"):
         Image.fromarray((numpy.random.default_rng(1).random((60, 80)) < 0.3).astype("u1") * 250).save(name)
     write_clip("clip.avi", 20)
+    Path("gate.settings").write_text("# for the gate\nthreshold=200\n")
     return tmp_path
 
 
