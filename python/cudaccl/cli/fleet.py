@@ -4,18 +4,22 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from cudaccl import _regions
+from cudaccl._gst_pipeline import MissingElement
 from cudaccl._redaction import redacted
-from cudaccl.cli.stopping import stop_on_signals
+from cudaccl.cli import running
+from cudaccl.cli.stopping import reload_on_signal, stop_on_signals
 from cudaccl.fleet import ray_token
-from cudaccl.fleet.config import Config, ConfigError, load
+from cudaccl.fleet.config import Config, ConfigError, Live, load
 from cudaccl.publish.errors import need
-from cudaccl.video import errors
+from cudaccl.video import errors, sources
 
 _STEP_S = 0.25
 _MOST_URGENT = (errors.USAGE, errors.OUTPUT_FAILED, errors.SOURCE_FAILED)
@@ -29,8 +33,9 @@ examples:
   cudaccl fleet check fleet.yaml
   cudaccl fleet run fleet.yaml
   cudaccl fleet run --address head:6379 fleet.yaml
+  cudaccl fleet reload fleet.yaml
 
-A run that was interrupted goes on where it was, when it is started again.
+A run that was interrupted goes on where it was, when it is started again. SIGHUP does what `reload` does.
 
 """
 
@@ -43,7 +48,8 @@ def add(subparsers: argparse._SubParsersAction) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     for name, function, text in (
             ("run", run, "labels what the file names, until all is done or it is stopped"),
-            ("check", check, "reads the file, and shows what it says")):
+            ("check", check, "reads the file, and shows what it says"),
+            ("reload", reload, "lets the run of this file read the properties of live sources, and regions, again")):
         action = actions.add_parser(name, help=text)
         action.add_argument("file", metavar="FILE", help="what to do, in YAML")
         action.add_argument(
@@ -58,16 +64,27 @@ def say(text: str) -> None:
 
 
 def _load(options: argparse.Namespace) -> Config:
+    """As far as this machine can check it. Raises UsageError."""
     try:
         config = load(options.file, options.address)
         ray_token.demand(config.address)
     except ConfigError as error:
         raise errors.UsageError(str(error)) from None
+    checked = set()
+    missing: Exception | None = None
     for video in config.videos:
+        properties = frozenset(video.properties.items())
+        if properties in checked:
+            continue
         try:
-            _regions.check(video.properties)
+            sources.check_properties(video.properties)
+        except (ImportError, MissingElement) as error:
+            missing = error
         except ValueError as error:
-            raise errors.UsageError(f"{video.name}: regions: {error}") from None
+            raise errors.UsageError(f"{video.name}: {error}") from None
+        checked.add(properties)
+    if missing is not None:
+        say(f"properties are not checked: {missing}")
     return config
 
 
@@ -85,22 +102,18 @@ def check(options: argparse.Namespace) -> int:
         print(f"live: {len(config.live.sources)} sources, to {', '.join(map(redacted, config.live.to))}")
         for source in config.live.sources:
             print(f"  {source.name}: {redacted(source.source)}")
-    _check_properties(config)
     return errors.OK
 
 
-def _check_properties(config: Config) -> None:
-    """As far as this machine can. Raises UsageError."""
-    from cudaccl import _gst_pipeline
-
-    for video in config.videos:
-        try:
-            _gst_pipeline.check_properties(video.properties)
-        except (ImportError, _gst_pipeline.MissingElement) as missing:
-            say(f"properties are not checked: {missing}")
-            return
-        except (TypeError, _gst_pipeline.PipelineError) as error:
-            raise errors.UsageError(f"{video.name}: {error}") from None
+def reload(options: argparse.Namespace) -> int:
+    """Returns the exit status."""
+    _load(options)
+    process = running.find(options.file)
+    if process is None:
+        raise errors.UsageError(f"nothing on this machine runs {options.file}")
+    os.kill(process, signal.SIGHUP)
+    say(f"process {process} reads {options.file} again")
+    return errors.OK
 
 
 def run(options: argparse.Namespace) -> int:
@@ -110,20 +123,49 @@ def run(options: argparse.Namespace) -> int:
     config = _load(options)
     if config.archives is not None and config.archives.form == "parquet":
         need("pyarrow.parquet", "parquet")  # now, not when all is labelled
+    if config.live is not None and config.address is None:
+        _make_folders(config.live)
     try:
         if _is_complete(config):
             with stop_on_signals() as stopping:
                 return _send_all(config, stopping)
         with ExitStack() as stack:
-            ray = stack.enter_context(cluster.connected(config.address))
+            ray = stack.enter_context(cluster.connected(config.address, say))
             stopping = stack.enter_context(stop_on_signals())  # now: Ray has set handlers of its own
+            reloading = stack.enter_context(reload_on_signal())
+            stack.enter_context(running.announced(options.file))
             slots = cluster.Slots(ray, config, say)
             for place in slots.places:
                 kind = f"{len(place.node.gpus)} GPUs" if place.num_gpus else "the CPU"
                 say(f"node {place.node.names[0]}: {place.slots} streams at once, on {kind}")
-            return _run_all(ray, slots, config, stopping)
+            return _run_all(ray, slots, config, stopping, lambda live: _reload(live, options, reloading))
     except ConfigError as error:
         raise errors.UsageError(str(error)) from None
+
+
+def _make_folders(live: Live) -> None:
+    """Raises SinkError."""
+    from cudaccl.fleet.follow import make_folder
+
+    for source in live.sources:
+        for address in live.to:
+            make_folder(address, source.name)
+
+
+def _reload(live: Any, options: argparse.Namespace, wanted: threading.Event) -> None:
+    """If it is wanted. What cannot be used changes nothing."""
+    if not wanted.is_set():
+        return
+    wanted.clear()
+    try:
+        config = _load(options)
+    except errors.UsageError as error:
+        say(f"error: {error}; the old settings stay")
+        return
+    if config.archives is not None:
+        say("archives keep their settings until the fleet is started again")
+    if live is not None and config.live is not None:
+        live.change(config.live)
 
 
 def _jobs(config: Config) -> list[Any]:
@@ -172,8 +214,10 @@ def _finish(sender: Any, stopping: threading.Event) -> int:
     return errors.OUTPUT_FAILED if lost or sender.error else errors.OK
 
 
-def _run_all(ray: Any, slots: Any, config: Config, stopping: threading.Event) -> int:
-    """Live sources take their places first."""
+def _run_all(
+    ray: Any, slots: Any, config: Config, stopping: threading.Event, look: Callable[[Any], None]
+) -> int:
+    """Live sources take their places first. look: is called now and then, with the LiveRun or None."""
     from cudaccl.fleet.archive import ArchiveRun
     from cudaccl.fleet.live import LiveRun
 
@@ -189,6 +233,7 @@ def _run_all(ray: Any, slots: Any, config: Config, stopping: threading.Event) ->
         archives = ArchiveRun(ray, slots, _jobs(config), say, sender.send if sender is not None else lambda job: None)
         more_archives = True
         while more_live or more_archives:
+            look(live)
             more_archives = more_archives and archives.step()
             more_live = live is not None and live.step()
             if stopping.wait(_STEP_S if more_live and not more_archives else 0):
@@ -204,8 +249,7 @@ def _status(archives: Any, live: Any, interrupted: bool, sent: int) -> int:
     if interrupted:
         say("interrupted; the next run goes on")
         return errors.INTERRUPTED
-    sources = live.sources if live is not None else []
-    found = {sent} | {state.status for state in archives.states}
-    found |= {errors.OUTPUT_FAILED for one in sources if one.all_lost}
-    found |= {errors.SOURCE_FAILED for one in sources if one.error}
+    followed = live.sources if live is not None else []
+    found = {sent} | {state.status for state in archives.states} | {one.status for one in followed}
+    found |= {errors.OUTPUT_FAILED for one in followed if one.all_lost}
     return next((status for status in _MOST_URGENT if status in found), errors.OK)

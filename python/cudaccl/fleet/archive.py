@@ -15,8 +15,8 @@ from cudaccl.fleet.pieces import Span
 from cudaccl.fleet.video_index import VideoIndex
 from cudaccl.fleet.work import Job
 from cudaccl.fleet.workers import Pool, Process
-from cudaccl.publish.errors import MissingPackage, SinkError
 from cudaccl.video import errors
+from cudaccl.video.follower import named
 
 _LOOK_S = 1.0
 _FIRST_PAUSE_S = 0.5
@@ -46,6 +46,7 @@ class _State:
     open: int = 0  #: tasks that are not done
     spans: int = 0
     manifest: dict[str, Any] | None = None
+    warnings: set[str] = dataclasses.field(default_factory=set)  #: that were passed on
     error: str = ""
     status: int = errors.OK  #: of the command
 
@@ -197,9 +198,9 @@ class ArchiveRun:
 
     def _fail(self, state: _State, error: object) -> None:
         if not state.error:
-            state.error = " ".join(str(error).split()) or type(error).__name__
-            state.status = _status(error)
-            self._say(f"error: {state.job.archive.name}: {state.error}")
+            state.error = str(error) or type(error).__name__
+            state.status = errors.status_of(error)
+            self._say(f"error: {named(state.job.archive.name, state.error)}")
         for task in [task for task in self._todo if task.state is state]:
             self._todo.remove(task)
 
@@ -212,6 +213,10 @@ class ArchiveRun:
             spans = [work.WHOLE] if state.obstacle else join.first_spans(job.archive, job.settings, result)
             self._label(state, spans)
         elif function is work.label:
+            for text in result.warnings:
+                if text not in state.warnings:
+                    state.warnings.add(text)
+                    self._say(named(job.archive.name, text))
             if result.uneven and not state.obstacle:
                 state.obstacle = result.uneven
                 for task in [task for task in self._todo if task.state is state]:
@@ -234,10 +239,3 @@ class ArchiveRun:
         state.spans += len(spans)
         for span in spans:
             self._add(state, work.label, state.job, state.reference, span, first=first)
-
-
-def _status(error: object) -> int:
-    if isinstance(error, (errors.UsageError, MissingPackage)):
-        return errors.USAGE
-    is_disk = isinstance(error, OSError) and not isinstance(error, FileNotFoundError)
-    return errors.OUTPUT_FAILED if is_disk or isinstance(error, SinkError) else errors.SOURCE_FAILED

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import logging
 import math
 import os
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -24,9 +26,9 @@ _LOOK_AGAIN_S = 2.0
 
 
 @contextlib.contextmanager
-def connected(address: str | None) -> Iterator[Any]:
+def connected(address: str | None, say: Callable[[str], None]) -> Iterator[Any]:
     """Yields the module ray. address: None: an own cluster on this machine, which nobody else can use, and which ends
-    with the context.
+    with the context. say: is called with what Ray prints.
 
     Raises ConfigError if there is no cluster at the address, or one without a token, MissingPackage if Ray is not
     installed.
@@ -41,15 +43,37 @@ def connected(address: str | None) -> Iterator[Any]:
         _check_reachable(address)
         ray_token.demand_of_cluster(address)
     options = {} if address is not None else {"include_dashboard": False}
-    try:
-        ray.init(address=address or "local", logging_level=logging.ERROR, log_to_driver=False, **options)
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        where = f"the Ray cluster {address} cannot be reached" if address else "Ray does not start on this machine"
-        raise ConfigError(f"{where}: {' '.join(str(error).split())}") from None
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
+    with contextlib.redirect_stdout(_Lines(say)):
+        try:
+            ray.init(address=address or "local", logging_level=logging.ERROR, log_to_driver=False, **options)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            where = f"the Ray cluster {address} cannot be reached" if address else "Ray does not start on this machine"
+            raise ConfigError(f"{where}: {' '.join(str(error).split())}") from None
+        try:
+            yield ray
+        finally:
+            ray.shutdown()
+
+
+class _Lines(io.TextIOBase):
+    """Takes the place of standard output, to which Ray prints in colours. Each line begins with its name."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._begun = ""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        *lines, self._begun = (self._begun + text).split("\n")
+        for line in filter(str.strip, map(without_colors, lines)):
+            self._say(f"ray: {line}")
+        return len(text)
+
+
+def without_colors(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
 def _check_reachable(address: str) -> None:

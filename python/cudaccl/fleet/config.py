@@ -13,12 +13,13 @@ from pathlib import Path
 from cudaccl import _property_values
 from cudaccl._redaction import redacted
 from cudaccl.fleet.yaml_tree import ConfigError, Mapping, Value, read
+from cudaccl.publish.address import check_sink
 from cudaccl.video import values
+from cudaccl.video.sources import OWN_PROPERTIES
 
 __all__ = ["Archive", "Archives", "Config", "ConfigError", "Live", "LiveSource", "NodeSettings", "load"]
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
-_OWN = ("name", "meta-name", "output", "metadata")
 _BROKERS = ("mqtt", "mqtts", "kafka")
 _NS = 10**9
 
@@ -147,14 +148,8 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _seconds(text: str) -> Fraction:
-    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
-        raise ValueError(f"{text!r} is no number of seconds")
-    return Fraction(text)
-
-
 def _nanoseconds(text: str) -> int:
-    return int(_seconds(text) * _NS)
+    return int(values.seconds(text) * _NS)
 
 
 def _name(text: str) -> str:
@@ -177,7 +172,7 @@ def _properties(value: Value | None, common: Properties) -> Properties:
     found = dict(common)
     for name, item in value.mapping().items() if value is not None else ():
         name = name.replace("_", "-")
-        if name in _OWN:
+        if name in OWN_PROPERTIES:
             raise item.error(f"{name}: this program sets {name} itself")
         found[name] = item.text()
         if name == "backend":
@@ -228,7 +223,7 @@ def _archives(value: Value, properties: Properties, folder: Path) -> Archives:
         archives.parse("segment", _nanoseconds, 60 * _NS), overlap,
         longest.parse(_nanoseconds) if longest is not None else 4 * overlap,
         archives.parse("tries", _positive, 5),
-        float(archives.parse("stall", _seconds, Fraction(60))),
+        float(archives.parse("stall", values.seconds, Fraction(60))),
         tuple(map(_broker, to.list())) if to is not None else (),
         str(folder / archives.parse("spool", str, "spool")), archives.parse("spool-size", values.size, 1 << 30))
     archives.finish()
@@ -284,8 +279,8 @@ def _live(value: Value, properties: Properties, folder: Path) -> Live:
     found = Live(
         tuple(sources.values()), to,
         str(folder / live.parse("spool", str, "spool")), live.parse("spool-size", values.size, 1 << 30),
-        live.parse("metrics", values.endpoint, None), float(live.parse("stall", _seconds, Fraction(10))),
-        float(live.parse("report", _seconds, Fraction(60))))
+        live.parse("metrics", values.endpoint, None), float(live.parse("stall", values.seconds, Fraction(10))),
+        float(live.parse("report", values.seconds, Fraction(60))))
     live.finish()
     return found
 
@@ -302,15 +297,17 @@ def _broker(value: Value) -> str:
     text = value.text()
     if text.partition(":")[0] not in _BROKERS:
         raise value.error(f"{redacted(text)} is no broker; possible are {', '.join(_BROKERS)}")
+    value.parse(check_sink)
     return text
 
 
 def _address(value: Value, folder: Path, sources: int) -> str:
-    """Only the kind is checked: the rest is known when the sink is opened. Paths begin at the folder of the file."""
+    """Paths begin at the folder of the file."""
     text = value.text()
     kind, _, rest = text.partition(":")
     if kind not in ("jsonl", "parquet", *_BROKERS):
         raise value.error(f"{redacted(text)} is no sink; possible are mqtt, mqtts, kafka, jsonl and parquet")
     if kind == "jsonl" and sources > 1 and "{source}" not in rest:
         raise value.error(f"{text}: each source needs a file of its own: put {{source}} into the name")
+    value.parse(check_sink)
     return f"{kind}:{folder / rest}" if kind in ("jsonl", "parquet") else text

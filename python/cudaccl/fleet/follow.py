@@ -11,16 +11,19 @@ from typing import Any
 
 from cudaccl.fleet.config import Live, LiveSource
 from cudaccl.publish.address import AddressError, Spooling, open_sink
-from cudaccl.publish.errors import MissingPackage
+from cudaccl.publish.errors import MissingPackage, SinkError
 from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.run_name import new_run_name
+from cudaccl.publish.sink import Sink
 from cudaccl.publish.spool import Account
-from cudaccl.video.errors import UsageError
-from cudaccl.video.follower import Follower, one_line, stop_all
+from cudaccl.video.errors import OK, UsageError, status_of
+from cudaccl.video.follower import Follower, named, one_line, stop_all
 from cudaccl.video.sources import Source
 
 _TICK_S = 1.0
 _OWN_METRICS = "cudaccl_"
+
+FINAL_ERRORS = (AddressError, MissingPackage, UsageError)  #: another try does not help
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,27 +37,47 @@ class Health:
     texts: tuple[str, ...]  #: for the operator, since the last call
     ended: bool
     error: str  #: why it has ended; "": it was complete
+    status: int  #: of the command, for this error
     final: bool  #: another try does not help
+    state: str  #: for the operator
     figures: tuple[Any, ...]  #: of prometheus_client
 
 
 class FollowActor:
-    """Errors of the constructor are those of `open_sink()`."""
+    """A sink that cannot be opened is an error of `health()`: of an exception in a constructor, Ray keeps the text of a
+    traceback alone."""
 
     def __init__(self, source: LiveSource, live: Live) -> None:
         self._texts: list[str] = []
+        self._name = source.name
+        self._failure: Exception | None = None
+        self._sinks: list[Sink] = []
+        self._metrics: Metrics | None = None
         spooling = Spooling(Path(live.spool, source.name), live.spool_size)
-        self._sinks = [
-            open_sink(_of_source(address, source.name), spooling, f"{source.name}-{new_run_name()}", self._texts.append)
-            for address in live.to]
-        self._metrics = Metrics(self._sinks) if live.metrics is not None else None
+        try:
+            for address in live.to:
+                self._sinks.append(self._open(address, spooling))
+            self._metrics = Metrics(self._sinks) if live.metrics is not None else None
+        except (SinkError, *FINAL_ERRORS) as error:
+            self._failure = error
         self._follower = Follower(
             Source(source.name, source.source), source.properties, self._sinks, self._texts.append, live.stall,
             self._metrics)
         self._stopping = threading.Event()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
-        self._follower.start()
-        self._ticker.start()
+        if self._failure is None:
+            self._follower.start()
+            self._ticker.start()
+
+    def _open(self, address: str, spooling: Spooling) -> Sink:
+        make_folder(address, self._name)
+        return open_sink(
+            _of_source(address, self._name), spooling, f"{self._name}-{new_run_name()}",
+            lambda text: self._texts.append(named(self._name, text)))
+
+    def change(self, properties: dict[str, str]) -> None:
+        """As of `Follower`."""
+        self._follower.change(properties)
 
     def _tick(self) -> None:
         while not self._stopping.wait(_TICK_S):
@@ -63,9 +86,9 @@ class FollowActor:
 
     def health(self) -> Health:
         ended = not self._follower.running
-        error = self._follower.error if ended else None
+        error = self._failure or (self._follower.error if ended else None)
         accounts = self._accounts()
-        before, now = accounts[0]
+        before, now = accounts[0] if accounts else (Account(), Account())
         frames = now.sent + now.spooled - before.sent - before.spooled
         texts = tuple(self._texts)
         del self._texts[:len(texts)]
@@ -73,29 +96,38 @@ class FollowActor:
             family for family in self._metrics.registry.collect() if family.name.startswith(_OWN_METRICS))
         return Health(
             os.getpid(), frames, now.spooled, sum(now.lost - before.lost for before, now in accounts), texts, ended,
-            one_line(error) if error is not None else "",
-            isinstance(error, (UsageError, ImportError, FileNotFoundError)), figures)
+            one_line(error) if error is not None else "", status_of(error) if error is not None else OK,
+            isinstance(error, (*FINAL_ERRORS, ImportError, FileNotFoundError)), self._follower.state, figures)
 
     def _accounts(self) -> list[tuple[Account, Account]]:
         """Of each sink: when the actor began, and now. The spool may have frames of earlier actors."""
-        name = self._follower.name
+        name = self._name
         return [(sink.before.get(name, Account()), sink.accounts().get(name, Account())) for sink in self._sinks]
 
     def stop(self, drain: float) -> Health:
         """drain: seconds to wait for brokers."""
-        stop_all([self._follower], self._sinks)
         self._stopping.set()
-        self._ticker.join()
+        if self._failure is None:
+            stop_all([self._follower], self._sinks)
+            self._ticker.join()
         for sink in self._sinks:
             sink.drain(drain)
             sink.close()
         return self.health()
 
 
+def make_folder(address: str, name: str) -> None:
+    """That of the file of a source. Raises SinkError."""
+    scheme, _, path = _of_source(address, name).partition(":")
+    if scheme == "jsonl":
+        folder = Path(path).parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SinkError(f"{folder} cannot be made: {error.strerror}") from None
+
+
 def _of_source(address: str, name: str) -> str:
     """Brokers have their own rule for {source} in a topic."""
     is_file = address.startswith(("jsonl:", "parquet:"))
     return address.replace("{source}", name) if is_file else address
-
-
-FINAL_ERRORS = (AddressError, MissingPackage, UsageError)

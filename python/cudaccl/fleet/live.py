@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cudaccl.fleet.cluster import Slots
+from cudaccl.fleet.cluster import Slots, without_colors
 from cudaccl.fleet.config import Live, LiveSource
-from cudaccl.fleet.follow import FINAL_ERRORS, FollowActor, Health
+from cudaccl.fleet.follow import FollowActor, Health
+from cudaccl.video import errors
+from cudaccl.video.follower import named
 
 _ASK_S = 1.0
 _SILENT_S = 60.0
@@ -39,7 +41,7 @@ class Supervised:
     lost: int = 0
     fps: float = 0.0
     done: bool = False
-    error: str = ""  #: why it has been given up
+    status: int = errors.OK  #: of the command: it has been given up, or has never worked
 
     @property
     def all_frames(self) -> int:
@@ -107,17 +109,15 @@ class LiveRun:
         except self._ray.exceptions.RayTaskError as error:
             self._died(one, error.cause or error)
             return
-        except self._ray.exceptions.RayActorError as error:
-            cause = _cause(error)
-            self._died(one, cause, isinstance(cause, FINAL_ERRORS))
-            return
         except self._ray.exceptions.RayError as error:
-            self._died(one, error)
+            self._died(one, _reason(error))
             return
         if one.health is not None:
             one.fps = (health.frames - one.health.frames) / (now - one.answered)
         one.answered = now
-        one.health, one.question, one.state = health, None, "runs"
+        one.health, one.question, one.state = health, None, health.state
+        if one.all_frames:
+            one.status = errors.OK
         for text in health.texts:
             self._say(text)
         if now - one.started > _LONGEST_PAUSE_S:
@@ -127,30 +127,51 @@ class LiveRun:
 
     def _ended(self, one: Supervised, health: Health) -> None:
         if health.error:
-            self._died(one, health.error, health.final)
+            # A disk may have room again, but one that had none from the beginning is a mistake.
+            never_worked = health.status == errors.OUTPUT_FAILED and not one.all_frames
+            self._died(one, health.error, health.final or never_worked, health.status)
         else:
             self._stop([one])
             one.done, one.state, one.fps = True, "complete", 0.0
             self._say(f"{one.source.name}: is complete, {one.all_frames} frames")
 
-    def _died(self, one: Supervised, reason: object, final: bool = False) -> None:
+    def _died(self, one: Supervised, reason: object, final: bool = False, status: int | None = None) -> None:
         """The actor, its node or its source."""
-        text = " ".join(str(reason).split()) or type(reason).__name__
+        text = named(one.source.name, str(reason) or type(reason).__name__)
+        if final or not one.all_frames:
+            one.status = errors.status_of(reason) if status is None else status
         one.frames, one.lost, one.health, one.fps = one.all_frames, one.all_lost, None, 0.0
         self._ray.kill(one.actor)
         self._slots.free(one.place, is_archive=False)
         one.actor = one.question = one.place = None
         if final:
-            one.done, one.error, one.state = True, text, "failed"
-            self._say(f"error: {one.source.name}: {text}")
+            one.done, one.state = True, "failed"
+            self._say(f"error: {text}")
             return
         pause = min(_FIRST_PAUSE_S * 2 ** one.deaths, _LONGEST_PAUSE_S)
         one.deaths += 1
         one.restarts += 1
         one.not_before = time.monotonic() + pause
         one.state = "waits to be started again"
-        self._say(f"{one.source.name}: {text}; it is started again in {pause:g} seconds")
+        self._say(f"{text}; it is started again in {pause:g} seconds")
         self._slots.look_again()
+
+    def change(self, live: Live) -> None:
+        """The properties of the sources are read again; all else waits for the next run."""
+        if dataclasses.replace(live, sources=()) != dataclasses.replace(self._live, sources=()):
+            self._say("what live has beside properties is read when the fleet is started again")
+        wanted = {source.name: source for source in live.sources}
+        for one in self.sources:
+            source = wanted.pop(one.source.name, None)
+            if source is None or source.source != one.source.source:
+                self._say(f"{one.source.name}: is gone from the file, or is another source there; it goes on until the"
+                          " fleet is started again")
+                continue
+            one.source = source
+            if one.actor is not None:
+                one.actor.change.remote(source.properties)
+        for name in wanted:
+            self._say(f"{name}: is new in the file; it begins when the fleet is started again")
 
     def _stop(self, sources: list[Supervised]) -> None:
         """Messages that a broker has not taken stay in the spool of the node."""
@@ -182,7 +203,7 @@ class LiveRun:
                    f" {one.restarts:>8} {one.state}")
 
 
-def _cause(error: Any) -> object:
-    """Returns why a constructor failed."""
-    inner = getattr(error, "cause", None) or error
-    return getattr(inner, "cause", None) or inner
+def _reason(error: Exception) -> str:
+    """One line of what Ray says of an actor: of the traceback of a constructor the last one."""
+    lines = [line.strip() for line in without_colors(str(error)).splitlines() if line.strip()] or [type(error).__name__]
+    return lines[-1 if "creation task" in lines[0] else 0]

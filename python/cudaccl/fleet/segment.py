@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
@@ -21,6 +22,8 @@ from cudaccl.publish.report import Report
 from cudaccl.video.sources import Source
 from cudaccl.video.stream import Stream, Watchdog
 
+_LOG = logging.getLogger("cudaccl.fleet")
+
 _COMPARED = 3
 
 
@@ -28,9 +31,9 @@ class Uneven(Exception):
     """The frames that the decoder gives are not those of the index, so the file cannot be cut."""
 
 
-def label_whole(archive: Archive, stall: float) -> Piece:
-    """As `cudaccl run`. Raises PipelineError, FileNotFoundError, UsageError."""
-    stream = Stream(Source(archive.name, archive.path), archive.properties)
+def label_whole(archive: Archive, stall: float, warn: Callable[[str], None]) -> Piece:
+    """As `cudaccl run`. warn: as of `Stream`. Raises PipelineError, FileNotFoundError, UsageError."""
+    stream = Stream(Source(archive.name, archive.path), archive.properties, warn)
     cuda_context.share(stream.pipeline)
     maker = PieceMaker()
     with closing(stream), Watchdog(stream, stall):
@@ -40,19 +43,28 @@ def label_whole(archive: Archive, stall: float) -> Piece:
     return maker.piece()
 
 
-def label_span(archive: Archive, index: VideoIndex, span: Span, stall: float) -> Piece:
+def label_span(
+    archive: Archive, index: VideoIndex, span: Span, stall: float, warn: Callable[[str], None] = _LOG.warning
+) -> Piece:
     """Frame numbers and times are those of the whole file. Raises as label_whole(), and Uneven."""
     if span.end is None:
-        return label_whole(archive, stall)
+        return label_whole(archive, stall, warn)
     if span.start > 0:
         with contextlib.suppress(Uneven, PipelineError):  # the demuxer goes elsewhere, or gives other times
-            return _label_from_key_frame(archive, index, span, stall, with_seek=True)
-    return _label_from_key_frame(archive, index, span, stall, with_seek=False)
+            said: list[str] = []
+            piece = _label_from_key_frame(archive, index, span, stall, with_seek=True, warn=said.append)
+            for text in said:
+                warn(text)
+            return piece
+    return _label_from_key_frame(archive, index, span, stall, with_seek=False, warn=warn)
 
 
-def _label_from_key_frame(archive: Archive, index: VideoIndex, span: Span, stall: float, with_seek: bool) -> Piece:
+def _label_from_key_frame(
+    archive: Archive, index: VideoIndex, span: Span, stall: float, with_seek: bool,
+    warn: Callable[[str], None] = _LOG.warning,
+) -> Piece:
     line = f"{parse_line(archive.path, index.caps)} ! identity name={CUT} ! decodebin"
-    stream = Stream(Source(archive.name, line), archive.properties)
+    stream = Stream(Source(archive.name, line), archive.properties, warn)
     pipeline = stream.pipeline
     cuda_context.share(pipeline)
     pipeline.get_by_name("cudaccl-parse").connect("deep-element-added", repeat_headers)

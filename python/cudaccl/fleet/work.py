@@ -15,7 +15,7 @@ from typing import Any
 from cudaccl.fleet import join
 from cudaccl.fleet.config import Archive, Archives
 from cudaccl.fleet.pieces import Piece, Span, load, publish_file, save, sync_folder
-from cudaccl.fleet.segment import Uneven, label_span, label_whole
+from cudaccl.fleet.segment import Uneven, label_span
 from cudaccl.fleet.video_index import VideoIndex, make_index
 from cudaccl.publish.errors import SinkError
 from cudaccl.publish.json_lines import JsonLinesSink
@@ -71,10 +71,11 @@ class Job:
 
 @dataclasses.dataclass(frozen=True)
 class Done:
-    """A span that is on the disk; uneven: why the file must not be cut."""
+    """A span that is on the disk; uneven: why the file must not be cut. warnings: GStreamer's."""
 
     frames: int
     uneven: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 def complete(job: Job) -> dict[str, Any] | None:
@@ -111,14 +112,13 @@ def label(job: Job, index: VideoIndex, span: Span) -> Done:
     path = job.piece(job.content(), span)
     if path.exists():
         return Done(0)
+    warnings: dict[str, None] = {}  # in their order, each once
     try:
-        whole = span.end is None
-        piece = label_whole(job.archive, job.settings.stall) if whole else label_span(
-            job.archive, index, span, job.settings.stall)
+        piece = label_span(job.archive, index, span, job.settings.stall, warnings.setdefault)
     except Uneven as reason:
-        return Done(0, str(reason))
+        return Done(0, str(reason), tuple(warnings))
     save(piece, path)
-    return Done(len(piece.frames))
+    return Done(len(piece.frames), "", tuple(warnings))
 
 
 def put_together(job: Job, index: VideoIndex, obstacle: str) -> list[Span] | dict[str, Any]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import re
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from cudaccl._redaction import redacted
 from cudaccl.publish.errors import SinkError
+from cudaccl.publish.forward import Transport
 from cudaccl.publish.json_lines import JsonLinesSink
 from cudaccl.publish.kafka import KafkaSettings, KafkaTransport
 from cudaccl.publish.mqtt import MqttSettings, MqttTransport
@@ -60,26 +62,46 @@ def open_sink(
 
     Raises AddressError, SinkError if the sink cannot be opened, MissingPackage.
     """
+    return _opener(address, _read, say)(spooling, file_name)
+
+
+def check_sink(address: str) -> None:
+    """Raises AddressError, as `open_sink()` does. Nothing is opened, and no file of a password is read: another machine
+    may have it."""
+    _opener(address, lambda path: "", None)
+
+
+_Opener = Callable[[Spooling, str], Sink]
+_Say = Callable[[str], None] | None  # None: warnings come when the sink is opened
+
+
+def _opener(address: str, read: Callable[[str], str], say: _Say) -> _Opener:
+    """What opens the sink of an address. read: returns the secret in a file."""
     if address == "-":
-        return JsonLinesSink("-")
+        return lambda spooling, file_name: JsonLinesSink("-")
     scheme, _, rest = address.partition(":")
     if scheme == "jsonl" and rest:
-        return JsonLinesSink(rest, append=True)
+        return lambda spooling, file_name: JsonLinesSink(rest, append=True)
     shown = redacted(address)
     if scheme == "parquet" and rest:
         folder, _, query = rest.partition("?")
-        minutes = _options(query, shown, {"minutes"}).get("minutes")
-        return ParquetSink(folder, file_name, _number(minutes, shown) if minutes is not None else None)
+        text = _options(query, shown, {"minutes"}).get("minutes")
+        minutes = _number(text, shown) if text is not None else None
+        return lambda spooling, file_name: ParquetSink(folder, file_name, minutes)
     makers = {"mqtt": _mqtt, "mqtts": _mqtt, "kafka": _kafka}
-    if scheme not in makers or not rest.startswith("//"):
-        raise AddressError(f"{shown!r} is no sink. Possible are:\n{HELP}")
+    if scheme in makers and not rest.startswith("//"):
+        raise AddressError(f"{shown!r} is no sink: write {scheme}://HOST/TOPIC")
+    if scheme not in makers:
+        raise AddressError(f"{shown!r} is no sink; possible are -, jsonl:FILE, parquet:FOLDER, mqtt://HOST/TOPIC,"
+                           " mqtts://HOST/TOPIC and kafka://HOST/TOPIC")
     # Apart, because urlsplit() refuses several IPv6 addresses, and its errors may have the password.
     authority = re.split("[/?#]", rest[2:], maxsplit=1)[0]
     url = urlsplit(f"{scheme}://{rest[2 + len(authority):]}")._replace(netloc=authority)
     if "@" in url.path or url.fragment:
         raise AddressError(f"{shown}: / in a user or a password is %2F, # is %23, and @ in a topic is %40")
-    name, transport = makers[scheme](shown, url, say)
-    return BrokerSink(name, transport, spooling.folder / f"{_slug(name)}.db", spooling.limit, say)
+    name, make = makers[scheme](shown, url, read, say)
+    return lambda spooling, file_name: BrokerSink(
+        name, make(), spooling.folder / f"{_slug(name)}.db", spooling.limit, say or (lambda text: None))
 
 
 def _slug(name: str) -> str:
@@ -118,7 +140,9 @@ def _read(path: str) -> str:
         raise SinkError(f"the password file {path} cannot be read: {error}") from error
 
 
-def _credentials(url: SplitResult, address: str, options: dict[str, str]) -> tuple[str | None, str | None]:
+def _credentials(
+    url: SplitResult, address: str, options: dict[str, str], read: Callable[[str], str]
+) -> tuple[str | None, str | None]:
     """User and password."""
     user, _, host = url.netloc.rpartition("@")
     if ":" in user:
@@ -130,7 +154,7 @@ def _credentials(url: SplitResult, address: str, options: dict[str, str]) -> tup
         return unquote(user) or None, None
     if not user:
         raise AddressError(f"{address}: there is a password, but no user")
-    return unquote(user), _read(path)
+    return unquote(user), read(path)
 
 
 def _hosts(url: SplitResult, address: str) -> list[re.Match[str]]:
@@ -150,9 +174,11 @@ def _warn_once(host: str, say: Callable[[str], None]) -> None:
         say(f"mqtt://{host}: the password is sent as it is, for everybody to read; take mqtts://")
 
 
-def _mqtt(address: str, url: SplitResult, say: Callable[[str], None]) -> tuple[str, MqttTransport]:
+def _mqtt(
+    address: str, url: SplitResult, read: Callable[[str], str], say: _Say
+) -> tuple[str, Callable[[], Transport]]:
     options = _options(url.query, address, _MQTT_OPTIONS)
-    user, password = _credentials(url, address, options)
+    user, password = _credentials(url, address, options, read)
     if len(_hosts(url, address)) > 1 or not url.hostname:
         raise AddressError(f"{address}: one host is needed")
     tls = url.scheme == "mqtts"
@@ -171,14 +197,16 @@ def _mqtt(address: str, url: SplitResult, say: Callable[[str], None]) -> tuple[s
         raise
     except ValueError as error:
         raise AddressError(f"{address}: {error}") from None
-    if password is not None and not tls:
+    if password is not None and not tls and say is not None:
         _warn_once(url.hostname, say)
-    return f"{url.scheme}://{url.hostname}:{port}/{topic}", MqttTransport(settings)
+    return f"{url.scheme}://{url.hostname}:{port}/{topic}", functools.partial(MqttTransport, settings)
 
 
-def _kafka(address: str, url: SplitResult, say: Callable[[str], None]) -> tuple[str, KafkaTransport]:
+def _kafka(
+    address: str, url: SplitResult, read: Callable[[str], str], say: _Say
+) -> tuple[str, Callable[[], Transport]]:
     options = _options(url.query, address, None)
-    user, password = _credentials(url, address, options)
+    user, password = _credentials(url, address, options, read)
     for name in list(options):
         if "." not in name:
             raise AddressError(f"{address}: there is no option {name!r}; possible are password-file and librdkafka's")
@@ -186,11 +214,11 @@ def _kafka(address: str, url: SplitResult, say: Callable[[str], None]) -> tuple[
             if not name.endswith("-file"):
                 raise AddressError(f"{address}: everybody on this machine can read {name}; write it into a file, and"
                                    f" add {name}-file=FILE")
-            options[name.removesuffix("-file")] = _read(options.pop(name))
+            options[name.removesuffix("-file")] = read(options.pop(name))
     servers = ",".join(host[0] if host[1] else f"{host[0]}:9092" for host in _hosts(url, address))
     topic = unquote(url.path.removeprefix("/")) or "cudaccl"
     try:
         settings = KafkaSettings(servers, topic, user, password, options)
     except ValueError as error:
         raise AddressError(f"{address}: {error}") from None
-    return f"kafka://{servers}/{topic}", KafkaTransport(settings)
+    return f"kafka://{servers}/{topic}", functools.partial(KafkaTransport, settings)

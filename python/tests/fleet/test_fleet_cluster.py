@@ -99,15 +99,16 @@ def listening(pids):
                 address = ipaddress.ip_address(b"".join(raw[i:i + 4][::-1] for i in range(0, len(raw), 4)))
                 yield str(getattr(address, "ipv4_mapped", None) or address)
 
-with cluster.connected(None) as ray:
+with cluster.connected(None, lambda text: None) as ray:
     ray.get(ray.remote(lambda: os.getpid()).remote())
     status = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address"]
     status.append(ray.get_runtime_context().gcs_address)
     nobody = {name: value for name, value in os.environ.items() if name != "RAY_AUTH_TOKEN"}
-    print(json.dumps({
+    found = {
         "listening": list(listening(family(os.getpid()))),
         "ours": subprocess.run(status, capture_output=True).returncode,
-        "nobody's": subprocess.run(status, capture_output=True, env=nobody | {"RAY_AUTH_MODE": "disabled"}).returncode}))
+        "nobody's": subprocess.run(status, capture_output=True, env=nobody | {"RAY_AUTH_MODE": "disabled"}).returncode}
+print(json.dumps(found))
 """
 
 

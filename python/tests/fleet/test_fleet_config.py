@@ -65,7 +65,7 @@ def test_all_keys(write, tmp_path):
 @pytest.mark.parametrize("old,new,line,reason", [
     ("  form: parquet", "  from: parquet", 8, "the key from is not known; possible are properties, files, overlap"),
     ("form: parquet", "form: csv", 8, "'csv' is not possible here; possible are jsonl, parquet"),
-    ("segment: 2.5", "segment: 0x2", 12, "'0x2' is no number of seconds"),
+    ("segment: 2.5", "segment: 0x2", 12, "'0x2' is no time, such as 2s or 500ms"),
     ("segment: 2.5", "segment: 2.5\n  overlap: 5\n  longest-overlap: 4", 14, "longest-overlap is less than overlap"),
     ("segment: 2.5", "segment: 2.5\n  segment: 3", 13, "the key segment is there twice"),
     ("  output: out\n", "", 7, "the key output is missing"),
@@ -78,6 +78,9 @@ def test_all_keys(write, tmp_path):
     ("min_area: 9", "backend: gpu", 11, "'gpu' is not possible here; possible are auto, cpu, cuda"),
     ("slots-per-gpu: 3", "slots-per-gpu: 0", 4, "'0' is no positive whole number"),
     ("jsonl:live.jsonl", "ftp://x", 17, "ftp://x is no sink"),
+    ("jsonl:live.jsonl", "mqtt:localhost", 17, "'mqtt:localhost' is no sink: write mqtt://HOST/TOPIC"),
+    ("jsonl:live.jsonl", "mqtt://me:secret@host", 17, "everybody on this machine can read a password"),
+    ("mqtt://broker/{source}", "kafka:broker", 13, "'kafka:broker' is no sink: write kafka://HOST/TOPIC"),
     ("mqtt://broker/{source}", "jsonl:x", 13, "jsonl:x is no broker; possible are mqtt, mqtts, kafka"),
     ("127.0.0.1:9464", "high", 18, "'high' is no [HOST:]PORT"),
     ("name: gate, ", "", 16, "the key name is missing"),
@@ -88,9 +91,10 @@ def test_all_keys(write, tmp_path):
 def test_wrong_files_name_the_line(write, capfd, old, new, line, reason):
     assert old in GOOD
     path = write(GOOD.replace(old, new, 1))
-    assert main(["fleet", "check", str(path)]) == 2
-    error = capfd.readouterr().err
-    assert error.startswith(f"cudaccl: error: {path}:{line}: ") and reason in error
+    for action in ("check", "run"):
+        assert main(["fleet", action, str(path)]) == 2
+        error = capfd.readouterr().err
+        assert error.startswith(f"cudaccl: error: {path}:{line}: ") and reason in error and error.count("\n") == 1
 
 
 @pytest.mark.parametrize("text,reason", [
@@ -167,16 +171,22 @@ def test_check_shows_what_there_is(write, capfd):
     ("threshold: 128", "threshold: 70000", "a: threshold is 70000; possible are whole numbers from 0 to 65535"),
     ("track: true", "foreground: otso", "gate: could not set property"),
     ("track: true", "regions: none.json", "gate: regions: none.json: No such file"),
+    ("min_area: 9", "min_area: -5", "door: min-area is -5; possible are whole numbers from 0 to 2147483647"),
+    ("track: true", "track: true, track-lost: 2", "gate: track-lost is 2 nanoseconds"),
+    ("track: true", "draw-ids: true", "gate: draw-ids=true has no effect: track=true"),
+    ("track: true", "regions: '{\"version\": 1, \"lines\": [{\"name\": \"a\", \"from\": [0, 0], \"to\": [1, 0]}]}'",
+     "gate: zones and lines of regions have no effect: track=true"),
 ])
-def test_check_asks_the_element(write, capfd, old, new, reason):
+def test_the_element_is_asked(write, capfd, old, new, reason):
     gst = pytest.importorskip("cudaccl._gst_pipeline")
     try:
         gst.check_properties({})
     except (ImportError, gst.MissingElement) as missing:
         pytest.skip(str(missing))
     assert old in GOOD
-    assert main(["fleet", "check", str(write(GOOD.replace(old, new, 1)))]) == 2
-    assert f"cudaccl: error: {reason}" in capfd.readouterr().err
+    for action in ("check", "run"):
+        assert main(["fleet", action, str(write(GOOD.replace(old, new, 1)))]) == 2
+        assert capfd.readouterr().err.startswith(f"cudaccl: error: {reason}")
 
 
 def test_check_without_gstreamer(write, capfd, monkeypatch):

@@ -76,7 +76,7 @@ def test_all_keys_and_their_defaults(fleet, monkeypatch):
 
 def test_lines_and_examples(capfd):
     lines = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("cudaccl ")]
-    assert len(lines) == 3
+    assert len(lines) == 4
     assert main_help(capfd).count("  cudaccl fleet ") >= 3
     examples = re.findall(r"^  (cudaccl fleet .*)$", main_help(capfd), re.MULTILINE)
     for line in lines + examples:

@@ -165,7 +165,7 @@ def test_no_gpu_for_cuda(clip, tmp_path, monkeypatch, capfd):
     from cudaccl.fleet import cluster
     from cudaccl.fleet.placement import Node
 
-    monkeypatch.setattr(cluster, "connected", lambda address: contextlib.nullcontext())
+    monkeypatch.setattr(cluster, "connected", lambda address, say: contextlib.nullcontext())
     monkeypatch.setattr(cluster, "living_nodes", lambda ray: [Node("1", ("a",), 4, ())])
     fleet = write_fleet(tmp_path, clip, 1)
     fleet.write_text(fleet.read_text().replace("backend: cpu", "backend: cuda"))
@@ -175,10 +175,10 @@ def test_no_gpu_for_cuda(clip, tmp_path, monkeypatch, capfd):
 
 def test_the_status_says_what_has_failed():
     from cudaccl.video import errors
-    from cudaccl.fleet import archive
     from cudaccl.gst import PipelineError
     from cudaccl.publish import SinkError
+    from cudaccl.publish.address import AddressError
 
-    assert archive._status(PipelineError("x")) == archive._status(FileNotFoundError("x")) == errors.SOURCE_FAILED
-    assert archive._status(SinkError("x")) == archive._status(OSError(28, "full")) == errors.OUTPUT_FAILED
-    assert archive._status(errors.UsageError("x")) == errors.USAGE
+    assert errors.status_of(PipelineError("x")) == errors.status_of(FileNotFoundError("x")) == errors.SOURCE_FAILED
+    assert errors.status_of(SinkError("x")) == errors.status_of(OSError(28, "full")) == errors.OUTPUT_FAILED
+    assert errors.status_of(errors.UsageError("x")) == errors.status_of(AddressError("x")) == errors.USAGE

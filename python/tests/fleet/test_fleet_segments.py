@@ -3,6 +3,8 @@
 
 import dataclasses
 import json
+import re
+import subprocess
 from pathlib import Path
 
 import numpy
@@ -12,9 +14,11 @@ gi = pytest.importorskip("gi", reason="python3-gi is missing")
 gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402
 
-from cudaccl.fleet import join, pieces, video_index, work  # noqa: E402
+from cudaccl.fleet import join, pieces, segment, video_index, work  # noqa: E402
+from cudaccl.fleet.config import Archive  # noqa: E402
 from cudaccl.fleet.pieces import Span  # noqa: E402
 from cudaccl.gst import PipelineError  # noqa: E402
+from cudaccl.video.errors import UsageError  # noqa: E402
 from made import assert_parquet_has  # noqa: E402
 from fleet_made import (  # noqa: E402
     MOVING, PROPERTIES, TRACKED, files_of, job, random_scene, run_here, run_one_process, scene,
@@ -192,6 +196,26 @@ def test_what_is_done_is_not_done_again(clip, tmp_path, monkeypatch):
     assert work.complete(one) == json.loads(one.manifest.read_text())
     one.result.write_text("cut off")
     assert work.complete(one) is None
+
+
+def test_warnings_of_the_element_come_with_the_piece(tmp_path):
+    """Of a zone that is outside once frames are smaller. Regions that are outside the first frame are an error."""
+    for number, size in enumerate(9 * [(64, 48)] + [(32, 24)]):
+        subprocess.run(
+            ["gst-launch-1.0", "-q", "videotestsrc", "num-buffers=1", "!",
+             f"video/x-raw,width={size[0]},height={size[1]}", "!", "pngenc", "!", "filesink",
+             f"location={tmp_path}/{number}.png"], check=True)
+    line = f"multifilesrc location={tmp_path}/%d.png caps=image/png,framerate=1/1 ! pngdec"
+    right = {"version": 1, "units": "pixels", "zones": [{"name": "right", "polygon": [[40, 0], [64, 0], [64, 48]]}]}
+    archive = Archive("clip", line, TRACKED | {"regions": json.dumps(right)})
+    said = []
+    piece = segment.label_whole(archive, 20.0, said.append)
+    assert len(piece.frames) == 10 and len(said) == 1
+    assert re.fullmatch("clip: regions: zones.0. is outside the frame of 32x24 pixels; .*", said[0]), said
+    right["zones"][0]["polygon"] = [[70, 0], [90, 0], [90, 9]]
+    archive.properties["regions"] = json.dumps(right)
+    with pytest.raises(UsageError, match="clip: regions: zones.0. is outside the frame of 64x48 pixels"):
+        segment.label_whole(archive, 20.0, said.append)
 
 
 def test_other_settings_or_another_file_begin_anew(clip, tmp_path):

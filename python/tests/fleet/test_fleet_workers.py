@@ -178,6 +178,16 @@ def test_a_worker_for_each_place_labels_everything(tmp_path, steps, gpus):
     assert places.count == 2 and not any(actor.is_alive for actor in ray.actors)
 
 
+def test_warnings_of_the_element_are_passed_on(tmp_path, steps, monkeypatch):
+    """Each once for an archive, with its name."""
+    def label(job, index, span):
+        return work.Done(10, "", ("clip: a frame is corrupt", f"parse0: segment {span.first}"))
+
+    monkeypatch.setattr(work, "label", label)
+    _, said = run_all(Ray(), Places(1), [job("clip", tmp_path)])
+    assert said[:-1] == ["clip: a frame is corrupt", "clip: parse0: segment 0", "clip: parse0: segment 10"]
+
+
 def test_workers_start_while_files_are_indexed(tmp_path, steps):
     ray = Ray()
     run = archive.ArchiveRun(ray, Places(2), [job("clip", tmp_path) for _ in range(3)], print)
@@ -288,7 +298,7 @@ def test_processes_of_ray_stay():
         init = ray.init
         stack.callback(setattr, ray, "init", init)
         ray.init = lambda **options: init(**options, num_gpus=1)
-        stack.enter_context(cluster.connected(None))
+        stack.enter_context(cluster.connected(None, lambda text: None))
         places = Places(2)
         pool = workers.Pool(ray, places)
         pool.start(3)

@@ -37,6 +37,7 @@ def test_a_foreground_that_depends_on_frames_before():
 def test_times():
     assert archive().event_hold == 2 * 10**9
     assert {text: archive(event_hold=text).event_hold for text in NUMBERS} == NUMBERS
+    assert archive(event_hold="2.5s").event_hold == 2_500_000_000 and archive(event_hold="5ms").event_hold == 5_000_000
 
 
 def test_a_file_is_cut_only_where_frames_stand_alone(tmp_path):
@@ -76,7 +77,8 @@ def test_the_element_reads_the_same():
     for text in (*TRUE, *FALSE):
         assert archive(track=text).tracks == value("track", text)
     for text, number in NUMBERS.items():
-        assert value("event-hold", text) == number
+        assert value("max-area", text) == number
+    assert value("event-hold", "2.5s") == archive(event_hold="2.5s").event_hold
     for refused in (" true", "true ", "on", "2"):
         with pytest.raises(_gst_pipeline.PipelineError):
             value("track", refused)
