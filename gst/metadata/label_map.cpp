@@ -18,16 +18,21 @@ const GstStructure* structure_of(GstMeta* meta) {
 /// else drops it.
 gboolean transform_label_map(GstBuffer* to, GstCustomMeta* meta, GstBuffer*, GQuark type, gpointer data,
                              gpointer) {
-  bool is_kept = false;
+  bool is_same_place = false;
   if (GST_META_TRANSFORM_IS_COPY(type)) {
-    is_kept = !static_cast<GstMetaTransformCopy*>(data)->region;
+    is_same_place = !static_cast<GstMetaTransformCopy*>(data)->region;
   } else if (const std::optional<PictureMap> map = map_of_transform(type, data)) {
-    is_kept = is_usable(*map) && is_same(*map) && is_label_map_of(&meta->meta, map->width, map->height);
+    is_same_place = is_usable(*map) && is_same(*map) && is_label_map_of(&meta->meta, map->width, map->height);
   }
-  if (is_kept) {
+  if (is_matrix(type)) {
+    // A matrix does not say that another picture covers this one, as in compositor. Elements that only scale
+    // ask again, by the two sizes, unless the answer is TRUE (see transform_component_meta()).
+    return !is_same_place;
+  }
+  if (is_same_place) {
     copy_custom_meta(to, GST_CUDACCL_LABEL_MAP_NAME, gst_custom_meta_get_structure(meta));
   }
-  return is_kept || is_matrix(type);  // as transform_component_meta()
+  return is_same_place;
 }
 
 gboolean remove_if_from_source(GstBuffer*, GstMeta** meta, gpointer source) {

@@ -1,7 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "metadata/meta_matrix.h"
 
+#include <algorithm>
+
 namespace cudaccl {
+
+namespace {
+
+/// Luma pixels between places at which a pixel group of the format begins.
+struct Grid {
+  int32_t x, y;
+
+  bool has(const PixelRectangle& rectangle) const { return rectangle.x % x == 0 && rectangle.y % y == 0; }
+};
+
+Grid grid_of(const GstVideoInfo& info) {
+  constexpr gint kPixelsOfV210Group = 6;  // of which one plane has the luma and the chroma
+  Grid grid{1, 1};
+  for (guint i = 0; i < GST_VIDEO_INFO_N_COMPONENTS(&info); ++i) {
+    grid.x = std::max(grid.x, 1 << GST_VIDEO_FORMAT_INFO_W_SUB(info.finfo, i));
+    grid.y = std::max(grid.y, 1 << GST_VIDEO_FORMAT_INFO_H_SUB(info.finfo, i));
+  }
+  if (GST_VIDEO_INFO_FORMAT(&info) == GST_VIDEO_FORMAT_v210) {
+    grid.x = kPixelsOfV210Group;
+  }
+  return grid;
+}
+
+}  // namespace
+
+bool is_on_grid(const PictureMap& map, const GstVideoInfo& in, const GstVideoInfo& out) {
+  // Places of luma that has a plane of its own are not rounded where a picture is cut out.
+  const bool is_cut_exactly = GST_VIDEO_INFO_N_PLANES(&in) > 1;
+  return grid_of(in).has(map.to) && grid_of(out).has(map.to) && (is_cut_exactly || grid_of(in).has(map.from));
+}
 
 #if GST_CHECK_VERSION(1, 28, 0)
 
@@ -25,7 +57,7 @@ std::optional<PictureMap> map_of_matrix(gconstpointer data) {
                  .height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(transform.out_info)),
                  .from = pixels_of(transform.in_rectangle),
                  .to = pixels_of(transform.out_rectangle)};
-  if (!take_matrix(transform.matrix, &map)) {
+  if (!take_matrix(transform.matrix, &map) || !is_on_grid(map, *transform.in_info, *transform.out_info)) {
     return std::nullopt;
   }
   return map;
