@@ -80,7 +80,8 @@ GstCaps* geometry_of(GstCaps* caps) {
       const bool is_cuda =
           gst_caps_features_contains(gst_caps_get_features(caps, i), kCudaMemoryFeature) != FALSE;
       GstStructure* structure = gst_structure_copy(gst_caps_get_structure(caps, i));
-      gst_structure_remove_fields(structure, "format", "colorimetry", "chroma-site", nullptr);
+      gst_structure_remove_fields(structure, "format", "colorimetry", "chroma-site", "mastering-display-info",
+                                  "content-light-level", nullptr);
       geometry = gst_caps_merge_structure_full(
           geometry, structure,
           is_cuda == keeps_memory ? gst_caps_features_new(kCudaMemoryFeature, nullptr) : nullptr);

@@ -114,6 +114,24 @@ TEST(Caps, PassthroughKeepsCapsWhole) {
   EXPECT_TRUE(gst_caps_is_equal(h.src_caps().get(), wanted.get()));
 }
 
+/// A picture of labels is not that of the caps' light.
+TEST(Caps, OtherColoursHaveNoneOfTheirFields) {
+  for (const char* output : {"colorized", "overlay", "mask", "labels", "passthrough"}) {
+    const std::string name = output;
+    Harness h("output=" + name);
+    ASSERT_TRUE(h.send_caps(caps_text(
+        "I420_10LE", 34, 12,
+        "colorimetry=(string)bt2100-pq,chroma-site=(string)mpeg2,content-light-level=(string)1000:400,"
+        "mastering-display-info=(string)13250:34500:7500:3000:34000:16000:15635:16450:10000000:1")));
+    h.process(noise(34, 12, 1), "I420_10LE");
+    const Ref<GstCaps> src_caps = h.src_caps();
+    const GstStructure* caps = gst_caps_get_structure(src_caps.get(), 0);
+    for (const char* field : {"mastering-display-info", "content-light-level"}) {
+      EXPECT_EQ(gst_structure_has_field(caps, field) != FALSE, name == "passthrough") << name << " " << field;
+    }
+  }
+}
+
 TEST(Caps, DownstreamChoosesTheFormat) {
   Harness h("output=colorized");
   h.accept("video/x-raw,format=xBGR;video/x-raw,format=ARGB");
