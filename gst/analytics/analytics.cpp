@@ -27,11 +27,11 @@ DetectionBox upright_box(const CclComponent& c) {
 }
 
 /// The box around the ellipse with the component's moments, at least one pixel wide, in whole pixels before
-/// it is rotated.
+/// it is rotated. A square one is not rotated: what is round has no direction, and noise would choose one.
 DetectionBox rotated_box(const CclComponent& c) {
   const auto width = std::max(1L, std::lround(ccl_component_major_axis(&c)));
   const auto height = std::max(1L, std::lround(ccl_component_minor_axis(&c)));
-  const double angle = ccl_component_orientation(&c);
+  const double angle = width != height ? ccl_component_orientation(&c) : 0;
   constexpr double kHalf = 0.5;  // from a pixel's centre to its corner
   return {static_cast<gint>(std::lround(c.cx + kHalf - static_cast<double>(width) / 2)),
           static_cast<gint>(std::lround(c.cy + kHalf - static_cast<double>(height) / 2)),

@@ -23,11 +23,12 @@ enum Metadata : guint {
   kMetadataRoi = 1u << 1,
   kMetadataAnalytics = 1u << 2,     ///< only where has_analytics()
   kMetadataSegmentation = 1u << 3,  ///< only where has_segmentation()
-  kMetadataOriented = 1u << 4,      ///< likewise; changes kMetadataAnalytics
+  kMetadataOriented = 1u << 4,      ///< likewise; turns the boxes of detections
 };
 
 /// What is in the GstAnalyticsRelationMeta of a buffer.
-inline constexpr guint kMetadataObjects = kMetadataAnalytics | kMetadataSegmentation;
+inline constexpr guint kMetadataDetections = kMetadataAnalytics | kMetadataOriented;
+inline constexpr guint kMetadataObjects = kMetadataDetections | kMetadataSegmentation;
 
 /// What `label-map` attaches: bits of ccl::Plane.
 enum class LabelMap : uint32_t { kNone = 0, kLabels = ccl::kLabelPlane, kIds = ccl::kIdPlane };

@@ -67,7 +67,7 @@ ccl::Status Reporter::attach_analytics(const LeavingFrame& frame, const FrameIde
   if ((properties.metadata & kMetadataObjects) == 0) {
     return {};
   }
-  const bool has_detections = (properties.metadata & kMetadataAnalytics) != 0;
+  const bool has_detections = (properties.metadata & kMetadataDetections) != 0;
   if (has_detections && objects.size() > kMaxDetections && !std::exchange(warned_of_detections_, true)) {
     GST_ELEMENT_WARNING(element_, RESOURCE, NO_SPACE_LEFT,
                         ("Only the %u largest of %u objects are in the analytics metadata",

@@ -257,6 +257,25 @@ TEST(AnalyticsMask, AReaderMayKeepIt) {
   EXPECT_EQ(std::vector<guint>(bytes.begin(), bytes.end()), kept.pixels);
 }
 
+struct OrientedBox {
+  gint x = 0, y = 0, width = 0, height = 0;
+  gfloat rotation = 9, confidence = 0;
+};
+
+/// The box of the only detection; with a rotation of 9 if there is none.
+OrientedBox oriented_box(GstBuffer* buffer) {
+  OrientedBox box;
+  GstAnalyticsRelationMeta* relations = gst_buffer_get_analytics_relation_meta(buffer);
+  GstAnalyticsMtd found;
+  gpointer state = nullptr;
+  if (relations != nullptr &&
+      gst_analytics_relation_meta_iterate(relations, &state, gst_analytics_od_mtd_get_mtd_type(), &found)) {
+    EXPECT_TRUE(gst_analytics_od_mtd_get_oriented_location(&found, &box.x, &box.y, &box.width, &box.height,
+                                                           &box.rotation, &box.confidence));
+  }
+  return box;
+}
+
 /// A bar in a direction of its own.
 TEST(AnalyticsOriented, BoxHasTheDirectionOfTheObject) {
   for (const double degrees : {0.0, 30.0, 90.0, 150.0}) {
@@ -273,14 +292,10 @@ TEST(AnalyticsOriented, BoxHasTheDirectionOfTheObject) {
       Harness h(std::string("output=mask metadata=analytics+oriented features=") + features);
       ASSERT_TRUE(h.send_caps("GRAY8", 100, 100));
       const Ref<GstBuffer> out = h.process(bar);
-      GstAnalyticsMtd found;
-      gpointer state = nullptr;
-      ASSERT_TRUE(gst_analytics_relation_meta_iterate(gst_buffer_get_analytics_relation_meta(out.get()),
-                                                      &state, gst_analytics_od_mtd_get_mtd_type(), &found));
-      gint x = 0, y = 0, width = 0, height = 0;
-      gfloat rotation = 9, confidence = 0;
-      ASSERT_TRUE(gst_analytics_od_mtd_get_oriented_location(&found, &x, &y, &width, &height, &rotation,
-                                                             &confidence));
+      const auto [x, y, width, height, rotation, confidence] = oriented_box(out.get());
+      h.set("metadata", "oriented");
+      EXPECT_EQ(oriented_box(h.process(bar).get()).rotation, rotation) << "implies `analytics`";
+      EXPECT_EQ(confidence, 1.0F);
       if (std::string(features) == "0") {
         EXPECT_EQ(rotation, 0.0F) << "no moments, no direction";
         continue;
@@ -292,6 +307,25 @@ TEST(AnalyticsOriented, BoxHasTheDirectionOfTheObject) {
       EXPECT_NEAR(width, 61 * 2 / std::sqrt(3.0), 1.5) << degrees;
       EXPECT_NEAR(height, 11 * 2 / std::sqrt(3.0), 1.5) << degrees;
     }
+  }
+}
+
+/// A disc with a pixel more at one side or another, which is no direction.
+TEST(AnalyticsOriented, RoundObjectsAreNotTurned) {
+  for (const auto& [bump_x, bump_y] :
+       {std::pair{63, 50}, std::pair{59, 59}, std::pair{59, 41}, std::pair{50, 50}}) {
+    Image disc = blank(100, 100);
+    for (uint32_t y = 0; y < disc.height; ++y) {
+      for (uint32_t x = 0; x < disc.width; ++x) {
+        disc.at(x, y) = std::hypot(x - 50.0, y - 50.0) < 12.5 ? 255 : 0;
+      }
+    }
+    disc.at(static_cast<uint32_t>(bump_x), static_cast<uint32_t>(bump_y)) = 255;
+    Harness h("output=mask metadata=oriented");
+    ASSERT_TRUE(h.send_caps("GRAY8", 100, 100));
+    const OrientedBox box = oriented_box(h.process(disc).get());
+    EXPECT_EQ(box.width, box.height);
+    EXPECT_EQ(box.rotation, 0.0F) << bump_x << "," << bump_y;
   }
 }
 
