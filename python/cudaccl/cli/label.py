@@ -75,6 +75,8 @@ def label(options: argparse.Namespace) -> int:
                     result = _label(pixels, settings, options)
                     files.put(_report(name, pixels, result))
                     _write_images(pillow, options, name, result, written)
+            except BrokenPipeError:  # of standard output, and no error of the image
+                raise
             except (OSError, pillow.DecompressionBombError) as error:
                 print(f"cudaccl: error: {path}: {_text_of(error)}", file=sys.stderr)
                 failed = True

@@ -14,6 +14,7 @@ import termios
 import urllib.request
 from pathlib import Path
 
+import numpy
 import pytest
 
 gi = pytest.importorskip("gi", reason="python3-gi is missing")
@@ -267,6 +268,17 @@ def test_reader_that_has_enough(arguments):
     line = shlex.join([*CUDACCL, *arguments])
     done = subprocess.run(["bash", "-c", f"{line} | head -n 1"], capture_output=True, text=True, timeout=PATIENCE)
     assert json.loads(done.stdout)["frame"] == 0 and "Traceback" not in done.stderr
+
+
+def test_reader_that_has_enough_of_a_table(tmp_path):
+    """Nothing is wrong with the image."""
+    image = pytest.importorskip("PIL.Image", reason="pillow is missing")
+    pixels = numpy.zeros((300, 300), "u1")
+    pixels[::2, ::2] = 255  # more rows than fit into a pipe
+    image.fromarray(pixels).save(tmp_path / "dots.png")
+    line = shlex.join([*CUDACCL, "label", f"{tmp_path}/dots.png", f"{tmp_path}/dots.png"])
+    done = subprocess.run(["bash", "-c", f"{line} | head -n 1"], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stdout.startswith("source,frame,") and done.stderr == ""
 
 
 def read_terminal(ours):
