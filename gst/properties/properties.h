@@ -23,7 +23,7 @@ enum Metadata : guint {
   kMetadataRoi = 1u << 1,
   kMetadataAnalytics = 1u << 2,     ///< only where has_analytics()
   kMetadataSegmentation = 1u << 3,  ///< only where has_segmentation()
-  kMetadataOriented = 1u << 4,      ///< likewise; turns the boxes of detections
+  kMetadataOriented = 1u << 4,      ///< likewise; rotates the boxes of detections
 };
 
 /// What is in the GstAnalyticsRelationMeta of a buffer.

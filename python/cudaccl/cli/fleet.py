@@ -126,9 +126,10 @@ def run(options: argparse.Namespace) -> int:
     if config.live is not None and config.address is None:
         _make_folders(config.live)
     try:
-        if _is_complete(config):
+        earlier = _earlier_results(config)
+        if earlier is not None:
             with stop_on_signals() as stopping:
-                return _send_all(config, stopping)
+                return max(earlier, _send_all(config, stopping))
         with ExitStack() as stack:
             ray = stack.enter_context(cluster.connected(config.address, say))
             stopping = stack.enter_context(stop_on_signals())  # now: Ray has set handlers of its own
@@ -174,18 +175,22 @@ def _jobs(config: Config) -> list[Any]:
     return [Job(archive, config.archives) for archive in config.archives.files] if config.archives else []
 
 
-def _is_complete(config: Config) -> bool:
-    """Whether an earlier run has labelled everything; then no cluster is needed."""
+def _earlier_results(config: Config) -> int | None:
+    """The status, if an earlier run has labelled everything, so that no cluster is needed; else None."""
     from cudaccl.fleet import work
 
     if config.live is not None:
-        return False
+        return None
     manifests = {job.archive.name: work.complete(job) for job in _jobs(config)}
     if None in manifests.values():
-        return False
+        return None
+    status = errors.OK
     for name, manifest in manifests.items():
         say(f"{name}: is complete, {manifest['frames']} frames")
-    return True
+        if manifest.get("early_end"):
+            say(f"error: {name}: {manifest['early_end']}")
+            status = errors.SOURCE_FAILED
+    return status
 
 
 def _sender(config: Config) -> Any:

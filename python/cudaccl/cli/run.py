@@ -101,6 +101,10 @@ def _label(
                     counts.add(report)
                     progress.step()
             progress.complete()
+        early_end = stream.early_end(counts.frames)
+        if early_end:
+            print(f"cudaccl: error: {source.name}: {early_end}", file=sys.stderr)
+            return False
     except (FileNotFoundError, PipelineError) as error:
         after = f" (after {counts.frames} frames)" if counts.frames else ""
         print(f"cudaccl: error: {source.name}: {one_line(error)}{after}", file=sys.stderr)

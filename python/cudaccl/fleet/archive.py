@@ -82,7 +82,7 @@ class ArchiveRun:
             return
         if state.manifest is not None:
             self._say(f"{name}: is complete, {state.manifest['frames']} frames")
-            self._completed(state.job)
+            self._complete(state)
         else:
             self._add(state, work.survey, state.job)
 
@@ -233,7 +233,15 @@ class ArchiveRun:
             text = f"{len(result['segments'])} segments" + (f", {given_up} cuts given up" if given_up else "")
             why = f" (not cut: {result['uncut']})" if result["uncut"] else ""
             self._say(f"{job.archive.name}: {result['frames']} frames in {text}{why}")
-            self._completed(job)
+            self._complete(state)
+
+    def _complete(self, state: _State) -> None:
+        """Its result is there, also if the file is only a part of what it should be."""
+        early_end = state.manifest.get("early_end") if state.manifest else None
+        if early_end:
+            state.status = errors.SOURCE_FAILED
+            self._say(f"error: {state.job.archive.name}: {early_end}")
+        self._completed(state.job)
 
     def _label(self, state: _State, spans: list[Span], first: bool = False) -> None:
         state.spans += len(spans)

@@ -21,6 +21,7 @@ from cudaccl.publish.errors import SinkError
 from cudaccl.publish.json_lines import JsonLinesSink
 from cudaccl.publish.parquet import TABLES, ParquetSink
 from cudaccl.publish.sink import Sink
+from cudaccl.video.file_size import early_end
 
 WHOLE = Span(0, 0, None)
 
@@ -147,6 +148,7 @@ def put_together(job: Job, index: VideoIndex, obstacle: str) -> list[Span] | dic
     frames = _write(job, decision, piece)
     manifest = {
         "content": content, "source": job.archive.path, "frames": frames, "uncut": obstacle,
+        "early_end": early_end(job.archive.path, frames),
         "segments": [span.text for span in decision.spans], "cuts": [dataclasses.asdict(cut) for cut in decision.cuts],
         "files": {str(path.relative_to(job.settings.output)): path.stat().st_size for path in _files(job)},
     }

@@ -78,6 +78,7 @@ class Follower:
         self._stream: Stream | None = None
         self._changing = threading.Lock()  # properties, and the stream that has them
         self._run_name = ""
+        self._frames = 0  # since the source was opened
         self._has_begun = False  # sinks have taken a stream
         self._has_flowed = False  # frames have come, once
         self._flows_since: float | None = None  # when the first frame came since it was opened
@@ -194,6 +195,9 @@ class Follower:
                     return  # the next process goes on with it
             for sink in self._sinks:
                 sink.end(self.name)
+            early_end = stream.early_end(self._frames)
+            if early_end:
+                self.error = PipelineError(early_end)
         finally:
             if self._metrics is not None:
                 self._metrics.observe_stats(self.name, stream.stats())  # what came since the last time
@@ -213,8 +217,10 @@ class Follower:
 
     def _put_all(self, stream: Stream) -> None:
         is_live = False
+        self._frames = 0
         for count, frame in enumerate(stream):
             self._latest = time.monotonic()
+            self._frames = count + 1
             if count == 0:
                 self._note_first()
                 is_live = self._content is None and stream.is_live

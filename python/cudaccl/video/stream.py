@@ -11,6 +11,7 @@ from typing import Any
 
 from cudaccl import _gst_pipeline, gst
 from cudaccl.video.errors import UsageError
+from cudaccl.video.file_size import early_end
 from cudaccl.video.sources import Source
 
 _NS = 1e9
@@ -53,6 +54,7 @@ class Stream(_gst_pipeline.Pipeline):
         self, source: Source, properties: dict[str, str], warn: Callable[[str], None] | None = None,
         strict: bool = True,
     ) -> None:
+        self._path = source.path
         text = Path(source.path) if source.path is not None else source.text
         self._refuses = strict
         options = {"warn": warn} if warn is not None else {}
@@ -64,6 +66,7 @@ class Stream(_gst_pipeline.Pipeline):
         self._labelled = gst.labelled(self)
         self._stopped = threading.Event()
         self._waiting_since: float | None = None
+        self._expected: int | None = None
         self.stalled = False  #: `stop_if_silent()` has ended the loop
 
     def __iter__(self) -> Iterator[Any]:
@@ -75,6 +78,8 @@ class Stream(_gst_pipeline.Pipeline):
             self._refuses = False
             if frame is None or self._stopped.is_set():
                 break
+            if self._expected is None and self._path is not None:
+                self._expected = self.expected_frames() or 0
             if frame.info is not None:
                 yield frame
         if self.stalled:
@@ -143,6 +148,12 @@ class Stream(_gst_pipeline.Pipeline):
             return None
         video = self._gst.GstVideo.VideoInfo.new_from_caps(caps)
         return round(duration / _NS * video.fps_n / video.fps_d) or None
+
+    def early_end(self, frames: int) -> str:
+        """What is missing of a file of which so many frames came; "": nothing, as far as it says."""
+        if self._path is None or self._stopped.is_set():
+            return ""
+        return early_end(self._path, frames, self._expected or 0)
 
     def stats(self) -> dict[str, Any]:
         """The element's property `stats`: its numbers."""

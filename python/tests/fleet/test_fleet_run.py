@@ -160,6 +160,18 @@ def test_a_file_that_cannot_be_read(clip, tmp_path):
     assert (tmp_path / "out/clip0.jsonl").exists()
 
 
+def test_a_file_that_ends_early(clip, tmp_path):
+    """Its result is there, and each run reports it."""
+    cut = tmp_path / "cut.mkv"
+    cut.write_bytes(clip.read_bytes()[:clip.stat().st_size // 2])
+    fleet = write_fleet(tmp_path, cut, 1)
+    for text in ("segments", "is complete"):
+        done = subprocess.run([*FLEET, fleet], capture_output=True, text=True, timeout=120)
+        frames = (tmp_path / "out/clip0.jsonl").read_text().count("\n")
+        assert done.returncode == 1 and text in done.stderr
+        assert f"error: clip0: the file ends early: {frames} frames came, at least " in done.stderr
+
+
 def test_no_gpu_for_cuda(clip, tmp_path, monkeypatch, capfd):
     from cudaccl.cli import main
     from cudaccl.fleet import cluster

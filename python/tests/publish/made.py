@@ -146,9 +146,9 @@ def count_spooled(path):
         database.close()
 
 
-def write_clip(path, frames):
-    """An AVI file of a ball."""
-    line = f"videotestsrc pattern=ball num-buffers={frames} ! video/x-raw,width=160,height=120 ! jpegenc ! avimux"
+def write_clip(path, frames, muxer="avimux"):
+    """A file of a ball."""
+    line = f"videotestsrc pattern=ball num-buffers={frames} ! video/x-raw,width=160,height=120 ! jpegenc ! {muxer}"
     subprocess.run(["gst-launch-1.0", "-q", *line.split(), "!", "filesink", f"location={path}"], check=True)
     return path
 

@@ -232,6 +232,18 @@ def test_run_with_a_full_disk(small_disk):
     assert not [path for path in (small_disk / "p").rglob("*") if path.is_file()]
 
 
+@pytest.mark.parametrize("muxer", ["avimux", "matroskamux", "qtmux fragment-duration=500"])
+def test_a_file_that_ends_early_says_so(tmp_path, muxer):
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    write_clip(whole, FRAMES, muxer)
+    cut.write_bytes(whole.read_bytes()[:whole.stat().st_size // 3])
+    for arguments in (["run"], ["publish", "--to", "-"]):
+        done = command(*arguments, "-s", "threshold=200", whole, cut)
+        found = re.findall(rf"error: (.*): the file ends early: (\d+) frames of {FRAMES} came, at least \d+ bytes are",
+                           done.stderr)
+        assert done.returncode == 1 and found == [("cut", str(done.stdout.count("\n") - FRAMES))], done.stderr
+
+
 def test_run_goes_on_behind_a_source_that_fails(clip, tmp_path):
     broken = tmp_path / "broken.avi"
     broken.write_bytes(clip.read_bytes()[:40] + bytes(1000))

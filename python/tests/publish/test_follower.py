@@ -58,6 +58,9 @@ class StreamOfTest:
     def stats(self):
         return {"late": self.late}
 
+    def early_end(self, frames):
+        return ""
+
 
 class SinkOfTest:
     """Waits in `put()` of the last frame until `release()`, if it is busy."""
