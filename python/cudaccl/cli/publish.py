@@ -99,8 +99,8 @@ def publish(options: argparse.Namespace) -> int:
         reloading = stack.enter_context(reload_on_signal())
         _follow(followers, sinks, stopping, reloading, options)
         _drain(sinks, options.drain, stopping)
-    lost = [_print_account(sink) for sink in sinks]
-    return _status(followers, any(lost))
+    is_delivered = all([_print_account(sink) for sink in sinks])
+    return _status(followers, is_delivered)
 
 
 def _follow(
@@ -154,25 +154,25 @@ def _drain(sinks: list[Sink], timeout: float, stopping: threading.Event) -> None
 
 
 def _print_account(sink: Sink) -> bool:
-    """Prints the account of this process. Returns whether frames were lost."""
-    lost = 0
+    """Prints the account of this process. Returns whether all frames have arrived: none is lost, and none waits."""
+    missing = 0
     for source, now in sorted(sink.accounts().items()):
         old = sink.before.get(source, Account())
         text = f"{now.sent - old.sent} frames sent, {now.spooled} wait, {now.lost - old.lost} lost"
         reasons = {"full": now.full - old.full, "disk": now.disk - old.disk, "refused": now.refused - old.refused}
         parts = [f"{count} {_REASONS[reason]}" for reason, count in reasons.items() if count]
-        lost += now.lost - old.lost
+        missing += now.lost - old.lost + now.spooled
         say(f"{sink.name}: {source}: {text}{' (' + ', '.join(parts) + ')' if parts else ''}")
-    return lost > 0
+    return missing == 0
 
 
-def _status(followers: list[Follower], lost: bool) -> int:
+def _status(followers: list[Follower], is_delivered: bool) -> int:
     wrong = [follower.error for follower in followers if follower.error is not None]
     for error in wrong:
         if isinstance(error, BrokenPipeError):
             raise error
     if any(isinstance(error, (errors.UsageError, ImportError)) for error in wrong):
         return errors.USAGE
-    if lost or any(isinstance(error, SinkError) for error in wrong):
+    if not is_delivered or any(isinstance(error, SinkError) for error in wrong):
         return errors.OUTPUT_FAILED
     return errors.SOURCE_FAILED if wrong else errors.OK

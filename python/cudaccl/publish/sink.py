@@ -50,7 +50,7 @@ class Sink(Protocol):
 class BrokerSink:
     """Messages in JSON for a broker, by way of a spool.
 
-    path, limit: as of `Spool`. say: is called with a text when the broker comes or goes.
+    path, limit: as of `Spool`. say: is called with a text when the broker comes or goes, and when a source waits for the spool.
 
     Raises SinkError if the spool cannot be used, and Refused if the broker refuses the connection now.
     """
@@ -66,6 +66,7 @@ class BrokerSink:
         self.name = name
         self._final: dict[str, Account] | None = None
         self.spool = Spool(path, limit)
+        self.spool.say = lambda text: say(f"{name}: {text}")
         self.before = self.spool.accounts()
         self._forwarder = Forwarder(name, self.spool, transport, say)
         try:

@@ -97,6 +97,7 @@ class _Stream:
     run: str
     next_frame: int
     can_wait: bool
+    waited_for: set[str] = dataclasses.field(default_factory=set)  #: reasons that were said
     is_interrupted: bool = False  #: a frame was not accepted: nothing that follows is, so that there is no gap
 
 
@@ -119,6 +120,7 @@ class Spool:
         self._settled: dict[int, str] = {}  # numbers whose removal is not written yet, and what became of them
         self._closed = False
         self.listener: Callable[[], None] = lambda: None  #: is called for each new message
+        self.say: Callable[[str], None] = lambda text: None  #: is called with a text when `put()` waits, and why
         self.disk_error: str | None = None  #: why the disk did not take the last message of put(); else None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -219,6 +221,7 @@ class Spool:
             while not stream.is_interrupted:
                 reason = self._try_put(stream, frame, payload)
                 if reason is None:
+                    self._say_end_of_wait(stream)
                     self.listener()
                     return True
                 # A message of more than the limit never fits.
@@ -230,8 +233,22 @@ class Spool:
                 if self._closed:
                     stream.is_interrupted = True
                 else:
+                    self._say_wait(stream, reason)
                     self._changed.wait(None if reason == "full" else _RETRY_S)
             return False
+
+    def _say_wait(self, stream: _Stream, reason: str) -> None:
+        """The limit is said once: behind a slow broker, a stream waits for each message."""
+        if reason in stream.waited_for:
+            return
+        stream.waited_for.add(reason)
+        what = {"full": f"has reached its limit of {self._limit} bytes", "disk": f"has no room: {self.disk_error}"}
+        self.say(f"{stream.source} waits: the spool {self.path} {what[reason]}")
+
+    def _say_end_of_wait(self, stream: _Stream) -> None:
+        if "disk" in stream.waited_for:
+            stream.waited_for.remove("disk")
+            self.say(f"{stream.source} goes on: the spool has room again")
 
     def _try_put(self, stream: _Stream, frame: int, payload: bytes) -> str | None:
         """None, or the reason why the message does not fit."""

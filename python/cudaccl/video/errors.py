@@ -4,15 +4,15 @@
 OK = 0
 SOURCE_FAILED = 1  #: an image or a video that cannot be read
 USAGE = 2  #: an argument that is wrong, or an optional package that is missing
-OUTPUT_FAILED = 3  #: a file that cannot be written, a broker that refuses, frames that are lost
+OUTPUT_FAILED = 3  #: a file that cannot be written, a broker that refuses, frames that are lost or wait for a broker
 INTERRUPTED = 130  #: by Ctrl-C
 
 HELP = """\
 exit status:
   0    all is done
-  1    an image or a video cannot be read
+  1    an image or a video cannot be read to its end
   2    an argument is wrong, or an optional package is missing
-  3    an output cannot be written, a broker refuses, or frames are lost
+  3    an output cannot be written, a broker refuses, or frames are lost or wait for a broker
   130  interrupted by Ctrl-C; what was done until then is kept"""
 
 

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from cudaccl.publish import Account, BrokerSink, SinkError, Spool
+from cudaccl.publish.errors import Unavailable
 from made import PATIENCE, report, until
 
 CONTENT = "clip.avi 1234"
@@ -69,6 +70,8 @@ def test_what_does_not_fit_is_lost_and_counted(path):
 
 def test_a_source_that_can_wait_loses_nothing(path):
     spool = Spool(path, limit=1000)
+    said = []
+    spool.say = said.append
     spool.begin("a", "r", CONTENT)
     thread = threading.Thread(target=fill, args=(spool, range(50)))
     thread.start()
@@ -81,6 +84,7 @@ def test_a_source_that_can_wait_loses_nothing(path):
         spool.settle([message.number for message in messages])
     thread.join(PATIENCE)
     assert seen == list(range(50))
+    assert said == [f"a waits: the spool {path} has reached its limit of 1000 bytes"], "once, and not for each message"
     assert spool.accounts()["a"] == Account(sent=50)
     # What can never fit is not waited for.
     assert not spool.put("a", 50, bytes(1001))
@@ -182,6 +186,33 @@ def test_a_full_disk_is_counted_and_goes_on(small_disk):
     spool.close()
 
 
+def test_a_source_that_waits_for_a_full_disk_reports_it(small_disk):
+    said = []
+    sink = BrokerSink("broker", Away(), small_disk / "spool.db", say=said.append)
+    sink.begin("a", "r", CONTENT)
+
+    def waits():
+        return any(" waits: " in text for text in said)
+
+    def put_until_it_waits():
+        frame = 0
+        while not waits():
+            sink.put_message("a", frame, bytes(10_000))
+            frame += 1
+
+    thread = threading.Thread(target=put_until_it_waits, daemon=True)
+    thread.start()
+    until(waits)
+    os.unlink(small_disk / "filler")
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+    sink.release()
+    sink.close()
+    of_source = [text for text in said if text.startswith("broker: a ")]
+    assert of_source == [f"broker: a waits: the spool {small_disk}/spool.db has no room: database or disk is full",
+                         "broker: a goes on: the spool has room again"]
+
+
 def test_acknowledgements_on_a_full_disk_are_not_forgotten(small_disk):
     spool = Spool(small_disk / "spool.db")
     spool.begin("a", "r")
@@ -249,6 +280,13 @@ class Moody:
 
     def close(self):
         pass
+
+
+class Away(Moody):
+    """The broker is not there."""
+
+    def connect(self):
+        raise Unavailable("away")
 
 
 def test_forwarding_goes_on_after_any_error(path):
