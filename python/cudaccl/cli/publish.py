@@ -118,18 +118,23 @@ def _follow(
             reloading.clear()
             _reload(followers, options)
         for follower in followers:
-            if not follower.running and follower.error is not None and follower.name not in reported:
+            if follower.running and ticks % round(1 / _STEP_S) == 0:
+                follower.tick()
+            elif not follower.running:
+                _report(follower, reported)
                 if isinstance(follower.error, BrokenPipeError):
                     stopping.set()
-                else:
-                    say(f"error: {named(follower.name, follower.error)}")
-                reported.add(follower.name)
-            elif follower.running and ticks % round(1 / _STEP_S) == 0:
-                follower.tick()
     stop_all(followers, sinks)
     for follower in followers:
-        if follower.error is not None and follower.name not in reported:
-            say(f"error: {named(follower.name, follower.error)}")
+        _report(follower, reported)
+
+
+def _report(follower: Follower, reported: set[str]) -> None:
+    """Why it has ended, once. A reader of standard output that has enough is no error of the source."""
+    if follower.error is None or isinstance(follower.error, BrokenPipeError) or follower.name in reported:
+        return
+    say(f"error: {named(follower.name, follower.error)}")
+    reported.add(follower.name)
 
 
 def _reload(followers: list[Follower], options: argparse.Namespace) -> None:
