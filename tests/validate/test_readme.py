@@ -300,6 +300,7 @@ def compile_and_run(text, folder):
     assert made.returncode == 0, made.stderr
     done = run([str(folder / "snippet")], ROOT)
     assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_c_snippet_compiles(tmp_path):
@@ -313,6 +314,39 @@ def test_c_snippet_of_the_label_map_compiles(tmp_path):
     code = next(c for c in snippets(DOCUMENTS[ROOT / "docs" / "metadata.md"], "c") if "print_label" in c)
     compile_and_run(f"{code}\nint main (void)\n{{\ngst_init (NULL, NULL);\nGstBuffer *buffer = gst_buffer_new ();\n"
                     "print_label (buffer, 0, 0);\ngst_buffer_unref (buffer);\nreturn 0;\n}\n", tmp_path)
+
+
+def test_c_snippet_prints_events(tmp_path):
+    """Of a ball that moves through a zone."""
+    code = next(c for c in snippets(DOCUMENTS[ROOT / "docs" / "events.md"], "c") if "print_events" in c)
+    (tmp_path / "regions.json").write_text(
+        '{"version": 1, "zones": [{"name": "all", "polygon": [[0, 0], [1, 0], [1, 1], [0, 1]]}]}')
+    printed = compile_and_run(code + f"""
+static void on_frame (GstElement *identity, GstBuffer *buffer, gpointer data)
+{{
+  (void) identity;
+  (void) data;
+  print_events (buffer);
+}}
+
+int main (void)
+{{
+  gst_init (NULL, NULL);
+  GstElement *pipeline = gst_parse_launch ("videotestsrc pattern=ball num-buffers=5 ! cudaccl backend=cpu threshold=100"
+      " track=true regions={tmp_path}/regions.json ! identity name=labelled signal-handoffs=true ! fakesink", NULL);
+  GstElement *labelled = gst_bin_get_by_name (GST_BIN (pipeline), "labelled");
+  g_signal_connect (labelled, "handoff", G_CALLBACK (on_frame), NULL);
+  gst_object_unref (labelled);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  gst_message_unref (gst_bus_timed_pop_filtered (GST_ELEMENT_BUS (pipeline), GST_CLOCK_TIME_NONE,
+          GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+  return 0;
+}}
+""", tmp_path)
+    place = r"[0-9]+,[0-9]+"
+    assert re.fullmatch(rf"started: track 0 at 0,0\nborn: track 1 at {place}\nentered: track 1 at {place}, all\n", printed)
 
 
 def test_python_snippet_reads_label_maps(folder):
