@@ -18,6 +18,7 @@ namespace {
 static_assert(CUDACCL_ANCHOR_BOTTOM == static_cast<int>(Anchor::kBottom));
 static_assert(CUDACCL_ANCHOR_CENTROID == static_cast<int>(Anchor::kCentroid));
 static_assert(CUDACCL_NO_CROWD == kNoCrowd);
+static_assert(CUDACCL_DEFAULT_MARGIN == kDefaultMargin);
 
 std::string text_of(const char* name) {
   return name != nullptr ? name : "";
@@ -51,6 +52,7 @@ Status convert(const CudacclZone& given, const std::string& place, Zone* zone) {
   CCL_RETURN_IF_ERROR(check_anchor(given.anchor, place));
   zone->name = text_of(given.polygon.name);
   zone->anchor = static_cast<Anchor>(given.anchor);
+  zone->margin = given.margin;
   zone->dwell_ns = given.dwell_ns;
   zone->crowd = given.crowd;
   return convert(given.polygon, place, &zone->polygon);
@@ -62,7 +64,8 @@ Status convert(const CudacclLine& given, const std::string& place, Line* line) {
   *line = {.name = text_of(given.name),
            .from = convert(given.from),
            .to = convert(given.to),
-           .anchor = static_cast<Anchor>(given.anchor)};
+           .anchor = static_cast<Anchor>(given.anchor),
+           .margin = given.margin};
   return {};
 }
 
@@ -95,14 +98,16 @@ struct ReadRegions : CudacclRegions {
       exclude_.push_back(polygon_of(region));
     }
     for (const Zone& zone : regions.zones) {
-      zones_.push_back({polygon_of(zone), static_cast<uint32_t>(zone.anchor), zone.crowd, zone.dwell_ns});
+      zones_.push_back(
+          {polygon_of(zone), static_cast<uint32_t>(zone.anchor), zone.crowd, zone.dwell_ns, zone.margin});
     }
     for (const Line& line : regions.lines) {
       lines_.push_back({line.name.c_str(),
                         {line.from.x, line.from.y},
                         {line.to.x, line.to.y},
                         static_cast<uint32_t>(line.anchor),
-                        0});
+                        0,
+                        line.margin});
     }
     point_to(include_, &(CudacclRegions::include), &n_include);
     point_to(exclude_, &(CudacclRegions::exclude), &n_exclude);

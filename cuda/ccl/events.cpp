@@ -18,6 +18,13 @@ namespace {
 constexpr size_t kEventsOfTrack = 4;
 constexpr size_t kEventsOfFrame = 2;  // started, stopped
 
+/// A track counts on the other side of a line or an edge when it was there for so long: a box that is wrong
+/// for a few frames, as when two things meet, does not count.
+constexpr int64_t kLeastStayNs = 250'000'000;
+
+/// EventMaker::passed_ of what is where it counts.
+constexpr int64_t kNotPassed = -1;
+
 bool is_seen(const CclTrack& track) {
   return (track.flags & CCL_TRACK_PREDICTED) == 0;
 }
@@ -79,9 +86,12 @@ void EventMaker::take_zones(const Regions& regions) {
   n_inside_.assign(zones_.size(), 0);
   crowded_ = 0;
   for (Known& known : known_) {
+    known.is_placed = false;
     known.zones = 0;
     known.dwelled = 0;
   }
+  crossings_.assign(n_stays_ * lines_.size(), 0);
+  passed_.assign(n_stays_ * (zones_.size() + lines_.size()), kNotPassed);
 }
 
 /// The next configure() then takes all of its zones and lines, whatever a failure left of them here. A frame
@@ -100,11 +110,14 @@ void EventMaker::reserve() {
   const size_t most = 2 * std::max<size_t>(config_.max_tracks, known_.size());
   known_.reserve(most);
   next_.reserve(most);
+  members_.reserve(most);
   shown_.reserve(most);
   tracks_.reserve(most);
   events_.reserve(most * (kEventsOfTrack + zones_.size() + lines_.size()) + zones_.size() + kEventsOfFrame);
   n_stays_ = std::max(n_stays_, most);
   entered_.resize(n_stays_ * zones_.size());
+  crossings_.resize(n_stays_ * lines_.size());
+  passed_.resize(n_stays_ * (zones_.size() + lines_.size()), kNotPassed);
   std::vector<bool> is_used(n_stays_);
   for (const Known& known : known_) {
     is_used[known.stay] = true;
@@ -169,6 +182,7 @@ bool EventMaker::start_or_stop(const EventFrame& frame) {
 void EventMaker::follow_tracks(std::span<const CclTrack> tracks) {
   next_.clear();
   tracks_.clear();
+  find_members(tracks);
   auto known = known_.cbegin();
   for (const CclTrack& track : tracks) {
     for (; known != known_.cend() && known->id < track.id; ++known) {
@@ -189,23 +203,28 @@ void EventMaker::follow_tracks(std::span<const CclTrack> tracks) {
 EventMaker::Known EventMaker::begin(const CclTrack& track) {
   const uint32_t stay = free_stays_.back();
   free_stays_.pop_back();
+  const size_t n_places = zones_.size() + lines_.size();
+  std::fill_n(crossings_.data() + stay * lines_.size(), lines_.size(), 0);
+  std::fill_n(passed_.data() + stay * n_places, n_places, kNotPassed);
   return {.id = track.id,
           .is_confirmed = false,
           .was_merged = false,
           .leads = false,
           .group = track.id,
+          .is_placed = false,
+          .touches_border = false,
           .zones = 0,
           .dwelled = 0,
           .stay = stay,
           .x = track.cx,
           .y = track.cy,
-          .bottom = anchor_in_frame(track, Anchor::kBottom),
-          .centroid = anchor_in_frame(track, Anchor::kCentroid)};
+          .anchors = anchors_in_frame(track)};
 }
 
 void EventMaker::follow(Known* known, const CclTrack& track, std::span<const CclTrack> tracks) {
   known->x = track.cx;
   known->y = track.cy;
+  known->touches_border = (track.flags & CCL_TRACK_TOUCHES_BORDER) != 0;
   if ((track.flags & CCL_TRACK_CONFIRMED) == 0) {
     return;
   }
@@ -216,9 +235,30 @@ void EventMaker::follow(Known* known, const CclTrack& track, std::span<const Ccl
       add(CCL_EVENT_SPLIT, *known, track.parent, CCL_NO_PLACE);
     }
   }
-  if (is_seen(track)) {
+  if (is_seen(track) && !is_hidden(track)) {
     move(known, track);
   }
+}
+
+void EventMaker::find_members(std::span<const CclTrack> tracks) {
+  members_.clear();
+  for (const CclTrack& track : tracks) {
+    if (is_seen(track) && track.component != CCL_NO_COMPONENT && (track.flags & CCL_TRACK_MERGED) != 0) {
+      members_.push_back({track.component, uint32_t{track.width} * track.height});
+    }
+  }
+  std::sort(members_.begin(), members_.end(), [](const Member& a, const Member& b) {
+    return std::tie(a.component, b.area) < std::tie(b.component, a.area);
+  });
+}
+
+/// A small member of a group is a piece of the larger one, or hidden by it: its place is not known.
+bool EventMaker::is_hidden(const CclTrack& track) const {
+  const auto largest =
+      std::lower_bound(members_.begin(), members_.end(), track.component,
+                       [](const Member& member, uint32_t component) { return member.component < component; });
+  return (track.flags & CCL_TRACK_MERGED) != 0 && largest != members_.end() &&
+         largest->component == track.component && 2 * uint64_t{track.width} * track.height < largest->area;
 }
 
 /// The anchor of what is partly outside may be outside, too: then it is at the border.
@@ -228,19 +268,40 @@ FixedPoint EventMaker::anchor_in_frame(const CclTrack& track, Anchor anchor) con
   return {std::clamp<int64_t>(point.x, 0, last.x), std::clamp<int64_t>(point.y, 0, last.y)};
 }
 
+EventMaker::Anchors EventMaker::anchors_in_frame(const CclTrack& track) const {
+  return {anchor_in_frame(track, Anchor::kBottom), anchor_in_frame(track, Anchor::kCentroid)};
+}
+
 /// Moves the state to where the track is seen now.
 void EventMaker::move(Known* known, const CclTrack& track) {
-  const FixedPoint bottom = anchor_in_frame(track, Anchor::kBottom);
-  const FixedPoint centroid = anchor_in_frame(track, Anchor::kCentroid);
+  const Anchors anchors = anchors_in_frame(track);
+  change_zones(known, zones_around(*known, track, anchors));
+  cross_lines(*known, track, anchors);
+  known->is_placed = true;
+  known->anchors = anchors;
+}
+
+/// Bits of the zones that it is in.
+uint32_t EventMaker::zones_around(const Known& known, const CclTrack& track, const Anchors& anchors) {
+  int64_t* passed = passed_.data() + size_t{known.stay} * (zones_.size() + lines_.size());
   uint32_t inside = 0;
   for (size_t i = 0; i < zones_.size(); ++i) {
-    const bool is_inside = zone_shapes_[i].contains(zones_[i].anchor == Anchor::kBottom ? bottom : centroid);
+    const FixedPoint& anchor = anchors.of(zones_[i].anchor);
+    const bool was_inside = (known.zones >> i & 1) != 0;
+    bool is_inside = zone_shapes_[i].contains(anchor);
+    if (is_inside == was_inside) {
+      passed[i] = kNotPassed;
+    } else if (known.is_placed) {
+      passed[i] = passed[i] == kNotPassed ? elapsed_ : passed[i];
+      const double margin = zones_[i].margin;
+      const bool counts =
+          has_stayed(passed[i], margin) && !zone_shapes_[i].is_at_edge(anchor, margin_of(track, margin));
+      is_inside = counts ? is_inside : was_inside;
+      passed[i] = counts ? kNotPassed : passed[i];
+    }
     inside |= uint32_t{is_inside} << i;
   }
-  change_zones(known, inside);
-  cross_lines(*known, bottom, centroid);
-  known->bottom = bottom;
-  known->centroid = centroid;
+  return inside;
 }
 
 void EventMaker::change_zones(Known* known, uint32_t inside) {
@@ -265,22 +326,50 @@ void EventMaker::change_zones(Known* known, uint32_t inside) {
   });
 }
 
-void EventMaker::cross_lines(const Known& known, const FixedPoint& bottom, const FixedPoint& centroid) {
-  for (size_t i = 0; i < lines_.size(); ++i) {
-    const bool is_bottom = lines_[i].anchor == Anchor::kBottom;
-    const Crossing crossing =
-        line_shapes_[i].crossed_by(is_bottom ? known.bottom : known.centroid, is_bottom ? bottom : centroid);
+/// A line that is crossed back before it counts has not been crossed.
+void EventMaker::cross_lines(const Known& known, const CclTrack& track, const Anchors& anchors) {
+  int64_t* passed = passed_.data() + size_t{known.stay} * (zones_.size() + lines_.size()) + zones_.size();
+  for (uint32_t i = 0; i < lines_.size(); ++i) {
+    const FixedPoint& anchor = anchors.of(lines_[i].anchor);
+    int32_t& count = crossings_of(known)[i];
+    const Crossing crossing = line_shapes_[i].crossed_by(known.anchors.of(lines_[i].anchor), anchor);
     if (crossing != Crossing::kNone) {
-      add(crossing == Crossing::kToLeft ? CCL_EVENT_CROSSED_LEFT : CCL_EVENT_CROSSED_RIGHT, known, 0,
-          static_cast<uint32_t>(i));
+      passed[i] = count == 0 ? elapsed_ : passed[i];
+      count += crossing == Crossing::kToRight ? 1 : -1;
+    }
+    const double margin = lines_[i].margin;
+    if (count != 0 && has_stayed(passed[i], margin) &&
+        !line_shapes_[i].is_at(anchor, margin_of(track, margin))) {
+      count_crossing(known, i);
     }
   }
+}
+
+void EventMaker::count_crossing(const Known& known, uint32_t line) {
+  int32_t& count = crossings_of(known)[line];
+  add(count > 0 ? CCL_EVENT_CROSSED_RIGHT : CCL_EVENT_CROSSED_LEFT, known, 0, line);
+  count -= count > 0 ? 1 : -1;
+}
+
+/// By line.
+int32_t* EventMaker::crossings_of(const Known& known) {
+  return crossings_.data() + size_t{known.stay} * lines_.size();
+}
+
+/// Without a margin everything counts at once.
+bool EventMaker::has_stayed(int64_t passed, double margin) const {
+  return margin == 0 || elapsed_ - passed >= kLeastStayNs;
 }
 
 void EventMaker::end(const Known& known) {
   free_stays_.push_back(known.stay);
   if (!known.is_confirmed) {
     return;
+  }
+  for (uint32_t line = 0; known.touches_border && line < lines_.size(); ++line) {
+    if (crossings_of(known)[line] != 0) {
+      count_crossing(known, line);
+    }
   }
   for_each_bit(known.zones, [&](uint32_t zone) {
     --n_inside_[zone];

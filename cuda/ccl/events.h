@@ -2,9 +2,9 @@
 /// From the tracks of consecutive frames to events: see docs/events.md for the rules.
 ///
 /// Only results are read, so events are the same for both backends. Only confirmed tracks have events. While
-/// a track is predicted, it stays where it was seen last: it enters and leaves no zone and crosses no line.
-/// When it is seen again, its move from there to the new place counts as one straight move. Likewise, when a
-/// track is confirmed, its move since its first frame does.
+/// a track is predicted, or hidden in a larger one, it stays where it was seen last: it enters and leaves no
+/// zone and crosses no line. When it is seen again, its move from there to the new place counts as one
+/// straight move. Likewise, when a track is confirmed, its move since its first frame does.
 #pragma once
 
 #include <cstddef>
@@ -66,19 +66,33 @@ class EventMaker {
   std::span<const uint32_t> n_inside() const { return n_inside_; }
 
  private:
+  struct Anchors {
+    FixedPoint bottom;
+    FixedPoint centroid;
+
+    const FixedPoint& of(Anchor anchor) const { return anchor == Anchor::kBottom ? bottom : centroid; }
+  };
+
   /// A track that was in the last frame.
   struct Known {
     uint32_t id;
     bool is_confirmed;
-    bool was_merged;    ///< when it was seen last
-    bool leads;         ///< has the smallest id of those in this frame that were together
-    uint32_t group;     ///< equal for tracks that shared a component when they were seen last
-    uint32_t zones;     ///< it is in: bits
-    uint32_t dwelled;   ///< bits of the zones whose event has been made
-    uint32_t stay;      ///< index of its times in entered_
-    float x, y;         ///< where it is
-    FixedPoint bottom;  ///< where it was seen last; before it is confirmed, where it was seen first
-    FixedPoint centroid;
+    bool was_merged;      ///< when it was seen last
+    bool leads;           ///< has the smallest id of those in this frame that were together
+    uint32_t group;       ///< equal for tracks that shared a component when they were seen last
+    bool is_placed;       ///< has been compared with these zones
+    bool touches_border;  ///< of the frame
+    uint32_t zones;       ///< it is in: bits
+    uint32_t dwelled;     ///< bits of the zones whose event has been made
+    uint32_t stay;        ///< index of what is kept for it in entered_, crossings_ and passed_
+    float x, y;           ///< where it is
+    Anchors anchors;      ///< where it was seen last; before it is confirmed, where it was seen first
+  };
+
+  /// A track that shares its component.
+  struct Member {
+    uint32_t component;
+    uint32_t area;  ///< of its box
   };
 
   /// A track that this frame shows.
@@ -96,10 +110,17 @@ class EventMaker {
   void follow_tracks(std::span<const CclTrack> tracks);
   Known begin(const CclTrack& track);
   void follow(Known* known, const CclTrack& track, std::span<const CclTrack> tracks);
+  void find_members(std::span<const CclTrack> tracks);
+  bool is_hidden(const CclTrack& track) const;
   FixedPoint anchor_in_frame(const CclTrack& track, Anchor anchor) const;
+  Anchors anchors_in_frame(const CclTrack& track) const;
   void move(Known* known, const CclTrack& track);
+  uint32_t zones_around(const Known& known, const CclTrack& track, const Anchors& anchors);
   void change_zones(Known* known, uint32_t inside);
-  void cross_lines(const Known& known, const FixedPoint& bottom, const FixedPoint& centroid);
+  void cross_lines(const Known& known, const CclTrack& track, const Anchors& anchors);
+  void count_crossing(const Known& known, uint32_t line);
+  int32_t* crossings_of(const Known& known);
+  bool has_stayed(int64_t passed, double margin) const;
   void end(const Known& known);
   void regroup();
   void split_groups();
@@ -122,10 +143,16 @@ class EventMaker {
   bool is_active_ = false;
   int64_t quiet_ = 0;  ///< time without a component while active
 
-  std::vector<Known> known_;  ///< by ascending id
-  std::vector<Known> next_;   ///< those of this frame, while they are made
+  std::vector<Known> known_;     ///< by ascending id
+  std::vector<Known> next_;      ///< those of this frame, while they are made
+  std::vector<Member> members_;  ///< of this frame: by component, the largest first
   std::vector<Shown> shown_;
   std::vector<int64_t> entered_;  ///< for each stay and zone: when it was entered
+  /// For each stay and line: how often it was crossed to the right, less how often to the left, and that does
+  /// not count yet.
+  std::vector<int32_t> crossings_;
+  /// For each stay, and zone and then line: since when it has been on the side where it does not count yet.
+  std::vector<int64_t> passed_;
   std::vector<uint32_t> free_stays_;
   std::vector<uint32_t> n_inside_;  ///< of each zone
   size_t n_stays_ = 0;

@@ -45,6 +45,10 @@ Status check_name(const std::string& name, const std::string& place) {
   return !name.empty() ? Status() : refuse(place + " has no name; events and counts need one");
 }
 
+Status check_margin(double margin, const std::string& place) {
+  return margin >= 0 && margin <= kMaxMargin ? Status() : refuse(place + ".margin is not between 0 and 10");
+}
+
 Status check(const Zone& zone, const std::string& place) {
   CCL_RETURN_IF_ERROR(check_name(zone.name, place));
   if (zone.crowd > kMaxCrowd && zone.crowd != kNoCrowd) {
@@ -53,11 +57,13 @@ Status check(const Zone& zone, const std::string& place) {
   if (zone.dwell_ns < 0 || zone.dwell_ns > kMaxDwellNs) {
     return refuse(place + ".dwell_ns is not between 0 and " + std::to_string(kMaxDwellNs));
   }
+  CCL_RETURN_IF_ERROR(check_margin(zone.margin, place));
   return check_polygon(zone.polygon, place + ".polygon");
 }
 
 Status check(const Line& line, const std::string& place) {
   CCL_RETURN_IF_ERROR(check_name(line.name, place));
+  CCL_RETURN_IF_ERROR(check_margin(line.margin, place));
   CCL_RETURN_IF_ERROR(check_point(line.from, place + ".from"));
   CCL_RETURN_IF_ERROR(check_point(line.to, place + ".to"));
   return line.from == line.to ? refuse(place + " has no length: from and to are the same point") : Status();

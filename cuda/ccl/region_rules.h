@@ -15,6 +15,7 @@ namespace ccl {
 inline constexpr size_t kMaxPolygons = 1000;
 inline constexpr size_t kMaxPoints = 10'000;
 inline constexpr double kMaxCoordinate = 1e6;
+inline constexpr double kMaxMargin = 10;
 inline constexpr uint32_t kMaxCrowd = 1'000'000;
 inline constexpr int64_t kMaxDwellNs = 1'000'000'000'000'000;
 

@@ -31,6 +31,10 @@ enum class Anchor : uint8_t {
   kCentroid,  ///< its place
 };
 
+/// How far a track must be on the other side of a line or of a zone's edge before it counts there, in sizes
+/// of the track. Its box is unsteady by less while it stands.
+inline constexpr double kDefaultMargin = 0.25;
+
 /// CclTrack::zones has a bit for each zone.
 inline constexpr uint32_t kMaxZones = 32;
 inline constexpr uint32_t kMaxLines = 32;
@@ -43,6 +47,7 @@ struct Zone {
   std::string name;
   std::vector<Point> polygon;
   Anchor anchor = Anchor::kBottom;
+  double margin = kDefaultMargin;
   int64_t dwell_ns = 0;       ///< time after which a track has dwelled; 0: never
   uint32_t crowd = kNoCrowd;  ///< the zone is crowded with more tracks than this
 
@@ -55,6 +60,7 @@ struct Line {
   Point from;
   Point to;
   Anchor anchor = Anchor::kBottom;
+  double margin = kDefaultMargin;
 
   bool operator==(const Line&) const = default;
 };

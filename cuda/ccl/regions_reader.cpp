@@ -165,6 +165,11 @@ class Reader {
                                                                                     : Anchor::kCentroid;
   }
 
+  double margin(const Value& object, const std::string& place) {
+    const Value* value = object.member("margin");
+    return value != nullptr ? number(*value, place + ".margin") : kDefaultMargin;
+  }
+
   /// A member in seconds as nanoseconds; 0 if there is no such member.
   int64_t dwell(const Value& object, const std::string& place) {
     const Value* value = object.member("dwell");
@@ -199,20 +204,22 @@ class Reader {
   }
 
   void make(const Value& object, const std::string& place, Zone* zone) {
-    check_members(object, place, {"name", "polygon", "anchor", "dwell", "crowd", "comment"});
+    check_members(object, place, {"name", "polygon", "anchor", "margin", "dwell", "crowd", "comment"});
     *zone = {.name = text(object, "name", place),
              .polygon = polygon(object, place),
              .anchor = anchor(object, place),
+             .margin = margin(object, place),
              .dwell_ns = dwell(object, place),
              .crowd = crowd(object, place)};
   }
 
   void make(const Value& object, const std::string& place, Line* line) {
-    check_members(object, place, {"name", "from", "to", "anchor", "comment"});
+    check_members(object, place, {"name", "from", "to", "anchor", "margin", "comment"});
     *line = {.name = text(object, "name", place),
              .from = point(required(object, "from", place), place + ".from"),
              .to = point(required(object, "to", place), place + ".to"),
-             .anchor = anchor(object, place)};
+             .anchor = anchor(object, place),
+             .margin = margin(object, place)};
   }
 
   template <typename T>

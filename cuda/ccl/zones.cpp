@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ccl/zones.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <tuple>
@@ -21,10 +22,29 @@ FixedPoint to_fixed(const Point& point, const PlaneScale& scale) {
   return {std::llround(x * kUnitsPerPixel), std::llround(y * kUnitsPerPixel)};
 }
 
+/// Twice the area of the triangle, negative if `point` is to the left of the line from a to b.
+Wide cross_of(const FixedPoint& a, const FixedPoint& b, const FixedPoint& point) {
+  return Wide{b.x - a.x} * (point.y - a.y) - Wide{b.y - a.y} * (point.x - a.x);
+}
+
 /// Which side of the line from a to b the point is on: negative to the left, 0 on the line.
 int side_of(const FixedPoint& a, const FixedPoint& b, const FixedPoint& point) {
-  const Wide cross = Wide{b.x - a.x} * (point.y - a.y) - Wide{b.y - a.y} * (point.x - a.x);
+  const Wide cross = cross_of(a, b, point);
   return cross < 0 ? -1 : cross > 0 ? 1 : 0;
+}
+
+Wide squared_distance(const FixedPoint& a, const FixedPoint& b) {
+  return Wide{b.x - a.x} * (b.x - a.x) + Wide{b.y - a.y} * (b.y - a.y);
+}
+
+/// Rounded down.
+int64_t distance_between(const FixedPoint& a, const FixedPoint& b) {
+  const Wide square = squared_distance(a, b);
+  int64_t root = 0;
+  for (int64_t bit = int64_t{1} << 45; bit != 0; bit >>= 1) {
+    root |= Wide{root | bit} * (root | bit) <= square ? bit : 0;
+  }
+  return root;
 }
 
 /// Whether a move or line goes down, or exactly to the left.
@@ -37,6 +57,14 @@ bool goes_down(const FixedPoint& from, const FixedPoint& to) {
 bool is_on_left(const FixedPoint& a, const FixedPoint& b, const FixedPoint& point) {
   const int side = side_of(a, b, point);
   return side != 0 ? side < 0 : goes_down(a, b);
+}
+
+/// Whether it is along the frame's border, or outside one side of the frame.
+bool is_beyond_the_frame(const Edge& edge, const PlaneScale& scale) {
+  const auto [left, right] = std::minmax(edge.from.x, edge.to.x);
+  const auto [top, bottom] = std::minmax(edge.from.y, edge.to.y);
+  return right <= 0 || bottom <= 0 || left >= int64_t{scale.width} * kUnitsPerPixel ||
+         top >= int64_t{scale.height} * kUnitsPerPixel;
 }
 
 }  // namespace
@@ -55,10 +83,38 @@ FixedPoint last_point(uint32_t width, uint32_t height) {
   return {width * kUnitsPerPixel - 1, height * kUnitsPerPixel - 1};
 }
 
+int64_t margin_of(const CclTrack& track, double margin) {
+  return std::llround(margin * (track.width + track.height) * kHalfPixel);
+}
+
+Edge::Edge(const FixedPoint& from, const FixedPoint& to)
+    : from(from), to(to), length(distance_between(from, to)) {}
+
+bool Edge::is_near(const FixedPoint& point, int64_t distance) const {
+  const Wide along = Wide{to.x - from.x} * (point.x - from.x) + Wide{to.y - from.y} * (point.y - from.y);
+  if (along <= 0 || along >= squared_distance(from, to)) {
+    return squared_distance(along <= 0 ? from : to, point) < Wide{distance} * distance;
+  }
+  const Wide cross = cross_of(from, to, point);
+  return (cross < 0 ? -cross : cross) < Wide{distance} * length;
+}
+
 ZoneShape::ZoneShape(const Zone& zone, const PlaneScale& scale) {
   for (const Point& point : zone.polygon) {
     polygon_.push_back(to_fixed(point, scale));
   }
+  Wide twice_area = 0;
+  int64_t perimeter = 0;
+  for (size_t i = 0; i < polygon_.size(); ++i) {
+    const Edge edge(polygon_[i], polygon_[(i + 1) % polygon_.size()]);
+    twice_area += cross_of(polygon_[0], edge.from, edge.to);
+    perimeter += edge.length;
+    if (!is_beyond_the_frame(edge, scale)) {
+      edges_.push_back(edge);
+    }
+  }
+  twice_area = twice_area < 0 ? -twice_area : twice_area;
+  largest_margin_ = static_cast<int64_t>(twice_area / std::max<Wide>(4 * Wide{perimeter}, 1));
 }
 
 bool ZoneShape::contains(const FixedPoint& point) const {
@@ -75,12 +131,18 @@ bool ZoneShape::contains(const FixedPoint& point) const {
   return is_inside;
 }
 
+bool ZoneShape::is_at_edge(const FixedPoint& point, int64_t margin) const {
+  const int64_t distance = std::min(margin, largest_margin_);
+  return std::any_of(edges_.begin(), edges_.end(),
+                     [&](const Edge& edge) { return edge.is_near(point, distance); });
+}
+
 LineShape::LineShape(const Line& line, const PlaneScale& scale)
-    : from_(to_fixed(line.from, scale)), to_(to_fixed(line.to, scale)) {}
+    : edge_(to_fixed(line.from, scale), to_fixed(line.to, scale)) {}
 
 Crossing LineShape::crossed_by(const FixedPoint& from, const FixedPoint& to) const {
-  const bool was_left = is_on_left(from_, to_, from);
-  if (was_left == is_on_left(from_, to_, to)) {
+  const bool was_left = is_on_left(edge_.from, edge_.to, from);
+  if (was_left == is_on_left(edge_.from, edge_.to, to)) {
     return Crossing::kNone;
   }
   // Both points of the move are moved as in is_on_left(). An end of the line that was on the move is then on
@@ -88,7 +150,7 @@ Crossing LineShape::crossed_by(const FixedPoint& from, const FixedPoint& to) con
   const bool is_forward = goes_down(from, to);
   const FixedPoint& begin = is_forward ? from : to;
   const FixedPoint& end = is_forward ? to : from;
-  if ((side_of(begin, end, from_) < 0) == (side_of(begin, end, to_) < 0)) {
+  if ((side_of(begin, end, edge_.from) < 0) == (side_of(begin, end, edge_.to) < 0)) {
     return Crossing::kNone;
   }
   return was_left ? Crossing::kToRight : Crossing::kToLeft;

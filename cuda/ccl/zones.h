@@ -35,6 +35,22 @@ struct PlaneScale {
   uint32_t height;
 };
 
+/// How far a track must be away from a line or an edge before it counts on the other side. `margin` is in
+/// sizes of the track, a size being the mean of width and height of its box.
+int64_t margin_of(const CclTrack& track, double margin);
+
+/// A straight line between two points.
+struct Edge {
+  Edge(const FixedPoint& from, const FixedPoint& to);
+
+  /// Whether the point is nearer than `distance`. Distances to the line between the ends are exact to a unit.
+  bool is_near(const FixedPoint& point, int64_t distance) const;
+
+  FixedPoint from;
+  FixedPoint to;
+  int64_t length;  ///< rounded down
+};
+
 /// A zone of one frame size.
 class ZoneShape {
  public:
@@ -44,8 +60,15 @@ class ZoneShape {
   /// so zones that share an edge share no point and leave no gap.
   bool contains(const FixedPoint& point) const;
 
+  /// Whether the point, inside or outside, is nearer to the outline than `margin`, of which at most half of
+  /// area / perimeter counts: each zone has points that are deeper in it, however small it is. Edges along
+  /// the frame's border, or outside it, do not count: nothing passes them.
+  bool is_at_edge(const FixedPoint& point, int64_t margin) const;
+
  private:
   std::vector<FixedPoint> polygon_;
+  std::vector<Edge> edges_;  ///< those in the frame
+  int64_t largest_margin_;
 };
 
 enum class Crossing { kNone, kToLeft, kToRight };
@@ -62,9 +85,11 @@ class LineShape {
   /// line of no length.
   Crossing crossed_by(const FixedPoint& from, const FixedPoint& to) const;
 
+  /// Whether the point is nearer than `margin`.
+  bool is_at(const FixedPoint& point, int64_t margin) const { return edge_.is_near(point, margin); }
+
  private:
-  FixedPoint from_;
-  FixedPoint to_;
+  Edge edge_;
 };
 
 }  // namespace ccl

@@ -137,12 +137,18 @@ enum {
 /** CudacclZone::crowd of a zone that is never crowded. */
 #define CUDACCL_NO_CROWD 0xffffffffu
 
+/** The margin that people and vehicles need: what stands at a line or an edge does not count again and again. */
+#define CUDACCL_DEFAULT_MARGIN 0.25
+
 /** A part of the frame in which tracks are counted. */
 typedef struct CudacclZone {
   CudacclPolygon polygon;
   uint32_t anchor;  /**< CUDACCL_ANCHOR_* */
   uint32_t crowd;   /**< the zone is crowded with more tracks than this, at most 1000000; CUDACCL_NO_CROWD */
   int64_t dwell_ns; /**< time after which a track has dwelled, at most 1000000 s; 0: never */
+  /** How far from the edge a track must be before it is inside or outside, in sizes of the track, at most 10; a
+   *  size is the mean of width and height of its box. 0: at once. */
+  double margin;
 } CudacclZone;
 
 /** A line that tracks cross. */
@@ -151,6 +157,7 @@ typedef struct CudacclLine {
   CudacclPoint from, to;
   uint32_t anchor;   /**< CUDACCL_ANCHOR_* */
   uint32_t reserved; /**< 0 */
+  double margin;     /**< as in CudacclZone: how far from the line before it is crossed */
 } CudacclLine;
 
 /** See docs/regions.md. */

@@ -257,7 +257,7 @@ def test_tracker():
     tracker = cudaccl.Tracker((120, 160), regions=gate, threshold=100)
     assert tracker.zones == ("left",) and tracker.lines == ("gate",)
     events = []
-    for number in range(12):
+    for number in range(16):
         result = tracker(ball(40 + 6 * number), time=number * 40_000_000)
         assert list(result.records["id"]) == [1] and list(result.tracks["id"]) == [1]
         assert result.labels is None and result.tracks["last_time"][0] == number * 40_000_000

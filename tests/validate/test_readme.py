@@ -488,9 +488,9 @@ def test_schema_of_regions_agrees_with_the_element(folder):
              if path.name != "json.md" for text in snippets(document, "json")]
     assert len(cases) >= 2
     cases += [(value, True) for value in (zone(), zone(dwell=0.001, crowd=0), zone(dwell=1e6, crowd=1000000, comment=1),
-                                          zone(anchor="bottom"), line(), line(anchor="centroid", to=[1e6, -1e6]))]
+                                          zone(anchor="bottom"), zone(margin=0), line(), line(margin=10), line(anchor="centroid", to=[1e6, -1e6]))]
     cases += [(value, False) for value in (zone(dwell=0), zone(dwell="1"), zone(dwell=1000001), zone(crowd=-1), zone(crowd=1.5),
-                                           zone(crowd=1000001), zone(name=""), zone(anchor="top"), zone(colour=1),
+                                           zone(crowd=1000001), zone(name=""), zone(anchor="top"), zone(colour=1), zone(margin=-0.1), line(margin=10.1),
                                            zone(polygon=[[0, 0], [1, 1]]), line(name=1), line(to=[0]), line(dwell=1),
                                            {"version": 1, "lines": [{"name": "a", "from": [0, 0]}]},
                                            {"version": 1, "zones": 33 * zone()["zones"]}, {"zones": []})]

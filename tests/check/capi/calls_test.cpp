@@ -305,7 +305,8 @@ class Starved {
     config_.threads = 1;
     c.settings.track_confirm = 1;
     for (uint32_t i = 0; i < 4; ++i) {
-      zones_[i] = {{kNames[i], kFrame, 4}, CUDACCL_ANCHOR_BOTTOM, CUDACCL_NO_CROWD, 0};
+      zones_[i] = {
+          {kNames[i], kFrame, 4}, CUDACCL_ANCHOR_BOTTOM, CUDACCL_NO_CROWD, 0, CUDACCL_DEFAULT_MARGIN};
     }
     EXPECT_EQ(configure(), CUDACCL_OK);
     EXPECT_EQ(set_zones(n_zones), CUDACCL_OK);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Frames through the C interface: every kind of pixels, labels, settings, tracks, events and regions.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <string>
@@ -339,6 +340,8 @@ struct MovingSquare {
     config.max_tracks = 16;
     zone.polygon = {"room", corners, 4};
     zone.crowd = CUDACCL_NO_CROWD;
+    zone.margin = CUDACCL_DEFAULT_MARGIN;
+    line.margin = CUDACCL_DEFAULT_MARGIN;
     line.name = "gate";
     line.from = {40.25, 0};
     line.to = {40.25, kHeight};
@@ -434,6 +437,8 @@ TEST(CFramesTest, DocumentsOfRegionsHaveTheVerdictsOfTheCorpus) {
   EXPECT_STREQ(regions->zones[0].polygon.name, "door");
   EXPECT_EQ(regions->zones[0].polygon.points[1].x, 1);
   EXPECT_EQ(regions->zones[0].dwell_ns, 2'500'000'000);
+  EXPECT_EQ(regions->zones[0].margin, 0.1);
+  EXPECT_EQ(regions->lines[0].margin, 1.5);
   EXPECT_EQ(regions->exclude[0].name, nullptr);
   EXPECT_EQ(regions->lines[0].anchor, uint32_t{CUDACCL_ANCHOR_CENTROID});
   EXPECT_EQ(cudaccl_regions_read(nullptr, 0, nullptr), CUDACCL_INVALID_ARGUMENT);
@@ -462,6 +467,12 @@ TEST(CFramesTest, WrongRegionsAreRefusedAndTheOldOnesStay) {
   scene.zone.anchor = 2;
   EXPECT_TRUE(refusal("zones[0].anchor"));
   scene.zone.anchor = 0;
+  scene.zone.margin = std::nan("");
+  EXPECT_TRUE(refusal("zones[0].margin"));
+  scene.zone.margin = 0;
+  scene.line.margin = 11;
+  EXPECT_TRUE(refusal("lines[0].margin"));
+  scene.line.margin = 10;
   scene.line.to = scene.line.from;
   EXPECT_TRUE(refusal("lines[0] has no length"));
   scene.line.to = {1, 1};

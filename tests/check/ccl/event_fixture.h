@@ -64,6 +64,12 @@ class Events : public testing::Test {
  protected:
   void configure(uint32_t max_tracks = 8) {
     regions.is_relative = false;
+    for (Zone& zone : regions.zones) {
+      zone.margin = margin;
+    }
+    for (Line& line : regions.lines) {
+      line.margin = margin;
+    }
     ASSERT_TRUE(maker.configure({.width = 100, .height = 100, .max_tracks = max_tracks}, regions).ok());
   }
 
@@ -100,6 +106,7 @@ class Events : public testing::Test {
   }
 
   Regions regions;
+  double margin = 0;  ///< of all zones and lines: by default everything counts at once
   EventMaker maker;
   int64_t time = 0;
   bool tests_start = false;  ///< else the events of the start are left out

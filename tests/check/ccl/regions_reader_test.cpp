@@ -79,10 +79,12 @@ TEST(RegionsReader, MembersBecomeRegions) {
   const Zone zone = {.name = "door",
                      .polygon = {{0, 0}, {1, 0}, {1, 1}},
                      .anchor = Anchor::kBottom,
+                     .margin = 0.1,
                      .dwell_ns = 2'500'000'000,
                      .crowd = 3};
   EXPECT_EQ(r.zones, std::vector{zone});
-  const Line line = {.name = "door", .from = {0, 0}, .to = {1, 0}, .anchor = Anchor::kCentroid};
+  const Line line = {
+      .name = "door", .from = {0, 0}, .to = {1, 0}, .anchor = Anchor::kCentroid, .margin = 1.5};
   EXPECT_EQ(r.lines, std::vector{line});
   ASSERT_TRUE(read_regions(region_case("escapes.json").text, &r).ok());
   EXPECT_EQ(r.lines[0].name, "a\"\\/\b\f\n\r\t\u00e9\U0001F600\u00e9\U0001F600");

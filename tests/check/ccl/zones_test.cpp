@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <utility>
 
 #include "ccl/zones.h"
 
@@ -131,6 +132,11 @@ TEST(ZoneShapes, OfTheLargestCoordinates) {
   const ZoneShape lower({.name = "", .polygon = {{-1e6, -1e6}, {1e6, 1e6}, {-1e6, 1e6}}}, large);
   EXPECT_TRUE(lower.contains(at(1000, 1001)));
   EXPECT_FALSE(lower.contains(at(1001, 1000)));
+  EXPECT_TRUE(lower.is_at_edge(at(1000, 1001), 256));
+  EXPECT_FALSE(lower.is_at_edge(at(1000, 1002), 256)) << "√2 pixels away";
+  const LineShape diagonal({.name = "", .from = {-1e6, -1e6}, .to = {1e6, 1e6}}, large);
+  EXPECT_TRUE(diagonal.is_at(at(1000, 1001), 256));
+  EXPECT_FALSE(diagonal.is_at(at(1000, 1002), 256));
   const ZoneShape outside({.name = "", .polygon = {{2, 2}, {3, 2}, {3, 3}}}, large);
   EXPECT_FALSE(outside.contains(at(32767, 32767)));
 }
@@ -169,6 +175,18 @@ TEST(LineShapes, APointOnTheLineIsOnOneSide) {
   const Line south = {.name = "", .from = {10, 2}, .to = {10, 20}};
   EXPECT_EQ(crossing(south, at(8, 8), at(10, 8)), Crossing::kToLeft);
   EXPECT_EQ(crossing(south, at(10, 8), at(12, 8)), Crossing::kNone);
+}
+
+/// Distances are those to the nearest point, and end before the margin.
+TEST(LineShapes, AreNearAroundTheirEnds) {
+  const Line line = {.name = "", .from = {4, 10}, .to = {12, 10}};
+  const LineShape shape(line, kPixels);
+  for (const auto& [x, y] : {std::pair{8.0, 13.0}, {8.0, 7.0}, {1.0, 10.0}, {15.0, 10.0}, {6.4, 12.2}}) {
+    EXPECT_FALSE(shape.is_at(at(x, y), y == 12.2 ? 2 * 256 : 3 * 256)) << x << "," << y;
+    EXPECT_TRUE(shape.is_at(at(x, y), 3 * 256 + 1)) << x << "," << y;
+  }
+  EXPECT_FALSE(shape.is_at(at(1.8, 12.4), 3 * 256)) << "beside an end, by more";
+  EXPECT_FALSE(shape.is_at(at(8, 10), 0));
 }
 
 TEST(LineShapes, NothingCrossesALineOfNoLength) {

@@ -38,6 +38,34 @@ TEST_F(Track, EventsOfACrossing) {
   EXPECT_EQ(frames[18], (Reports{kCrossing[5]})) << "280 ms after frame 11";
 }
 
+/// By default a track counts on the other side a quarter of a second later, and when it is away by a quarter
+/// of its size. Another margin counts from the next frame on.
+TEST_F(Track, MarginsAreChangedWhileFramesFlow) {
+  const auto regions = [](const char* margin) {
+    return std::string(
+               R"({"version": 1, "units": "pixels", "lines": [{"name": "gate", "from": [48, 0], "to": [48, 48])") +
+           margin + "}]}";
+  };
+  start();
+  g_object_set(h->element(), "regions", regions("").c_str(), nullptr);
+  const std::vector<Reports> frames = cross();
+  EXPECT_EQ(joined(frames), (Reports{kCrossing[0], kCrossing[1], {"crossed-left", 1, 0, "gate"}}));
+  EXPECT_EQ(frames[18].size(), 1u) << "280 ms after frame 11";
+  const auto sway = [&] {
+    std::vector<Reports> all;
+    for (const uint32_t x : {48, 44, 48, 43, 48, 44, 48, 44}) {
+      all.push_back(reports_of(process({{.x = x - kSide / 2, .y = 20}}).get()));
+    }
+    return joined(all);
+  };
+  for (uint32_t x = 74; x > 44; x -= 4) {
+    process({{.x = x, .y = 20}});
+  }
+  EXPECT_EQ(sway(), Reports{});
+  g_object_set(h->element(), "regions", regions(", \"margin\": 0").c_str(), nullptr);
+  EXPECT_EQ(sway().size(), 8u) << "each time";
+}
+
 /// Each has its own element message, in the order of the metadata, with the times of its frame.
 TEST_F(Track, EventMessages) {
   start("post-messages=true", true);

@@ -18,11 +18,11 @@ inline constexpr uint32_t kHeight = 48;
 inline constexpr uint32_t kSide = 8;  ///< of the squares, which are the objects
 
 /// A zone in the right half, where one is a crowd and a quarter of a second is long, and a line from top to
-/// bottom in its middle.
+/// bottom in its middle. Without margins, so that each counts at once.
 inline constexpr const char* kRegions = R"({"version": 1, "units": "pixels",
   "zones": [{"name": "far", "polygon": [[200, 0], [300, 0], [300, 99]]},
-            {"name": "right \"half\"", "polygon": [[48, 0], [96, 0], [96, 48], [48, 48]], "dwell": 0.25, "crowd": 0}],
-  "lines": [{"name": "middle", "from": [48, 0], "to": [48, 48]}]})";
+            {"name": "right \"half\"", "polygon": [[48, 0], [96, 0], [96, 48], [48, 48]], "dwell": 0.25, "crowd": 0, "margin": 0}],
+  "lines": [{"name": "middle", "from": [48, 0], "to": [48, 48], "margin": 0}]})";
 
 struct Square {
   uint32_t x, y;

@@ -68,6 +68,7 @@ void set_zone(cudaccl::Engine* engine) {
   CudacclZone zone{};
   zone.polygon = {"middle", corners, 4};
   zone.crowd = CUDACCL_NO_CROWD;
+  zone.margin = CUDACCL_DEFAULT_MARGIN;
   cudaccl::Regions regions;
   regions.zones = &zone;
   regions.n_zones = 1;
