@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Draws what counts at a line and a zone, as docs/crossing.svg: the library follows squares, and tells where it counts.
+"""Draws what counts at a line and a zone, as docs/crossing.svg: the library follows squares, and says where they count.
 
     crossing.py            draws it
     crossing.py --check    fails where it is not what would be drawn
@@ -37,11 +37,11 @@ SWAYING = (5, -4, 3, -5, 4, -2, 5, -3) * 3
 # Columns and row of the anchors, and what is written at the first place.
 PATHS = (
     (walk(30, 190), 34, "walks across"),
-    (walk(30, 114, 30), 58, "turns back"),
+    (walk(30, 114, 30), 58, "walks back"),
     ([*walk(30, 110), *(110 + x for x in SWAYING), *walk(107, 30)], 80, "stands on it"),
     (walk(30, 190), 132, "passes its end"),
     (walk(222, 440), 34, "walks through"),
-    (walk(222, 304, 222), 58, "turns back"),
+    (walk(222, 304, 222), 58, "walks back"),
     ([*walk(222, 300), *(300 + x for x in SWAYING), *walk(297, 222)], 80, "stands at its edge"),
     (walk(222, 440), 132, "passes by"),
 )

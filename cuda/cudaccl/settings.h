@@ -137,7 +137,8 @@ enum {
 /** CudacclZone::crowd of a zone that is never crowded. */
 #define CUDACCL_NO_CROWD 0xffffffffu
 
-/** The margin that people and vehicles need: what stands at a line or an edge does not count again and again. */
+/** The margin that people and vehicles need: what stands at a line or an edge does not count again and again.
+ */
 #define CUDACCL_DEFAULT_MARGIN 0.25
 
 /** A part of the frame in which tracks are counted. */
@@ -146,8 +147,8 @@ typedef struct CudacclZone {
   uint32_t anchor;  /**< CUDACCL_ANCHOR_* */
   uint32_t crowd;   /**< the zone is crowded with more tracks than this, at most 1000000; CUDACCL_NO_CROWD */
   int64_t dwell_ns; /**< time after which a track has dwelled, at most 1000000 s; 0: never */
-  /** How far from the edge a track must be before it is inside or outside, in sizes of the track, at most 10; a
-   *  size is the mean of width and height of its box. 0: at once. */
+  /** How far from the edge a track must be before it is inside or outside, in sizes of the track, at most 10;
+   * a size is the mean of width and height of its box. 0: at once. */
   double margin;
 } CudacclZone;
 

@@ -169,7 +169,7 @@ TEST_F(Margins, WhatLeavesTheFrameBehindALineCrossesIt) {
   play({square(1, 90, kBorder)});
   EXPECT_EQ(play({square(1, 99, kBorder)}), Facts{});
   EXPECT_EQ(play({square(1, 97, kBorder)}), Facts{});
-  EXPECT_EQ(end(), Facts{}) << "it came back";
+  EXPECT_EQ(end(), Facts{}) << "it is inside again";
 }
 
 /// Lost at the border: it is predicted until it ends.
@@ -304,7 +304,7 @@ TEST_F(Margins, AZoneThatIsSmallerThanTheMarginIsEntered) {
   EXPECT_EQ(walk({53, 53}), Facts{kOut});
 }
 
-/// Who goes from one to the other is in one of them in each frame, and in none twice.
+/// A track that goes from one to the other is in one of them in each frame, and in none twice.
 TEST_F(Margins, ZonesThatShareAnEdgeHandOver) {
   regions.zones = {box(0, 0, 50, 100), box(50, 0, 100, 100)};
   configure();
