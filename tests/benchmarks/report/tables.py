@@ -13,7 +13,7 @@ depth and memory), `streams` (live ones at the same time) and `decode`. From for
 category beside OpenCV's background models) and `foreground-speed`; from video-bench's: `video` (F1 of real video); from
 that of `ccl-bench segment`: `segment-times` (each rule for the foreground on a GPU); from track-bench's: `track` (IDF1
 and switches beside other trackers) and `track-colors` (how often an object's colour changes); of `ccl-bench track`:
-`track-times` (frames with tracks on a GPU); from python-bench's: `python` (the Python package beside other libraries).
+`track-times` (frames with tracks on a GPU); from counts by eye: `crossings` (of lines, beside events); from python-bench's: `python` (the Python package beside other libraries).
 From the CSV of `ccl-bench paper`: `claims` (which of the paper's hold) and `figure:LABELER` (one line: the largest image
 that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
 repository's root. Plots have a mark, too, and have to name their CSV and its commit (plot.py, plot_papers.py,
@@ -37,7 +37,7 @@ from markdown_table import caption, link_to, markdown
 from papers import PaperResults, digits, matrix_rows
 from python_tables import python
 from results import Results, algorithm_name, by_algorithm, mean, size_name, worst
-from track_tables import track, track_colors, track_times
+from track_tables import crossings, track, track_colors, track_times
 
 ROOT = Path(__file__).resolve().parents[3]
 MARKED = re.compile(r"(<!-- table: (\S+) (\S+) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
@@ -330,7 +330,7 @@ def matrix(path, document):
 
 
 RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed, "segment-times": segment_times, "video": video,
-                 "track": track, "track-colors": track_colors, "track-times": track_times,
+                 "track": track, "track-colors": track_colors, "track-times": track_times, "crossings": crossings,
                  "python": python, "pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams,
                  "decode": decode, "labelers": labelers, "outputs": outputs, "label-stages": label_stages,
                  "published-code": published_code, "at-a-glance": at_a_glance, "peers": peers, "npp-splits": npp_splits}

@@ -83,3 +83,20 @@ def track_times(results, document):
     return markdown(["frames", *map(size_name, sizes)], lines) + caption(
         results, document, what + ", a thousand kept components that move; medians, and how many times the same frame "
                                   "without tracks")
+
+
+def crossings(results, document):
+    """Of each line: how many crossings there were, and how many events, before and with margins. Of a second size of the
+    frame the sums."""
+    columns = ("by_eye", "before", "before_right", "now", "now_right")
+    sizes = list(dict.fromkeys(row.size for row in results.rows))
+    rows = []
+    for size in sizes:
+        counts = [(row.line, *(int(getattr(row, column)) for column in columns)) for row in results.select(size=size)]
+        rows += counts if size == sizes[0] else []
+        rows.append((f"**all**, {size_name(size)}", *map(sum, list(zip(*counts))[1:])))
+    lines = [[name, str(by_eye), f"{right} + {before - right}", str(by_eye - right),
+              f"{now_right} + {now - now_right}", str(by_eye - now_right)]
+             for name, by_eye, before, right, now, now_right in rows]
+    header = ["line", "by eye", "each move: right + wrong", "missed", "what counts: right + wrong", "missed"]
+    return markdown(header, lines) + caption(results, document, "Crossings by eye, and events that are and are not one of them")
