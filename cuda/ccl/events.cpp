@@ -22,8 +22,7 @@ constexpr size_t kEventsOfFrame = 2;  // started, stopped
 /// for a few frames, as when two things meet, does not count.
 constexpr int64_t kLeastStayNs = 250'000'000;
 
-/// EventMaker::passed_ of what is where it counts.
-constexpr int64_t kNotPassed = -1;
+constexpr int64_t kNotPassed = -1;  ///< EventMaker::passed_ of what is where it counts
 
 bool is_seen(const CclTrack& track) {
   return (track.flags & CCL_TRACK_PREDICTED) == 0;

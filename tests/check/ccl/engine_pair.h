@@ -209,6 +209,7 @@ class EnginePair {
                      {.name = "middle",
                       .polygon = {at(0.3, 0.2), at(0.8, 0.3), at(0.5, 0.9)},
                       .anchor = Anchor::kCentroid,
+                      .margin = 0,
                       .dwell_ns = 200'000'000,
                       .crowd = 2}};
     regions.lines = {{.name = "across", .from = at(0.1, 0.9), .to = at(0.9, 0.2)}};
