@@ -215,8 +215,8 @@ def _send_all(config: Config, stopping: threading.Event) -> int:
 def _finish(sender: Any, stopping: threading.Event) -> int:
     lost = sender.finish(stopping.is_set)
     if lost:
-        say(f"error: {lost} frames are lost, because a broker does not take them")
-    return errors.OUTPUT_FAILED if lost or sender.error else errors.OK
+        say(f"error: {lost} frames are lost, because a broker does not take them or a spool is damaged")
+    return errors.OUTPUT_FAILED if lost or sender.error or sender.is_damaged else errors.OK
 
 
 def _run_all(

@@ -18,7 +18,7 @@ from cudaccl.publish.address import Spooling, open_sink
 from cudaccl.publish.errors import SinkError
 from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.run_name import new_run_name
-from cudaccl.publish.sink import Sink
+from cudaccl.publish.sink import BrokerSink, Sink
 from cudaccl.publish.spool import Account
 from cudaccl.video import errors, values
 from cudaccl.video.follower import Follower, named, stop_all
@@ -168,7 +168,7 @@ def _print_account(sink: Sink) -> bool:
         parts = [f"{count} {_REASONS[reason]}" for reason, count in reasons.items() if count]
         missing += now.lost - old.lost + now.spooled
         say(f"{sink.name}: {source}: {text}{' (' + ', '.join(parts) + ')' if parts else ''}")
-    return missing == 0
+    return missing == 0 and not (isinstance(sink, BrokerSink) and sink.spool.is_damaged)
 
 
 def _status(followers: list[Follower], is_delivered: bool) -> int:

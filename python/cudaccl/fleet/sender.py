@@ -53,8 +53,8 @@ class Sender:
     def finish(self, stopped: Callable[[], bool]) -> int:
         """Waits until the brokers have acknowledged everything, or until `stopped()`, and ends.
 
-        Returns how many frames are lost since the beginning: those that a broker does not take. What waits stays in the
-        spools and files for the next run.
+        Returns how many frames are lost since the beginning: those that a broker does not take, and those of a damaged
+        spool. What waits stays in the spools and files for the next run.
         """
         self._jobs.put(None)
         while self._thread.is_alive() and not stopped():
@@ -63,6 +63,11 @@ class Sender:
             while not self.error and not stopped() and not sink.drain(_STEP_S):
                 pass
         return self._close()
+
+    @property
+    def is_damaged(self) -> bool:
+        """A spool was put aside: frames may be lost that nobody can count."""
+        return any(sink.spool.is_damaged for sink in self._sinks)
 
     def _close(self) -> int:
         self._closed = True

@@ -50,7 +50,8 @@ class Sink(Protocol):
 class BrokerSink:
     """Messages in JSON for a broker, by way of a spool.
 
-    path, limit: as of `Spool`. say: is called with a text when the broker comes or goes, and when a source waits for the spool.
+    path, limit: as of `Spool`. say: is called with a text when the broker comes or goes, when a source waits for the
+    spool, and if the spool is damaged.
 
     Raises SinkError if the spool cannot be used, and Refused if the broker refuses the connection now.
     """
@@ -65,9 +66,8 @@ class BrokerSink:
     ) -> None:
         self.name = name
         self._final: dict[str, Account] | None = None
-        self.spool = Spool(path, limit)
-        self.spool.say = lambda text: say(f"{name}: {text}")
-        self.before = self.spool.accounts()
+        self.spool = Spool(path, limit, lambda text: say(f"{name}: {text}"))
+        self.before = self.spool.before
         self._forwarder = Forwarder(name, self.spool, transport, say)
         try:
             self._forwarder.start()

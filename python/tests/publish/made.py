@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Reports and brokers for the tests of publishing."""
 
+import contextlib
 import dataclasses
 import datetime
 import shutil
@@ -8,6 +9,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -133,17 +135,16 @@ def until(condition, seconds=PATIENCE):
 
 
 def count_spooled(path):
-    """Messages in the spool of another process; 0 if it has not made the file yet."""
-    try:
-        database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    except sqlite3.OperationalError:
-        return 0
-    try:
-        return database.execute("SELECT count(*) FROM messages").fetchone()[0]
-    except sqlite3.OperationalError:  # no table yet, or it is busy
-        return 0
-    finally:
-        database.close()
+    """Messages in the spool of another process, which has it to itself, so this reads a copy; 0 if that is none yet."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "spool.db"
+        try:
+            for suffix in ("", "-wal"):  # the log comes last: it has what the file does not
+                shutil.copyfile(f"{path}{suffix}", f"{copy}{suffix}")
+            with contextlib.closing(sqlite3.connect(copy)) as database:
+                return database.execute("SELECT count(*) FROM messages").fetchone()[0]
+        except (OSError, sqlite3.DatabaseError):
+            return 0
 
 
 def write_clip(path, frames, muxer="avimux"):
