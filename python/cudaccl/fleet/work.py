@@ -19,7 +19,8 @@ from cudaccl.fleet.segment import Uneven, label_span
 from cudaccl.fleet.video_index import VideoIndex, make_index
 from cudaccl.publish.errors import SinkError
 from cudaccl.publish.json_lines import JsonLinesSink
-from cudaccl.publish.parquet import TABLES, ParquetSink
+from cudaccl.publish.parquet import ParquetSink
+from cudaccl.publish.parquet_part import TABLES
 from cudaccl.publish.sink import Sink
 from cudaccl.video.file_size import early_end
 

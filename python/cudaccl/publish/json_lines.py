@@ -3,99 +3,155 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import fcntl
 import os
-import threading
-from collections import Counter
+import stat
+import struct
+from collections import deque
 
 from cudaccl.publish.errors import SinkError
+from cudaccl.publish.file_sink import FileSink
 from cudaccl.publish.report import Report
-from cudaccl.publish.spool import Account
+
+_MEMORY = 16 << 20  # bytes of lines that wait for a disk
+_USE, _WRITE = 0, 1  # bytes of a file that are locked: while it is open, and while a line is written
 
 
-class JsonLinesSink:
-    """path: "-" is standard output. append: what the file has is kept.
+def _lock(file: int, kind: int, byte: int, wait: bool = False) -> None:
+    """Of the open file: other locks are of the process, and end when it closes the file a second time.
 
-    A line is written whole or not at all: if the disk is full, the frame is lost, counted, and the next one is tried.
+    Raises BlockingIOError. A file system that has no locks has none.
+    """
+    try:
+        fcntl.fcntl(file, fcntl.F_OFD_SETLKW if wait else fcntl.F_OFD_SETLK,
+                    struct.pack("hhqqi4x", kind, os.SEEK_SET, byte, 1, 0))
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            raise BlockingIOError(error.errno, "another process writes it") from None
+
+
+class JsonLinesSink(FileSink):
+    """path: "-" is standard output.
+    append: what the file has is kept, and others may append to it at the same time; else nobody else may write it.
+
+    A line is written whole or not at all, and the next one is tried if that fails.
 
     Raises SinkError if the file cannot be opened, and BrokenPipeError in `put()` if nobody reads standard output.
     """
 
     def __init__(self, path: str | os.PathLike[str], append: bool = False) -> None:
-        self.name = f"jsonl:{os.fspath(path)}"
-        self.error: str | None = None
-        self.before: dict[str, Account] = {}
-        self._lock = threading.Lock()
-        self._sent: Counter[str] = Counter()
-        self._lost: Counter[str] = Counter()
+        super().__init__(f"jsonl:{os.fspath(path)}")
+        self._path = path
+        self._is_shared = append
         self._is_file = False
+        self._file: int | None = None  # None: to be opened again
+        self._late: deque[tuple[str, bytes]] = deque()  # source and lines that wait
+        self._late_bytes = 0
         if os.fspath(path) == "-":
             self._file = os.dup(1)
             return
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | (0 if append else os.O_TRUNC), 0o666)
-            self._is_file = os.path.isfile(path)
-            if self._is_file:
-                self._end = os.lseek(self._file, 0, os.SEEK_END)
-                self._separate()
+            self._file = self._open()
+            if self._is_file and not append:
+                os.ftruncate(self._file, 0)
         except OSError as error:
+            self._close_file()
             raise SinkError(f"{path} cannot be written: {error.strerror}") from error
 
-    def _separate(self) -> None:
-        """A line that an earlier process did not complete stays alone."""
-        if self._end and os.pread(self._file, 1, self._end - 1) != b"\n":
-            self._write(b"\n")
+    def _open(self) -> int:
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            self._is_file = stat.S_ISREG(os.fstat(file).st_mode)
+            if self._is_file:
+                _lock(file, fcntl.F_RDLCK if self._is_shared else fcntl.F_WRLCK, _USE)
+        except OSError:
+            os.close(file)
+            raise
+        return file
+
+    def _close_file(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            with contextlib.suppress(OSError):
+                os.close(file)
 
     def _write(self, data: bytes) -> None:
-        """All of it. A file is left as it was if that fails."""
-        left = memoryview(data)
+        """All of it. A file is left as it was if that fails, and opened again by the next call."""
+        if self._file is None:
+            self._file = self._open()
+        if not self._is_file:
+            _write_all(self._file, data)
+            return
         try:
-            while left:
-                left = left[os.write(self._file, left):]
+            _lock(self._file, fcntl.F_WRLCK, _WRITE, wait=True)
+            self._append(self._file, data)
+            _lock(self._file, fcntl.F_UNLCK, _WRITE)
         except OSError:
-            if self._is_file:
-                os.ftruncate(self._file, self._end)
-                os.lseek(self._file, self._end, os.SEEK_SET)
+            self._close_file()
             raise
-        if self._is_file:
-            self._end += len(data)
 
-    def interrupted(self, source: str, content: str) -> str | None:
-        """None: files do not say how far they are."""
+    @staticmethod
+    def _append(file: int, data: bytes) -> None:
+        end = os.fstat(file).st_size
+        if end and os.pread(file, 1, end - 1) != b"\n":
+            data = b"\n" + data  # a line that somebody could not complete stays alone
+        try:
+            _write_all(file, data)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.ftruncate(file, end)
+            raise
 
-    def begin(self, source: str, run: str, content: str | None = None) -> int:
-        return 0
-
-    def put(self, report: Report) -> bool:
+    def _take(self, report: Report, may_wait: bool) -> bool:
         lines = self._lines(report)
-        with self._lock:
-            try:
-                self._write(lines)
-            except BrokenPipeError:
-                raise
-            except OSError as error:
-                self.error = f"{self.name}: {error.strerror}"
-                self._lost[report.source] += 1
-                return False
-            self.error = None
+        if self._try_write(lines):
             self._sent[report.source] += 1
             return True
+        if not may_wait or not self._is_file or self._late_bytes + len(lines) > _MEMORY:
+            return False
+        self._late.append((report.source, lines))
+        self._late_bytes += len(lines)
+        self._waiting[report.source] += 1
+        return True
+
+    def _try_write(self, lines: bytes) -> bool:
+        """Behind those that wait."""
+        try:
+            while self._late:
+                source, late = self._late[0]
+                self._write(late)
+                self._late.popleft()
+                self._late_bytes -= len(late)
+                self._waiting[source] -= 1
+                self._sent[source] += 1
+            self._write(lines)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            self.error = f"{self.name}: {error.strerror}"
+            return False
+        self.error = None
+        return True
 
     def _lines(self, report: Report) -> bytes:
         return report.json + b"\n"
 
-    def end(self, source: str) -> None:
-        """Nothing is open."""
-
-    def accounts(self) -> dict[str, Account]:
-        with self._lock:
-            return {source: Account(sent=self._sent[source], disk=self._lost[source])
-                    for source in self._sent.keys() | self._lost.keys()}
-
-    def release(self) -> None:
-        """Nothing waits."""
-
-    def drain(self, timeout: float) -> bool:
-        return True
+    def _try_again(self) -> bool:
+        return not self._late or self._try_write(b"")
 
     def close(self) -> None:
-        os.close(self._file)
+        """What its file still does not take is lost."""
+        with self._changed:
+            if not self._try_again():
+                self._lost.update(source for source, _ in self._late)
+                self._late.clear()
+                self._waiting.clear()
+            self._close_file()
+
+
+def _write_all(file: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(file, left):]

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from cudaccl.publish.disk_room import take_room
 from cudaccl.publish.errors import SinkError
 
 Result = TypeVar("Result")
@@ -66,8 +67,8 @@ def _open_private(path: str, flags: int) -> int:
 class SpoolFile:
     """limit: bytes of messages that may be in it.
 
-    Raises SinkError if the folder cannot be used, or another process has the file. All functions raise sqlite3.Error and
-    OSError.
+    Raises SinkError if the folder cannot be used, or another process has the file. All functions raise sqlite3.Error
+    and OSError.
     """
 
     def __init__(self, path: Path, limit: int) -> None:
@@ -145,17 +146,20 @@ class SpoolFile:
         What is in the log goes to the database later, which must have room to grow, too. Where the disk has no room for
         the head-room, pages from which messages have left will do: then nothing grows.
         """
-        pages, free = (self.database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count"))
+        pages, free = (
+            self.database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count"))
         grows = max(0, pages * _PAGE - os.stat(self.path).st_size)
         wanted = self._least + 2 * (size + grows)
         if self._head_room >= wanted:
             return None
         try:
-            os.posix_fallocate(self._lock, 0, wanted)
+            take_room(self._lock, wanted)
             self._head_room = wanted
             return None
         except OSError as error:
-            return None if not grows and free * _PAGE >= size + _SLACK else f"its disk has no head-room: {error.strerror}"
+            if not grows and free * _PAGE >= size + _SLACK:
+                return None
+            return f"its disk has no head-room: {error.strerror}"
 
     def _give_head_room(self) -> bool:
         """False: there is none."""

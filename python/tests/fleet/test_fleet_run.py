@@ -22,7 +22,7 @@ Gst.init(None)
 if Gst.ElementFactory.find("cudaccl") is None:
     pytest.skip("GStreamer has no element cudaccl", allow_module_level=True)
 
-from cudaccl.publish.parquet import TABLES  # noqa: E402
+from cudaccl.publish.parquet_part import TABLES  # noqa: E402
 
 KILLS = int(os.environ.get("CUDACCL_FLEET_KILLS", "3"))
 FLEET = [sys.executable, "-m", "cudaccl", "fleet", "run", "--address", "local"]

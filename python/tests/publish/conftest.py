@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Fixtures of the tests of publishing."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -14,18 +15,32 @@ sys.path.insert(0, str(Path(__file__).parent))
 from made import MockKafka, Mosquitto  # noqa: E402  (the path comes first)
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 1 MiB, of which a file `filler` takes most."""
-    folder = tmp_path / "disk"
+@contextlib.contextmanager
+def mounted(folder, size, filler):
+    """A file system of so many KiB, of which a file `filler` takes some."""
     folder.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", folder], capture_output=True, text=True)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", folder], capture_output=True, text=True)
     if done.returncode:
         pytest.skip(f"a small disk needs root: {done.stderr.strip()}")
-    (folder / "filler").write_bytes(bytes(700 << 10))
+    (folder / "filler").write_bytes(bytes(filler << 10))
     yield folder
     # Lazily: a test that failed may have left a file open.
     subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Of 1 MiB, of which 300 KiB are free."""
+    with mounted(tmp_path / "disk", 1024, 700) as folder:
+        yield folder
+
+
+@pytest.fixture
+def medium_disk(tmp_path):
+    """Of 8 MiB, of which 4 are free."""
+    with mounted(tmp_path / "disk", 8192, 4096) as folder:
+        yield folder
 
 
 @pytest.fixture
