@@ -119,6 +119,7 @@ def reload(options: argparse.Namespace) -> int:
 def run(options: argparse.Namespace) -> int:
     """Returns the exit status."""
     from cudaccl.fleet import cluster
+    from cudaccl.fleet.output_lock import locked
 
     config = _load(options)
     if config.archives is not None and config.archives.form == "parquet":
@@ -126,11 +127,12 @@ def run(options: argparse.Namespace) -> int:
     if config.live is not None and config.address is None:
         _make_folders(config.live)
     try:
-        earlier = _earlier_results(config)
-        if earlier is not None:
-            with stop_on_signals() as stopping:
-                return max(earlier, _send_all(config, stopping))
         with ExitStack() as stack:
+            if config.archives is not None:
+                stack.enter_context(locked(config.archives.output, say))
+            earlier = _earlier_results(config)
+            if earlier is not None:
+                return max(earlier, _send_all(config, stack.enter_context(stop_on_signals())))
             ray = stack.enter_context(cluster.connected(config.address, say))
             stopping = stack.enter_context(stop_on_signals())  # now: Ray has set handlers of its own
             reloading = stack.enter_context(reload_on_signal())
@@ -181,7 +183,10 @@ def _earlier_results(config: Config) -> int | None:
 
     if config.live is not None:
         return None
-    manifests = {job.archive.name: work.complete(job) for job in _jobs(config)}
+    try:
+        manifests = {job.archive.name: work.complete(job) for job in _jobs(config)}
+    except OSError:  # of a file that is away; its archive says so
+        return None
     if None in manifests.values():
         return None
     status = errors.OK

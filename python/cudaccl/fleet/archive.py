@@ -45,6 +45,7 @@ class _State:
     obstacle: str = ""
     open: int = 0  #: tasks that are not done
     spans: int = 0
+    damaged: set[Span] = dataclasses.field(default_factory=set)  #: that were made again
     manifest: dict[str, Any] | None = None
     warnings: set[str] = dataclasses.field(default_factory=set)  #: that were passed on
     error: str = ""
@@ -76,7 +77,7 @@ class ArchiveRun:
     def _begin(self, state: _State) -> None:
         name = state.job.archive.name
         try:
-            state.manifest = work.complete(state.job)
+            state.manifest = work.complete(state.job, self._say)
         except OSError as error:
             self._fail(state, error)
             return
@@ -225,8 +226,8 @@ class ArchiveRun:
                 self._label(state, [work.WHOLE])
             elif state.open == 0:
                 self._add(state, work.put_together, job, state.reference, state.obstacle, first=True)
-        elif isinstance(result, list):
-            self._label(state, result, first=True)
+        elif isinstance(result, work.Missing):
+            self._make_again(state, result)
         else:
             state.manifest = result
             given_up = sum(not cut["equal"] for cut in result["cuts"])
@@ -242,6 +243,16 @@ class ArchiveRun:
             state.status = errors.SOURCE_FAILED
             self._say(f"error: {state.job.archive.name}: {early_end}")
         self._completed(state.job)
+
+    def _make_again(self, state: _State, missing: work.Missing) -> None:
+        """What is missing, or damaged, but not for ever: the disk may be bad."""
+        for span, reason in missing.damaged.items():
+            if span in state.damaged:
+                self._fail(state, SinkError(f"the piece {span.text} is damaged again: {reason}"))
+                return
+            state.damaged.add(span)
+            self._say(f"{state.job.archive.name}: the piece {span.text} is damaged ({reason}); it is made again")
+        self._label(state, missing.spans, first=True)
 
     def _label(self, state: _State, spans: list[Span], first: bool = False) -> None:
         state.spans += len(spans)

@@ -6,8 +6,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy
 
@@ -137,10 +139,31 @@ def save(piece: Piece, path: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
+class Damaged(Exception):
+    """A piece that is not as this version writes it. The text says why."""
+
+
 def load(path: Path) -> Piece:
-    """Raises OSError."""
-    with numpy.load(path, allow_pickle=False) as arrays:
+    """Raises Damaged, and OSError if the file cannot be opened."""
+    with open(path, "rb") as file:
+        try:
+            return _read(file)
+        except (MemoryError, Damaged):
+            raise
+        except Exception as error:  # of zipfile, zlib, numpy, json: each has several, and advice that does not fit
+            raise Damaged(type(error).__name__) from error
+
+
+def _read(file: BinaryIO) -> Piece:
+    with zipfile.ZipFile(file) as archive:
+        if archive.testzip() is not None:  # before anything believes what it says
+            raise Damaged("a check sum differs")
+    file.seek(0)
+    with numpy.load(file, allow_pickle=False) as arrays:
         names = json.loads(arrays["names"].tobytes())
-        return Piece(
+        piece = Piece(
             arrays["frames"], **{field: arrays[field] for field in RECORDS},
             names=tuple((tuple(zones), tuple(lines)) for zones, lines in names))
+    if piece.frames.dtype != FRAME or any(getattr(piece, field).dtype != dtype for field, dtype in RECORDS.items()):
+        raise Damaged("it is of another version")
+    return piece

@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from cudaccl.fleet import join
 from cudaccl.fleet.config import Archive, Archives
-from cudaccl.fleet.pieces import Piece, Span, load, publish_file, save, sync_folder
+from cudaccl.fleet.pieces import Damaged, Piece, Span, load, publish_file, save, sync_folder
 from cudaccl.fleet.segment import Uneven, label_span
 from cudaccl.fleet.video_index import VideoIndex, make_index
 from cudaccl.publish.errors import SinkError
@@ -80,22 +82,46 @@ class Done:
     warnings: tuple[str, ...] = ()
 
 
-def complete(job: Job) -> dict[str, Any] | None:
-    """The manifest of an earlier run with the same result; None: it has to be done. Raises OSError."""
+@dataclasses.dataclass(frozen=True)
+class Missing:
+    """What must be labelled before the result can be written."""
+
+    spans: list[Span]
+    damaged: dict[Span, str]  #: those of them whose piece was there, and is removed; with the reason
+
+
+class _Lost(Exception):
+    """A piece was there when cuts were decided, and is damaged now."""
+
+
+def complete(job: Job, say: Callable[[str], None] = lambda text: None) -> dict[str, Any] | None:
+    """The manifest of an earlier run with the same result; None: it has to be done. Raises OSError.
+
+    say: is called with a text if it is damaged.
+    """
+    content = job.content()
     try:
         manifest = json.loads(job.manifest.read_text())
-    except (FileNotFoundError, ValueError, RecursionError):
+        is_same = manifest["content"] == content and manifest["files"] == _sizes(job)
+        return manifest if is_same and manifest["frames"] >= 0 else None
+    except FileNotFoundError:
         return None
-    if manifest["content"] != job.content() or not job.result.exists():
+    except (OSError, ValueError, RecursionError, LookupError, TypeError) as error:
+        say(f"{job.archive.name}: its manifest is damaged ({type(error).__name__}: {error}); it is made again")
         return None
-    return manifest if all(_size(job, name) == size for name, size in manifest["files"].items()) else None
 
 
-def _size(job: Job, name: str) -> int:
-    try:
-        return os.path.getsize(Path(job.settings.output, name))
-    except OSError:
-        return -1
+def _sizes(job: Job) -> dict[str, int]:
+    """Of the result, by path in the output. Raises FileNotFoundError."""
+    return {str(path.relative_to(job.settings.output)): path.stat().st_size for path in _files(job)}
+
+
+def _remove(path: Path) -> None:
+    """A file or folder, if it is there. Raises OSError."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def survey(job: Job) -> VideoIndex:
@@ -105,7 +131,7 @@ def survey(job: Job) -> VideoIndex:
     content = job.content()
     for path in job.folder.iterdir():  # of a file that was changed, or of a worker that was killed
         if not path.name.startswith(content[:16]):
-            path.unlink(missing_ok=True)
+            _remove(path)
     return make_index(job.archive.path, job.settings.stall)
 
 
@@ -123,35 +149,59 @@ def label(job: Job, index: VideoIndex, span: Span) -> Done:
     return Done(len(piece.frames), "", tuple(warnings))
 
 
-def put_together(job: Job, index: VideoIndex, obstacle: str) -> list[Span] | dict[str, Any]:
-    """The spans that must be labelled first; none: the result is written, and its manifest is returned.
+def put_together(job: Job, index: VideoIndex, obstacle: str) -> Missing | dict[str, Any]:
+    """Writes the result, and returns its manifest.
 
     obstacle: why the file is not cut; "": it is. Raises SinkError, OSError.
     """
     content = job.content()
+    damaged: dict[Span, str] = {}
 
     @functools.lru_cache(2)
     def piece(span: Span) -> Piece | None:
         path = job.piece(content, span)
-        return load(path) if path.exists() else None
+        try:
+            return load(path)
+        except FileNotFoundError:
+            return None
+        except Damaged as error:
+            damaged[span] = str(error)
+            path.unlink()
+            return None
 
     if obstacle:
         decision = join.Decision([WHOLE], [], [], [WHOLE] if piece(WHOLE) is None else [])
     else:
         decision = join.decide(job.archive, job.settings, index, piece)
     if decision.missing:
-        return decision.missing
-    if job.settings.to:
-        temporary = job.folder / "messages"
-        temporary.unlink(missing_ok=True)
-        _put_all(JsonLinesSink(temporary), job, decision, piece, content[:16])
-        publish_file(temporary, job.messages)
-    frames = _write(job, decision, piece)
+        return Missing(decision.missing, damaged)
+
+    def known(span: Span) -> Piece:
+        found = piece(span)
+        if found is None:
+            raise _Lost
+        return found
+
+    temporary = [job.folder / name for name in ("messages", "result")]
+    try:
+        for path in temporary:  # of a run that was interrupted
+            _remove(path)
+        if job.settings.to:
+            _put_all(JsonLinesSink(temporary[0]), job, decision, known, content[:16])
+            publish_file(temporary[0], job.messages)
+        frames = _write(job, decision, known, temporary[1])
+    except _Lost:
+        return Missing([*damaged], damaged)
+    except BaseException:  # perhaps because the disk is full
+        with contextlib.suppress(OSError):
+            for path in temporary:
+                _remove(path)
+        raise
     manifest = {
         "content": content, "source": job.archive.path, "frames": frames, "uncut": obstacle,
         "early_end": early_end(job.archive.path, frames),
         "segments": [span.text for span in decision.spans], "cuts": [dataclasses.asdict(cut) for cut in decision.cuts],
-        "files": {str(path.relative_to(job.settings.output)): path.stat().st_size for path in _files(job)},
+        "files": _sizes(job),
     }
     temporary = job.manifest.with_suffix(".part")
     temporary.write_text(json.dumps(manifest, indent=1) + "\n")
@@ -166,11 +216,8 @@ def _files(job: Job) -> list[Path]:
     return [job.result / table / "part.parquet" for table in TABLES]
 
 
-def _write(job: Job, decision: join.Decision, piece: Any) -> int:
+def _write(job: Job, decision: join.Decision, piece: Callable[[Span], Piece], temporary: Path) -> int:
     """The files of `cudaccl run`. They appear whole, or not at all."""
-    temporary = job.folder / "result"
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.unlink(missing_ok=True)
     if job.settings.form == "jsonl":
         frames = _put_all(JsonLinesSink(temporary), job, decision, piece)
         publish_file(temporary, job.result)
@@ -179,14 +226,15 @@ def _write(job: Job, decision: join.Decision, piece: Any) -> int:
     for table in TABLES:
         path = temporary / table / "part.parquet"
         publish_file(path, path)
-    if job.result.exists():
-        shutil.rmtree(job.result)
+    _remove(job.result)
     os.replace(temporary, job.result)
     sync_folder(job.result.parent)
     return frames
 
 
-def _put_all(sink: Sink, job: Job, decision: join.Decision, piece: Any, run: str = "") -> int:
+def _put_all(
+    sink: Sink, job: Job, decision: join.Decision, piece: Callable[[Span], Piece], run: str = "",
+) -> int:
     frames = 0
     try:
         for part in join.renumber(decision, piece):

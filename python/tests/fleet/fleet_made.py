@@ -84,7 +84,7 @@ def run_here(one, change=lambda path: None):
         result = work.put_together(one, index, obstacle)
         if isinstance(result, dict):
             return result
-        todo = result
+        todo = result.spans
 
 
 def run_one_process(one, folder):

@@ -153,7 +153,7 @@ def steps(monkeypatch):
 
     for function in (survey, label, put_together):
         monkeypatch.setattr(work, function.__name__, function)
-    monkeypatch.setattr(work, "complete", lambda job: None)
+    monkeypatch.setattr(work, "complete", lambda job, say: None)
     monkeypatch.setattr(join, "obstacle", lambda *_: "")
     monkeypatch.setattr(join, "first_spans", lambda *_: [Span(0, 0, 10), Span(0, 10, 20)])
 
