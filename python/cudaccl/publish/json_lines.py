@@ -4,32 +4,17 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import os
 import stat
-import struct
 from collections import deque
 
 from cudaccl.publish.errors import SinkError
+from cudaccl.publish.file_lock import ALONE, NONE, SHARED, lock
 from cudaccl.publish.file_sink import FileSink
 from cudaccl.publish.report import Report
 
 _MEMORY = 16 << 20  # bytes of lines that wait for a disk
 _USE, _WRITE = 0, 1  # bytes of a file that are locked: while it is open, and while a line is written
-
-
-def _lock(file: int, kind: int, byte: int, wait: bool = False) -> None:
-    """Of the open file: other locks are of the process, and end when it closes the file a second time.
-
-    Raises BlockingIOError. A file system that has no locks has none.
-    """
-    try:
-        fcntl.fcntl(file, fcntl.F_OFD_SETLKW if wait else fcntl.F_OFD_SETLK,
-                    struct.pack("hhqqi4x", kind, os.SEEK_SET, byte, 1, 0))
-    except OSError as error:
-        if error.errno in (errno.EAGAIN, errno.EACCES):
-            raise BlockingIOError(error.errno, "another process writes it") from None
 
 
 class JsonLinesSink(FileSink):
@@ -65,7 +50,7 @@ class JsonLinesSink(FileSink):
         try:
             self._is_file = stat.S_ISREG(os.fstat(file).st_mode)
             if self._is_file:
-                _lock(file, fcntl.F_RDLCK if self._is_shared else fcntl.F_WRLCK, _USE)
+                lock(file, SHARED if self._is_shared else ALONE, _USE)
         except OSError:
             os.close(file)
             raise
@@ -85,9 +70,9 @@ class JsonLinesSink(FileSink):
             _write_all(self._file, data)
             return
         try:
-            _lock(self._file, fcntl.F_WRLCK, _WRITE, wait=True)
+            lock(self._file, ALONE, _WRITE, wait=True)
             self._append(self._file, data)
-            _lock(self._file, fcntl.F_UNLCK, _WRITE)
+            lock(self._file, NONE, _WRITE)
         except OSError:
             self._close_file()
             raise

@@ -24,7 +24,7 @@ class ParquetSink(FileSink):
 
     A file of Parquet can be read once it is complete: until then it ends with ".part", and its frames count as
     `spooled`. Room for its end is taken before, so that files can be completed on a full disk. If they are of streams
-    that did not begin, they are removed then.
+    that did not begin, they are removed then. Nobody else may write files of this name at the same time.
 
     Raises SinkError if the folder cannot be used, MissingPackage if pyarrow is not installed.
     """

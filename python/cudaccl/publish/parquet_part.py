@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from cudaccl.publish.disk_room import take_room
+from cudaccl.publish.file_lock import ALONE, lock
 
 TABLES = ("frames", "components", "tracks", "events", "polygons")
 
 GROUP_ROWS = 1 << 16  # rows in a row group
-_FOOTER = 16 << 10  # bytes at the end of a file, and for each row group of it
+_FOOTER = 8 << 10  # bytes at the end of a file, and for each row group of it
 
 
 class _File(io.RawIOBase):
@@ -28,8 +29,14 @@ class _File(io.RawIOBase):
         self.path = path
         self._late = bytearray()
         self._settled = 0  # bytes on the disk
-        self._groups = 1
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
+        self.groups = 0
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            lock(self._file, ALONE)
+            os.ftruncate(self._file, 0)
+        except OSError:
+            self.close()
+            raise
 
     def writable(self) -> bool:
         return True
@@ -46,9 +53,8 @@ class _File(io.RawIOBase):
         return self._settled + len(self._late)
 
     def take_room(self, size: int) -> None:
-        """For a row group, and for the end of the file. Raises OSError."""
-        self._groups += size > 0
-        take_room(self._file, self._settled + len(self._late) + size + self._groups * _FOOTER)
+        """For one more row group, and for the end of the file. Raises OSError."""
+        take_room(self._file, self._settled + len(self._late) + size + (2 + self.groups) * _FOOTER)
 
     def settle(self) -> None:
         """Raises OSError; the rest is written by the next call then."""
@@ -66,10 +72,12 @@ class _File(io.RawIOBase):
         except OSError:  # its disk may be there again
             return True
 
-    def finish(self) -> None:
-        """Without the room that was not needed. Raises OSError."""
-        os.ftruncate(self._file, self._settled)
-        self.close()
+    def finish(self, path: Path) -> None:
+        """Gives it its name, without the room that was not needed. Raises OSError."""
+        if not self.closed:
+            os.ftruncate(self._file, self._settled)
+            os.replace(self.path, path)
+            self.close()  # now: nobody else may write to the old name before
 
     def close(self) -> None:
         if not self.closed:
@@ -104,9 +112,10 @@ class Part:
         for file, table in zip(self._files.values(), TABLES):
             if tables[table].num_rows:
                 file.take_room(2 * tables[table].nbytes)  # Parquet takes less than Arrow, except for short columns
-        for table, rows in tables.items():
-            if rows.num_rows:
-                self._writers[table].write_table(rows, row_group_size=GROUP_ROWS)
+        for file, table in zip(self._files.values(), TABLES):
+            if tables[table].num_rows:
+                self._writers[table].write_table(tables[table], row_group_size=GROUP_ROWS)
+                file.groups += 1
 
     def settle(self) -> None:
         for file in self._files.values():
@@ -117,9 +126,7 @@ class Part:
             writer.close()
         self.settle()
         for path, file in list(self._files.items()):
-            if not file.closed:
-                file.finish()
-            os.replace(file.path, path)
+            file.finish(path)
             del self._files[path]
 
     def is_there(self) -> bool:

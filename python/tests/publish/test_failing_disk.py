@@ -225,3 +225,14 @@ def test_a_file_that_is_replaced_has_one_writer(tmp_path):
         sink.put(report(1))
         sink.close()
     assert frames_of(tmp_path / "a.jsonl") == [0, 0, 1, 1]
+
+
+def test_tables_have_one_writer(tmp_path):
+    parquet_files = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
+    sink = ParquetSink(tmp_path)
+    with pytest.raises(SinkError, match="cannot be written: another process writes it"):
+        ParquetSink(tmp_path)
+    sink.put(report())
+    sink.close()
+    assert parquet_files.read_table(tmp_path / "frames/part.parquet").num_rows == 1
+    ParquetSink(tmp_path).close()
