@@ -185,7 +185,7 @@ def _earlier_results(config: Config) -> int | None:
         return None
     try:
         manifests = {job.archive.name: work.complete(job) for job in _jobs(config)}
-    except OSError:  # of a file that is away; its archive says so
+    except OSError:  # of a file that is away, which its archive reports
         return None
     if None in manifests.values():
         return None
