@@ -439,11 +439,11 @@ def test_publish_counts_what_is_lost(cudaccl_command, tmp_path):
 
 def test_publish_with_a_full_disk(cudaccl_command, small_disk):
     done = cudaccl_command("publish", "--spool", small_disk, "--drain", "0", "--to", f"mqtt://127.0.0.1:{free_port()}",
-                   "videotestsrc pattern=snow num-buffers=8 ! video/x-raw,width=160,height=120")
+                   "videotestsrc pattern=snow num-buffers=40 ! video/x-raw,width=160,height=120")
     assert done.returncode == 3 and "Traceback" not in done.stderr
     assert re.search("are lost, from frame .*(full|No space left)", done.stderr)
     account = re.search(r"0 frames sent, (\d+) wait, (\d+) lost \(\d+ because of the disk\)", done.stderr)
-    assert int(account[1]) + int(account[2]) == 8
+    assert int(account[1]) + int(account[2]) == 40
 
 
 @pytest.mark.parametrize("arguments,status,text", [
