@@ -16,32 +16,23 @@
 #undef ftruncate64
 #undef posix_fallocate64
 
-static int error_of_path(const char* path) {
-  const char *folder = getenv("FAILING_FOLDER"), *error = getenv("FAILING_ERROR");
-  int number = 0;
-  FILE* file;
-
-  if (!folder || !error || strncmp(path, folder, strlen(folder)) != 0)
-    return 0;
-  file = fopen(error, "r");
-  if (!file)
-    return 0;
-  if (fscanf(file, "%d", &number) != 1)
-    number = EIO;
-  fclose(file);
-  return number;
-}
-
 static int error_of(int file) {
-  char link[64], path[PATH_MAX];
-  ssize_t length;
+  const char *folder = getenv("FAILING_FOLDER"), *error = getenv("FAILING_ERROR");
+  char link[64], path[PATH_MAX] = "";
+  int number = 0;
+  FILE* reason;
 
   snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-  length = readlink(link, path, sizeof path - 1);
-  if (length < 0)
+  if (!folder || !error || readlink(link, path, sizeof path - 1) < 0 ||
+      strncmp(path, folder, strlen(folder)) != 0)
     return 0;
-  path[length] = 0;
-  return error_of_path(path);
+  reason = fopen(error, "r");
+  if (reason) {
+    if (fscanf(reason, "%d", &number) != 1)
+      number = EIO;
+    fclose(reason);
+  }
+  return number;
 }
 
 #define FAILING(result, name, parameters, arguments)        \
