@@ -59,7 +59,7 @@ typedef struct _GstCudaCclInfo {
   guint64 frame;              /**< number of the frame in the stream of that element, from 0 */
   GstClockTime utc;           /**< when the frame was captured: nanoseconds since 1970 in UTC. GST_CLOCK_TIME_NONE: not
                                    known, as for files */
-  const gchar *utc_clock;     /**< which clock says so: `camera`, its own, or `system`, that of the machine which received
+  const gchar *utc_clock;     /**< which clock gave it: `camera`, its own, or `system`, that of the machine which received
                                    the frame; NULL: not known */
   guint width, height;        /**< of the frame that the records' coordinates refer to */
   guint n_components;         /**< components that the filter keeps: the true count */

@@ -50,7 +50,7 @@ class Info:
     source: str  #: which element it is
     frame: int  #: number of the frame in the stream, from 0
     utc: int | None  #: when it was captured: nanoseconds since 1970 in UTC; None: not known, as for files
-    utc_clock: str | None  #: which clock says so: "camera" or "system", docs/metadata.md; None: not known
+    utc_clock: str | None  #: which clock gave it: "camera" or "system", docs/metadata.md; None: not known
     zones: tuple[str, ...]  #: names, by index
     lines: tuple[str, ...]
 

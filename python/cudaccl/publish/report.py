@@ -41,7 +41,7 @@ class Report:
     vertices: numpy.ndarray | None = None  #: of VERTEX; None as polygons
     polygons_truncated: bool = False
     utc: int | None = None  #: when it was captured: nanoseconds since 1970 in UTC; None: not known
-    utc_clock: str | None = None  #: which clock says so: "camera", "system" or "start-time"; None: not known
+    utc_clock: str | None = None  #: which clock gave it: "camera", "system" or "start-time"; None: not known
 
     @classmethod
     def of_frame(
