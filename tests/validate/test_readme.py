@@ -255,7 +255,7 @@ def test_message_fields_are_documented():
     table = (ROOT / "gst" / "report" / "frame_counts.h").read_text()
     counts = re.findall(r'^    {"([a-z-]+)", "[a-z-]+",', table, re.MULTILINE)
     assert counts
-    rows = table_rows(DOCUMENTS[ROOT / "docs" / "metadata.md"], "Messages")
+    rows = [row for row in table_rows(DOCUMENTS[ROOT / "docs" / "metadata.md"], "Messages") if "as above, if" not in row[2]]
     listed = [name for row in rows for name in re.findall("`([a-z-]+)`", row[0])]
     assert listed[listed.index("running-time") + 1:] == counts
 

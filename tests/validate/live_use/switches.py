@@ -62,6 +62,8 @@ def random_value(context, element, spec):
     least, most = spec.minimum, min(spec.maximum, MOST.get(spec.name, spec.maximum))
     # Small values as often as large ones.
     middle = least + int(math.exp(random.uniform(0, math.log(most - least + 1)))) - 1
+    if "nanoseconds, of which whole milliseconds count" in spec.blurb and middle > 0:
+        middle = max(middle, Gst.MSECOND)
     return random.choice([least, most, middle, middle, middle])
 
 
