@@ -91,11 +91,11 @@ def test_a_password_without_encryption_warns_once(tmp_path):
 def test_fleet_check(tmp_path, capsys):
     pytest.importorskip("yaml", reason="PyYAML is missing")
     file = tmp_path / "fleet.yaml"
-    file.write_text("live: {sources: [{name: a, source: 'rtsp://u:X-5@cam/live'}], to: ['mqtt://u:X-5@broker']}")
+    file.write_text("live: {sources: [{name: a, source: 'rtsp://u:X-5@cam/live'}], to: ['mqtt://u@broker']}")
     assert main(["fleet", "check", str(file)]) == 0
     found = capsys.readouterr()
     assert "cam/live" in found.out and "broker" in found.out and "X-5" not in found.out + found.err
-    for to in ("ftp://u:X-5@h", "mqtt:u:X-5@h', 'ftp://u:X-5@h"):
+    for to in ("mqtt://u:X-5@broker", "ftp://u:X-5@h", "mqtt:u:X-5@h', 'ftp://u:X-5@h"):
         file.write_text(f"live: {{sources: [{{name: a, source: none}}], to: ['{to}']}}")
         assert main(["fleet", "check", str(file)]) == 2
         assert "X-5" not in capsys.readouterr().err

@@ -15,6 +15,7 @@ from cudaccl.fleet.pieces import Span
 from cudaccl.fleet.video_index import VideoIndex
 from cudaccl.fleet.work import Job
 from cudaccl.fleet.workers import Pool, Process
+from cudaccl.publish.errors import SinkError
 from cudaccl.video import errors
 from cudaccl.video.follower import named
 

@@ -147,7 +147,7 @@ def _credentials(
     user, _, host = url.netloc.rpartition("@")
     if ":" in user:
         raise AddressError(
-            f"{url.scheme}://…@{host}: everybody on this machine can read a password in a command line; write it into"
+            f"{url.scheme}://…@{host}: everybody on this machine can read a password in an address; write it into"
             " a file, and add ?password-file=FILE")
     path = options.pop("password-file", None)
     if path is None:

@@ -63,7 +63,7 @@ def test_files(tmp_path):
 @pytest.mark.parametrize("text,reason", [
     ("amqp://host", "is no sink"), ("mqtt:host", "is no sink"), ("jsonl:", "is no sink"), ("", "is no sink"),
     ("mqtt:///topic", "host is missing"), ("kafka:///topic", "host is missing"),
-    ("mqtt://me:secret@host", "password in a command line"),
+    ("mqtt://me:secret@host", "password in an address"),
     ("mqtt://host?qos=2", "no option 'qos'"), ("kafka://host/topic?acks=1", "no option 'acks'"),
     ("mqtt://host?keepalive=no", "'no' is no number"), ("parquet:x?minutes=0", "'0' is no number"),
     ("mqtt://host:99999", "the port is no number up to 65535"), ("mqtt://host/a/%23", "is no topic"), ("mqtt://host?ca", "NAME=VALUE"),

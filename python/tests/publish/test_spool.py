@@ -210,9 +210,9 @@ def test_a_source_that_waits_for_a_full_disk_reports_it(small_disk):
     assert not thread.is_alive()
     sink.release()
     sink.close()
-    of_source = [text for text in said if text.startswith("broker: a ")]
-    assert of_source == [f"broker: a waits: the spool {small_disk}/spool.db has no room: database or disk is full",
-                         "broker: a goes on: the spool has room again"]
+    waits_text, goes_on = [text for text in said if text.startswith("broker: a ")]
+    assert waits_text.startswith(f"broker: a waits: the spool {small_disk}/spool.db has no room: ")
+    assert goes_on == "broker: a goes on: the spool has room again"
 
 
 def deliver(spool, window=100):
