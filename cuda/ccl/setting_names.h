@@ -38,6 +38,6 @@ inline constexpr auto kFilterConditionNames = [] {
 #include "ccl/settings.def"
   return names;
 }();
-static_assert(kFilterConditionNames.back() != nullptr, "a FilterCondition has no row in settings.def");
+static_assert(*kFilterConditionNames.back() != 0, "a FilterCondition has no row in settings.def");
 
 }  // namespace ccl
