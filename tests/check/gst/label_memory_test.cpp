@@ -32,6 +32,15 @@ void* operator new(size_t size) {
   return allocate(size);
 }
 
+// A sanitizer has this one of its own, which the ones below would not fit.
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return allocate(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 void operator delete(void* memory) noexcept {
   n_bytes -= static_cast<int64_t>(malloc_usable_size(memory));
   std::free(memory);
