@@ -168,7 +168,7 @@ class Follower:
                 return
             if self._stopping.is_set() or not self._opens_again(self._stream):
                 return
-            if self._flows_since is not None and time.monotonic() - self._flows_since > _LONGEST_PAUSE_S:
+            if self._flows_since is not None and time.monotonic() - self._flows_since > pause:
                 pause = _FIRST_PAUSE_S
             self._away_since = self._away_since or self._latest or time.monotonic()
             reason = one_line(self.error or "it has ended")

@@ -210,10 +210,11 @@ def test_pauses_grow_while_no_frame_comes(clip, monkeypatch, short_pauses):
 
 
 def test_pauses_begin_again_behind_frames(clip, monkeypatch, short_pauses):
+    """That came for longer than the pause: a camera that goes away every few seconds loses no more than it must."""
     class Working(StreamOfTest):
         def __iter__(self):
             yield from super().__iter__()
-            time.sleep(0.1)
+            time.sleep(0.05)
 
     monkeypatch.setattr(follower_module, "Stream", Working)
     said = []
