@@ -152,7 +152,7 @@ class Spool:
         self._settled.clear()
         self._bytes = 0
         self.say(f"the spool {self.path} is damaged ({damage}), and a new one begins; {lost} messages that could be"
-                  f" counted are lost, and may be in {aside}")
+                 f" counted are lost, and may be in {aside}")
 
     def _write(
         self, change: Callable[[sqlite3.Connection], Any] = lambda database: None, makes_room: bool = False
