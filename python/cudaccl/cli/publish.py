@@ -18,7 +18,7 @@ from cudaccl.publish.address import Spooling, open_sink
 from cudaccl.publish.errors import SinkError
 from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.run_name import new_run_name
-from cudaccl.publish.sink import BrokerSink, Sink
+from cudaccl.publish.sink import Sink
 from cudaccl.publish.spool import Account
 from cudaccl.video import errors, values
 from cudaccl.video.follower import Follower, named, stop_all
@@ -167,8 +167,10 @@ def _print_account(sink: Sink) -> bool:
         reasons = {"full": now.full - old.full, "disk": now.disk - old.disk, "refused": now.refused - old.refused}
         parts = [f"{count} {_REASONS[reason]}" for reason, count in reasons.items() if count]
         missing += now.lost - old.lost + now.spooled
-        say(f"{sink.name}: {source}: {text}{' (' + ', '.join(parts) + ')' if parts else ''}")
-    return missing == 0 and not (isinstance(sink, BrokerSink) and sink.spool.is_damaged)
+        skipped = f", {now.skipped - old.skipped} not asked for" if now.skipped > old.skipped else ""
+        say(f"{sink.name}: {source}: {text}{' (' + ', '.join(parts) + ')' if parts else ''}{skipped}")
+    spool = getattr(sink, "spool", None)
+    return missing == 0 and not (spool is not None and spool.is_damaged)
 
 
 def _status(followers: list[Follower], is_delivered: bool) -> int:

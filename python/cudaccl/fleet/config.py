@@ -14,6 +14,7 @@ from cudaccl import _property_values
 from cudaccl._redaction import redacted
 from cudaccl.fleet.yaml_tree import ConfigError, Mapping, Value, read
 from cudaccl.publish.address import check_sink
+from cudaccl.publish.selection import Selection
 from cudaccl.video import values
 from cudaccl.video.sources import OWN_PROPERTIES
 
@@ -273,7 +274,7 @@ def _live(value: Value, properties: Properties, folder: Path) -> Live:
         if source.name in sources:
             raise item.error(f"two sources have the name {source.name}")
         sources[source.name] = source
-    to = tuple(_address(address, folder, len(sources)) for address in live.require("to").list())
+    to = tuple(_address(address, folder, list(sources.values())) for address in live.require("to").list())
     if not to:
         raise value.error("to names no sink")
     found = Live(
@@ -297,17 +298,21 @@ def _broker(value: Value) -> str:
     text = value.text()
     if text.partition(":")[0] not in _BROKERS:
         raise value.error(f"{redacted(text)} is no broker; possible are {', '.join(_BROKERS)}")
-    value.parse(check_sink)
+    if value.parse(check_sink) != Selection():
+        raise value.error("archives send each frame; what, rate and changes are for live sources")
     return text
 
 
-def _address(value: Value, folder: Path, sources: int) -> str:
+def _address(value: Value, folder: Path, sources: list[LiveSource]) -> str:
     """Paths begin at the folder of the file."""
     text = value.text()
     kind, _, rest = text.partition(":")
     if kind not in ("jsonl", "parquet", *_BROKERS):
         raise value.error(f"{redacted(text)} is no sink; possible are mqtt, mqtts, kafka, jsonl and parquet")
-    if kind == "jsonl" and sources > 1 and "{source}" not in rest:
+    if kind == "jsonl" and len(sources) > 1 and "{source}" not in rest:
         raise value.error(f"{text}: each source needs a file of its own: put {{source}} into the name")
-    value.parse(check_sink)
+    selection = value.parse(check_sink)
+    for source in sources:
+        if selection.needs_tracks and not _property_values.is_tracked(source.properties):
+            raise value.error(f"what={selection.what} needs track=true, which {source.name} does not have")
     return f"{kind}:{folder / rest}" if kind in ("jsonl", "parquet") else text

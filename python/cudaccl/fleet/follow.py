@@ -31,7 +31,7 @@ class Health:
     """How a source is."""
 
     pid: int
-    frames: int  #: that the first sink has taken since the actor began
+    frames: int  #: that the first sink has taken since the actor began, or has not asked for
     waiting: int  #: in its spool, also those of earlier actors
     lost: int  #: that a sink has lost since the actor began; of all sinks
     texts: tuple[str, ...]  #: for the operator, since the last call
@@ -89,7 +89,7 @@ class FollowActor:
         error = self._failure or (self._follower.error if ended else None)
         accounts = self._accounts()
         before, now = accounts[0] if accounts else (Account(), Account())
-        frames = now.sent + now.spooled - before.sent - before.spooled
+        frames = now.frames - now.lost - before.frames + before.lost
         texts = tuple(self._texts)
         del self._texts[:len(texts)]
         figures = () if self._metrics is None else tuple(

@@ -18,11 +18,12 @@ from cudaccl.publish.json_lines import JsonLinesSink
 from cudaccl.publish.kafka import KafkaSettings, KafkaTransport
 from cudaccl.publish.mqtt import MqttSettings, MqttTransport
 from cudaccl.publish.parquet import ParquetSink
+from cudaccl.publish.selection import CHOICES, SelectedSink, Selection
 from cudaccl.publish.sink import BrokerSink, Sink
 from cudaccl.publish.spool import DEFAULT_LIMIT
 
 HELP = """\
-  -                              JSON lines on standard output
+  -                              JSON lines on standard output; with options it is jsonl:-
   jsonl:FILE                     JSON lines; what the file has is kept
   parquet:FOLDER[?minutes=60]    tables in Parquet, new files after so many minutes
   mqtt://[USER@]HOST[:PORT]/TOPIC, mqtts://…
@@ -30,11 +31,18 @@ HELP = """\
         ?password-file=FILE&ca=FILE&cert=FILE&key=FILE&client-id=ID&keepalive=SECONDS
   kafka://[USER@]HOST[:PORT][,HOST…]/TOPIC
         ?password-file=FILE, and any option of librdkafka, such as security.protocol=SASL_SSL; passwords are in
-        files: ssl.key.password-file=FILE"""
+        files: ssl.key.password-file=FILE
+  Each may have
+        ?what=tracks     no components; ?what=events: only frames with events, and only these. For MQTT, /tracks or
+                         /events is added to the topic
+        ?rate=2          at most so many frames per second, and those with events
+        ?changes=true    only frames with other tracks, or tracks in other zones, than the last one that was sent, and
+                         those with events; without track=true, with another number of components"""
 
 _SECRET = re.compile(r"password|secret|[.]pem|oauthbearer[.]config")  # in names of librdkafka's options
 _HOST = re.compile(r"(?:[^:\[\]]+|\[[^\]]+\])(:[0-9]+)?")
 _WARNED: set[str] = set()  # hosts
+_SELECTION = {"what", "rate", "changes"}
 _MQTT_OPTIONS = {"password-file", "ca", "cert", "key", "client-id", "keepalive"}
 
 
@@ -62,33 +70,58 @@ def open_sink(
 
     Raises AddressError, SinkError if the sink cannot be opened, MissingPackage.
     """
-    return _opener(address, _read, say)(spooling, file_name)
+    rest, selection = _selection(address)
+    sink = _opener(rest, _read, say, selection)(spooling, file_name)
+    return sink if selection == Selection() else SelectedSink(sink, selection)
 
 
-def check_sink(address: str) -> None:
+def check_sink(address: str) -> Selection:
     """Raises AddressError, as `open_sink()` does. Nothing is opened, and no file of a password is read: another machine
     may have it."""
-    _opener(address, lambda path: "", None)
+    rest, selection = _selection(address)
+    _opener(rest, lambda path: "", None, selection)
+    return selection
+
+
+def _selection(address: str) -> tuple[str, Selection]:
+    """The address without the options of a selection, which each sink may have."""
+    shown = redacted(address)
+    head, mark, query = address.partition("?")
+    parts = [(part, part.partition("=")[0]) for part in query.split("&")]
+    rest = "&".join(part for part, name in parts if name not in _SELECTION)
+    chosen = _options("&".join(part for part, name in parts if name in _SELECTION), shown, _SELECTION)
+    what = chosen.get("what", "frames")
+    if what not in CHOICES:
+        raise AddressError(f"{shown}: what={what} is not possible; possible are {', '.join(CHOICES)}")
+    if what == "events" and len(chosen) > 1:
+        raise AddressError(f"{shown}: all events are sent; rate and changes are for frames and tracks")
+    changes = chosen.get("changes", "false")
+    if changes not in ("true", "false"):
+        raise AddressError(f"{shown}: changes={changes} is not possible; possible are true, false")
+    rate = _number(chosen["rate"], shown) if "rate" in chosen else None
+    return head + (mark + rest if rest else ""), Selection(what, rate, changes == "true")
 
 
 _Opener = Callable[[Spooling, str], Sink]
 _Say = Callable[[str], None] | None  # None: warnings come when the sink is opened
 
 
-def _opener(address: str, read: Callable[[str], str], say: _Say) -> _Opener:
+def _opener(address: str, read: Callable[[str], str], say: _Say, selection: Selection) -> _Opener:
     """What opens the sink of an address. read: returns the secret in a file."""
     if address == "-":
         return lambda spooling, file_name: JsonLinesSink("-")
     scheme, _, rest = address.partition(":")
-    if scheme == "jsonl" and rest:
-        return lambda spooling, file_name: JsonLinesSink(rest, append=True)
     shown = redacted(address)
-    if scheme == "parquet" and rest:
-        folder, _, query = rest.partition("?")
+    path, _, query = rest.partition("?")
+    if scheme == "jsonl" and path:
+        _options(query, shown, set())
+        return lambda spooling, file_name: JsonLinesSink(path, append=True)
+    if scheme == "parquet" and path:
         text = _options(query, shown, {"minutes"}).get("minutes")
         minutes = _number(text, shown) if text is not None else None
-        return lambda spooling, file_name: ParquetSink(folder, file_name, minutes)
-    makers = {"mqtt": _mqtt, "mqtts": _mqtt, "kafka": _kafka}
+        return lambda spooling, file_name: ParquetSink(path, file_name, minutes)
+    mqtt = functools.partial(_mqtt, what=selection.what)
+    makers = {"mqtt": mqtt, "mqtts": mqtt, "kafka": _kafka}
     if scheme in makers and not rest.startswith("//"):
         raise AddressError(f"{shown!r} is no sink: write {scheme}://HOST/TOPIC")
     if scheme not in makers:
@@ -118,7 +151,8 @@ def _options(query: str, address: str, known: set[str] | None) -> dict[str, str]
         raise AddressError(f"{address}: the options after ? must be NAME=VALUE&NAME=VALUE") from None
     for name in options:
         if known is not None and name not in known:
-            raise AddressError(f"{address}: there is no option {name!r}; possible are {', '.join(sorted(known))}")
+            possible = ", ".join(sorted(known | _SELECTION))
+            raise AddressError(f"{address}: there is no option {name!r}; possible are {possible}")
     return options
 
 
@@ -175,7 +209,7 @@ def _warn_once(host: str, say: Callable[[str], None]) -> None:
 
 
 def _mqtt(
-    address: str, url: SplitResult, read: Callable[[str], str], say: _Say
+    address: str, url: SplitResult, read: Callable[[str], str], say: _Say, what: str
 ) -> tuple[str, Callable[[], Transport]]:
     options = _options(url.query, address, _MQTT_OPTIONS)
     user, password = _credentials(url, address, options, read)
@@ -185,6 +219,8 @@ def _mqtt(
     if not tls and options.keys() & {"ca", "cert", "key"}:
         raise AddressError(f"{address}: certificates need mqtts://")
     topic = unquote(url.path.removeprefix("/")) or "cudaccl/{source}"
+    if what != "frames":
+        topic += f"/{what}"
     try:
         port = url.port or (8883 if tls else 1883)
     except ValueError:
@@ -209,7 +245,8 @@ def _kafka(
     user, password = _credentials(url, address, options, read)
     for name in list(options):
         if "." not in name:
-            raise AddressError(f"{address}: there is no option {name!r}; possible are password-file and librdkafka's")
+            raise AddressError(f"{address}: there is no option {name!r}; possible are password-file, what, rate,"
+                               " changes and librdkafka's")
         if _SECRET.search(name):
             if not name.endswith("-file"):
                 raise AddressError(f"{address}: everybody on this machine can read {name}; write it into a file, and"

@@ -27,6 +27,7 @@ class FileSink:
         self._sent: Counter[str] = Counter()
         self._waiting: Counter[str] = Counter()
         self._lost: Counter[str] = Counter()
+        self._skipped: Counter[str] = Counter()
         self._released = False
 
     def interrupted(self, source: str, content: str) -> str | None:
@@ -49,6 +50,10 @@ class FileSink:
                 self._changed.wait(RETRY_S)
             return True
 
+    def skip(self, source: str, frame: int) -> None:
+        with self._changed:
+            self._skipped[source] += 1
+
     def _take(self, report: Report, may_wait: bool) -> bool:
         """Writes it, or keeps it in memory; says in `error` why it could not be written."""
         raise NotImplementedError
@@ -59,8 +64,9 @@ class FileSink:
 
     def accounts(self) -> dict[str, Account]:
         with self._changed:
-            sources = self._sent.keys() | self._waiting.keys() | self._lost.keys()
-            return {source: Account(self._sent[source], self._waiting[source], disk=self._lost[source])
+            sources = self._sent.keys() | self._waiting.keys() | self._lost.keys() | self._skipped.keys()
+            return {source: Account(self._sent[source], self._waiting[source], disk=self._lost[source],
+                                    skipped=self._skipped[source])
                     for source in sources}
 
     def drain(self, timeout: float) -> bool:

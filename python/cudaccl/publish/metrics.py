@@ -122,7 +122,7 @@ class _Sinks:
 
     def collect(self) -> Iterator[Any]:
         frames = self._core.CounterMetricFamily(
-            "cudaccl_sink_frames", "Frames sent, and frames lost by reason, since the spool was made",
+            "cudaccl_sink_frames", "Frames sent, frames lost by reason, and frames that are not asked for, since the spool was made",
             labels=("sink", "source", "outcome"))
         spooled = self._core.GaugeMetricFamily(
             "cudaccl_sink_spooled_frames", "Frames that wait for the broker", labels=("sink", "source"))
@@ -131,7 +131,7 @@ class _Sinks:
         up = self._core.GaugeMetricFamily("cudaccl_sink_up", "1: the broker is connected", labels=("sink",))
         for sink in self._sinks:
             for source, account in sink.accounts().items():
-                for outcome in ("sent", "full", "disk", "refused"):
+                for outcome in ("sent", "full", "disk", "refused", "skipped"):
                     frames.add_metric((sink.name, source, outcome), getattr(account, outcome))
                 spooled.add_metric((sink.name, source), account.spooled)
             spool = getattr(sink, "spool", None)

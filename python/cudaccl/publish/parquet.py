@@ -65,9 +65,8 @@ class ParquetSink(FileSink):
             return False
         self._waiting[report.source] += 1
         self._reports.append(report)
-        self._rows += 1 + len(report.components)
-        more = (report.tracks, report.events, report.polygons, report.vertices)
-        self._rows += sum(len(records) for records in more if records is not None)
+        more = (report.components, report.tracks, report.events, report.polygons, report.vertices)
+        self._rows += 1 + sum(len(records) for records in more if records is not None)
         if self._seconds is not None and time.monotonic() - self._opened > self._seconds:
             self._attempt(self._next_part)
         elif self._rows >= GROUP_ROWS or self.error is not None:

@@ -61,10 +61,12 @@ def writer(file: Any, table: str) -> pyarrow.parquet.ParquetWriter:
 
 def tables(reports: list[Report]) -> dict[str, pyarrow.Table]:
     """The rows of these frames. Raises TypeError if an array has another dtype than its records have."""
-    tracked = [report for report in reports if report.tracks is not None and report.events is not None]
-    outlined = [report for report in reports if report.polygons is not None and report.vertices is not None]
-    return {"frames": _frames(reports), "components": _components(reports), "tracks": _tracks(tracked),
-            "events": _events(tracked), "polygons": _polygons(outlined)}
+    def having(name: str) -> list[Report]:
+        return [report for report in reports if getattr(report, name) is not None]
+
+    return {"frames": _frames(reports), "components": _components(having("components")),
+            "tracks": _tracks(having("tracks")), "events": _events(having("events")),
+            "polygons": _polygons(having("polygons"))}
 
 
 def _table(name: str, columns: dict[str, Any]) -> pyarrow.Table:

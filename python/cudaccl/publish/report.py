@@ -31,9 +31,9 @@ class Report:
     overflow: bool
     relearning: bool
     level: int
-    components: numpy.ndarray  #: of COMPONENT
-    tracks: numpy.ndarray | None = None  #: of TRACK; None: nothing is tracked
-    events: numpy.ndarray | None = None  #: of EVENT; None as tracks
+    components: numpy.ndarray | None  #: of COMPONENT; None: left out
+    tracks: numpy.ndarray | None = None  #: of TRACK; None: nothing is tracked, or left out
+    events: numpy.ndarray | None = None  #: of EVENT; None: nothing is tracked
     zones: tuple[str, ...] = ()  #: names, by index
     lines: tuple[str, ...] = ()
     grey: numpy.ndarray | None = None  #: of GREY, one for each component; None: not measured
@@ -75,10 +75,12 @@ class Report:
             "width": self.width, "height": self.height,
             "n_components": self.n_components, "overflow": self.overflow,
             "relearning": self.relearning, "level": self.level,
-            "components": components_as_dicts(self.components, self.grey),
         }
-        if self.tracks is not None and self.events is not None:
+        if self.components is not None:
+            result["components"] = components_as_dicts(self.components, self.grey)
+        if self.tracks is not None:
             result["tracks"] = tracks_as_dicts(self.tracks, self.zones)
+        if self.events is not None:
             result["events"] = events_as_dicts(self.events, self.zones, self.lines, self.utc)
         if self.polygons is not None and self.vertices is not None:
             result["polygons_truncated"] = self.polygons_truncated

@@ -31,6 +31,9 @@ class Sink(Protocol):
     def put(self, report: Report) -> bool:
         """False: the frame is lost here, and counted."""
 
+    def skip(self, source: str, frame: int) -> None:
+        """Counts a frame that this sink does not get, because its address does not ask for it."""
+
     def end(self, source: str) -> None:
         """The stream is complete."""
 
@@ -96,6 +99,9 @@ class BrokerSink:
     def put_message(self, source: str, frame: int, payload: bytes) -> bool:
         """As `put()`, of a report that is JSON already."""
         return self.spool.put(source, frame, payload)
+
+    def skip(self, source: str, frame: int) -> None:
+        self.spool.skip(source, frame)
 
     def end(self, source: str) -> None:
         self.spool.end(source)

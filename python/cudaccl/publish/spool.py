@@ -25,7 +25,7 @@ DEFAULT_LIMIT = 1 << 30  # bytes of messages
 
 RETRY_S = 0.5  # a full disk is tried again this often by callers that wait
 
-_OUTCOMES = ("sent", "full", "disk", "refused")
+_OUTCOMES = ("sent", "full", "disk", "refused", "skipped")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,13 +45,14 @@ class Message:
 
 @dataclasses.dataclass(frozen=True)
 class Account:
-    """Where the frames of a source are. Every frame that was offered to `put()` is in exactly one of the numbers."""
+    """Where the frames of a source are. Every frame of `put()` and `skip()` is in exactly one of the numbers."""
 
     sent: int = 0  #: the broker has acknowledged it
     spooled: int = 0  #: on disk
     full: int = 0  #: lost: the limit was reached
     disk: int = 0  #: lost: the disk was full or failed
     refused: int = 0  #: lost: the broker does not take this message at all, for example because of its size
+    skipped: int = 0  #: the address of the sink does not ask for it
 
     @property
     def lost(self) -> int:
@@ -59,7 +60,7 @@ class Account:
 
     @property
     def frames(self) -> int:
-        return self.sent + self.spooled + self.lost
+        return self.sent + self.spooled + self.lost + self.skipped
 
 
 @dataclasses.dataclass
@@ -191,7 +192,7 @@ class Spool:
         """With what is known of the file before."""
         for source, counts in self._written.items():
             database.execute(
-                f"INSERT INTO accounts (source, {', '.join(_OUTCOMES)}) VALUES (?, ?, ?, ?, ?)",
+                f"INSERT INTO accounts (source, {', '.join(_OUTCOMES)}) VALUES (?{', ?' * len(_OUTCOMES)})",
                 (source, *(counts[outcome] for outcome in _OUTCOMES)))
         for stream in self._streams.values():
             stream.number = self._insert(database, stream.source, stream.run, stream.content)
@@ -290,10 +291,7 @@ class Spool:
                     return True
                 # A message of more than the limit never fits.
                 if stream.content is None or len(payload) > self._limit:
-                    stream.next_frame = frame + 1
-                    stream.is_behind = True
-                    self._unwritten[source, reason] += 1
-                    self._settle_file(makes_room=False)
+                    self._count(stream, frame, reason)
                     break
                 if self._closed:
                     stream.is_interrupted = True
@@ -301,6 +299,20 @@ class Spool:
                     self._say_wait(stream, reason)
                     self._changed.wait(None if reason == "full" else RETRY_S)
             return False
+
+    def skip(self, source: str, frame: int) -> None:
+        """Counts a frame that has no message. As with `put()`, one of a lower number is counted already."""
+        with self._changed:
+            stream = self._streams[source]
+            if frame >= stream.next_frame and not stream.is_interrupted:
+                self._count(stream, frame, "skipped")
+
+    def _count(self, stream: _Stream, frame: int, outcome: str) -> None:
+        """Of a frame that does not come again."""
+        stream.next_frame = frame + 1
+        stream.is_behind = True
+        self._unwritten[stream.source, outcome] += 1
+        self._settle_file(makes_room=False)
 
     def _say_wait(self, stream: _Stream, reason: str) -> None:
         """The limit is said once: behind a slow broker, a stream waits for each message."""

@@ -46,10 +46,12 @@ CREATE TABLE IF NOT EXISTS accounts (
   sent INTEGER NOT NULL DEFAULT 0,
   full INTEGER NOT NULL DEFAULT 0,
   disk INTEGER NOT NULL DEFAULT 0,
-  refused INTEGER NOT NULL DEFAULT 0
+  refused INTEGER NOT NULL DEFAULT 0,
+  skipped INTEGER NOT NULL DEFAULT 0
 );
 """
-_VERSION = 1
+_FROM_VERSION_1 = "ALTER TABLE accounts ADD COLUMN skipped INTEGER NOT NULL DEFAULT 0;"
+_VERSION = 2
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -113,8 +115,9 @@ class SpoolFile:
                            f"wal_autocheckpoint={log // _PAGE}"):
                 database.execute(f"PRAGMA {pragma}")
             version = database.execute("PRAGMA user_version").fetchone()[0]
-            if version == 0:
-                database.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={_VERSION}; COMMIT;")
+            if version in (0, 1):
+                change = _FROM_VERSION_1 if version else _TABLES
+                database.executescript(f"BEGIN; {change} PRAGMA user_version={_VERSION}; COMMIT;")
             elif version != _VERSION:
                 raise SinkError(f"the spool {self.path} has version {version}, this program knows {_VERSION}")
         except BaseException:

@@ -17,6 +17,7 @@ from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.report import Report
 from cudaccl.publish.run_name import new_run_name
 from cudaccl.publish.sink import Sink
+from cudaccl.video.errors import UsageError
 from cudaccl.video.sources import Source
 from cudaccl.video.stream import Stream
 
@@ -52,6 +53,8 @@ class Follower:
     say: is called with a text for the operator.
     stall: a source without a frame for so many seconds has failed.
     start_time: as of `Report.of_frame()`.
+
+    Raises UsageError if a sink gets tracks or events, and the properties give none.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class Follower:
         self._metrics = metrics
         self._start_time = start_time
         self._is_tracked = is_tracked(properties)
+        self._check_tracks(self._is_tracked)
         self._content = source.content(properties)
         self._stream: Stream | None = None
         self._changing = threading.Lock()  # properties, and the stream that has them
@@ -88,6 +92,12 @@ class Follower:
         self._failing: set[str] = set()  # sinks that lose frames
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._follow, name=f"cudaccl-{source.name}", daemon=True)
+
+    def _check_tracks(self, tracked: bool) -> None:
+        for sink in self._sinks:
+            selection = getattr(sink, "selection", None)
+            if selection is not None and selection.needs_tracks and not tracked:
+                raise UsageError(f"what={selection.what} of {sink.name} needs track=true")
 
     def start(self) -> None:
         self._thread.start()
@@ -123,6 +133,11 @@ class Follower:
         """Other properties, which were checked, for the frames that follow. Regions are read again."""
         if self._content is not None:
             self._tell("a file keeps its settings")
+            return
+        try:
+            self._check_tracks(is_tracked(properties))
+        except UsageError as error:
+            self._tell(f"error: {error}; the old settings stay")
             return
         with self._changing:
             later = self._stream.change(self._properties, properties) if self._stream is not None else []

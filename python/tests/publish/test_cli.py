@@ -333,6 +333,30 @@ def test_publish_a_file(clip, mosquitto, tmp_path):
     assert {message.topic for message in subscriber.messages} == {"ball/x"}
 
 
+def test_publish_what_is_asked_for(clip, mosquitto, tmp_path):
+    """The events, and some tracks, are those of all frames."""
+    subscriber = Subscriber(mosquitto.port)
+    to = f"mqtt://127.0.0.1:{mosquitto.port}"
+    sinks = [f"jsonl:{tmp_path}/a.jsonl", f"{to}?what=events", f"{to}/{{source}}?what=tracks&rate=3"]
+    done = command("publish", "--spool", tmp_path, *(word for sink in sinks for word in ("--to", sink)), "-s",
+                   "threshold=200", "-s", "track=true", f"here={clip}")
+    assert done.returncode == 0, done.stderr
+    frames = lines_of(tmp_path / "a.jsonl")
+    with_events = [one for one in frames if one["events"]]
+    rare = [one for one in frames if one["frame"] % 10 == 0 or one["events"]]  # of 30 a second
+    assert 1 < len(with_events) < len(rare) < FRAMES
+    for what, kept in (("events", with_events), ("tracks", rare)):
+        assert f"/{what}: here: {len(kept)} frames sent, 0 wait, 0 lost, {FRAMES - len(kept)} not asked for" in done.stderr
+    until(lambda: len(subscriber.messages) == len(with_events) + len(rare))
+    subscriber.stop()
+    found = {topic: [json.loads(one.payload) for one in subscriber.messages if one.topic == topic]
+             for topic in ("cudaccl/here/events", "here/tracks")}
+    without = [{key: one[key] for key in one if key != "components"} for one in rare]
+    assert found["here/tracks"] == without
+    assert found["cudaccl/here/events"] == [
+        {key: one[key] for key in one if key != "tracks"} for one in without if one["events"]]
+
+
 # The command, which asks before every 50th frame: so it never gets to the end before it is killed.
 ASKING = """
 import sys
@@ -466,6 +490,8 @@ def test_publish_puts_a_damaged_spool_aside(cudaccl_command, tmp_path):
     (["--to", "-", "--spool-size", "0", "x"], 2, "is no size"),
     (["--to", "-", "--drain", "-1", "x"], 2, "is no time, such as 2s"),
     (["--to", "-", "no-such-file"], 1, "error: no-such-file: .* no launch line"),
+    (["--to", "jsonl:-?what=all", "x"], 2, "what=all is not possible"),
+    (["--to", "jsonl:-?what=events", "a=videotestsrc num-buffers=1"], 2, "error: what=events of jsonl:- needs track=true"),
     (["--to", "mqtt:localhost", "x"], 2, "'mqtt:localhost' is no sink: write mqtt://HOST/TOPIC"),
     (["--to", "jsonl:/no/such/a.jsonl", "a=videotestsrc num-buffers=1"], 3, "No such file"),
     (["--to", "jsonl:/dev/full", "a=videotestsrc num-buffers=3"], 3, "3 lost \\(3 because of the disk\\)"),

@@ -12,7 +12,9 @@ import pytest
 from cudaccl.cli import publish
 from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.publish import Account, Metrics, SinkError
+from cudaccl.publish.selection import Selection
 from cudaccl.video import follower as follower_module
+from cudaccl.video.errors import UsageError
 from cudaccl.video.follower import Follower, stop_all
 from cudaccl.video.sources import Source
 from made import report, until
@@ -270,6 +272,18 @@ def test_settings_of_a_file_stay(clip, monkeypatch):
     follower = Follower(clip, {"threshold": "9"}, [SinkOfTest("free")], said.append, 10.0, None)
     follower.change({"threshold": "10"})
     assert said == ["a: a file keeps its settings"] and follower._properties == {"threshold": "9"}
+
+
+def test_tracks_stay_where_a_sink_gets_them(clip):
+    said = []
+    sink = SinkOfTest("m")
+    sink.selection = Selection("events")
+    with pytest.raises(UsageError, match="what=events of m needs track=true"):
+        Follower(Source("camera", "rtsp://camera/live"), {}, [sink], said.append, 10.0, None)
+    follower = Follower(Source("camera", "rtsp://camera/live"), {"track": "true"}, [sink], said.append, 10.0, None)
+    follower.change({"track": "false"})
+    assert said == ["camera: error: what=events of m needs track=true; the old settings stay"]
+    assert follower._properties == {"track": "true"}
 
 
 def test_a_mistake_in_settings_ends_only_a_camera_that_never_worked(clip, monkeypatch, short_pauses):

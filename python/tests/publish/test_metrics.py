@@ -31,7 +31,7 @@ class BrokerSinkOfTest:
         size = staticmethod(lambda: 77)
 
     def accounts(self):
-        return {"a": Account(sent=5, spooled=2, full=3, disk=0, refused=1)}
+        return {"a": Account(sent=5, spooled=2, full=3, disk=0, refused=1, skipped=4)}
 
 
 def scrape(port):
@@ -73,7 +73,7 @@ def test_figures(served):
         ("cudaccl_source_up", a): 1, ("cudaccl_source_up", b): 0,
         ("cudaccl_source_starts_total", a): 1, ("cudaccl_source_starts_total", b): 1,
         **{("cudaccl_sink_frames_total", ("outcome", outcome), ("sink", "mqtt://host"), a): count
-           for outcome, count in (("sent", 5), ("full", 3), ("disk", 0), ("refused", 1))},
+           for outcome, count in (("sent", 5), ("full", 3), ("disk", 0), ("refused", 1), ("skipped", 4))},
         ("cudaccl_sink_spooled_frames", ("sink", "mqtt://host"), a): 2,
         ("cudaccl_sink_spooled_bytes", ("sink", "mqtt://host")): 77,
         ("cudaccl_sink_up", ("sink", "mqtt://host")): 1,
