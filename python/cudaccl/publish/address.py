@@ -219,8 +219,6 @@ def _mqtt(
     if not tls and options.keys() & {"ca", "cert", "key"}:
         raise AddressError(f"{address}: certificates need mqtts://")
     topic = unquote(url.path.removeprefix("/")) or "cudaccl/{source}"
-    if what != "frames":
-        topic += f"/{what}"
     try:
         port = url.port or (8883 if tls else 1883)
     except ValueError:
@@ -228,14 +226,14 @@ def _mqtt(
     try:
         settings = MqttSettings(
             url.hostname, port, topic, user, password, tls, options.get("ca"), options.get("cert"), options.get("key"),
-            options.get("client-id", ""), round(_number(options.get("keepalive", "30"), address)))
+            options.get("client-id", ""), round(_number(options.get("keepalive", "30"), address)), what)
     except AddressError:
         raise
     except ValueError as error:
         raise AddressError(f"{address}: {error}") from None
     if password is not None and not tls and say is not None:
         _warn_once(url.hostname, say)
-    return f"{url.scheme}://{url.hostname}:{port}/{topic}", functools.partial(MqttTransport, settings)
+    return f"{url.scheme}://{url.hostname}:{port}/{settings.message_topic}", functools.partial(MqttTransport, settings)
 
 
 def _kafka(

@@ -58,6 +58,9 @@ class FileSink:
         """Writes it, or keeps it in memory; says in `error` why it could not be written."""
         raise NotImplementedError
 
+    def set_online(self, source: str, online: bool) -> None:
+        """Files have no state."""
+
     def end(self, source: str) -> None:
         with self._changed:
             self._streams.pop(source, None)

@@ -17,7 +17,7 @@ _WAIT_S = 0.25
 
 
 class Transport(Protocol):
-    """A connection to a broker. All functions but `wake()` are called by one thread."""
+    """A connection to a broker. All functions but `set_online()` and `wake()` are called by one thread."""
 
     window: int  #: so many messages may be without an acknowledgement
     trouble: str  #: why nothing is acknowledged now, though the connection goes on trying; else empty
@@ -37,6 +37,9 @@ class Transport(Protocol):
         Returns the numbers of the messages that the broker has acknowledged, and of those that it does not take at all,
         with its reason. Raises Refused or Unavailable.
         """
+
+    def set_online(self, source: str, online: bool) -> None:
+        """Shows subscribers whether frames of a source come, if the broker keeps such a state. Does not wait."""
 
     def wake(self) -> None:
         """Ends the `poll()` of another thread."""

@@ -141,6 +141,9 @@ class KafkaTransport:
         refused, self._refused = self._refused, {}
         return sent, refused
 
+    def set_online(self, source: str, online: bool) -> None:
+        """Kafka keeps no state for later consumers."""
+
     def wake(self) -> None:
         """See `forward.Transport`."""
         self._woken.set()

@@ -11,11 +11,13 @@ import os
 import select
 import socket
 import ssl
+import threading
 import time
 import unicodedata
 from typing import Any
 
 from cudaccl.publish.errors import Refused, SinkError, Unavailable, need
+from cudaccl.publish.mqtt_status import MqttStatus
 from cudaccl.publish.spool import Message
 
 _CONNECT_S = 5.0
@@ -48,11 +50,21 @@ class MqttSettings:
     key: str | None = None
     client_id: str = ""  #: empty: a random one
     keepalive: int = 30  #: seconds
+    what: str = "frames"  #: that is sent; all else has a topic below `topic`
 
     def __post_init__(self) -> None:
         topic = self.topic.replace("{source}", "")
         if not self.topic or any(letter in topic for letter in "+#{}\0"):
             raise ValueError(f"{self.topic!r} is no topic to publish to; the only placeholder is {{source}}")
+
+    @property
+    def message_topic(self) -> str:
+        return self.topic if self.what == "frames" else f"{self.topic}/{self.what}"
+
+    @property
+    def status_topic(self) -> str:
+        """The same for all that is sent of a source."""
+        return f"{self.topic}/status" if "{source}" in self.topic else f"{self.topic}/{{source}}/status"
 
 
 def _is_text(text: str) -> bool:
@@ -60,6 +72,10 @@ def _is_text(text: str) -> bool:
     return 0 < len(text.encode(errors="replace")) <= _MAX_TEXT and not any(
         unicodedata.category(letter) in ("Cc", "Cs") or ord(letter) & 0xFFFE == 0xFFFE
         or 0xFDD0 <= ord(letter) <= 0xFDEF for letter in text)
+
+
+def _is_topic(text: str) -> bool:
+    return _is_text(text) and "+" not in text and "#" not in text
 
 
 class MqttTransport:
@@ -82,6 +98,8 @@ class MqttTransport:
         self.window = _WINDOW
         self.trouble = ""
         self._tls = self._tls_context() if settings.tls else None
+        self._changing = threading.Lock()
+        self._statuses: dict[str, MqttStatus] = {}  # by source
 
     def _tls_context(self) -> ssl.SSLContext:
         settings = self._settings
@@ -93,22 +111,28 @@ class MqttTransport:
             raise SinkError(f"the certificates for {self._name} cannot be read: {error}") from error
         return context
 
-    def connect(self) -> None:
-        """See `forward.Transport`."""
-        self._disconnect()
+    def _new_client(self, suffix: str, **options: Any) -> Any:
+        """suffix: of its id."""
         settings = self._settings
         client = self._mqtt.Client(
-            self._mqtt.CallbackAPIVersion.VERSION2, settings.client_id or f"cudaccl-{os.urandom(6).hex()}",
-            protocol=self._mqtt.MQTTv5, reconnect_on_failure=False)
+            self._mqtt.CallbackAPIVersion.VERSION2, (settings.client_id or f"cudaccl-{os.urandom(6).hex()}") + suffix,
+            protocol=self._mqtt.MQTTv5, **options)
         client.connect_timeout = _CONNECT_S
-        client.max_inflight_messages_set(_WINDOW)  # the forwarder keeps to the window
-        client.on_connect = self._on_connect
-        client.on_disconnect = self._on_disconnect
-        client.on_publish = self._on_publish
         if settings.user is not None:
             client.username_pw_set(settings.user, settings.password)
         if self._tls is not None:
             client.tls_set_context(self._tls)
+        return client
+
+    def connect(self) -> None:
+        """See `forward.Transport`."""
+        self._disconnect()
+        settings = self._settings
+        client = self._new_client("", reconnect_on_failure=False)
+        client.max_inflight_messages_set(_WINDOW)  # the forwarder keeps to the window
+        client.on_connect = self._on_connect
+        client.on_disconnect = self._on_disconnect
+        client.on_publish = self._on_publish
         self._connack = self._failure = None
         try:
             client.connect(settings.host, settings.port, settings.keepalive, clean_start=True)
@@ -156,8 +180,8 @@ class MqttTransport:
 
     def send(self, message: Message) -> None:
         """See `forward.Transport`."""
-        topic = self._settings.topic.replace("{source}", message.source)
-        if not _is_text(topic) or not _is_text(message.key) or "+" in topic or "#" in topic:
+        topic = self._settings.message_topic.replace("{source}", message.source)
+        if not _is_topic(topic) or not _is_text(message.key):
             self._refused[message.number] = f"{message.source[:100]!r} cannot be in a topic"
             return
         properties = self._properties(message)
@@ -213,6 +237,21 @@ class MqttTransport:
         except (BlockingIOError, OSError):  # it is awake already, or closed
             pass
 
+    def set_online(self, source: str, online: bool) -> None:
+        """See `forward.Transport`. Of a source that cannot be in a topic nothing is said."""
+        settings = self._settings
+        topic = settings.status_topic.replace("{source}", source)
+        if not _is_topic(topic):
+            return
+        with self._changing:
+            status = self._statuses.get(source)
+            if status is None:
+                client = self._new_client(f"-{source}")
+                self._statuses[source] = MqttStatus(
+                    client, settings.host, settings.port, settings.keepalive, topic, online)
+            else:
+                status.set_online(online)
+
     def _disconnect(self) -> None:
         if self._client is not None:
             self._client.on_disconnect = None
@@ -225,3 +264,5 @@ class MqttTransport:
     def close(self) -> None:
         """See `forward.Transport`."""
         self._disconnect()
+        for status in self._statuses.values():
+            status.close()

@@ -34,6 +34,9 @@ class Sink(Protocol):
     def skip(self, source: str, frame: int) -> None:
         """Counts a frame that this sink does not get, because its address does not ask for it."""
 
+    def set_online(self, source: str, online: bool) -> None:
+        """Whether frames of a source come now, for subscribers of a broker. Does not wait."""
+
     def end(self, source: str) -> None:
         """The stream is complete."""
 
@@ -71,6 +74,7 @@ class BrokerSink:
         self._final: dict[str, Account] | None = None
         self.spool = Spool(path, limit, lambda text: say(f"{name}: {text}"))
         self.before = self.spool.before
+        self._transport = transport
         self._forwarder = Forwarder(name, self.spool, transport, say)
         try:
             self._forwarder.start()
@@ -102,6 +106,9 @@ class BrokerSink:
 
     def skip(self, source: str, frame: int) -> None:
         self.spool.skip(source, frame)
+
+    def set_online(self, source: str, online: bool) -> None:
+        self._transport.set_online(source, online)
 
     def end(self, source: str) -> None:
         self.spool.end(source)

@@ -201,6 +201,7 @@ class Follower:
     def _label(self, stream: Stream) -> None:
         """Until the source ends."""
         self._begin()
+        self._set_online(False)
         if self._metrics is not None:
             self._metrics.source_started(self.name)
         try:
@@ -214,6 +215,7 @@ class Follower:
             if early_end:
                 self.error = PipelineError(early_end)
         finally:
+            self._set_online(False)
             if self._metrics is not None:
                 self._metrics.observe_stats(self.name, stream.stats())  # what came since the last time
                 self._metrics.source_stopped(self.name)
@@ -252,9 +254,14 @@ class Follower:
     def _note_first(self) -> None:
         self._has_flowed = True
         self._flows_since = self._latest
+        self._set_online(True)
         if self._away_since is not None:
             self._tell(f"open again after {self._latest - self._away_since:.0f} s")
             self._away_since = None
+
+    def _set_online(self, online: bool) -> None:
+        for sink in self._sinks:
+            sink.set_online(self.name, online)
 
     def _note_size(self, info: Any) -> None:
         size = info.width, info.height

@@ -215,15 +215,18 @@ class Mosquitto:
 
 
 class Subscriber:
-    """Keeps its session, so that messages wait for it in the broker."""
+    """Keeps its session, so that messages wait for it in the broker. What sources say of themselves is in `statuses`:
+    topic and state."""
 
     def __init__(self, port, topic="#", **options):
         from paho.mqtt.client import CallbackAPIVersion, Client, MQTTv5
         from paho.mqtt.properties import PacketTypes, Properties
 
         self.messages = []
-        self._client = Client(CallbackAPIVersion.VERSION2, "the-subscriber", protocol=MQTTv5)
-        self._client.on_message = lambda _client, _data, message: self.messages.append(message)
+        self.statuses = []
+        client_id = options.get("client", "the-subscriber")
+        self._client = Client(CallbackAPIVersion.VERSION2, client_id, protocol=MQTTv5)
+        self._client.on_message = self._on_message
         subscribed = []
         self._client.on_connect = lambda client, *_: client.subscribe(topic, qos=1)
         self._client.on_subscribe = lambda *_: subscribed.append(True)
@@ -238,6 +241,12 @@ class Subscriber:
         self._client.connect(host, port, clean_start=False, properties=lasting)
         self._client.loop_start()
         until(lambda: subscribed)
+
+    def _on_message(self, _client, _data, message):
+        if message.topic.endswith("/status"):
+            self.statuses.append((message.topic, message.payload.decode()))
+        else:
+            self.messages.append(message)
 
     def stop(self):
         self._client.disconnect()

@@ -348,6 +348,8 @@ def test_publish_what_is_asked_for(clip, mosquitto, tmp_path):
     for what, kept in (("events", with_events), ("tracks", rare)):
         assert f"/{what}: here: {len(kept)} frames sent, 0 wait, 0 lost, {FRAMES - len(kept)} not asked for" in done.stderr
     until(lambda: len(subscriber.messages) == len(with_events) + len(rare))
+    until(lambda: dict(subscriber.statuses) == {"cudaccl/here/status": "offline", "here/status": "offline"})
+    assert ("cudaccl/here/status", "online") in subscriber.statuses
     subscriber.stop()
     found = {topic: [json.loads(one.payload) for one in subscriber.messages if one.topic == topic]
              for topic in ("cudaccl/here/events", "here/tracks")}
@@ -355,6 +357,17 @@ def test_publish_what_is_asked_for(clip, mosquitto, tmp_path):
     assert found["here/tracks"] == without
     assert found["cudaccl/here/events"] == [
         {key: one[key] for key in one if key != "tracks"} for one in without if one["events"]]
+
+
+def test_publish_that_is_killed_is_offline(mosquitto, tmp_path):
+    subscriber = Subscriber(mosquitto.port)
+    process = start("publish", "--spool", tmp_path, "--to", f"mqtt://127.0.0.1:{mosquitto.port}", f"one={LIVE}",
+                    f"two={LIVE}")
+    for state in ("online", "offline"):
+        until(lambda: dict(subscriber.statuses) == {f"cudaccl/{name}/status": state for name in ("one", "two")})
+        process.kill()
+    process.communicate(timeout=PATIENCE)
+    subscriber.stop()
 
 
 # The command, which asks before every 50th frame: so it never gets to the end before it is killed.

@@ -73,6 +73,7 @@ class SinkOfTest:
     def __init__(self, name, busy=False):
         self.name = name
         self.kept = []
+        self.states = []
         self.is_complete = False
         self.is_waiting = threading.Event()
         self._released = threading.Event()
@@ -91,6 +92,9 @@ class SinkOfTest:
             return False
         self.kept.append(report.frame)
         return True
+
+    def set_online(self, source, online):
+        self.states.append(online)
 
     def end(self, source):
         self.is_complete = True
@@ -284,6 +288,20 @@ def test_tracks_stay_where_a_sink_gets_them(clip):
     follower.change({"track": "false"})
     assert said == ["camera: error: what=events of m needs track=true; the old settings stay"]
     assert follower._properties == {"track": "true"}
+
+
+def test_a_sink_knows_whether_frames_come(clip, short_pauses, monkeypatch):
+    """Of a camera that answers and has no frames they do not."""
+    monkeypatch.setattr(StreamOfTest, "frames", 0)
+    sink = SinkOfTest("a")
+    follower = follow_camera(sink, print)
+    until(lambda: len(sink.states) > 4)
+    assert not any(sink.states)
+    monkeypatch.setattr(StreamOfTest, "frames", 2)
+    until(lambda: sink.states.count(True) > 1)
+    follower.stop()
+    came = sink.states[sink.states.index(True):]
+    assert came[:4] == [True, False, False, True] and came[-1] is False
 
 
 def test_a_mistake_in_settings_ends_only_a_camera_that_never_worked(clip, monkeypatch, short_pauses):

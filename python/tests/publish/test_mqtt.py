@@ -159,9 +159,11 @@ def test_tls(tmp_path):
         subscriber = Subscriber(broker.port, ca=tmp_path / "server.pem")
         sink = open_sink(tmp_path, broker.port, host="localhost", tls=True, ca=str(tmp_path / "server.pem"))
         sink.begin("a", "r")
+        sink.set_online("a", True)
         for frame in range(200):
             sink.put(report(frame))
         assert sink.drain(PATIENCE)
+        until(lambda: ("cudaccl/a/status", "online") in subscriber.statuses)
         sink.close()
         until(lambda: len(subscriber.messages) == 200)
         subscriber.stop()
