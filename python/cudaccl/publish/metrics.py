@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cudaccl._types import EVENT_TYPES, TrackFlag
 from cudaccl.publish import metrics_server
 from cudaccl.publish.errors import SinkError, need
-from cudaccl.publish.report import Report
+from cudaccl.publish.report import Report, events_as_dicts, zone_names
 from cudaccl.publish.sink import Sink
 
 # Seconds from the capture of a frame to its records.
 _LATENCY_BUCKETS = (.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10)
+_AT_ZONE = ("entered", "left", "dwelled", "crowded")
 _STAGES = ("upload", "segment", "label", "number", "measure", "track", "paint", "download")
 
 
@@ -42,7 +45,7 @@ class Metrics:
         self._client.PlatformCollector(registry=self.registry)
         self._lock = threading.Lock()
         self._before: dict[str, dict[str, float]] = {}  # by source
-        self._tracked: set[str] = set()  # sources
+        self._places: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}  # by tracked source: zones and lines
         counter, gauge = self._client.Counter, self._client.Gauge
 
         def of_source(kind: Any, name: str, text: str, *labels: str, **options: Any) -> Any:
@@ -51,8 +54,9 @@ class Metrics:
         self._frames = of_source(counter, "frames", "Frames that were labelled")
         self._components = of_source(counter, "components", "Components that the filters keep")
         self._overflow = of_source(counter, "overflow_frames", "Frames with more components than records")
-        self._events = of_source(counter, "events", "Events", "type")
+        self._events = of_source(counter, "events", "Events", "type", "zone", "line")
         self._tracks = of_source(gauge, "tracks", "Confirmed tracks in the latest frame")
+        self._zone_tracks = of_source(gauge, "zone_tracks", "Confirmed tracks in a zone in the latest frame", "zone")
         self._latency = of_source(
             self._client.Histogram, "latency_seconds", "From the capture of a frame of a live source to its records",
             buckets=_LATENCY_BUCKETS)
@@ -78,8 +82,8 @@ class Metrics:
 
     def source_stopped(self, source: str) -> None:
         self._up.labels(source).set(0)
-        if source in self._tracked:
-            self._tracks.labels(source).set(0)
+        if source in self._places:
+            self._set_tracks(source, 0, Counter())
 
     def observe(self, report: Report, latency: float | None = None) -> None:
         """latency: seconds from the capture of the frame to now; None: not known."""
@@ -88,14 +92,42 @@ class Metrics:
         self._frames.labels(source).inc()
         self._components.labels(source).inc(report.n_components)
         self._overflow.labels(source).inc(report.overflow)
+        self._note_places(report)
         if report.tracks is not None:
-            self._tracked.add(source)
-            self._tracks.labels(source).set(int(((report.tracks["flags"] & int(TrackFlag.CONFIRMED)) != 0).sum()))
+            confirmed = report.tracks[(report.tracks["flags"] & int(TrackFlag.CONFIRMED)) != 0]
+            inside = Counter(name for bits in confirmed["zones"].tolist() for name in zone_names(report.zones, bits))
+            self._set_tracks(source, len(confirmed), inside)
         if report.events is not None:
-            for kind in report.events["type"].tolist():
-                self._events.labels(source, EVENT_TYPES[kind]).inc()
+            for event in events_as_dicts(report.events, report.zones, report.lines, None):
+                self._events.labels(source, event["type"], event["zone"] or "", event["line"] or "").inc()
         if latency is not None:
             self._latency.labels(source).observe(latency)
+
+    def _set_tracks(self, source: str, count: int, inside: Counter[str]) -> None:
+        self._tracks.labels(source).set(count)
+        for zone in self._places[source][0]:
+            self._zone_tracks.labels(source, zone).set(inside[zone])
+
+    def _note_places(self, report: Report) -> None:
+        """Series begin with 0, so that the first event is an increase, and end with their zone or line, if regions are
+        changed, or with tracks."""
+        source = report.source
+        places = (report.zones, report.lines) if report.tracks is not None else None
+        before = self._places.get(source)
+        if places == before:
+            return
+        old, new = _events_of(before), _events_of(places)
+        for labels in old - new:
+            self._events.remove(source, *labels)
+        for labels in new - old:
+            self._events.labels(source, *labels)
+        for zone in set(before[0] if before else ()) - set(report.zones if places else ()):
+            self._zone_tracks.remove(source, zone)
+        if places is not None:
+            self._places[source] = places
+        else:
+            self._tracks.remove(source)
+            del self._places[source]
 
     def observe_stats(self, source: str, stats: Mapping[str, Any]) -> None:
         """The element's property `stats` since it started. Call it now and then, and at the end; from any thread."""
@@ -113,6 +145,17 @@ class Metrics:
             self._device.labels(source, stage).inc(grown[stage])
 
 
+def _events_of(places: tuple[tuple[str, ...], tuple[str, ...]] | None) -> set[tuple[str, str, str]]:
+    """What may happen at zones and lines, and elsewhere: type, zone, line."""
+    if places is None:
+        return set()
+    zones, lines = places
+    crossings = [name for name in EVENT_TYPES[1:] if name.startswith("crossed")]
+    others = [name for name in EVENT_TYPES[1:] if name not in (*_AT_ZONE, *crossings)]
+    return {*itertools.product(others, [""], [""]), *itertools.product(_AT_ZONE, zones, [""]),
+            *itertools.product(crossings, [""], lines)}
+
+
 class _Sinks:
     """Asks the sinks when somebody asks for figures."""
 
@@ -122,7 +165,7 @@ class _Sinks:
 
     def collect(self) -> Iterator[Any]:
         frames = self._core.CounterMetricFamily(
-            "cudaccl_sink_frames", "Frames sent, frames lost by reason, and frames that are not asked for, since the spool was made",
+            "cudaccl_sink_frames", "Frames sent, lost by reason, and not asked for, since the spool was made",
             labels=("sink", "source", "outcome"))
         spooled = self._core.GaugeMetricFamily(
             "cudaccl_sink_spooled_frames", "Frames that wait for the broker", labels=("sink", "source"))

@@ -346,7 +346,8 @@ def test_publish_what_is_asked_for(clip, mosquitto, tmp_path):
     rare = [one for one in frames if one["frame"] % 10 == 0 or one["events"]]  # of 30 a second
     assert 1 < len(with_events) < len(rare) < FRAMES
     for what, kept in (("events", with_events), ("tracks", rare)):
-        assert f"/{what}: here: {len(kept)} frames sent, 0 wait, 0 lost, {FRAMES - len(kept)} not asked for" in done.stderr
+        account = f"{len(kept)} frames sent, 0 wait, 0 lost, {FRAMES - len(kept)} not asked for"
+        assert f"/{what}: here: {account}\n" in done.stderr
     until(lambda: len(subscriber.messages) == len(with_events) + len(rare))
     until(lambda: dict(subscriber.statuses) == {"cudaccl/here/status": "offline", "here/status": "offline"})
     assert ("cudaccl/here/status", "online") in subscriber.statuses
@@ -552,7 +553,7 @@ def test_live_source_has_metrics_and_ends_by_a_signal(tmp_path):
     count = len(lines_of(tmp_path / "a.jsonl"))
     assert f"live: {count} frames sent, 0 wait, 0 lost" in error
     for line in ('cudaccl_source_up{source="live"} 1.0', 'cudaccl_tracks{source="live"} 1.0',
-                 'cudaccl_events_total{source="live",type="born"} 1.0'):
+                 'cudaccl_events_total{line="",source="live",type="born",zone=""} 1.0'):
         assert line in text
     assert re.search(r'cudaccl_frames_total{source="live"} [1-9]\d', text)
     below = re.search(r'cudaccl_latency_seconds_bucket{le="10.0",source="live"} (\d+)', text)[1]

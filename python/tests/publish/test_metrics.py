@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Figures for Prometheus, over HTTP."""
 
+import dataclasses
 import os
 import socket
 import subprocess
@@ -51,6 +52,19 @@ def served():
     stop()
 
 
+def events_of(source, counts, zones=("door", "Gäßchen"), lines=("gate",)):
+    """All series of a source, with 0 unless `counts` has them."""
+    kinds = [(kind, "", "") for kind in ("born", "died", "merged", "split", "started", "stopped")]
+    kinds += [(kind, zone, "") for kind in ("entered", "left", "dwelled", "crowded") for zone in zones]
+    kinds += [(kind, "", line) for kind in ("crossed-left", "crossed-right") for line in lines]
+    names = {
+        f"{kind} {zone}{line}".strip():
+            ("cudaccl_events_total", ("line", line), ("source", source), ("type", kind), ("zone", zone))
+        for kind, zone, line in kinds}
+    assert counts.keys() <= names.keys()
+    return {key: counts.get(name, 0) for name, key in names.items()}
+
+
 def test_figures(served):
     metrics, port = served
     metrics.source_started("a")
@@ -66,9 +80,9 @@ def test_figures(served):
         ("cudaccl_frames_total", a): 2, ("cudaccl_frames_total", b): 1,
         ("cudaccl_components_total", a): 4, ("cudaccl_components_total", b): 2,
         ("cudaccl_overflow_frames_total", a): 0, ("cudaccl_overflow_frames_total", b): 0,
-        ("cudaccl_events_total", a, ("type", "born")): 2, ("cudaccl_events_total", a, ("type", "entered")): 2,
-        ("cudaccl_events_total", a, ("type", "crossed-left")): 2,
+        **events_of("a", {"born": 2, "entered Gäßchen": 2, "crossed-left gate": 2}),
         ("cudaccl_tracks", a): 1,
+        ("cudaccl_zone_tracks", a, ("zone", "door")): 1, ("cudaccl_zone_tracks", a, ("zone", "Gäßchen")): 1,
         ("cudaccl_latency_seconds_count", a): 2, ("cudaccl_latency_seconds_sum", a): 0.28125,
         ("cudaccl_source_up", a): 1, ("cudaccl_source_up", b): 0,
         ("cudaccl_source_starts_total", a): 1, ("cudaccl_source_starts_total", b): 1,
@@ -132,6 +146,34 @@ def test_a_source_that_is_away_has_no_frames_and_no_tracks(served):
     metrics.source_stopped("a")
     metrics.source_started("a")
     assert (scrape(port)[up], scrape(port)[tracks]) == (0, 0)
+
+
+def about(found, name):
+    return {key: value for key, value in found.items() if key[0] == name}
+
+
+def test_series_of_zones_and_lines_end_with_them(served):
+    """Those that stay go on. So there are as many as regions have places, whatever names they have had."""
+    metrics, port = served
+    metrics.observe(report())
+    metrics.observe(report(source="b"))
+    metrics.observe(dataclasses.replace(report(1), zones=("door", "yard"), lines=("fence",)))
+    found = scrape(port)
+    counts = {"born": 2, "entered yard": 1, "crossed-left fence": 1}
+    places = ("door", "yard"), ("fence",)
+    others = events_of("b", {"born": 1, "entered Gäßchen": 1, "crossed-left gate": 1})
+    assert about(found, "cudaccl_events_total") == events_of("a", counts, *places) | others
+    zones = about(found, "cudaccl_zone_tracks")
+    a, b = ("source", "a"), ("source", "b")
+    assert zones == {("cudaccl_zone_tracks", source, ("zone", zone)): 1
+                     for source, zone in ((a, "door"), (a, "yard"), (b, "door"), (b, "Gäßchen"))}
+    metrics.source_stopped("a")
+    assert sum(about(scrape(port), "cudaccl_zone_tracks").values()) == 2  # those of the other one
+    metrics.observe(report(2, tracked=False))
+    found = scrape(port)
+    assert about(found, "cudaccl_events_total") == others
+    assert about(found, "cudaccl_tracks") == {("cudaccl_tracks", b): 1}
+    assert len(about(found, "cudaccl_zone_tracks")) == 2
 
 
 def test_memory_of_gpus(served, monkeypatch):
