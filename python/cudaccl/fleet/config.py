@@ -13,7 +13,7 @@ from pathlib import Path
 from cudaccl import _property_values
 from cudaccl._redaction import redacted
 from cudaccl.fleet.yaml_tree import ConfigError, Mapping, Value, read
-from cudaccl.publish.address import check_sink
+from cudaccl.publish.address import BROKERS, check_sink
 from cudaccl.publish.selection import Selection
 from cudaccl.video import values
 from cudaccl.video.sources import OWN_PROPERTIES
@@ -21,7 +21,6 @@ from cudaccl.video.sources import OWN_PROPERTIES
 __all__ = ["Archive", "Archives", "Config", "ConfigError", "Live", "LiveSource", "NodeSettings", "load"]
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
-_BROKERS = ("mqtt", "mqtts", "kafka")
 _NS = 10**9
 
 Properties = dict[str, str]
@@ -296,8 +295,8 @@ def _live_source(item: Mapping, properties: Properties) -> LiveSource:
 
 def _broker(value: Value) -> str:
     text = value.text()
-    if text.partition(":")[0] not in _BROKERS:
-        raise value.error(f"{redacted(text)} is no broker; possible are {', '.join(_BROKERS)}")
+    if text.partition(":")[0] not in BROKERS:
+        raise value.error(f"{redacted(text)} is no broker; possible are {', '.join(BROKERS)}")
     if value.parse(check_sink) != Selection():
         raise value.error("archives send each frame; what, rate and changes are for live sources")
     return text
@@ -307,8 +306,8 @@ def _address(value: Value, folder: Path, sources: list[LiveSource]) -> str:
     """Paths begin at the folder of the file."""
     text = value.text()
     kind, _, rest = text.partition(":")
-    if kind not in ("jsonl", "parquet", *_BROKERS):
-        raise value.error(f"{redacted(text)} is no sink; possible are mqtt, mqtts, kafka, jsonl and parquet")
+    if kind not in ("jsonl", "parquet", *BROKERS):
+        raise value.error(f"{redacted(text)} is no sink; possible are {', '.join(BROKERS)}, jsonl and parquet")
     if kind == "jsonl" and len(sources) > 1 and "{source}" not in rest:
         raise value.error(f"{text}: each source needs a file of its own: put {{source}} into the name")
     selection = value.parse(check_sink)

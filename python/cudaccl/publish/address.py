@@ -120,11 +120,9 @@ def _opener(address: str, read: Callable[[str], str], say: _Say, selection: Sele
         text = _options(query, shown, {"minutes"}).get("minutes")
         minutes = _number(text, shown) if text is not None else None
         return lambda spooling, file_name: ParquetSink(path, file_name, minutes)
-    mqtt = functools.partial(_mqtt, what=selection.what)
-    makers = {"mqtt": mqtt, "mqtts": mqtt, "kafka": _kafka}
-    if scheme in makers and not rest.startswith("//"):
+    if scheme in BROKERS and not rest.startswith("//"):
         raise AddressError(f"{shown!r} is no sink: write {scheme}://HOST/TOPIC")
-    if scheme not in makers:
+    if scheme not in BROKERS:
         raise AddressError(f"{shown!r} is no sink; possible are -, jsonl:FILE, parquet:FOLDER, mqtt://HOST/TOPIC,"
                            " mqtts://HOST/TOPIC and kafka://HOST/TOPIC")
     # Apart, because urlsplit() refuses several IPv6 addresses, and its errors may have the password.
@@ -132,7 +130,7 @@ def _opener(address: str, read: Callable[[str], str], say: _Say, selection: Sele
     url = urlsplit(f"{scheme}://{rest[2 + len(authority):]}")._replace(netloc=authority)
     if "@" in url.path or url.fragment:
         raise AddressError(f"{shown}: / in a user or a password is %2F, # is %23, and @ in a topic is %40")
-    name, make = makers[scheme](shown, url, read, say)
+    name, make = BROKERS[scheme](shown, url, read, say, selection.what)
     return lambda spooling, file_name: BrokerSink(
         name, make(), spooling.folder / f"{_slug(name)}.db", spooling.limit, say or (lambda text: None))
 
@@ -237,7 +235,7 @@ def _mqtt(
 
 
 def _kafka(
-    address: str, url: SplitResult, read: Callable[[str], str], say: _Say
+    address: str, url: SplitResult, read: Callable[[str], str], say: _Say, what: str
 ) -> tuple[str, Callable[[], Transport]]:
     options = _options(url.query, address, None)
     user, password = _credentials(url, address, options, read)
@@ -257,3 +255,6 @@ def _kafka(
     except ValueError as error:
         raise AddressError(f"{address}: {error}") from None
     return f"kafka://{servers}/{topic}", functools.partial(KafkaTransport, settings)
+
+
+BROKERS = {"mqtt": _mqtt, "mqtts": _mqtt, "kafka": _kafka}  #: by the scheme of the address

@@ -12,6 +12,7 @@ pytest.importorskip("yaml", reason="PyYAML is missing")
 from cudaccl.cli import main  # noqa: E402
 from cudaccl.fleet import ConfigError, load  # noqa: E402
 from cudaccl.fleet.placement import Gpu, Node, gpus_here, place  # noqa: E402
+from cudaccl.publish.address import BROKERS  # noqa: E402
 
 GOOD = """\
 cluster:
@@ -60,6 +61,14 @@ def test_all_keys(write, tmp_path):
     assert (config.archives.to, config.archives.spool) == (("mqtt://broker/{source}",), str(tmp_path / "spool"))
     assert config.live.sources[0].properties == {"threshold": "128", "track": "true"}
     assert config.live.metrics == ("127.0.0.1", 9464)
+
+
+def test_every_broker_is_possible(write, monkeypatch):
+    """One that only the table of sinks knows."""
+    monkeypatch.setitem(BROKERS, "queue", BROKERS["mqtt"])
+    text = GOOD.replace("mqtt://broker", "queue://broker").replace("jsonl:live.jsonl", "queue://broker")
+    config = load(write(text))
+    assert (config.archives.to, config.live.to) == (("queue://broker/{source}",), ("queue://broker",))
 
 
 @pytest.mark.parametrize("old,new,line,reason", [
