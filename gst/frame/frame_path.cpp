@@ -398,8 +398,6 @@ GstFlowReturn FramePath::drop_corrupt_frame(GstBuffer* buffer) {
   return GST_BASE_TRANSFORM_FLOW_DROPPED;
 }
 
-/// GstBaseTransform marks the next buffer that it pushes as the first one after a gap. With frames in flight
-/// that is an older one, so the mark is corrected where buffers leave.
 /// After a gap the base class marks the next buffer that it pushes. With frames in flight that is an older
 /// frame, which loses the mark here; push() marks the right one.
 GstPadProbeReturn FramePath::mark_gap(GstPad*, GstPadProbeInfo* info, gpointer self) {
