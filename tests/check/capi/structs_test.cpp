@@ -70,6 +70,30 @@ static_assert(CUDACCL_API_VERSION == 1 ? sizeof(CudacclSettings) == kFirstSettin
                                        : sizeof(CudacclSettings) > kFirstSettingsSize,
               "a version with new fields has another number");
 
+/// Fields of version 1 of the other structs: the last ones, and those before `reserved`. A field that is put
+/// before them moves them, and programs of version 1 would write it. The elements of arrays never grow.
+#define FIELD_STAYS_AT(Struct, field, offset) \
+  static_assert(offsetof(Struct, field) == (offset), #Struct "::" #field " moved")
+FIELD_STAYS_AT(CudacclAlgorithmInfo, on_cuda, 28);
+FIELD_STAYS_AT(CudacclDeviceInfo, memory, 272);
+FIELD_STAYS_AT(CudacclEngineOptions, context, 16);
+FIELD_STAYS_AT(CudacclConfig, threads, 56);
+FIELD_STAYS_AT(CudacclRegions, is_relative, 8);
+FIELD_STAYS_AT(CudacclRegions, n_lines, 72);
+FIELD_STAYS_AT(CudacclInput, range, 72);
+FIELD_STAYS_AT(CudacclInput, stream, 80);
+FIELD_STAYS_AT(CudacclOutput, memory, 24);
+FIELD_STAYS_AT(CudacclOutput, stream, 32);
+FIELD_STAYS_AT(CudacclPlane, memory, 24);
+FIELD_STAYS_AT(CudacclPlane, stream, 32);
+FIELD_STAYS_AT(CudacclFrame, reset_tracks, 60);
+FIELD_STAYS_AT(CudacclResult, relearning, 32);
+FIELD_STAYS_AT(CudacclResult, download_us, 156);
+FIELD_STAYS_AT(CudacclShapes, truncated, 56);
+#undef FIELD_STAYS_AT
+static_assert(sizeof(CudacclPoint) == 16 && sizeof(CudacclPolygon) == 24 && sizeof(CudacclZone) == 48 &&
+              sizeof(CudacclLine) == 56);
+
 TEST(CStructsTest, DefaultsAreThoseOfTheEngine) {
   const cudaccl::Config config;
   EXPECT_EQ(config.struct_size, sizeof(CudacclConfig));
