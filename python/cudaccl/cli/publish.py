@@ -7,6 +7,7 @@ import argparse
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -16,13 +17,14 @@ from cudaccl.cli.stopping import reload_on_signal, stop_on_signals
 from cudaccl.publish.address import HELP as ADDRESSES
 from cudaccl.publish.address import Spooling, open_sink
 from cudaccl.publish.errors import SinkError
+from cudaccl.publish.event_lines import EventLinesSink
 from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.run_name import new_run_name
 from cudaccl.publish.sink import Sink
 from cudaccl.publish.spool import Account
 from cudaccl.video import errors, values
 from cudaccl.video.follower import Follower, named, stop_all
-from cudaccl.video.sources import parse_properties, parse_sources
+from cudaccl.video.sources import parse_sources
 
 _STEP_S = 0.1
 _REASONS = {
@@ -58,6 +60,12 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sources", nargs="*", metavar="[NAME=]SOURCE", help="what to read")
     parser.add_argument("--to", action="append", required=True, metavar="SINK", help="may be repeated; see below")
+    add_options(parser)
+    parser.set_defaults(command=publish)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Those of `publish` and `camera`."""
     parser.add_argument(
         "--spool", type=Path, default=state_folder() / "spool", metavar="FOLDER",
         help="where messages wait for brokers (default: %(default)s)")
@@ -71,7 +79,6 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         "--drain", type=values.option(values.seconds), default=10.0, metavar="SECONDS",
         help="how long to wait at the end until brokers have all messages (default: %(default)g)")
     video_options.add(parser, stall=10.0)
-    parser.set_defaults(command=publish)
 
 
 def say(text: str) -> None:
@@ -81,13 +88,21 @@ def say(text: str) -> None:
 
 def publish(options: argparse.Namespace) -> int:
     """Returns the exit status."""
+    return follow(options, lambda: video_options.properties_of(options))
+
+
+def follow(options: argparse.Namespace, read_properties: Callable[[], dict[str, str]]) -> int:
+    """Of `publish` and `camera`. Returns the exit status.
+
+    read_properties: is called at the start and by each SIGHUP. Without an address of a sink, events are shown.
+    """
     sources = parse_sources(options.sources)
-    properties = parse_properties(options.properties, options.settings)
+    properties = read_properties()
     sinks: list[Sink] = []
     with ExitStack() as stack:
-        for address in options.to:
+        for address in options.to or [None]:
             spooling = Spooling(options.spool, options.spool_size)
-            sinks.append(open_sink(address, spooling, new_run_name(), say))
+            sinks.append(open_sink(address, spooling, new_run_name(), say) if address else EventLinesSink())
             stack.callback(sinks[-1].close)
         metrics = Metrics(sinks) if options.metrics else None
         if metrics is not None:
@@ -97,15 +112,15 @@ def publish(options: argparse.Namespace) -> int:
                      for source in sources]
         stopping = stack.enter_context(stop_on_signals())
         reloading = stack.enter_context(reload_on_signal())
-        _follow(followers, sinks, stopping, reloading, options)
+        _run(followers, sinks, stopping, reloading, read_properties)
         _drain(sinks, options.drain, stopping)
     is_delivered = all([_print_account(sink) for sink in sinks])
     return _status(followers, is_delivered)
 
 
-def _follow(
+def _run(
     followers: list[Follower], sinks: list[Sink], stopping: threading.Event, reloading: threading.Event,
-    options: argparse.Namespace,
+    read_properties: Callable[[], dict[str, str]],
 ) -> None:
     """Until all sources have ended, or the process shall stop."""
     for follower in followers:
@@ -116,7 +131,7 @@ def _follow(
         ticks += 1
         if reloading.is_set():
             reloading.clear()
-            _reload(followers, options)
+            _reload(followers, read_properties)
         for follower in followers:
             if follower.running and ticks % round(1 / _STEP_S) == 0:
                 follower.tick()
@@ -137,10 +152,10 @@ def _report(follower: Follower, reported: set[str]) -> None:
     reported.add(follower.name)
 
 
-def _reload(followers: list[Follower], options: argparse.Namespace) -> None:
+def _reload(followers: list[Follower], read_properties: Callable[[], dict[str, str]]) -> None:
     """What cannot be used changes nothing."""
     try:
-        properties = parse_properties(options.properties, options.settings)
+        properties = read_properties()
     except errors.UsageError as error:
         say(f"error: {error}; the old settings stay")
         return

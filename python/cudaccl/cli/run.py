@@ -17,7 +17,7 @@ from cudaccl.gst import PipelineError
 from cudaccl.publish.report import Report
 from cudaccl.video import errors
 from cudaccl.video.follower import one_line
-from cudaccl.video.sources import Source, parse_properties, parse_sources
+from cudaccl.video.sources import Source, parse_sources
 from cudaccl.video.stream import Stream, Watchdog
 
 _HELP = """\
@@ -74,7 +74,7 @@ class _Counts:
 def run(options: argparse.Namespace) -> int:
     """Returns the exit status."""
     sources = parse_sources(options.sources)
-    properties = parse_properties(options.properties, options.settings)
+    properties = video_options.properties_of(options)
     failed = False
     with outputs.Outputs(options, default="jsonl") as files:
         for source in sources:

@@ -1,12 +1,29 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What `run` and `publish` have in common."""
+"""What commands about videos have in common."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
-from cudaccl.video import values
+from cudaccl.video import presets, values
+from cudaccl.video.sources import parse_properties
+
+
+class _Preset(argparse.Action):
+    """`list` shows those that can be used, and ends the command."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any, _option: str | None = None
+    ) -> None:
+        if value != "list":
+            namespace.preset = value
+            return
+        for name, preset in sorted(presets.find_all().items()):
+            if preset.is_for_commands:
+                print(f"{name}: {preset.comment or preset.file}")
+        parser.exit()
 
 
 def add(parser: argparse.ArgumentParser, stall: float) -> None:
@@ -18,9 +35,17 @@ def add(parser: argparse.ArgumentParser, stall: float) -> None:
     parser.add_argument(
         "--settings", type=Path, metavar="FILE", help="has a line PROPERTY=VALUE for each; --set comes first")
     parser.add_argument(
+        "--preset", action=_Preset, metavar="NAME",
+        help="a preset of the element, such as people; --settings and --set come first. list: shows all")
+    parser.add_argument(
         "--stall", type=values.option(values.seconds), default=stall, metavar="SECONDS",
         help="a source without a frame for so long has failed (default: %(default)g)")
     parser.add_argument(
         "--start-time", type=values.option(values.time_of_day), metavar="TIME",
         help="when files begin, such as 2026-11-25T08:00:00Z; their frames then have the time of day, as those of"
         " cameras have")
+
+
+def properties_of(options: argparse.Namespace) -> dict[str, str]:
+    """What the options say now. Raises UsageError."""
+    return parse_properties(options.properties, options.settings, options.preset)

@@ -6,16 +6,17 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from cudaccl import _gst_pipeline, _regions
 from cudaccl._redaction import name_of, redacted
+from cudaccl.video import presets
 from cudaccl.video.errors import UsageError
+from cudaccl.video.presets import OWN_PROPERTIES
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
-OWN_PROPERTIES = ("name", "meta-name", "output", "metadata")  #: which this program sets
-
 _NAMED = re.compile(r"([A-Za-z0-9_.-]+)=(.+)", re.DOTALL)
 
 
@@ -79,11 +80,19 @@ def _parse_source(text: str) -> Source:
     return Source(name, text)
 
 
-def parse_properties(texts: list[str], file: Path | None = None) -> dict[str, str]:
-    """Parses texts such as NAME=VALUE, after the lines of a file that are no comments, and asks the element whether it
-    takes them. Raises UsageError, and ImportError without GStreamer's bindings."""
+def parse_properties(
+    texts: list[str], file: Path | None = None, preset: str | None = None, first: Iterable[str] = ()
+) -> dict[str, str]:
+    """Parses texts such as NAME=VALUE, and asks the element whether it takes them.
+
+    Before them come the lines of a file that are no comments, before these a preset, and before that `first`.
+
+    Raises UsageError, and ImportError without GStreamer's bindings.
+    """
     properties: dict[str, str] = {}
-    for where, text in [*_lines_of(file), *(("--set", text) for text in texts)]:
+    first_lines = [("", text) for text in first]
+    set_lines = [("--set", text) for text in texts]
+    for where, text in [*first_lines, *_lines_of_preset(preset), *_lines_of(file), *set_lines]:
         name, equals, value = text.partition("=")
         name = name.replace("_", "-")
         if not equals or not name:
@@ -97,8 +106,14 @@ def parse_properties(texts: list[str], file: Path | None = None) -> dict[str, st
     except _gst_pipeline.MissingElement as missing:
         raise UsageError(str(missing)) from None
     except ValueError as error:
-        raise UsageError(f"{'--set' if file is None else 'settings'}: {error}") from None
+        raise UsageError(f"{'settings' if file or preset or first else '--set'}: {error}") from None
     return properties
+
+
+def _lines_of_preset(name: str | None) -> list[tuple[str, str]]:
+    if name is None:
+        return []
+    return [(f"--preset {name}:", f"{key}={value}") for key, value in presets.find(name).properties.items()]
 
 
 def _lines_of(file: Path | None) -> list[tuple[str, str]]:

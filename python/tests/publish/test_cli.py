@@ -60,7 +60,7 @@ def clip(tmp_path_factory):
     return write_clip(tmp_path_factory.mktemp("clip") / "ball.avi", FRAMES)
 
 
-@pytest.mark.parametrize("name", ["label", "run", "publish"])
+@pytest.mark.parametrize("name", ["label", "run", "camera", "publish"])
 def test_help_has_examples_that_can_be_read(cudaccl_command, name):
     done = cudaccl_command(name, "--help")
     assert done.returncode == 0 and "exit status:" in done.stdout

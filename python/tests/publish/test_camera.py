@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The command `cudaccl camera`: its values, presets, and what it shows."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy
+import pytest
+
+gi = pytest.importorskip("gi", reason="python3-gi is missing")
+gi.require_version("Gst", "1.0")
+from gi.repository import Gst  # noqa: E402
+
+from cudaccl import EVENT, EVENT_TYPES, NO_PLACE  # noqa: E402
+from cudaccl.cli import camera  # noqa: E402
+from cudaccl.publish.event_lines import described, time_text  # noqa: E402
+from cudaccl.publish.report import events_as_dicts  # noqa: E402
+from cudaccl.video import presets  # noqa: E402
+from made import report, report_with_shapes  # noqa: E402
+
+Gst.init(None)
+if Gst.ElementFactory.find("cudaccl") is None:
+    pytest.skip("GStreamer has no element cudaccl", allow_module_level=True)
+
+ROOT = Path(__file__).resolve().parents[3]
+BALL = "a=videotestsrc pattern=ball num-buffers=6 ! video/x-raw,width=160,height=120,framerate=10/1"
+BRIGHT = "-s", "foreground=binary", "-s", "threshold=200", "-s", "open-radius=0", "-s", "close-radius=0"
+
+
+@pytest.fixture(autouse=True)
+def preset_files(tmp_path, monkeypatch):
+    """Those of this tree, and the user's one, which is not there."""
+    monkeypatch.setenv("GST_PRESET_PATH", str(ROOT / "gst/properties"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path / "system"))
+    return tmp_path / "data/gstreamer-1.0/presets/GstCudaCcl.prs"
+
+
+def given(cudaccl_command, monkeypatch, *arguments):
+    """The properties that the element gets."""
+    found = []
+    monkeypatch.setattr(camera.publish, "follow", lambda options, read: found.append(read()) or 0)
+    done = cudaccl_command("camera", *arguments, "a=videotestsrc")
+    assert done.returncode == 0, done.stderr
+    return found[0]
+
+
+def test_values_of_the_command_are_those_of_the_documents(cudaccl_command, monkeypatch):
+    line, = re.findall("^cudaccl publish .*door=rtsp.*$", (ROOT / "docs/live.md").read_text(), re.MULTILINE)
+    documented = dict(text.split("=") for text in re.findall(r"-s (\S+)", line))
+    assert given(cudaccl_command, monkeypatch) == documented
+
+
+def test_a_preset_takes_the_place_of_these_values(cudaccl_command, monkeypatch, tmp_path):
+    """Then come the file, regions and single properties."""
+    file = tmp_path / "settings"
+    file.write_text("min-area=300\nmin-height=9\n")
+    regions = tmp_path / "regions.json"
+    regions.write_text('{"version": 1}')
+    people = presets.find("people").properties
+    assert people["foreground"] == "motion" and people["track"] == "true"
+    assert given(cudaccl_command, monkeypatch, "--preset", "people") == people
+    assert given(cudaccl_command, monkeypatch, "--preset", "people", "--settings", file, "--regions", regions, "-s",
+                 "min-height=5") == people | {"min-area": "300", "min-height": "5", "regions": str(regions)}
+    assert given(cudaccl_command, monkeypatch, "--preset", "bright-objects")["track"] == "true"
+
+
+def test_presets_are_those_of_gstreamer(preset_files):
+    """Names, and what each one sets in the element."""
+    element = Gst.ElementFactory.make("cudaccl")
+    assert set(element.get_preset_names()) == set(presets.find_all())
+    for name, preset in presets.find_all().items():
+        element, other = Gst.ElementFactory.make("cudaccl"), Gst.ElementFactory.make("cudaccl")
+        assert element.load_preset(name)
+        for key, value in preset.properties.items():
+            Gst.util_set_object_arg(other, key, value)
+        for spec in element.list_properties():
+            if spec.name not in ("name", "parent", "stats"):
+                assert element.get_property(spec.name) == other.get_property(spec.name), (name, spec.name)
+        assert preset.comment
+
+
+def test_users_add_presets(cudaccl_command, monkeypatch, preset_files):
+    preset_files.parent.mkdir(parents=True)
+    preset_files.write_text("""\
+[_presets_]
+version=1.0.0
+element-name=GstCudaCcl
+
+[yard]
+_meta/comment=What is large
+foreground=motion
+min-area=900
+
+[people]
+min-area=40
+
+[broken]
+min-area=-5
+
+[shown]
+output=overlay
+""")
+    assert given(cudaccl_command, monkeypatch, "--preset", "yard") == {
+        "foreground": "motion", "min-area": "900", "track": "true"}
+    assert given(cudaccl_command, monkeypatch, "--preset", "people") == {"min-area": "40", "track": "true"}
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_DATA_HOME", str(preset_files.parents[2]))
+    monkeypatch.setenv("GST_PRESET_PATH", str(ROOT / "gst/properties"))
+    shown = cudaccl_command("camera", "--preset", "list")
+    assert shown.returncode == 0 and "yard: What is large\n" in shown.stdout
+    assert re.search("^vehicles: .", shown.stdout, re.MULTILINE) and "shown" not in shown.stdout
+    for name, text in (("broken", "min-area is -5; possible are"), ("shown", "sets output itself"),
+                       ("no", "there is no preset 'no'; possible are .*yard.*GstCudaCcl.prs")):
+        for command in (("camera",), ("run",), ("publish", "--to", "-")):
+            done = cudaccl_command(*command, "--preset", name, "a=videotestsrc num-buffers=1")
+            assert done.returncode == 2 and re.search(text, done.stderr), done.stderr
+    preset_files.write_text("min-area=5\n")
+    done = cudaccl_command("camera", "--preset", "people", "a=videotestsrc num-buffers=1")
+    assert done.returncode == 2 and str(preset_files) in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_events_are_shown_as_lines(cudaccl_command):
+    done = cudaccl_command("camera", *BRIGHT, "--start-time", "2026-11-25T08:00:00Z", BALL)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[:2] == ["2026-11-25T08:00:00.0Z a: opened, 160x120 pixels", "2026-11-25T08:00:00.0Z a: started"]
+    assert len(lines) == 3 and re.fullmatch(r"2026-11-25T08:00:00.2Z a: born 1 at \d+,\d+", lines[2])
+    assert cudaccl_command("camera", *BRIGHT, BALL).stdout.startswith("0.0 s a: opened, 160x120 pixels\n")
+
+
+def test_a_line_for_each_type_of_event():
+    types = EVENT_TYPES[1:]
+    events = numpy.zeros(len(types), EVENT)
+    events["type"] = [EVENT_TYPES.index(name) for name in types]
+    events["id"] = [0 if name in ("crowded", "started", "stopped") else 7 for name in types]
+    events["other"] = [3 if name in ("merged", "split", "crowded") else 0 for name in types]
+    at_places = ("entered", "left", "dwelled", "crossed-left", "crossed-right", "crowded")
+    events["where"] = [0 if name in at_places else NO_PLACE for name in types]
+    events["x"], events["y"] = 10.4, 20
+    lines = [described(event) for event in events_as_dicts(events, ("door",), ("gate",), None)]
+    assert lines == [
+        {"born": "born 7 at 10,20", "died": "died 7 at 10,20", "merged": "merged 7 with 3 at 10,20",
+         "split": "split 7 from 3 at 10,20", "entered": "entered 7 door at 10,20", "left": "left 7 door at 10,20",
+         "dwelled": "dwelled 7 door at 10,20", "crossed-left": "crossed-left 7 gate at 10,20",
+         "crossed-right": "crossed-right 7 gate at 10,20", "crowded": "crowded by 3 in door", "started": "started",
+         "stopped": "stopped"}[name] for name in types]
+    assert time_text(report_with_shapes()) == "2026-11-18T11:06:40.0Z" and time_text(report(frame=5)) == "0.0 s"
+
+
+def test_sinks_take_the_place_of_lines(cudaccl_command, tmp_path):
+    path = tmp_path / "a.jsonl"
+    done = cudaccl_command("camera", *BRIGHT, "--to", f"jsonl:{path}", "--to", "-", BALL)
+    assert done.returncode == 0, done.stderr
+    assert path.read_text() == done.stdout
+    assert [len(json.loads(line)["components"]) for line in done.stdout.splitlines()] == [1] * 6
