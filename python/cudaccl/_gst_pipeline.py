@@ -10,7 +10,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy
@@ -100,7 +100,7 @@ class Pipeline:
         element = _element(self._gst.Gst, properties)
         convert = f" ! videoconvert ! video/x-raw,format={image_format}" if image_format is not None else ""
         line = f"{_launch_line(self._gst.Gst, source)} ! videoconvert ! {element}{convert} ! appsink name=cudaccl-sink"
-        self._pipeline = _parse(line, properties)
+        self._pipeline = parse(line, properties)
         self._pipeline.iterate_recurse().foreach(_ask_for_camera_time)
         self._pipeline.connect("deep-element-added", lambda _pipeline, _bin, element: _ask_for_camera_time(element))
         self._sink = self._pipeline.get_by_name("cudaccl-sink")
@@ -204,6 +204,11 @@ def _troubles(bus: Any) -> Iterator[tuple[bool, bool, str, str]]:
         yield is_error, is_refusal, message.src.get_name(), error.message + (f" ({more})" if more else "")
 
 
+def first_error(pipeline: Any) -> PipelineError | None:
+    """On the bus of a pipeline; what came before it is discarded."""
+    return next((PipelineError(text) for is_error, _, _, text in _troubles(pipeline.get_bus()) if is_error), None)
+
+
 def _without_place(details: str) -> str:
     """What an element says beside its message, without the place in GStreamer's source that comes first."""
     place, _, more = details.partition("\n")
@@ -221,8 +226,8 @@ def check_properties(properties: dict[str, Any]) -> None:
     MissingElement and ImportError: nothing can be checked on this machine.
     """
     gst = gstreamer().Gst
-    _parse(_element(gst, properties), properties)
-    element = _parse(_element(gst, properties | _OF_A_MACHINE), properties)
+    parse(_element(gst, properties), properties)
+    element = parse(_element(gst, properties | _OF_A_MACHINE), properties)
     bus = gst.Bus.new()
     element.set_bus(bus)
     try:
@@ -258,7 +263,7 @@ def change_properties(element: Any, before: Mapping[str, Any], after: Mapping[st
     return later
 
 
-def _parse(line: str, properties: dict[str, Any]) -> Any:
+def parse(line: str, properties: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """A launch line in which the properties stand. Raises PipelineError."""
     try:
         return gstreamer().Gst.parse_launch(line)
@@ -321,7 +326,7 @@ def _check_range(spec: Any, text: str) -> None:
             f"{spec.name} is {text} nanoseconds, and whole milliseconds count: write {text}s or {text}ms")
 
 
-def _possible(properties: dict[str, Any], error: str) -> str:
+def _possible(properties: Mapping[str, Any], error: str) -> str:
     """What a property can be that GStreamer could not set, as the continuation of its text."""
     refused = re.search(r'could not set property "([^"]+)"', error)
     if refused is None or refused[1].replace("-", "_") not in {key.replace("-", "_") for key in properties}:

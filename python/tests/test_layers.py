@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "cudaccl"
-BELOW = {"publish": (), "video": ("publish",), "fleet": ("publish", "video"), "cli": ("publish", "video", "fleet")}
+BELOW = {
+    "publish": (), "video": ("publish",), "record": ("publish", "video"), "fleet": ("publish", "video"),
+    "cli": ("publish", "video", "record", "fleet")}
 
 
 @pytest.mark.parametrize("part", BELOW)

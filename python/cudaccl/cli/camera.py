@@ -6,21 +6,26 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from cudaccl.cli import publish, video_options
-from cudaccl.video import errors
+from cudaccl.cli import publish
+from cudaccl.record.clip_folder import ClipFolder
+from cudaccl.record.recorder import Recorder, check_elements
+from cudaccl.video import decoders, errors, values
 from cudaccl.video.sources import parse_properties
 
 # What moves; without a preset. docs/live.md has the same values.
 _MOVING = ("foreground=motion", "open-radius=1", "close-radius=2", "min-area=200")
+_LEAST_ROOM = 10 << 20  # for clips
 
 _HELP = """\
 Follows what moves before cameras until it is stopped (Ctrl-C or SIGTERM), and shows each event as a line; with --to,
-brokers and files get messages about all frames instead, as by publish. A SOURCE is a URI, a camera such as /dev/video0,
-the beginning of a GStreamer launch line, or a file. A camera that goes away is opened again."""
+brokers and files get messages about all frames instead, as by publish. --record keeps clips around events. A SOURCE is
+a URI, a camera such as /dev/video0, the beginning of a GStreamer launch line, or a file. A camera that goes away is
+opened again."""
 
 _EXAMPLES = """\
 examples:
   cudaccl camera rtsp://cam1/live
+  cudaccl camera --preset people --record clips --keep 20G gate=rtsp://cam1/live
   cudaccl camera --preset people --regions regions.json gate=rtsp://cam1/live
   cudaccl camera --to mqtt://localhost -s min-area=400 gate=rtsp://cam1/live /dev/video0
 
@@ -37,13 +42,34 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         "--to", action="append", metavar="SINK", help="as of publish: where messages go; may be repeated")
     parser.add_argument(
         "--regions", type=Path, metavar="FILE", help="zones and lines for events, and what is not looked at")
+    parser.add_argument("--record", type=Path, metavar="FOLDER", help="where clips around events are written")
+    parser.add_argument(
+        "--before", type=values.option(values.seconds), default=5.0, metavar="SECONDS",
+        help="how long before an event a clip begins (default: %(default)g)")
+    parser.add_argument(
+        "--after", type=values.option(values.seconds), default=10.0, metavar="SECONDS",
+        help="how long a clip goes on after the last event (default: %(default)g)")
+    parser.add_argument(
+        "--keep", type=values.option(values.size), metavar="BYTES",
+        help="what clips may take; the oldest ones are removed (default: 10G, or half of the room on the disk)")
     publish.add_options(parser)
     parser.set_defaults(command=camera)
 
 
 def camera(options: argparse.Namespace) -> int:
     """Returns the exit status."""
-    return publish.follow(options, lambda: _properties(options))
+    decoders.prefer_gpu()
+    if options.record is None:
+        return publish.follow(options, lambda: _properties(options))
+    check_elements()
+    if options.keep is not None and options.keep < _LEAST_ROOM:
+        raise errors.UsageError(f"--keep is {options.keep} bytes; clips need at least 10M")
+    folder = ClipFolder(options.record, options.keep)
+    for name in folder.complete_old():
+        publish.say(f"{name} was not completed, and ends early")
+    before, after = round(options.before * 10**9), round(options.after * 10**9)
+    return publish.follow(
+        options, lambda: _properties(options), lambda source: Recorder(source, folder, before, after, publish.say))
 
 
 def _properties(options: argparse.Namespace) -> dict[str, str]:

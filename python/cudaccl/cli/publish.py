@@ -22,6 +22,7 @@ from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.run_name import new_run_name
 from cudaccl.publish.sink import Sink
 from cudaccl.publish.spool import Account
+from cudaccl.record.recorder import Recorder
 from cudaccl.video import errors, values
 from cudaccl.video.follower import Follower, named, stop_all
 from cudaccl.video.sources import parse_sources
@@ -91,10 +92,14 @@ def publish(options: argparse.Namespace) -> int:
     return follow(options, lambda: video_options.properties_of(options))
 
 
-def follow(options: argparse.Namespace, read_properties: Callable[[], dict[str, str]]) -> int:
+def follow(
+    options: argparse.Namespace, read_properties: Callable[[], dict[str, str]],
+    make_recorder: Callable[[str], Recorder | None] = lambda source: None,
+) -> int:
     """Of `publish` and `camera`. Returns the exit status.
 
-    read_properties: is called at the start and by each SIGHUP. Without an address of a sink, events are shown.
+    read_properties: is called at the start and by each SIGHUP. make_recorder: of the source of a name. Without an
+    address of a sink, events are shown.
     """
     sources = parse_sources(options.sources)
     properties = read_properties()
@@ -108,14 +113,16 @@ def follow(options: argparse.Namespace, read_properties: Callable[[], dict[str, 
         if metrics is not None:
             host, port = options.metrics
             stack.callback(metrics.serve(port, host))
-        followers = [Follower(source, properties, sinks, say, options.stall, metrics, options.start_time)
-                     for source in sources]
+        recorders = [make_recorder(source.name) for source in sources]
+        followers = [Follower(source, properties, sinks, say, options.stall, metrics, options.start_time, recorder)
+                     for source, recorder in zip(sources, recorders)]
         stopping = stack.enter_context(stop_on_signals())
         reloading = stack.enter_context(reload_on_signal())
         _run(followers, sinks, stopping, reloading, read_properties)
         _drain(sinks, options.drain, stopping)
     is_delivered = all([_print_account(sink) for sink in sinks])
-    return _status(followers, is_delivered)
+    is_recorded = not any(recorder is not None and recorder.failed for recorder in recorders)
+    return _status(followers, is_delivered and is_recorded)
 
 
 def _run(

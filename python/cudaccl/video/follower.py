@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, Protocol
 
 from cudaccl._property_values import is_tracked
 from cudaccl._redaction import redacted
@@ -47,12 +47,21 @@ def named(name: str, text: object) -> str:
     return f"{name}: {one_line(text).removeprefix(f'{name}: ')}"
 
 
+class Recorder(Protocol):
+    """What keeps frames: a `cudaccl.record.Recorder`."""
+
+    def attach(self, stream: Stream) -> None: ...
+    def observe(self, report: Report) -> None: ...
+    def detach(self) -> None: ...
+
+
 class Follower:
     """Begins with `start()`; `tick()` must be called about once a second.
 
     say: is called with a text for the operator.
     stall: a source without a frame for so many seconds has failed.
     start_time: as of `Report.of_frame()`.
+    recorder: sees each stream before it begins, each report, and the end of each stream.
 
     Raises UsageError if a sink gets tracks or events, and the properties give none.
     """
@@ -66,6 +75,7 @@ class Follower:
         stall: float,
         metrics: Metrics | None,
         start_time: int | None = None,
+        recorder: Recorder | None = None,
     ) -> None:
         self.name = source.name
         self.error: Exception | None = None  #: why it has ended; None: the source was complete, or it was stopped
@@ -76,6 +86,7 @@ class Follower:
         self._stall = stall
         self._metrics = metrics
         self._start_time = start_time
+        self._recorder = recorder
         self._is_tracked = is_tracked(properties)
         self._check_tracks(self._is_tracked)
         self._content = source.content(properties)
@@ -204,6 +215,8 @@ class Follower:
         self._set_online(False)
         if self._metrics is not None:
             self._metrics.source_started(self.name)
+        if self._recorder is not None:
+            self._recorder.attach(stream)
         try:
             with closing(stream):
                 self._put_all(stream)
@@ -216,6 +229,8 @@ class Follower:
                 self.error = PipelineError(early_end)
         finally:
             self._set_online(False)
+            if self._recorder is not None:
+                self._recorder.detach()
             if self._metrics is not None:
                 self._metrics.observe_stats(self.name, stream.stats())  # what came since the last time
                 self._metrics.source_stopped(self.name)
@@ -250,6 +265,8 @@ class Follower:
                 self._metrics.observe(report, stream.latency(frame.time) if is_live else None)
             for sink in self._sinks:
                 self._put(sink, report)
+            if self._recorder is not None:
+                self._recorder.observe(report)
 
     def _note_first(self) -> None:
         self._has_flowed = True

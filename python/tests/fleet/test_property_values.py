@@ -69,7 +69,7 @@ def test_the_element_reads_the_same():
 
     def value(name, text):
         properties = {name: text}
-        element = _gst_pipeline._parse(_gst_pipeline._element(Gst, properties), properties)
+        element = _gst_pipeline.parse(_gst_pipeline._element(Gst, properties), properties)
         return element.get_property(name)
 
     for text in (*MOTION, *OF_ONE_FRAME, *(BOTH_CASES if Gst.version() >= (1, 28) else ())):

@@ -3,6 +3,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy
@@ -81,18 +83,28 @@ def test_presets_are_those_of_gstreamer(preset_files):
         assert preset.comment
 
 
+def as_gstreamer_has_them(*names):
+    """What presets set `track-lost` to, in a process that looks for the files."""
+    code = """
+import sys
+import gi
+gi.require_version("Gst", "1.0")
+from gi.repository import Gst
+Gst.init(None)
+for name in sys.argv[1:]:
+    element = Gst.ElementFactory.make("cudaccl")
+    assert element.load_preset(name), name
+    print(element.get_property("track-lost"))
+"""
+    done = subprocess.run([sys.executable, "-c", code, *names], capture_output=True, text=True, check=True)
+    return [int(word) for word in done.stdout.split()]
+
+
 def test_users_add_presets(cudaccl_command, monkeypatch, preset_files):
+    """That of the documents, too, which GStreamer reads as this program does."""
     preset_files.parent.mkdir(parents=True)
-    preset_files.write_text("""\
-[_presets_]
-version=1.0.0
-element-name=GstCudaCcl
-
-[yard]
-_meta/comment=What is large
-foreground=motion
-min-area=900
-
+    documented, = re.findall("```ini\n(.*?)```", (ROOT / "docs/camera.md").read_text(), re.DOTALL)
+    preset_files.write_text(documented + """
 [people]
 min-area=40
 
@@ -103,13 +115,14 @@ min-area=-5
 output=overlay
 """)
     assert given(cudaccl_command, monkeypatch, "--preset", "yard") == {
-        "foreground": "motion", "min-area": "900", "track": "true"}
+        "foreground": "motion", "close-radius": "3", "min-area": "900", "track-lost": "2000000000", "track": "true"}
+    assert as_gstreamer_has_them("yard", "vehicles") == [2 * 10**9, 10**9]
     assert given(cudaccl_command, monkeypatch, "--preset", "people") == {"min-area": "40", "track": "true"}
     monkeypatch.undo()
     monkeypatch.setenv("XDG_DATA_HOME", str(preset_files.parents[2]))
     monkeypatch.setenv("GST_PRESET_PATH", str(ROOT / "gst/properties"))
     shown = cudaccl_command("camera", "--preset", "list")
-    assert shown.returncode == 0 and "yard: What is large\n" in shown.stdout
+    assert shown.returncode == 0 and "yard: What is large, and not the cat\n" in shown.stdout
     assert re.search("^vehicles: .", shown.stdout, re.MULTILINE) and "shown" not in shown.stdout
     for name, text in (("broken", "min-area is -5; possible are"), ("shown", "sets output itself"),
                        ("no", "there is no preset 'no'; possible are .*yard.*GstCudaCcl.prs")):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every line and table of docs/publishing.md, and the log of a session."""
+"""Every line and table of docs/publishing.md, every line of docs/camera.md, and the log of a session."""
 
 import re
 import shutil
@@ -20,8 +20,9 @@ from made import Mosquitto, free_port, make_certificate, make_password, report, 
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCUMENT = (ROOT / "docs" / "publishing.md").read_text()
-LINES = [line for block in re.findall(r"^```sh\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
-         for line in block.splitlines()]
+ABOUT_CAMERAS = (ROOT / "docs" / "camera.md").read_text()
+LINES = [line for document in (DOCUMENT, ABOUT_CAMERAS)
+         for block in re.findall(r"^```sh\n(.*?)^```", document, re.MULTILINE | re.DOTALL) for line in block.splitlines()]
 CAMERA = "'videotestsrc is-live=true num-buffers=5 pattern=ball ! video/x-raw,width=64,height=48'"
 
 
@@ -44,6 +45,8 @@ def folder(tmp_path, monkeypatch):
         Image.fromarray((numpy.random.default_rng(1).random((60, 80)) < 0.3).astype("u1") * 250).save(name)
     write_clip("clip.avi", 20)
     Path("gate.settings").write_text("# for the gate\nthreshold=200\n")
+    Path("regions.json").write_text('{"version": 1}')
+    monkeypatch.setenv("GST_PRESET_PATH", str(ROOT / "gst/properties"))
     return tmp_path
 
 
@@ -68,10 +71,10 @@ def test_line(line, folder, request):
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
-    if " publish " in line and "--drain" not in line:
+    if re.search(" (publish|camera) ", line) and "--drain" not in line:
         count = 5 if "is-live" in line else 20
         accounts = re.findall(r"(\d+) frames sent, 0 wait, 0 lost(?:, (\d+) not asked for)?\n", done.stderr)
-        assert [int(sent) + int(skipped or 0) for sent, skipped in accounts] == [count] * line.count("--to")
+        assert [int(sent) + int(skipped or 0) for sent, skipped in accounts] == [count] * (line.count("--to") or 1)
 
 
 def snippets(title):
@@ -129,8 +132,9 @@ def test_tables():
 def test_options_that_are_named_exist():
     actions = make_parser()._subparsers._group_actions[0].choices
     options = {option for parser in actions.values() for option in parser._option_string_actions}
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", DOCUMENT))
-    assert named and named <= options
+    for document in (DOCUMENT, ABOUT_CAMERAS):
+        named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", document))
+        assert named and named <= options
 
 
 def test_log_of_the_session():

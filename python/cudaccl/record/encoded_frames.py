@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Takes the compressed frames of a source out of its pipeline, before they are decoded."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from cudaccl._gst_pipeline import PipelineError, gstreamer
+from cudaccl.record.encoder import Encoder
+from cudaccl.record.history import EncodedFrame, History
+from cudaccl.video.stream import Stream
+
+PARSERS = {"video/x-h264": "h264parse", "video/x-h265": "h265parse"}  #: which make of them what Matroska has
+
+
+def is_writable(caps: Any) -> bool:
+    """Whether Matroska holds such frames."""
+    gst = gstreamer().Gst
+    name = caps.get_structure(0).get_name()
+    if name in PARSERS:
+        return gst.ElementFactory.find(PARSERS[name]) is not None
+    return caps.can_intersect(_muxed())
+
+
+@functools.cache
+def _muxed() -> Any:
+    gst = gstreamer().Gst
+    templates = gst.ElementFactory.find("matroskamux").get_static_pad_templates()
+    video = next(one for one in templates if one.name_template == "video_%u").get_caps()
+    wanted = gst.Caps.new_empty()
+    for i in range(video.get_size()):
+        if video.get_structure(i).get_name() != "video/x-raw":
+            wanted.append_structure(video.get_structure(i).copy())
+    return wanted
+
+
+class EncodedFrames:
+    """Of a stream that was made and has not begun.
+
+    The first video decoder that gets a frame is that of the source, whichever GStreamer chooses, or a launch line
+    names. If none gets a frame that Matroska holds before the first one is labelled, an encoder makes them.
+
+    fail: is called with an exception, in another thread, once.
+    """
+
+    def __init__(self, stream: Stream, fail: Callable[[Exception], None]) -> None:
+        self.history = History()
+        self._gst = gstreamer().Gst
+        self._stream = stream
+        self._fail = fail
+        self._choosing = threading.Lock()
+        self._decoder_pad: Any = None
+        self._caps: Any = None
+        self._encoder: Encoder | None = None
+        self._encoder_caps: Any = None
+        self._has_failed = False
+        self._last = 0
+        stream.pipeline.iterate_recurse().foreach(self._look_at)
+        stream.pipeline.connect("deep-element-added", lambda _pipeline, _bin, element: self._look_at(element))
+        stream.element.get_static_pad("sink").add_probe(self._gst.PadProbeType.BUFFER, self._on_raw)
+
+    @property
+    def lost(self) -> int:
+        """Frames for which the encoder had no time."""
+        return self._encoder.lost if self._encoder is not None else 0
+
+    def finish(self) -> None:
+        """After the stream has ended: the encoder gives what it has."""
+        if self._encoder is not None:
+            self._encoder.finish()
+
+    def _look_at(self, element: Any) -> None:
+        factory = element.get_factory()
+        if factory is None:
+            return
+        if factory.get_name() in PARSERS.values():
+            element.set_property("config-interval", -1)  # each key frame can begin a clip
+        kinds = factory.get_metadata("klass").split("/")
+        pad = element.get_static_pad("sink")
+        if pad is not None and "Codec" in kinds and "Decoder" in kinds and {"Video", "Image"} & set(kinds):
+            pad.add_probe(self._gst.PadProbeType.BUFFER, self._on_encoded)
+
+    def _on_encoded(self, pad: Any, info: Any) -> Any:
+        caps = pad.get_current_caps()
+        with self._choosing:
+            if self._decoder_pad is None and caps is not None and is_writable(caps):
+                self._decoder_pad = pad
+        if pad == self._decoder_pad:
+            self._add(info.get_buffer(), caps, self._segment(pad))
+        return self._gst.PadProbeReturn.OK
+
+    def _on_raw(self, pad: Any, info: Any) -> Any:
+        if self._decoder_pad is not None or self._has_failed:
+            return self._gst.PadProbeReturn.REMOVE
+        try:
+            self._encode(pad, info.get_buffer())
+        except PipelineError as error:
+            self._has_failed = True
+            self._fail(error)
+        return self._gst.PadProbeReturn.OK
+
+    def _encode(self, pad: Any, buffer: Any) -> None:
+        caps = pad.get_current_caps()
+        time = _running_time(self._gst, self._segment(pad), buffer.pts)
+        if caps is None or time is None:
+            return
+        if self._encoder is None or not caps.is_equal(self._encoder_caps):
+            if self._encoder is not None:
+                self._encoder.finish()
+            self._encoder = Encoder(caps, self._stream.is_live, self._on_sample)
+            self._encoder_caps = caps
+        self._encoder.push(buffer, time)
+
+    def _on_sample(self, sample: Any) -> None:
+        self._add(sample.get_buffer(), sample.get_caps(), sample.get_segment())
+
+    def _segment(self, pad: Any) -> Any:
+        event = pad.get_sticky_event(self._gst.EventType.SEGMENT, 0)
+        return event.parse_segment() if event is not None else None
+
+    def _add(self, buffer: Any, caps: Any, segment: Any) -> None:
+        if self._caps is None or not caps.is_equal(self._caps):
+            self._caps = caps
+        decoding = _running_time(self._gst, segment, buffer.dts)
+        shown = _running_time(self._gst, segment, buffer.pts)
+        shown = decoding if shown is None else shown
+        self._last = self._last if shown is None else shown
+        is_key = not buffer.has_flags(self._gst.BufferFlags.DELTA_UNIT)
+        # A copy: memory of a camera's driver is needed for its next frames.
+        self.history.add(EncodedFrame(
+            buffer.copy_deep(), self._caps, self._last, self._last if decoding is None else decoding, is_key,
+            buffer.get_size()))
+
+
+def _running_time(gst: Any, segment: Any, time: int) -> int | None:
+    if segment is None or time == gst.CLOCK_TIME_NONE:
+        return None
+    sign, value = segment.to_running_time_full(gst.Format.TIME, time)
+    return value * sign if sign else None

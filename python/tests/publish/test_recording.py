@@ -1,0 +1,460 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Clips of `cudaccl camera --record`: which frames they have, and what happens when something fails."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy
+import pytest
+
+gi = pytest.importorskip("gi", reason="python3-gi is missing")
+gi.require_version("Gst", "1.0")
+from gi.repository import Gst  # noqa: E402
+
+import cudaccl.gst  # noqa: E402
+from cudaccl.publish import SinkError  # noqa: E402
+from cudaccl.record import encoder, recorder  # noqa: E402
+from cudaccl.record.clip_folder import ClipFolder  # noqa: E402
+from cudaccl.record.history import EncodedFrame, History  # noqa: E402
+from cudaccl.video import decoders  # noqa: E402
+from made import PATIENCE, free_port, until  # noqa: E402
+
+Gst.init(None)
+for name in ("cudaccl", "matroskamux", "jpegenc"):
+    if Gst.ElementFactory.find(name) is None:
+        pytest.skip(f"GStreamer has no element {name}", allow_module_level=True)
+
+WIDTH, HEIGHT, RATE = 160, 120, 30
+BRIGHT = "-s", "foreground=binary", "-s", "threshold=128", "-s", "open-radius=0", "-s", "close-radius=0"
+SHORT = "--before", "1", "--after", "1"
+VISIT = *BRIGHT, "-s", "track-lost=100ms", "--before", "0.1s", "--after", "0.1s"  # a clip for each
+START = "--start-time", "2026-11-25T08:00:00Z"
+# Frames with an object, and what a clip has beside them: a track is confirmed with its third frame, and ends a second
+# after it was seen last.
+SCENE = ((100, 130), (250, 260))
+RAW = "filesrc location={} ! rawvideoparse format=gray8 width=160 height=120 framerate=30/1"
+SNOW = ("snow=videotestsrc pattern=snow num-buffers={} {}! video/x-raw,width=320,height=240,framerate=30/1"
+        " ! jpegenc quality=95 ! jpegdec")
+H264 = [line for line in encoder._ENCODERS if "264" in line and Gst.ElementFactory.find(line.split()[0])]
+
+
+def h264(rate, bits=2_000_000):
+    """An encoder that has a key frame every so many frames, and no other ones."""
+    if not H264:
+        pytest.skip("GStreamer has no encoder for H.264: install gstreamer1.0-plugins-bad or -ugly")
+    line = H264[0].format(rate=rate, bits=bits, kilobits=bits // 1000)
+    return line + (" option-string=scenecut=0" if line.startswith("x264enc") else "")
+
+
+def launch(line):
+    subprocess.run(["gst-launch-1.0", "-q", *line.split()], check=True, capture_output=True)
+
+
+def write_scene(path, count, objects):
+    """Raw frames; a square comes, moves and goes."""
+    frames = numpy.full((count, HEIGHT, WIDTH), 40, numpy.uint8)
+    for begin, end in objects:
+        for number in range(begin, end):
+            left = 20 + (number - begin) * 2
+            frames[number, 40:70, left:left + 30] = 220
+    path.write_bytes(frames.tobytes())
+    return path
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory):
+    return write_scene(tmp_path_factory.mktemp("scene") / "scene.raw", 300, SCENE)
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory):
+    """A launch line: an object every second for a third of it, 20 times, at the pace of a camera."""
+    path = write_scene(
+        tmp_path_factory.mktemp("visits") / "visits.raw", 620, [(begin, begin + 10) for begin in range(10, 610, 30)])
+    return f"gate={RAW.format(path)} ! identity sync=true ! videoconvert ! jpegenc ! jpegdec"
+
+
+@pytest.fixture(scope="module", params=["h264", "jpeg"])
+def compressed(request, scene):
+    """The same in a file. H.264 has a key frame every 15 frames."""
+    path = scene.with_name(f"{request.param}.mkv")
+    codec = f"{h264(15)} ! h264parse" if request.param == "h264" else "jpegenc"
+    launch(f"{RAW.format(scene)} ! videoconvert ! {codec} ! matroskamux ! filesink location={path}")
+    return path
+
+
+def frames_of(path):
+    """(time in seconds, pixels) of each frame."""
+    found = cudaccl.gst.frames(path, image_format="GRAY8", drop=False)
+    return [(time / 1e9, image) for time, image, _ in found]
+
+
+def events_of(clip):
+    return [json.loads(line) for line in clip.with_suffix(".jsonl").read_text().splitlines()]
+
+
+def clips_in(folder):
+    return sorted(Path(folder).glob("*.mkv"))
+
+
+def middle_of_square(image):
+    rows, columns = numpy.nonzero(image > 128)
+    return columns.mean(), rows.mean()
+
+
+def test_clips_have_the_pictures_of_the_source(cudaccl_command, compressed, tmp_path):
+    """Each frame of a clip is the source's one, and none is missing; so is that of each event."""
+    done = cudaccl_command("camera", *BRIGHT, *SHORT, *START, "--record", tmp_path, f"gate={compressed}")
+    assert done.returncode == 0, done.stderr
+    originals = frames_of(compressed)
+    clips = clips_in(tmp_path)
+    key = 15 if "h264" in compressed.name else 1
+    found = []
+    for clip in clips:
+        assert f"cudaccl: gate: recorded {clip}\n" in done.stderr
+        pictures = frames_of(clip)
+        events = events_of(clip)
+        first = events[0]["frame"] - round(events[0]["at"] * RATE)
+        for number, (_, picture) in enumerate(pictures, first):
+            assert numpy.array_equal(picture, originals[number][1]), number
+        seconds = first / RATE
+        assert abs(float(re.search(r"T08-00-(\d\d\.\d{3})Z", clip.name)[1]) - seconds) < 0.002
+        for event in events:
+            time, picture = min(pictures, key=lambda one: abs(one[0] - event["at"]))
+            assert abs(time - event["at"]) < 0.002 and event["source"] == "gate"
+            assert numpy.array_equal(picture, originals[event["frame"]][1])
+            if event["type"] == "born":
+                assert numpy.allclose(middle_of_square(picture), event["position"], atol=1.5)
+        found.append((first, first + len(pictures), [event["type"] for event in events]))
+    expected = []
+    for begin, end in SCENE:
+        born, died = begin + 2, end + RATE - 1
+        expected.append(((born - RATE) // key * key, died + RATE, born, died))
+    assert len(found) == 2
+    for (first, last, types), (begin, end, born, died) in zip(found, expected):
+        assert begin - 1 <= first <= begin + 1 and (abs(last - min(end, 300)) <= 3), (found, expected)
+        assert "born" in types and ("died" in types or died >= 299)
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("line", encoder._ENCODERS)
+def test_raw_frames_are_encoded(cudaccl_command, monkeypatch, scene, tmp_path, line):
+    """By each encoder. The event's frame shows the object where the event says."""
+    name = line.split()[0]
+    if Gst.ElementFactory.find(name) is None:
+        pytest.skip(f"GStreamer has no {name}")
+    monkeypatch.setattr(encoder, "_ENCODERS", (line,))
+    done = cudaccl_command("camera", *BRIGHT, *SHORT, "--record", tmp_path, f"gate={RAW.format(scene)}")
+    assert done.returncode == 0, done.stderr
+    clips = clips_in(tmp_path)
+    assert [clip.name[:8] for clip in clips] == ["gate-000"] * 2
+    for clip, (begin, _) in zip(clips, SCENE):
+        pictures = frames_of(clip)
+        events = events_of(clip)
+        event = next(one for one in events if one["type"] == "born")
+        assert event["frame"] == begin + 2
+        time, picture = min(pictures, key=lambda one: abs(one[0] - event["at"]))
+        assert abs(time - event["at"]) < 0.002
+        assert numpy.allclose(middle_of_square(picture), event["position"], atol=1.5)
+        before = event["at"]
+        assert 1 - 1 / RATE < before < 2 + 1 / RATE, "from a second before, and a key frame comes each second"
+        assert len(pictures) > 1.5 * RATE and numpy.allclose(
+            numpy.diff([time for time, _ in pictures]), 1 / RATE, atol=0.002), "no frame is missing"
+
+
+def test_no_encoder(cudaccl_command, monkeypatch, scene, tmp_path):
+    monkeypatch.setattr(encoder, "_ENCODERS", ("nosuchenc speed=1",))
+    done = cudaccl_command("camera", *BRIGHT, "--record", tmp_path, f"gate={RAW.format(scene)}")
+    assert done.returncode == 3 and "GStreamer has no encoder: install one of nosuchenc" in done.stderr
+    assert done.stdout.count("born") == 2 and "300 frames sent" in done.stderr, "events go on"
+
+
+def test_without_events_there_are_no_clips(cudaccl_command, scene, tmp_path):
+    """With zones or lines only theirs count."""
+    line = f"gate={RAW.format(scene)}"
+    assert cudaccl_command("camera", *BRIGHT, "-s", "min-area=5000", "--record", tmp_path, line).returncode == 0
+    assert not list(tmp_path.iterdir())
+    regions = tmp_path / "regions.json"
+    for left, count in ((0.8, 0), (0.5, 1)):
+        corners = [[left, 0], [left + 0.15, 0], [left + 0.15, 1], [left, 1]]
+        regions.write_text(json.dumps({"version": 1, "zones": [{"name": "door", "polygon": corners, "margin": 0}]}))
+        done = cudaccl_command(
+            "camera", *BRIGHT, *SHORT, "--regions", regions, "--record", tmp_path / "clips", line)
+        assert done.returncode == 0 and done.stdout.count("born") == 2, done.stderr
+        clips = clips_in(tmp_path / "clips")
+        assert len(clips) == count, "the second object does not get as far"
+    assert "entered" in {event["type"] for event in events_of(clips[0])}
+
+
+def test_long_clips_are_divided(cudaccl_command, monkeypatch, compressed, tmp_path):
+    """At key frames, without a gap and without an overlap."""
+    monkeypatch.setattr(recorder, "_LONGEST", 10**9)
+    done = cudaccl_command("camera", *BRIGHT, *SHORT, "--record", tmp_path, f"gate={compressed}")
+    assert done.returncode == 0, done.stderr
+    originals = frames_of(compressed)
+    clips = clips_in(tmp_path)
+    pictures = [picture for clip in clips for _, picture in frames_of(clip)]
+    begins = [float(re.search(r"gate-(\d+\.\d{3})s", clip.name)[1]) for clip in clips]
+    lengths = [len(frames_of(clip)) / RATE for clip in clips]
+    assert len(clips) >= 4 and max(lengths) <= 1.55
+    assert sum(abs(begin + length - after) < 0.01
+               for begin, length, after in zip(begins, lengths, begins[1:])) == len(clips) - 2, "two events"
+    first = round(begins[0] * RATE)
+    for number, picture in enumerate(pictures[:60], first):
+        assert numpy.array_equal(picture, originals[number][1])
+
+
+def test_what_has_no_key_frame_in_memory_begins_late(cudaccl_command, monkeypatch, scene, tmp_path):
+    path = tmp_path / "rare.mkv"
+    launch(f"{RAW.format(scene)} ! videoconvert ! {h264(125)} ! h264parse ! matroskamux ! filesink location={path}")
+    monkeypatch.setattr(History.__init__, "__defaults__", (1000,))
+    done = cudaccl_command("camera", *BRIGHT, *SHORT, "--record", tmp_path / "clips", path)
+    assert done.returncode == 0
+    line = r"rare: rare-0000\d.\d{3}s.mkv begins \d.\d s after its event, with the first key frame"
+    assert re.search(line, done.stderr)
+    assert len(frames_of(clips_in(tmp_path / "clips")[0])) > 5
+
+
+CAMERA = """
+import sys
+import gi
+gi.require_version("Gst", "1.0")
+gi.require_version("GstRtspServer", "1.0")
+from gi.repository import GLib, Gst, GstRtspServer
+Gst.init(None)
+server = GstRtspServer.RTSPServer(service=sys.argv[1])
+factory = GstRtspServer.RTSPMediaFactory(shared=True)
+factory.set_launch("( videotestsrc is-live=true pattern=ball ! video/x-raw,format=I420,width=160,height=120,"
+                   "framerate=30/1 ! " + sys.argv[2] + " name=pay0 )")
+server.get_mount_points().add_factory("/live", factory)
+server.attach(None)
+print("ready", flush=True)
+GLib.MainLoop().run()
+"""
+
+
+def start_camera(port):
+    codec = f"{h264(15, 500_000)} ! rtph264pay" if H264 else "jpegenc ! rtpjpegpay"
+    process = subprocess.Popen([sys.executable, "-c", CAMERA, str(port), codec], stdout=subprocess.PIPE, text=True)
+    if process.stdout.readline() != "ready\n":
+        pytest.skip("no RTSP server: install gir1.2-gst-rtsp-server-1.0")
+    return process
+
+
+def start(*arguments):
+    command = ["env", "--default-signal=INT", sys.executable, "-m", "cudaccl", "camera", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def size_of_part(folder):
+    return sum(path.stat().st_size for path in Path(folder).glob("*.part") if path.exists())
+
+
+def assert_is_playable(clip, at_least):
+    """Frame by frame, and events have their frames."""
+    times = [time for time, _ in frames_of(clip)]
+    assert len(times) >= at_least and times == sorted(times)
+    for event in events_of(clip):
+        assert min(abs(time - event["at"]) for time in times) < 0.02, (event, times[:3])
+
+
+def test_a_camera_that_goes_away_in_a_clip_and_a_signal(tmp_path):
+    """Both leave a complete clip, which is said; the camera that comes again begins another one."""
+    port = free_port()
+    camera = start_camera(port)
+    process = start(*BRIGHT, "--stall", "20", "--record", tmp_path, f"gate=rtsp://127.0.0.1:{port}/live")
+    try:
+        until(lambda: size_of_part(tmp_path) > 5000)
+        camera.kill()
+        camera.wait()
+        until(lambda: len(clips_in(tmp_path)) == 1)
+        camera = start_camera(port)
+        until(lambda: size_of_part(tmp_path) > 5000)
+    finally:
+        camera.kill()
+        process.send_signal(signal.SIGTERM)
+        error = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 0, error
+    clips = clips_in(tmp_path)
+    assert len(clips) == 2 and not list(tmp_path.glob("*.part"))
+    for clip in clips:
+        assert re.fullmatch(r"gate-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.mkv", clip.name)
+        assert f"gate: recorded {clip}" in error
+        assert_is_playable(clip, 3)
+
+
+def test_what_a_kill_leaves_can_be_played(tmp_path):
+    """It gets its name from the next command, and the clip that another process writes does not."""
+    live = ("gate=videotestsrc is-live=true pattern=ball ! video/x-raw,width=160,height=120,framerate=30/1"
+            " ! jpegenc ! jpegdec")
+    process = start(*BRIGHT, "--record", tmp_path, live)
+    until(lambda: size_of_part(tmp_path) > 200_000)
+    assert ClipFolder(tmp_path).complete_old() == []
+    process.kill()
+    process.communicate()
+    [part] = tmp_path.glob("*.part")
+    assert len(frames_of(part)) >= 10
+    done = subprocess.run(
+        [sys.executable, "-m", "cudaccl", "camera", *BRIGHT, "--record", tmp_path, "other=videotestsrc num-buffers=1"],
+        capture_output=True, text=True, timeout=PATIENCE)
+    [clip] = clips_in(tmp_path)
+    assert done.returncode == 0 and f"{clip.name} was not completed, and ends early" in done.stderr
+    assert_is_playable(clip, 10)
+
+
+def test_a_full_disk(cudaccl_command, medium_disk):
+    """What was written stays; events and messages go on. A line says it, and the exit status."""
+    folder = medium_disk / "clips"
+    done = cudaccl_command("camera", *BRIGHT, "--record", folder, "--keep", "1G", SNOW.format(300, ""))
+    assert done.returncode == 3, done.stderr
+    failures = [line for line in done.stderr.splitlines() if "cannot be recorded" in line]
+    assert failures == [f"cudaccl: snow: a clip cannot be recorded in {folder}: No space left on the resource"]
+    assert "300 frames sent, 0 wait, 0 lost" in done.stderr
+    assert len(frames_of(clips_in(folder)[0])) > 10
+
+
+def test_a_full_disk_that_has_room_again(visits, medium_disk):
+    """The next event is recorded."""
+    filler = medium_disk / "more"
+    filler.write_bytes(bytes(4096 * 1024 - 8192))
+    folder = medium_disk / "clips"
+    process = start(*VISIT, "--record", folder, "--keep", "1G", visits)
+    try:
+        line = process.stderr.readline()
+        assert "a clip cannot be recorded" in line and "No space left" in line
+        filler.unlink()
+        until(lambda: any(path.stat().st_size > 10_000 for path in clips_in(folder)))
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE)
+    assert process.returncode == 3
+
+
+def test_old_clips_make_room(cudaccl_command, tmp_path):
+    """All together never take more than --keep. Other files stay, also those that look nearly the same."""
+    others = [tmp_path / name for name in ("holiday.mkv", "snow-2026.mkv", "notes.jsonl")]
+    for path in others:
+        path.write_bytes(bytes(100))
+    old = tmp_path / "door-2026-11-25T08-00-00.000Z.mkv"
+    old.write_bytes(bytes(4 << 20))
+    old.with_suffix(".jsonl").write_text("{}\n")
+    os.utime(old, (1, 1))
+    os.utime(old.with_suffix(".jsonl"), (1, 1))
+    sizes = []
+
+    class Folder(ClipFolder):
+        def wrote(self, size):
+            super().wrote(size)
+            sizes.append(sum(one.size for one in self._clips().values()))
+
+    import cudaccl.cli.camera
+
+    original, cudaccl.cli.camera.ClipFolder = cudaccl.cli.camera.ClipFolder, Folder
+    try:
+        done = cudaccl_command("camera", *BRIGHT, "--record", tmp_path, "--keep", "10M", SNOW.format(400, ""))
+    finally:
+        cudaccl.cli.camera.ClipFolder = original
+    assert done.returncode == 0, done.stderr
+    assert 7 << 20 < max(sizes) <= 10 << 20
+    assert not old.exists() and not old.with_suffix(".jsonl").exists() and all(path.exists() for path in others)
+    recorded = re.findall(r"recorded (\S+)", done.stderr)
+    assert len(recorded) > len(clips_in(tmp_path)) - 2 > 2 and clips_in(tmp_path)[-1] in others + [Path(recorded[-1])]
+
+
+def test_folders(cudaccl_command, tmp_path, monkeypatch):
+    source = "a=videotestsrc num-buffers=3"
+    (tmp_path / "file").touch()
+    done = cudaccl_command("camera", "--record", tmp_path / "file", source)
+    assert done.returncode == 3 and done.stdout == "" and "clips cannot be written to" in done.stderr
+    assert cudaccl_command("camera", "--record", tmp_path, "--keep", "1M", source).returncode == 2
+    for text in ("--before", "--after"):
+        assert cudaccl_command("camera", "--record", tmp_path, text, "long", source).returncode == 2
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: types.SimpleNamespace(free=1000))
+    (tmp_path / "a-2026-11-25T08-00-00.000Z.mkv").write_bytes(bytes(500))
+    assert ClipFolder(tmp_path)._keep == 750
+    folder = ClipFolder(tmp_path, 1 << 30)
+    file, path = folder.new_file("a", 1_795_000_000_000_000_000, 0)
+    os.close(file)
+    assert path.name == "a-2026-11-18T11-06-40.000Z.mkv.part"
+    file, path = folder.new_file("a", 1_795_000_000_000_000_000, 0)
+    os.close(file)
+    assert path.name == "a-2026-11-18T11-06-40.000Z-2.mkv.part"
+    file, path = folder.new_file("a", None, 61_500_000_000)
+    os.close(file)
+    assert path.name == "a-00061.500s.mkv.part"
+    with pytest.raises(SinkError, match="Not a directory"):
+        ClipFolder(tmp_path / "file" / "below")
+
+
+def test_a_folder_that_goes_away(visits, tmp_path):
+    """Events go on."""
+    folder = tmp_path / "clips"
+    process = start(*VISIT, "--record", folder, visits)
+    try:
+        until(lambda: clips_in(folder))
+        shutil.rmtree(folder)
+        while "cannot be recorded" not in (line := process.stderr.readline()):
+            assert line, "it has ended"
+        assert line == f"cudaccl: gate: a clip cannot be recorded in {folder}: No such file or directory\n"
+        for _ in range(3):
+            while " born " not in (shown := process.stdout.readline()):
+                assert shown, "events go on"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        error = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 3 and "cannot be recorded" not in error, "it is said once"
+
+
+def encoded(time, is_key=False, size=10):
+    return EncodedFrame(None, "caps", time, time, is_key, size)
+
+
+def test_history():
+    history = History(limit=100)
+    assert history.begin(5) is None and history.after(0, 5) == (0, [])
+    for time in range(10):
+        history.add(encoded(time, time in (2, 6)))
+    assert history.begin(1) == 2 and history.begin(5) == 2 and history.begin(6) == 6 and history.begin(99) == 6
+    number, frames = history.after(4, 7)
+    assert number == 4 and [frame.time for frame in frames] == [4, 5, 6, 7]
+    history.forget(7)
+    number, frames = history.after(4, 7)
+    assert number == 6 and [frame.time for frame in frames] == [6, 7]
+    for time in range(10, 17):
+        history.add(encoded(time, time == 12))
+    assert history.after(0, 99)[0] == 12, "the oldest ones have left, up to a key frame"
+    assert history.latest == 16
+
+
+def test_frames_that_are_decoded_before_they_are_shown():
+    """Those that the last one needs come with it."""
+    history = History()
+    for time in (0, 3, 1, 2, 6, 4, 5):
+        history.add(encoded(time, time == 0))
+    assert [frame.time for frame in history.after(0, 1)[1]] == [0, 3, 1]
+    assert [frame.time for frame in history.after(3, 4)[1]] == [2, 6, 4]
+
+
+def test_decoders_of_the_gpu_come_first():
+    """Where both have the same rank. A rank that the user has set stays."""
+    feature = Gst.Registry.get().lookup_feature("jpegdec")
+    before = feature.get_rank()
+    try:
+        feature.set_rank(Gst.Rank.PRIMARY)
+        decoders.prefer_gpu("jpeg", (1, 24, 0, 0))
+        assert feature.get_rank() == Gst.Rank.PRIMARY
+        decoders.prefer_gpu("jpeg", (1, 22, 12, 0))
+        assert feature.get_rank() == Gst.Rank.PRIMARY + 1
+        feature.set_rank(Gst.Rank.NONE)
+        decoders.prefer_gpu("jpeg", (1, 22, 12, 0))
+        assert feature.get_rank() == Gst.Rank.NONE
+        decoders.prefer_gpu("no-such-plugin", (1, 22, 0, 0))
+    finally:
+        feature.set_rank(before)
