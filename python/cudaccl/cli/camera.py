@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
+from cudaccl._property_values import is_tracked
 from cudaccl.cli import publish
 from cudaccl.record.clip_folder import ClipFolder
 from cudaccl.record.recorder import Recorder, check_elements
@@ -14,6 +16,8 @@ from cudaccl.video.sources import parse_properties
 
 # What moves; without a preset. docs/live.md has the same values.
 _MOVING = ("foreground=motion", "open-radius=1", "close-radius=2", "min-area=200")
+_NS = 10**9
+_BEFORE, _AFTER = 5 * _NS, 10 * _NS
 _LEAST_ROOM = 10 << 20  # for clips
 
 _HELP = """\
@@ -44,11 +48,11 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         "--regions", type=Path, metavar="FILE", help="zones and lines for events, and what is not looked at")
     parser.add_argument("--record", type=Path, metavar="FOLDER", help="where clips around events are written")
     parser.add_argument(
-        "--before", type=values.option(values.seconds), default=5.0, metavar="SECONDS",
-        help="how long before an event a clip begins (default: %(default)g)")
+        "--before", type=values.option(values.seconds), metavar="SECONDS",
+        help="how long before an event a clip begins (default: 5)")
     parser.add_argument(
-        "--after", type=values.option(values.seconds), default=10.0, metavar="SECONDS",
-        help="how long a clip goes on after the last event (default: %(default)g)")
+        "--after", type=values.option(values.seconds), metavar="SECONDS",
+        help="how long a clip goes on after the last event (default: 10)")
     parser.add_argument(
         "--keep", type=values.option(values.size), metavar="BYTES",
         help="what clips may take; the oldest ones are removed (default: 10G, or half of the room on the disk)")
@@ -59,22 +63,34 @@ def add(subparsers: argparse._SubParsersAction) -> None:
 def camera(options: argparse.Namespace) -> int:
     """Returns the exit status."""
     decoders.prefer_gpu()
+    return publish.follow(options, lambda: _properties(options), _make_recorder(options))
+
+
+def _make_recorder(options: argparse.Namespace) -> Callable[[str], Recorder | None]:
+    """For the source of a name. Raises UsageError, and SinkError if the folder cannot be used."""
     if options.record is None:
-        return publish.follow(options, lambda: _properties(options))
-    check_elements()
+        for name in ("before", "after", "keep"):
+            if getattr(options, name) is not None:
+                raise errors.UsageError(f"--{name} has no effect: --record is missing")
+        return lambda source: None
     if options.keep is not None and options.keep < _LEAST_ROOM:
         raise errors.UsageError(f"--keep is {options.keep} bytes; clips need at least 10M")
+    check_elements()
+    _properties(options)  # before anything is written
     folder = ClipFolder(options.record, options.keep)
     for name in folder.complete_old():
         publish.say(f"{name} was not completed, and ends early")
-    before, after = round(options.before * 10**9), round(options.after * 10**9)
-    return publish.follow(
-        options, lambda: _properties(options), lambda source: Recorder(source, folder, before, after, publish.say))
+    before, after = (round(default if given is None else given * _NS) for given, default in (
+        (options.before, _BEFORE), (options.after, _AFTER)))
+    return lambda source: Recorder(source, folder, before, after, publish.say)
 
 
 def _properties(options: argparse.Namespace) -> dict[str, str]:
     """What the options say now, with the values that this command has where they say nothing. Raises UsageError."""
     regions = [f"regions={options.regions}"] if options.regions is not None else []
     moving = _MOVING if options.preset is None else ()
-    return parse_properties(
+    properties = parse_properties(
         [*regions, *options.properties], options.settings, options.preset, first=("track=true", *moving))
+    if not is_tracked(properties) and (options.record is not None or not options.to):
+        raise errors.UsageError("settings: without track=true there are no events to show or to record")
+    return properties

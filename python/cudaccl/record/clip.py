@@ -26,7 +26,6 @@ class Clip:
         self.begin = first.time
         self.size = 0
         self._gst = gstreamer().Gst
-        self._base = min(first.time, first.decoding_time)
         self._file: int | None = file
         self._events: int | None = None
         parser = PARSERS.get(first.caps.get_structure(0).get_name())
@@ -45,14 +44,14 @@ class Clip:
         if self._in.get_property("current-level-bytes") > MEMORY:
             raise PipelineError("the disk is too slow")
         buffer = frame.buffer.copy()
-        buffer.pts = frame.time - self._base
-        buffer.dts = max(0, frame.decoding_time - self._base)
+        buffer.pts = frame.time - self.begin
+        buffer.dts = max(0, frame.decoding_time - self.begin)  # only of their order, as Matroska has no such time
         self._in.emit("push-buffer", buffer)
         self.size += frame.size
 
     def position(self, time: int) -> float:
         """Of a running time, in seconds."""
-        return (time - self._base) / 1e9
+        return (time - self.begin) / 1e9
 
     def note(self, lines: bytes) -> None:
         """Into the file beside the clip. Raises OSError."""

@@ -55,6 +55,7 @@ class EncodedFrames:
         self._decoder_pad: Any = None
         self._caps: Any = None
         self._encoder: Encoder | None = None
+        self._lost_before = 0  # by earlier encoders
         self._encoder_caps: Any = None
         self._has_failed = False
         self._last = 0
@@ -65,7 +66,7 @@ class EncodedFrames:
     @property
     def lost(self) -> int:
         """Frames for which the encoder had no time."""
-        return self._encoder.lost if self._encoder is not None else 0
+        return self._lost_before + (self._encoder.lost if self._encoder is not None else 0)
 
     def finish(self) -> None:
         """After the stream has ended: the encoder gives what it has."""
@@ -110,6 +111,7 @@ class EncodedFrames:
         if self._encoder is None or not caps.is_equal(self._encoder_caps):
             if self._encoder is not None:
                 self._encoder.finish()
+                self._lost_before, self._encoder = self.lost, None
             self._encoder = Encoder(caps, self._stream.is_live, self._on_sample)
             self._encoder_caps = caps
         self._encoder.push(buffer, time)

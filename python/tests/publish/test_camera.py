@@ -42,7 +42,7 @@ def preset_files(tmp_path, monkeypatch):
 def given(cudaccl_command, monkeypatch, *arguments):
     """The properties that the element gets."""
     found = []
-    monkeypatch.setattr(camera.publish, "follow", lambda options, read: found.append(read()) or 0)
+    monkeypatch.setattr(camera.publish, "follow", lambda options, read, recorder: found.append(read()) or 0)
     done = cudaccl_command("camera", *arguments, "a=videotestsrc")
     assert done.returncode == 0, done.stderr
     return found[0]
@@ -160,6 +160,12 @@ def test_a_line_for_each_type_of_event():
          "crossed-right": "crossed-right 7 gate at 10,20", "crowded": "crowded by 3 in door", "started": "started",
          "stopped": "stopped"}[name] for name in types]
     assert time_text(report_with_shapes()) == "2026-11-18T11:06:40.0Z" and time_text(report(frame=5)) == "0.0 s"
+
+
+def test_without_tracks_there_is_nothing_to_show(cudaccl_command):
+    done = cudaccl_command("camera", "-s", "track=false", BALL)
+    assert done.returncode == 2 and "without track=true there are no events" in done.stderr
+    assert cudaccl_command("camera", "-s", "track=false", "--to", "-", BALL).returncode == 0
 
 
 def test_sinks_take_the_place_of_lines(cudaccl_command, tmp_path):

@@ -117,7 +117,7 @@ TEST(Presets, AreFoundAndLoaded) {
   g_strfreev(names);
   EXPECT_EQ(std::set<std::string>(found.begin(), found.end()),
             (std::set<std::string>{"boxes-over-video", "bright-objects", "clean-mask", "class-map",
-                                   "dark-objects", "many-cameras"}));
+                                   "dark-objects", "many-cameras", "people", "vehicles"}));
   const LogCapture log;
   for (const std::string& name : found) {
     EXPECT_TRUE(gst_preset_load_preset(GST_PRESET(element.get()), name.c_str())) << name;
