@@ -129,7 +129,7 @@ class ClipFolder:
                 except FileNotFoundError:  # another process has removed it
                     continue
                 one = found.setdefault(match[1], _Files())
-                one.size += status.st_size
+                one.size += max(status.st_size, 512 * status.st_blocks)
                 one.time = max(one.time, status.st_mtime)
                 one.is_part = one.is_part or match[2].endswith(PART)
                 one.paths.append(self.path / entry.name)

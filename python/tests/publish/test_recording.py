@@ -353,7 +353,7 @@ def test_old_clips_make_room(cudaccl_command, tmp_path):
     for path in others:
         path.write_bytes(bytes(100))
     old = tmp_path / "door-2026-11-25T08-00-00.000Z.mkv"
-    old.write_bytes(bytes(4 << 20))
+    old.write_bytes(os.urandom(4 << 20))
     old.with_suffix(".jsonl").write_text("{}\n")
     os.utime(old, (1, 1))
     os.utime(old.with_suffix(".jsonl"), (1, 1))
@@ -393,8 +393,8 @@ def test_folders(cudaccl_command, tmp_path, monkeypatch):
         done = cudaccl_command("camera", "--record", tmp_path / "new", *wrong, source)
         assert done.returncode == 2 and done.stderr.count("\n") == 1 and not (tmp_path / "new").exists()
     monkeypatch.setattr(shutil, "disk_usage", lambda path: types.SimpleNamespace(free=1000))
-    (tmp_path / "a-2026-11-25T08-00-00.000Z.mkv").write_bytes(bytes(500))
-    assert ClipFolder(tmp_path)._keep == 750
+    (tmp_path / "a-2026-11-25T08-00-00.000Z.mkv").write_bytes(bytes(40_960))
+    assert 20_980 <= ClipFolder(tmp_path)._keep < 40_000
     folder = ClipFolder(tmp_path, 1 << 30)
     file, path = folder.new_file("a", 1_795_000_000_000_000_000, 0)
     os.close(file)
