@@ -57,7 +57,7 @@ class EncodedFrames:
         self._encoder: Encoder | None = None
         self._lost_before = 0  # by earlier encoders
         self._encoder_caps: Any = None
-        self._has_failed = False
+        self.has_failed = False  #: `fail` was called
         self._last = 0
         stream.pipeline.iterate_recurse().foreach(self._look_at)
         stream.pipeline.connect("deep-element-added", lambda _pipeline, _bin, element: self._look_at(element))
@@ -94,12 +94,12 @@ class EncodedFrames:
         return self._gst.PadProbeReturn.OK
 
     def _on_raw(self, pad: Any, info: Any) -> Any:
-        if self._decoder_pad is not None or self._has_failed:
+        if self._decoder_pad is not None or self.has_failed:
             return self._gst.PadProbeReturn.REMOVE
         try:
             self._encode(pad, info.get_buffer())
         except PipelineError as error:
-            self._has_failed = True
+            self.has_failed = True
             self._fail(error)
         return self._gst.PadProbeReturn.OK
 

@@ -184,12 +184,14 @@ class Recorder:
             self._clip.note(text.encode())
 
     def _end_clip(self) -> None:
-        clip, self._clip = self._clip, None
-        if clip is None:
+        clip, self._clip, encoded = self._clip, None, self._encoded
+        if clip is None or encoded is None:
+            if self._until is not None and encoded is not None and not encoded.has_failed:
+                self._fail(PipelineError("no compressed frame came"))
             return
         clip.finish()
         self._finishing.append(clip)
-        lost = (self._encoded.lost if self._encoded is not None else 0) - self._lost
+        lost = encoded.lost - self._lost
         self._lost += lost
         if lost:
             self.failed = True

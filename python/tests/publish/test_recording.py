@@ -186,6 +186,31 @@ def test_no_encoder(cudaccl_command, monkeypatch, scene, tmp_path):
     assert done.stdout.count("born") == 2 and "300 frames sent" in done.stderr, "events go on"
 
 
+def test_frames_that_an_encoder_has_no_time_for(cudaccl_command, monkeypatch, scene, tmp_path):
+    """Are counted, and said: some, and all."""
+    push, count = encoder.Encoder.push, iter(range(1000))
+
+    def late(self, buffer, time):
+        if next(count) % 10 == 9:
+            self.lost += 1
+        else:
+            push(self, buffer, time)
+
+    line = f"gate={RAW.format(scene)}"
+    with monkeypatch.context() as changed:
+        changed.setattr(encoder.Encoder, "push", late)
+        done = cudaccl_command("camera", *BRIGHT, *SHORT, "--record", tmp_path, line)
+    lacks = re.findall(r"gate: (gate-\S+) lacks (\d+) frames, for which the encoder had no time", done.stderr)
+    assert done.returncode == 3 and len(lacks) == len(clips_in(tmp_path)) == 2
+    for name, lost in lacks:
+        assert 0 < int(lost) < 20 and len(frames_of(tmp_path / name)) > 40
+    monkeypatch.setattr(encoder, "_WAITING", 0)
+    monkeypatch.setattr(encoder, "_PATIENCE_S", 0)
+    done = cudaccl_command("camera", *BRIGHT, *SHORT, "--record", tmp_path / "none", line)
+    assert done.returncode == 3 and "a clip cannot be recorded in" in done.stderr
+    assert "no compressed frame came" in done.stderr and not list((tmp_path / "none").iterdir())
+
+
 def test_without_events_there_are_no_clips(cudaccl_command, scene, tmp_path):
     """With zones or lines only theirs count."""
     line = f"gate={RAW.format(scene)}"
