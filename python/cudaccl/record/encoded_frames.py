@@ -30,11 +30,7 @@ def _muxed() -> Any:
     gst = gstreamer().Gst
     templates = gst.ElementFactory.find("matroskamux").get_static_pad_templates()
     video = next(one for one in templates if one.name_template == "video_%u").get_caps()
-    wanted = gst.Caps.new_empty()
-    for i in range(video.get_size()):
-        if video.get_structure(i).get_name() != "video/x-raw":
-            wanted.append_structure(video.get_structure(i).copy())
-    return wanted
+    return video.subtract(gst.Caps.from_string("video/x-raw"))
 
 
 class EncodedFrames:
