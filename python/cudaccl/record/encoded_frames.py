@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,8 @@ from cudaccl.record.history import EncodedFrame, History
 from cudaccl.video.stream import Stream
 
 PARSERS = {"video/x-h264": "h264parse", "video/x-h265": "h265parse"}  #: which make of them what Matroska has
+
+_QUESTION = "cudaccl-which-decoder"
 
 
 def is_writable(caps: Any) -> bool:
@@ -33,31 +34,59 @@ def _muxed() -> Any:
     return video.subtract(gst.Caps.from_string("video/x-raw"))
 
 
+class _Branch:
+    """Compressed frames of one pad."""
+
+    def __init__(self) -> None:
+        self.history = History()
+        self.is_writable = False
+        self._caps: Any = None
+        self._last = 0
+
+    def add(self, buffer: Any, caps: Any, segment: Any) -> None:
+        gst = gstreamer().Gst
+        if self._caps is None or not caps.is_equal(self._caps):
+            self._caps = caps
+            self.is_writable = is_writable(caps)
+        if not self.is_writable:
+            return
+        decoding, shown = (_running_time(segment, time) for time in (buffer.dts, buffer.pts))
+        shown = decoding if shown is None else shown
+        self._last = self._last if shown is None else shown
+        is_key = not buffer.has_flags(gst.BufferFlags.DELTA_UNIT)
+        # A copy: memory of a camera's driver is needed for its next frames.
+        self.history.add(EncodedFrame(
+            buffer.copy_deep(), self._caps, self._last, self._last if decoding is None else decoding, is_key,
+            buffer.get_size()))
+
+
 class EncodedFrames:
     """Of a stream that was made and has not begun.
 
-    The first video decoder that gets a frame is that of the source, whichever GStreamer chooses, or a launch line
-    names. If none gets a frame that Matroska holds before the first one is labelled, an encoder makes them.
+    Its decoder is whichever GStreamer chooses, or a launch line names: it is found when the first frame comes to be
+    labelled. If there is none, or if Matroska does not hold what it gets, an encoder makes the frames.
 
     fail: is called with an exception, in another thread, once.
     """
 
     def __init__(self, stream: Stream, fail: Callable[[Exception], None]) -> None:
-        self.history = History()
+        self.has_failed = False  #: `fail` was called
         self._gst = gstreamer().Gst
         self._stream = stream
         self._fail = fail
-        self._choosing = threading.Lock()
-        self._decoder_pad: Any = None
-        self._caps: Any = None
+        self._branch = _Branch()  # of the encoder, until a decoder is found
+        self._is_found = False
         self._encoder: Encoder | None = None
         self._lost_before = 0  # by earlier encoders
         self._encoder_caps: Any = None
-        self.has_failed = False  #: `fail` was called
-        self._last = 0
         stream.pipeline.iterate_recurse().foreach(self._look_at)
         stream.pipeline.connect("deep-element-added", lambda _pipeline, _bin, element: self._look_at(element))
         stream.element.get_static_pad("sink").add_probe(self._gst.PadProbeType.BUFFER, self._on_raw)
+
+    @property
+    def history(self) -> History:
+        """When a frame was labelled."""
+        return self._branch.history
 
     @property
     def lost(self) -> int:
@@ -76,32 +105,48 @@ class EncodedFrames:
         if factory.get_name() in PARSERS.values():
             element.set_property("config-interval", -1)  # each key frame can begin a clip
         kinds = factory.get_metadata("klass").split("/")
-        pad = element.get_static_pad("sink")
-        if pad is not None and "Codec" in kinds and "Decoder" in kinds and {"Video", "Image"} & set(kinds):
-            pad.add_probe(self._gst.PadProbeType.BUFFER, self._on_encoded)
+        pads = element.get_static_pad("sink"), element.get_static_pad("src")
+        if None not in pads and "Codec" in kinds and "Decoder" in kinds and {"Video", "Image"} & set(kinds):
+            branch = _Branch()
+            pads[0].add_probe(self._gst.PadProbeType.BUFFER, self._on_encoded, branch)
+            pads[1].add_probe(self._gst.PadProbeType.EVENT_UPSTREAM, self._on_question, branch)
 
-    def _on_encoded(self, pad: Any, info: Any) -> Any:
+    def _on_encoded(self, pad: Any, info: Any, branch: _Branch) -> Any:
+        if self._is_found and branch is not self._branch:
+            return self._gst.PadProbeReturn.REMOVE
         caps = pad.get_current_caps()
-        with self._choosing:
-            if self._decoder_pad is None and caps is not None and is_writable(caps):
-                self._decoder_pad = pad
-        if pad == self._decoder_pad:
-            self._add(info.get_buffer(), caps, self._segment(pad))
+        if caps is not None:
+            branch.add(info.get_buffer(), caps, _segment(pad))
         return self._gst.PadProbeReturn.OK
 
+    def _on_question(self, _pad: Any, info: Any, branch: _Branch) -> Any:
+        """A decoder is above the element that labels."""
+        structure = info.get_event().get_structure()
+        if structure is None or structure.get_name() != _QUESTION:
+            return self._gst.PadProbeReturn.OK
+        if branch.is_writable:
+            self._branch = branch
+        return self._gst.PadProbeReturn.DROP
+
     def _on_raw(self, pad: Any, info: Any) -> Any:
-        if self._decoder_pad is not None or self.has_failed:
-            return self._gst.PadProbeReturn.REMOVE
+        if not self._is_found:
+            before = self._branch
+            pad.push_event(self._gst.Event.new_custom(
+                self._gst.EventType.CUSTOM_UPSTREAM, self._gst.Structure.new_empty(_QUESTION)))
+            self._is_found = True
+            if self._branch is not before:
+                return self._gst.PadProbeReturn.REMOVE
         try:
             self._encode(pad, info.get_buffer())
         except PipelineError as error:
             self.has_failed = True
             self._fail(error)
+            return self._gst.PadProbeReturn.REMOVE
         return self._gst.PadProbeReturn.OK
 
     def _encode(self, pad: Any, buffer: Any) -> None:
         caps = pad.get_current_caps()
-        time = _running_time(self._gst, self._segment(pad), buffer.pts)
+        time = _running_time(_segment(pad), buffer.pts)
         if caps is None or time is None:
             return
         if self._encoder is None or not caps.is_equal(self._encoder_caps):
@@ -113,27 +158,16 @@ class EncodedFrames:
         self._encoder.push(buffer, time)
 
     def _on_sample(self, sample: Any) -> None:
-        self._add(sample.get_buffer(), sample.get_caps(), sample.get_segment())
-
-    def _segment(self, pad: Any) -> Any:
-        event = pad.get_sticky_event(self._gst.EventType.SEGMENT, 0)
-        return event.parse_segment() if event is not None else None
-
-    def _add(self, buffer: Any, caps: Any, segment: Any) -> None:
-        if self._caps is None or not caps.is_equal(self._caps):
-            self._caps = caps
-        decoding = _running_time(self._gst, segment, buffer.dts)
-        shown = _running_time(self._gst, segment, buffer.pts)
-        shown = decoding if shown is None else shown
-        self._last = self._last if shown is None else shown
-        is_key = not buffer.has_flags(self._gst.BufferFlags.DELTA_UNIT)
-        # A copy: memory of a camera's driver is needed for its next frames.
-        self.history.add(EncodedFrame(
-            buffer.copy_deep(), self._caps, self._last, self._last if decoding is None else decoding, is_key,
-            buffer.get_size()))
+        self._branch.add(sample.get_buffer(), sample.get_caps(), sample.get_segment())
 
 
-def _running_time(gst: Any, segment: Any, time: int) -> int | None:
+def _segment(pad: Any) -> Any:
+    event = pad.get_sticky_event(gstreamer().Gst.EventType.SEGMENT, 0)
+    return event.parse_segment() if event is not None else None
+
+
+def _running_time(segment: Any, time: int) -> int | None:
+    gst = gstreamer().Gst
     if segment is None or time == gst.CLOCK_TIME_NONE:
         return None
     sign, value = segment.to_running_time_full(gst.Format.TIME, time)

@@ -154,6 +154,16 @@ def test_clips_have_the_pictures_of_the_source(cudaccl_command, compressed, tmp_
     assert not list(tmp_path.glob("*.part"))
 
 
+def test_a_source_with_several_videos(cudaccl_command, scene, tmp_path):
+    """The clip is of the one that is labelled."""
+    line = (f"videotestsrc num-buffers=300 ! video/x-raw,width=80,height=60 ! jpegenc ! jpegdec ! fakesink"
+            f" {RAW.format(scene)} ! videoconvert ! queue ! jpegenc ! jpegdec ! queue")
+    done = cudaccl_command("camera", *BRIGHT, *SHORT, "--record", tmp_path / "clips", f"gate={line}")
+    assert done.returncode == 0, done.stderr
+    pictures = [picture for clip in clips_in(tmp_path / "clips") for _, picture in frames_of(clip)]
+    assert len(pictures) > 100 and {picture.shape for picture in pictures} == {(HEIGHT, WIDTH)}
+
+
 @pytest.mark.parametrize("line", encoder._ENCODERS)
 def test_raw_frames_are_encoded(cudaccl_command, monkeypatch, scene, tmp_path, line):
     """By each encoder. The event's frame shows the object where the event says."""
