@@ -96,7 +96,7 @@ class EncodedFrames:
     def finish(self) -> None:
         """After the stream has ended: the encoder gives what it has."""
         if self._encoder is not None:
-            self._encoder.finish()
+            self._encoder.finish(wait=not self.has_failed)
 
     def _look_at(self, element: Any) -> None:
         factory = element.get_factory()
@@ -151,7 +151,7 @@ class EncodedFrames:
             return
         if self._encoder is None or not caps.is_equal(self._encoder_caps):
             if self._encoder is not None:
-                self._encoder.finish()
+                self._encoder.finish(wait=True)
                 self._lost_before, self._encoder = self.lost, None
             self._encoder = Encoder(caps, self._stream.is_live, self._on_sample)
             self._encoder_caps = caps

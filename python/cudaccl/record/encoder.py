@@ -89,10 +89,10 @@ class Encoder:
             self._changed.notify_all()
         return self._gst.Gst.FlowReturn.OK
 
-    def finish(self) -> None:
-        """Returns when the last frame has come, or after some seconds."""
+    def finish(self, wait: bool) -> None:
+        """wait: until the last frame has come, or for some seconds."""
         with self._changed:
-            self._changed.wait_for(lambda: self._coming <= 0, _PATIENCE_S)
+            self._changed.wait_for(lambda: self._coming <= 0 or not wait, _PATIENCE_S)
         self._stop()
 
     def _stop(self) -> None:
