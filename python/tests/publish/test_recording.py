@@ -164,6 +164,20 @@ def test_a_source_with_several_videos(cudaccl_command, scene, tmp_path):
     assert len(pictures) > 100 and {picture.shape for picture in pictures} == {(HEIGHT, WIDTH)}
 
 
+@pytest.mark.parametrize("codec", ["jpegenc", "identity"])
+def test_frames_that_change_their_size(cudaccl_command, tmp_path, codec):
+    """A clip for each size."""
+    parts = [f"videotestsrc pattern=ball num-buffers=45 ! video/x-raw,format=I420,width={width},height={height}"
+             f",framerate=30/1 ! {codec} ! c." for width, height in ((WIDTH, HEIGHT), (2 * WIDTH, 2 * HEIGHT))]
+    decoder = "jpegdec" if codec == "jpegenc" else "identity"
+    done = cudaccl_command(
+        "camera", *BRIGHT, "--record", tmp_path, f"gate={' '.join(parts)} concat name=c ! {decoder}")
+    assert done.returncode == 0, done.stderr
+    shapes = [{(len(pictures), picture.shape) for _, picture in pictures}
+              for pictures in map(frames_of, clips_in(tmp_path))]
+    assert shapes == [{(45, (HEIGHT, WIDTH))}, {(45, (2 * HEIGHT, 2 * WIDTH))}], done.stderr
+
+
 @pytest.mark.parametrize("line", encoder._ENCODERS)
 def test_raw_frames_are_encoded(cudaccl_command, monkeypatch, scene, tmp_path, line):
     """By each encoder. The event's frame shows the object where the event says."""
