@@ -162,6 +162,15 @@ def test_a_line_for_each_type_of_event():
     assert time_text(report_with_shapes()) == "2026-11-18T11:06:40.0Z" and time_text(report(frame=5)) == "0.0 s"
 
 
+def test_run_and_publish_have_presets(cudaccl_command):
+    for command in (("run",), ("publish", "--to", "-")):
+        done = cudaccl_command(*command, "--preset", "bright-objects", BALL)
+        assert done.returncode == 0, done.stderr
+        assert [len(json.loads(line)["components"]) for line in done.stdout.splitlines()] == [1] * 6
+        done = cudaccl_command(*command, "--preset", "bright-objects", "-s", "min-area=9000", BALL)
+        assert '"components":[{' not in done.stdout
+
+
 def test_without_tracks_there_is_nothing_to_show(cudaccl_command):
     done = cudaccl_command("camera", "-s", "track=false", BALL)
     assert done.returncode == 2 and "without track=true there are no events" in done.stderr
