@@ -11,7 +11,7 @@ from typing import Any
 from cudaccl._gst_pipeline import PipelineError, first_error, gstreamer, parse
 from cudaccl.record.clip_folder import complete
 from cudaccl.record.encoded_frames import PARSERS
-from cudaccl.record.history import MEMORY, EncodedFrame
+from cudaccl.record.history import MEMORY, EncodedFrame, retimed
 
 
 class Clip:
@@ -24,6 +24,7 @@ class Clip:
         self.path = path
         self.caps = first.caps
         self.begin = first.time
+        self.latest = first.time  #: when the last frame is shown that it has
         self.size = 0
         self._gst = gstreamer().Gst
         self._file: int | None = file
@@ -43,11 +44,10 @@ class Clip:
         self._raise_error()
         if self._in.get_property("current-level-bytes") > MEMORY:
             raise PipelineError("the disk is too slow")
-        buffer = frame.buffer.copy()
-        buffer.pts = frame.time - self.begin
-        buffer.dts = max(0, frame.decoding_time - self.begin)  # only of their order, as Matroska has no such time
-        self._in.emit("push-buffer", buffer)
+        decoded = max(0, frame.decoding_time - self.begin)  # only of their order, as Matroska has no such time
+        self._in.emit("push-buffer", retimed(frame.buffer, frame.time - self.begin, decoded))
         self.size += frame.size
+        self.latest = max(self.latest, frame.time)
 
     def position(self, time: int) -> float:
         """Of a running time, in seconds."""

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from cudaccl._gst_pipeline import PipelineError, gstreamer
+from cudaccl._gst_pipeline import gstreamer
 from cudaccl.record.encoder import Encoder
 from cudaccl.record.history import EncodedFrame, History
 from cudaccl.video.stream import Stream
@@ -115,8 +115,13 @@ class EncodedFrames:
         if self._is_found and branch is not self._branch:
             return self._gst.PadProbeReturn.REMOVE
         caps = pad.get_current_caps()
-        if caps is not None:
-            branch.add(info.get_buffer(), caps, _segment(pad))
+        try:
+            if caps is not None:
+                branch.add(info.get_buffer(), caps, _segment(pad))
+        except Exception as error:  # it would be lost here
+            self.has_failed = True
+            self._fail(error)
+            return self._gst.PadProbeReturn.REMOVE
         return self._gst.PadProbeReturn.OK
 
     def _on_question(self, _pad: Any, info: Any, branch: _Branch) -> Any:
@@ -138,7 +143,7 @@ class EncodedFrames:
                 return self._gst.PadProbeReturn.REMOVE
         try:
             self._encode(pad, info.get_buffer())
-        except PipelineError as error:
+        except Exception as error:  # it would be lost here
             self.has_failed = True
             self._fail(error)
             return self._gst.PadProbeReturn.REMOVE

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cudaccl._gst_pipeline import PipelineError, first_error, gstreamer, parse
+from cudaccl.record.history import retimed
 
 _BITS_PER_PIXEL = 0.1
 _WAITING = 8  # frames
@@ -74,11 +75,9 @@ class Encoder:
                 self.lost += 1
                 return
             time.sleep(_STEP_S)
-        frame = buffer.copy()
-        frame.pts, frame.dts = running_time, self._gst.Gst.CLOCK_TIME_NONE
         with self._changed:
             self._coming += 1
-        self._in.emit("push-buffer", frame)
+        self._in.emit("push-buffer", retimed(buffer, running_time, self._gst.Gst.CLOCK_TIME_NONE))
 
     def _on_sample(self, sink: Any) -> Any:
         sample = sink.emit("pull-sample")

@@ -7,6 +7,8 @@ import dataclasses
 import threading
 from typing import Any
 
+from cudaccl._gst_pipeline import gstreamer
+
 MEMORY = 64 << 20  #: bytes of frames that wait for an event
 
 
@@ -20,6 +22,14 @@ class EncodedFrame:
     decoding_time: int
     is_key: bool
     size: int
+
+
+def retimed(buffer: Any, shown: int, decoded: int) -> Any:
+    """A buffer of the same memory, with other time stamps. The method copy() of a Gst.Buffer in Python is no copy."""
+    flags = gstreamer().Gst.BufferCopyFlags
+    made = buffer.copy_region(flags.MEMORY | flags.FLAGS, 0, buffer.get_size())
+    made.pts, made.dts = shown, decoded
+    return made
 
 
 class History:

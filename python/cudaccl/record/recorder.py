@@ -86,7 +86,7 @@ class Recorder:
             self._write(report.pts)
             self._encoded.history.forget(report.pts - self._before)
             self._look_after_finished(0)
-        except (OSError, PipelineError) as error:
+        except Exception as error:  # whatever it is, events go on
             self._give_up(error)
 
     def detach(self) -> None:
@@ -98,8 +98,9 @@ class Recorder:
         try:
             if self._until is not None:
                 self._write(self._until)
+                self._note(self._until)
             self._end_clip()
-        except (OSError, PipelineError) as error:
+        except Exception as error:  # whatever it is, events go on
             self._give_up(error)
         self._look_after_finished(_PATIENCE_S)
         self._reset(None)
@@ -146,9 +147,10 @@ class Recorder:
                     self._clip.add(frame)
                     self._folder.wrote(frame.size)
             self._next = number + len(frames)
-            self._note(time)
+            self._note(self._clip.latest)  # an encoder's frames come later than their events
         latest = encoded.history.latest
         if time > until and ((latest is not None and latest > until) or time > until + _LATEST):
+            self._note(time)
             self._end_clip()
             self._until = None
             self._notes.clear()

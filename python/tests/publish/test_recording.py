@@ -176,6 +176,8 @@ def test_frames_that_change_their_size(cudaccl_command, tmp_path, codec):
     shapes = [{(len(pictures), picture.shape) for _, picture in pictures}
               for pictures in map(frames_of, clips_in(tmp_path))]
     assert shapes == [{(45, (HEIGHT, WIDTH))}, {(45, (2 * HEIGHT, 2 * WIDTH))}], done.stderr
+    for clip in clips_in(tmp_path):  # the second one's frames have other running times than time stamps
+        assert [event["at"] for event in events_of(clip) if event["type"] == "born"] == [pytest.approx(2 / RATE)]
 
 
 @pytest.mark.parametrize("line", encoder._ENCODERS)
