@@ -10,7 +10,7 @@ from typing import Any
 
 from cudaccl._gst_pipeline import PipelineError, first_error, gstreamer, parse
 from cudaccl.record.clip_folder import complete
-from cudaccl.record.encoded_frames import PARSERS
+from cudaccl.record.encoded_frames import parser_of
 from cudaccl.record.history import MEMORY, EncodedFrame, retimed
 
 
@@ -29,7 +29,7 @@ class Clip:
         self._gst = gstreamer().Gst
         self._file: int | None = file
         self._events: int | None = None
-        parser = PARSERS.get(first.caps.get_structure(0).get_name())
+        parser = parser_of(first.caps)
         self._pipeline = parse(
             f"appsrc name=in format=time max-bytes=0 ! {f'{parser} ! ' if parser else ''}matroskamux"
             f" ! fdsink fd={file} sync=false async=false")

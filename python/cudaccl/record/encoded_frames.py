@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,17 +13,22 @@ from cudaccl.record.encoder import Encoder
 from cudaccl.record.history import EncodedFrame, History
 from cudaccl.video.stream import Stream
 
-PARSERS = {"video/x-h264": "h264parse", "video/x-h265": "h265parse"}  #: which make of them what Matroska has
+PARSERS = {"video/x-h264": "h264parse", "video/x-h265": "h265parse"}
 
 _QUESTION = "cudaccl-which-decoder"
 
 
+def parser_of(caps: Any) -> str | None:
+    """The element that makes of such frames what Matroska has; None: they are that already."""
+    # Their text, because the structure of caps has other methods in newer bindings.
+    return PARSERS.get(re.split("[,(]", caps.to_string(), maxsplit=1)[0])
+
+
 def is_writable(caps: Any) -> bool:
     """Whether Matroska holds such frames."""
-    gst = gstreamer().Gst
-    name = caps.get_structure(0).get_name()
-    if name in PARSERS:
-        return gst.ElementFactory.find(PARSERS[name]) is not None
+    parser = parser_of(caps)
+    if parser is not None:
+        return gstreamer().Gst.ElementFactory.find(parser) is not None
     return caps.can_intersect(_muxed())
 
 
@@ -126,8 +132,7 @@ class EncodedFrames:
 
     def _on_question(self, _pad: Any, info: Any, branch: _Branch) -> Any:
         """A decoder is above the element that labels."""
-        structure = info.get_event().get_structure()
-        if structure is None or structure.get_name() != _QUESTION:
+        if not info.get_event().has_name(_QUESTION):
             return self._gst.PadProbeReturn.OK
         if branch.is_writable:
             self._branch = branch
