@@ -86,7 +86,7 @@ class Recorder:
             self._write(report.pts)
             self._encoded.history.forget(report.pts - self._before)
             self._look_after_finished(0)
-        except Exception as error:  # whatever it is, events go on
+        except Exception as error:  # of any kind: events go on
             self._give_up(error)
 
     def detach(self) -> None:
@@ -100,7 +100,7 @@ class Recorder:
                 self._write(self._until)
                 self._note(self._until)
             self._end_clip()
-        except Exception as error:  # whatever it is, events go on
+        except Exception as error:  # of any kind: events go on
             self._give_up(error)
         self._look_after_finished(_PATIENCE_S)
         self._reset(None)
