@@ -20,9 +20,11 @@ class _Preset(argparse.Action):
         if value != "list":
             namespace.preset = value
             return
-        for name, preset in sorted(presets.find_all().items()):
-            if preset.is_for_commands:
-                print(f"{name}: {preset.comment or preset.file}")
+        shown = {name: preset for name, preset in presets.find_all().items() if preset.is_for_commands}
+        if not shown:
+            parser.error(presets.NONE)
+        for name, preset in sorted(shown.items()):
+            print(f"{name}: {preset.comment or preset.file}")
         parser.exit()
 
 

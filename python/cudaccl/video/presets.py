@@ -19,6 +19,9 @@ _HEADER = "_presets_"
 _COMMENT = "_meta/comment"
 
 
+NONE = f"GStreamer has no presets of cudaccl: install the plugin, or set GST_PRESET_PATH to the folder of {_FILE}"
+
+
 @dataclasses.dataclass(frozen=True)
 class Preset:
     """Properties with a name."""
@@ -77,8 +80,6 @@ def find(name: str) -> Preset:
     presets = find_all()
     if name not in presets:
         names = sorted(one for one, preset in presets.items() if preset.is_for_commands)
-        there = f"possible are {', '.join(names)}" if names else (
-            "GStreamer has no presets of cudaccl: install the plugin, or set GST_PRESET_PATH to the folder of"
-            f" {_FILE}")
+        there = f"possible are {', '.join(names)}" if names else NONE
         raise UsageError(f"there is no preset {name!r}; {there}. Your own ones are in {user_file()}")
     return presets[name]

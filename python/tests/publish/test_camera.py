@@ -162,6 +162,13 @@ def test_a_line_for_each_type_of_event():
     assert time_text(report_with_shapes()) == "2026-11-18T11:06:40.0Z" and time_text(report(frame=5)) == "0.0 s"
 
 
+def test_a_list_without_presets(cudaccl_command, monkeypatch, tmp_path):
+    for name in ("XDG_DATA_HOME", "XDG_DATA_DIRS", "GST_PRESET_PATH"):
+        monkeypatch.setenv(name, str(tmp_path))
+    done = cudaccl_command("camera", "--preset", "list")
+    assert done.returncode == 2 and "GStreamer has no presets of cudaccl" in done.stderr
+
+
 def test_run_and_publish_have_presets(cudaccl_command):
     for command in (("run",), ("publish", "--to", "-")):
         done = cudaccl_command(*command, "--preset", "bright-objects", BALL)
