@@ -29,7 +29,7 @@ def declared_size(path: str | os.PathLike[str]) -> int | None:
 
 
 def frames_of_avi(path: str | os.PathLike[str]) -> int:
-    """By its main header; 0: it does not say, or the file is no AVI. Raises OSError."""
+    """What the main header says; 0: it says nothing, or the file is no AVI. Raises OSError."""
     with open(path, "rb") as file:
         head = file.read(_FRAMES_OF_AVI + 4)
     is_avi = head[:4] == b"RIFF" and head[8:12] == b"AVI " and head[24:28] == b"avih"
@@ -39,7 +39,7 @@ def frames_of_avi(path: str | os.PathLike[str]) -> int:
 def early_end(path: str | os.PathLike[str], frames: int, expected: int = 0) -> str:
     """What is missing of a file of which so many frames came; "": nothing, as far as it says.
 
-    expected: frames by its duration; 0: not known.
+    expected: frames that its duration has; 0: not known.
     """
     try:
         declared, size = declared_size(path), os.path.getsize(path)

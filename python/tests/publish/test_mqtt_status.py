@@ -5,12 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import types
+from unittest import mock
 
 import pytest
 
 pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is missing")
 
-from cudaccl.publish import Account, BrokerSink, MqttSettings, MqttTransport  # noqa: E402
+from cudaccl.publish import Account, BrokerSink, MqttSettings, MqttTransport, mqtt_status  # noqa: E402
 from made import PATIENCE, Mosquitto, Subscriber, free_port, make_password, report, until  # noqa: E402
 
 
@@ -147,8 +149,21 @@ def test_a_user_and_a_client_id(tmp_path):
         broker.stop()
 
 
+def test_connections_that_do_not_last_are_tried_less_and_less_often(monkeypatch):
+    """Such as those of mosquitto 2.0.11, which ends that of a user who may not write the state."""
+    clock, client = [100.0], mock.Mock()
+    monkeypatch.setattr(mqtt_status, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
+    status = mqtt_status.MqttStatus(client, "host", 1883, 60, "topic", True)
+    pauses = []
+    for seconds in (0, 0, 0, 60, 0, 0, 0, 61, 0):
+        status._on_connect(client, None, None, types.SimpleNamespace(is_failure=False), None)
+        clock[0] += seconds
+        status._on_disconnect(client)
+        pauses.append(client.reconnect_delay_set.call_args.args)
+    assert pauses == [(pause, 60) for pause in (2, 4, 8, 16, 32, 60, 60, 1, 2)]
+
+
 def test_a_user_who_may_not_write_the_state_sends_messages(tmp_path):
-    """And connects in vain less and less often."""
     passwords, access = make_password(tmp_path, "me", "secret"), tmp_path / "access"
     access.write_text("user me\ntopic write cudaccl/a\n")
     access.chmod(0o600)
@@ -161,7 +176,6 @@ def test_a_user_who_may_not_write_the_state_sends_messages(tmp_path):
             sink.put(report(frame))
         assert sink.drain(PATIENCE)
         assert sink.accounts()["a"] == Account(sent=20)
-        until(lambda: sink._transport._statuses["a"]._pause >= 4)
         sink.close()
     finally:
         broker.stop()

@@ -213,7 +213,7 @@ def test_no_encoder(cudaccl_command, monkeypatch, scene, tmp_path):
 
 
 def test_frames_that_an_encoder_has_no_time_for(cudaccl_command, monkeypatch, scene, tmp_path):
-    """Are counted, and said: some, and all."""
+    """Some, and all: they are counted, and a line reports them."""
     push, count = encoder.Encoder.push, iter(range(1000))
 
     def late(self, buffer, time):

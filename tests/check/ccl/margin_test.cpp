@@ -20,7 +20,7 @@ namespace {
 constexpr uint32_t kBorder = kConfirmed | CCL_TRACK_TOUCHES_BORDER;
 constexpr uint16_t kSide = 16;  ///< of the squares; a quarter of their size is 4 pixels
 
-/// A square by its bottom anchor's column; its row is the middle of the frame.
+/// A square whose bottom anchor has this column; its row is the middle of the frame.
 CclTrack square(uint32_t id, int anchor_x, uint32_t flags = kConfirmed, int bottom = 50) {
   CclTrack track =
       dot(id, static_cast<uint16_t>(anchor_x - kSide / 2), static_cast<uint16_t>(bottom - kSide + 1), flags);
