@@ -14,8 +14,8 @@ _LONGEST_PAUSE_S = 60
 
 class MqttStatus:
     """A connection of its own, because a connection has one will: `offline`, which the broker sends if this process
-    dies. It connects again by itself, and less often where that does not last: mosquitto ends the connection of a user
-    who may not write to the topic.
+    dies. It connects again by itself, and less often where that does not last: mosquitto 2.0 ends the connection of a
+    user who may not write to the topic.
 
     States have quality of service 0: a new connection says the present one, and an old one never comes late.
 
