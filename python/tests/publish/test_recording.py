@@ -24,6 +24,7 @@ from cudaccl.record import encoder, recorder  # noqa: E402
 from cudaccl.record.clip_folder import ClipFolder  # noqa: E402
 from cudaccl.record.history import EncodedFrame, History  # noqa: E402
 from cudaccl.video import decoders  # noqa: E402
+from commands import start, start_camera  # noqa: E402
 from made import PATIENCE, free_port, until  # noqa: E402
 
 Gst.init(None)
@@ -283,37 +284,6 @@ def test_what_has_no_key_frame_in_memory_begins_late(cudaccl_command, monkeypatc
     assert len(frames_of(clips_in(tmp_path / "clips")[0])) > 5
 
 
-CAMERA = """
-import sys
-import gi
-gi.require_version("Gst", "1.0")
-gi.require_version("GstRtspServer", "1.0")
-from gi.repository import GLib, Gst, GstRtspServer
-Gst.init(None)
-server = GstRtspServer.RTSPServer(service=sys.argv[1])
-factory = GstRtspServer.RTSPMediaFactory(shared=True)
-factory.set_launch("( videotestsrc is-live=true pattern=ball ! video/x-raw,format=I420,width=160,height=120,"
-                   "framerate=30/1 ! " + sys.argv[2] + " name=pay0 )")
-server.get_mount_points().add_factory("/live", factory)
-server.attach(None)
-print("ready", flush=True)
-GLib.MainLoop().run()
-"""
-
-
-def start_camera(port):
-    codec = f"{h264(15, 500_000)} ! rtph264pay" if H264 else "jpegenc ! rtpjpegpay"
-    process = subprocess.Popen([sys.executable, "-c", CAMERA, str(port), codec], stdout=subprocess.PIPE, text=True)
-    if process.stdout.readline() != "ready\n":
-        pytest.skip("no RTSP server: install gir1.2-gst-rtsp-server-1.0")
-    return process
-
-
-def start(*arguments):
-    command = ["env", "--default-signal=INT", sys.executable, "-m", "cudaccl", "camera", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
 def size_of_part(folder):
     return sum(path.stat().st_size for path in Path(folder).glob("*.part") if path.exists())
 
@@ -329,14 +299,16 @@ def assert_is_playable(clip, at_least):
 def test_a_camera_that_goes_away_in_a_clip_and_a_signal(tmp_path):
     """Both leave a complete clip, which is said; the camera that comes again begins another one."""
     port = free_port()
-    camera = start_camera(port)
-    process = start(*BRIGHT, "--stall", "20", "--record", tmp_path, f"gate=rtsp://127.0.0.1:{port}/live")
+    codec = f"{h264(15, 500_000)} ! rtph264pay" if H264 else "jpegenc ! rtpjpegpay"
+    camera = start_camera(port, codec)
+    process = start("camera", *BRIGHT, "--stall", "20", "--record", tmp_path, f"gate=rtsp://127.0.0.1:{port}/live",
+                    stdout=subprocess.PIPE)
     try:
         until(lambda: size_of_part(tmp_path) > 5000)
         camera.kill()
         camera.wait()
         until(lambda: len(clips_in(tmp_path)) == 1)
-        camera = start_camera(port)
+        camera = start_camera(port, codec)
         until(lambda: size_of_part(tmp_path) > 5000)
     finally:
         camera.kill()
@@ -355,7 +327,7 @@ def test_what_a_kill_leaves_can_be_played(tmp_path):
     """It gets its name from the next command, and the clip that another process writes does not."""
     live = ("gate=videotestsrc is-live=true pattern=ball ! video/x-raw,width=160,height=120,framerate=30/1"
             " ! jpegenc ! jpegdec")
-    process = start(*BRIGHT, "--record", tmp_path, live)
+    process = start("camera", *BRIGHT, "--record", tmp_path, live, stdout=subprocess.PIPE)
     until(lambda: size_of_part(tmp_path) > 200_000)
     assert ClipFolder(tmp_path).complete_old() == []
     process.kill()
@@ -386,7 +358,7 @@ def test_a_full_disk_that_has_room_again(visits, medium_disk):
     filler = medium_disk / "more"
     filler.write_bytes(bytes(4096 * 1024 - 8192))
     folder = medium_disk / "clips"
-    process = start(*VISIT, "--record", folder, "--keep", "1G", visits)
+    process = start("camera", *VISIT, "--record", folder, "--keep", "1G", visits, stdout=subprocess.PIPE)
     try:
         line = process.stderr.readline()
         assert "a clip cannot be recorded" in line and "No space left" in line
@@ -463,7 +435,7 @@ def test_folders(cudaccl_command, tmp_path, monkeypatch):
 def test_a_folder_that_goes_away(visits, tmp_path):
     """Events go on."""
     folder = tmp_path / "clips"
-    process = start(*VISIT, "--record", folder, visits)
+    process = start("camera", *VISIT, "--record", folder, visits, stdout=subprocess.PIPE)
     try:
         until(lambda: clips_in(folder))
         shutil.rmtree(folder)
