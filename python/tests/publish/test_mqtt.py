@@ -12,7 +12,7 @@ pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is missing")
 
 from cudaccl.publish import Account, BrokerSink, MqttSettings, MqttTransport, Refused, Spool  # noqa: E402
 from made import (  # noqa: E402
-    PATIENCE, Mosquitto, Subscriber, expect_refusal_of_source, feeder, free_port, kill_after, make_certificate,
+    PATIENCE, Mosquitto, Subscriber, expect_refusal_of_source, feeder, kill_after, make_certificate,
     make_password, report, until)
 
 
@@ -49,16 +49,18 @@ def test_a_source_that_is_no_topic_does_not_stop_others(mosquitto, tmp_path, nam
 
 
 def test_broker_that_is_away(tmp_path):
-    port = free_port()
-    said = []
-    sink = open_sink(tmp_path, port, said.append, limit=20 * len(report().json) + 200)
-    sink.begin("a", "r")
-    kept = [sink.put(report(frame)) for frame in range(30)]
-    assert kept == [True] * 20 + [False] * 10
-    assert "cannot be reached: Connection refused" in said[0] and len(said) == 1
-    broker = Mosquitto(tmp_path, port=port)
+    broker = Mosquitto(tmp_path)
     try:
-        subscriber = Subscriber(port)
+        subscriber = Subscriber(broker.port)  # before all messages: the broker keeps them for it from then on
+        broker.stop()
+        said = []
+        sink = open_sink(tmp_path, broker.port, said.append, limit=20 * len(report().json) + 200)
+        sink.begin("a", "r")
+        kept = [sink.put(report(frame)) for frame in range(30)]
+        assert kept == [True] * 20 + [False] * 10
+        until(lambda: said)
+        assert "cannot be reached: Connection refused" in said[0] and len(said) == 1
+        broker.start()
         until(lambda: sink.spool.count() == 0)
         assert said[1:] == ["mqtt: connected again"]
         assert sink.accounts()["a"] == Account(sent=20, full=10)
@@ -66,7 +68,7 @@ def test_broker_that_is_away(tmp_path):
         sink.put(report(30))
         broker.start()
         until(lambda: sink.spool.count() == 0)
-        until(lambda: key(subscriber.messages[-1]) == "a/r/30")
+        until(lambda: subscriber.messages and key(subscriber.messages[-1]) == "a/r/30")
         subscriber.stop()
         # A message that the subscriber has, and the broker does not know that yet when it stops, comes again.
         assert list(dict.fromkeys(map(key, subscriber.messages))) == [f"a/r/{i}" for i in [*range(20), 30]]

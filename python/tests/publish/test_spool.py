@@ -77,8 +77,8 @@ def test_a_source_that_can_wait_loses_nothing(path):
     spool.begin("a", "r", CONTENT)
     thread = threading.Thread(target=fill, args=(spool, range(50)))
     thread.start()
-    until(lambda: spool.count() == 10)
-    assert thread.is_alive()  # it waits: 40 frames are left
+    until(lambda: said)
+    assert spool.count() == 10 and thread.is_alive()  # it waits: 40 frames are left
     seen = []
     while len(seen) < 50:
         messages = spool.fetch(0, 3)
