@@ -7,8 +7,8 @@
 ///
 /// A larger cluster, as in the first frames of a crowd, is solved by offers (Gale and Shapley 1962): each
 /// track offers its cost to its best candidate, a component keeps the cheapest offer, and a track that is
-/// refused goes to the next candidate. The result does not depend on the order of offers, and is that of a
-/// choice by ascending cost.
+/// refused, at once or later, goes to the next candidate. The result does not depend on the order of offers,
+/// and is that of a choice by ascending cost.
 #pragma once
 
 #include "track/clusters.h"
@@ -161,17 +161,52 @@ constexpr bool is_large(const Matching& m, uint32_t root) {
   return m.tables.n_tracks_in_cluster[root] > kExactNodes || m.tables.n_parts_in_cluster[root] > kExactNodes;
 }
 
-/// Assigns all small clusters. Each is done by the thread that has its root, which is a track.
+/// Larger is better; ties go to the smaller track. Never 0.
+constexpr uint64_t offer_of(uint32_t cost, uint32_t track) {
+  return ~(uint64_t{cost} << 32 | track);
+}
+constexpr uint32_t track_of(uint64_t offer) {
+  return static_cast<uint32_t>(~offer);
+}
+
+/// A track of a large cluster makes offers, in the order of its candidates, until one is not refused. Then
+/// the track of which that one refused an earlier offer goes on, and so on.
 template <typename Team>
-constexpr void assign_small_clusters(const Team& team, const Matching& m) {
+constexpr void make_offers(const Team& team, const Matching& m, uint32_t i) {
+  const TrackTables& tables = m.tables;
+  uint32_t k = 0;
+  while (k < tables.n_candidates[i]) {
+    const Candidate candidate = tables.candidates[size_t{i} * kCandidates + k];
+    if (candidate.cost >= tables.unmatched_cost[i]) {
+      return;
+    }
+    const uint64_t offer = offer_of(candidate.cost, i);
+    const uint64_t other = team.max(&tables.best[candidate.part], offer);
+    if (other == 0) {
+      return;
+    }
+    if (other < offer) {
+      i = track_of(other);
+      for (k = 0; tables.candidates[size_t{i} * kCandidates + k].part != candidate.part;) {
+        ++k;
+      }
+    }
+    ++k;
+  }
+}
+
+/// Assigns all small clusters, and makes the offers of the large ones. A small one is done by the thread that
+/// has its root, which is a track. TrackTables::choice becomes 0 for the tracks of large ones.
+template <typename Team>
+constexpr void assign_clusters(const Team& team, const Matching& m) {
   const TrackTables& tables = m.tables;
   for (uint32_t k = team.rank(); k < tables.header->n_left_tracks; k += team.size()) {
     const uint32_t i = tables.left_tracks[k];
-    tables.choice[i] = kCandidates;
     const uint32_t root = find_root(team, tables.cluster, i);
-    if (is_large(m, root)) {
-      tables.choice[i] = 0;
-      team.add(&tables.header->n_offers, 1);
+    const bool offers = is_large(m, root);
+    tables.choice[i] = offers ? 0 : kNone;
+    if (offers) {
+      make_offers(team, m, i);
     } else if (root == i && tables.n_tracks_in_cluster[i] == 1) {
       take_best(team, m, i);
     } else if (root == i) {
@@ -180,52 +215,20 @@ constexpr void assign_small_clusters(const Team& team, const Matching& m) {
   }
 }
 
-/// The candidate to which a track of a large cluster makes its offer; null if none is left.
-constexpr const Candidate* candidate_of(const Matching& m, uint32_t i) {
-  const uint32_t k = m.tables.choice[i];
-  if (k >= m.tables.n_candidates[i]) {
-    return nullptr;
-  }
-  const Candidate* candidate = m.tables.candidates + size_t{i} * kCandidates + k;
-  return candidate->cost < m.tables.unmatched_cost[i] ? candidate : nullptr;
-}
-
-/// Larger is better; ties go to the smaller track. Never 0.
-constexpr uint64_t offer_of(uint32_t cost, uint32_t track) {
-  return ~(uint64_t{cost} << 32 | track);
-}
-
-/// Assigns the large clusters. All threads see the same n_offers before.
+/// Matches the tracks of large clusters with the components that keep their offers.
 template <typename Team>
-constexpr void assign_large_clusters(const Team& team, const Matching& m) {
+constexpr void take_offers(const Team& team, const Matching& m) {
   const TrackTables& tables = m.tables;
-  uint32_t* n_refused = &tables.header->n_offers;
-  const auto for_each_candidate = [&](auto visit) {
-    for (uint32_t k = team.rank(); k < tables.header->n_left_tracks; k += team.size()) {
-      const uint32_t i = tables.left_tracks[k];
-      if (const Candidate* candidate = candidate_of(m, i); candidate != nullptr) {
-        visit(i, *candidate);
+  for (uint32_t k = team.rank(); k < tables.header->n_left_tracks; k += team.size()) {
+    const uint32_t i = tables.left_tracks[k];
+    const Candidate* candidates = tables.candidates + size_t{i} * kCandidates;
+    for (uint32_t j = 0; tables.choice[i] == 0 && j < tables.n_candidates[i]; ++j) {
+      if (tables.best[candidates[j].part] == offer_of(candidates[j].cost, i)) {
+        match(team, m, i, candidates[j].part);
+        break;
       }
     }
-  };
-  while (*n_refused > 0) {
-    team.sync();
-    if (team.rank() == 0) {
-      *n_refused = 0;
-    }
-    for_each_candidate([&](uint32_t i, const Candidate& candidate) {
-      team.max(&tables.best[candidate.part], offer_of(candidate.cost, i));
-    });
-    team.sync();
-    for_each_candidate([&](uint32_t i, const Candidate& candidate) {
-      if (tables.best[candidate.part] != offer_of(candidate.cost, i)) {
-        ++tables.choice[i];
-        team.add(n_refused, 1);
-      }
-    });
-    team.sync();
   }
-  for_each_candidate([&](uint32_t i, const Candidate& candidate) { match(team, m, i, candidate.part); });
 }
 
 }  // namespace ccl::track

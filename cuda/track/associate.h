@@ -29,9 +29,9 @@ constexpr void match_all(const Team& team, const Matching& m, const PartLists& c
     team.sync();
     collect_clusters(team, m);
     team.sync();
-    assign_small_clusters(team, m);
+    assign_clusters(team, m);
     team.sync();
-    assign_large_clusters(team, m);
+    take_offers(team, m);
     team.sync();
     find_hosts(team, m, grid);
     team.sync();
@@ -113,8 +113,7 @@ constexpr void decide(const Team& team, const Matching& m) {
                .now_us = m.now_us,
                .n_before = m.n_tracks,
                .n_left_tracks = 0,
-               .n_left_parts = 0,
-               .n_offers = 0};
+               .n_left_parts = 0};
   }
 }
 

@@ -75,7 +75,6 @@ struct TrackHeader {
   // These belong to the frame that is being matched; 0 between frames.
   uint32_t n_left_tracks;  ///< see TrackTables::left_tracks
   uint32_t n_left_parts;
-  uint32_t n_offers;  ///< see assign.h
 };
 
 /// What a frame leaves for the next one, per component.
