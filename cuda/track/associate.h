@@ -23,8 +23,9 @@ constexpr void match_all(const Team& team, const Matching& m, const PartLists& c
   team.sync();
   list_left_parts(team, m);
   team.sync();
+  Grid grid;
   if (header.n_left_tracks > 0 && m.n_parts > 0) {
-    const Grid grid = sorted_parts(team, m);
+    grid = sorted_parts(team, m);
     unite_candidates(team, m, grid);
     team.sync();
     collect_clusters(team, m);
@@ -43,7 +44,7 @@ constexpr void match_all(const Team& team, const Matching& m, const PartLists& c
     team.sync();
   }
   if (header.n_left_parts > 0) {
-    share_out_fragments(team, m, current);
+    share_out_fragments(team, m, current, grid);
     team.sync();
   }
 }

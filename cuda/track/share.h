@@ -83,7 +83,13 @@ constexpr uint32_t find_sorted_host(const Matching& m, const Grid& grid, uint32_
       [&](int32_t extent) {
         return widened({x, y, x + 1, y + 1}, extent);
       },
-      [&](const SortedBox& sorted) { offer_covering(m, i, sorted.index, &choice); });
+      [&](const SortedBox& sorted) {
+        const int64_t extent = sorted.spot.extent;
+        if (extent * extent * kCoveredPart >= area_of(box) &&
+            contains(widened({x, y, x + 1, y + 1}, extent), sorted.spot.place)) {
+          offer_covering(m, i, sorted.index, &choice);
+        }
+      });
   return choice.index;
 }
 
@@ -241,16 +247,22 @@ constexpr int32_t gap_between(int32_t begin, int32_t end, int32_t other_begin, i
   return larger(begin, other_begin) - smaller(end, other_end);
 }
 
+/// Whether a track that has a component comes into the frame, and it is not known yet how large it is.
+constexpr bool comes_in(const Matching& m, uint32_t i) {
+  const TrackState& track = m.tracks[i];
+  return track.proven_us < kProofUs && (touches_border(m.tables.parts[m.tables.matched[i]].box, m.frame) ||
+                                        touches_border(track.box, m.frame));
+}
+
 /// Whether a component is a piece of an object that comes into the frame: nothing else appears inside the
 /// frame beside it. How large the object is, is not known yet, but a piece that comes into view behind a gap
 /// is no longer than the way that the object makes in a frame, and the same tolerance.
 constexpr bool comes_in_with(const Matching& m, uint32_t i, const Box& box) {
-  const TrackState& track = m.tracks[i];
-  const Box& main = m.tables.parts[m.tables.matched[i]].box;
-  const bool comes_in = touches_border(main, m.frame) || touches_border(track.box, m.frame);
-  if (track.proven_us >= kProofUs || !comes_in || touches_border(box, m.frame)) {
+  if (!comes_in(m, i) || touches_border(box, m.frame)) {
     return false;
   }
+  const TrackState& track = m.tracks[i];
+  const Box& main = m.tables.parts[m.tables.matched[i]].box;
   const int32_t x = gap_between(main.left, main.right, box.left, box.right);
   const int32_t y = gap_between(main.top, main.bottom, box.top, box.bottom);
   const int32_t most = size_of(track.width, track.height) / kFragmentPart + kFragmentPixels;
@@ -259,10 +271,17 @@ constexpr bool comes_in_with(const Matching& m, uint32_t i, const Box& box) {
          (y <= 0 || box.height() <= most + way);
 }
 
-/// The nearer one of two tracks; ties go to the older one.
-constexpr void offer_owner(const Matching& m, uint32_t i, const Part& part, Choice* choice) {
-  constexpr int64_t kFar = int64_t{1} << 62;
-  choice->offer(kFar - squared_distance(m.tracks[i].place, part.place), i);
+/// How near a component is to a track: larger is nearer; ties go to the older track. Never 0. All places that
+/// are more than 131,072 pixels away are equally far.
+constexpr uint64_t nearness_of(const Matching& m, uint32_t i, const Part& part) {
+  constexpr uint32_t kIndexBits = 14;
+  constexpr uint64_t kFarthestSquare = (uint64_t{1} << (64 - kIndexBits)) - 2;
+  static_assert(kMaxTracks <= 1u << kIndexBits);
+  const auto square = static_cast<uint64_t>(squared_distance(m.tracks[i].place, part.place));
+  return ~((square < kFarthestSquare ? square : kFarthestSquare) << kIndexBits | i);
+}
+constexpr uint32_t owner_of(uint64_t nearness) {
+  return nearness != 0 ? static_cast<uint32_t>(~nearness) & (kMaxTracks - 1) : kNone;
 }
 
 /// All boxes of which a shown track may be the owner meet this one, which is cut to the frame.
@@ -276,66 +295,91 @@ constexpr Box reach_of(const Matching& m, uint32_t i) {
   return common_box(hull(near, grown(m.tables.predicted[i], kLostGrownPart)), box_of(m.frame));
 }
 
-/// The spot of a shown track; of others none.
-constexpr Spot spot_of_track(const Matching& m, uint32_t i) {
-  if (!m.is_shown(i)) {
-    return {};
-  }
-  const Box reach = reach_of(m, i);
-  return {{reach.left + reach.width() / 2, reach.top + reach.height() / 2}, extent_of(reach)};
+/// Whether it is known how large a track is.
+constexpr bool is_known(const Matching& m, uint32_t i) {
+  return m.is_established(i) || m.tracks[i].n_fragments > 0;
 }
 
-/// Sorts all tracks, if the components that are left are too many to look at all of them.
-template <typename Team>
-constexpr Grid sorted_tracks(const Team& team, const Matching& m) {
-  const Grid grid = grid_of<Team>(m, uint64_t{m.tables.header->n_left_parts} * m.n_tracks);
-  if (grid.is_used()) {
-    sort_into(
-        team, grid, m.n_tracks, [&](uint32_t i) { return spot_of_track(m, i); }, m.tables);
-  }
-  return grid;
+/// Whether a component that a track does not overlap may be a fragment of it.
+constexpr bool may_own(const Matching& m, uint32_t i, const Part& part) {
+  return (is_known(m, i) && may_be_fragment(m, i, part)) || comes_in_with(m, i, part.box);
 }
 
-/// Offers a track that the component does not overlap, if it may be a fragment of it.
-constexpr void offer_near_owner(const Matching& m, uint32_t i, const Part& part, Choice* choice) {
-  const bool is_known = m.is_established(i) || m.tracks[i].n_fragments > 0;  // how large it is
-  if (m.is_shown(i) && ((is_known && may_be_fragment(m, i, part)) || comes_in_with(m, i, part.box))) {
-    offer_owner(m, i, part, choice);
-  }
-}
-
-/// The nearest such track, from a grid of all tracks.
-constexpr uint32_t find_sorted_owner(const Matching& m, const Grid& grid, uint32_t c) {
-  const Part& part = m.tables.parts[c];
-  Choice choice;
-  grid.for_each_in(
-      m.tables, [&](int32_t extent) { return widened(part.box, extent / 2 + 1); },
-      [&](const SortedBox& sorted) { offer_near_owner(m, sorted.index, part, &choice); });
-  return choice.index;
-}
-
-/// The track of which a component that is left is a fragment; kNone. `grid`: of all tracks.
-constexpr uint32_t find_owner(const Matching& m, const Grid& grid, uint32_t c) {
+/// The nearest one of the tracks that overlap a component, and of which it may be a fragment: its
+/// nearness_of(); 0.
+constexpr uint64_t find_overlapped_owner(const Matching& m, uint32_t c) {
   const TrackTables& tables = m.tables;
   const Part& part = tables.parts[c];
-  Choice choice;
+  uint64_t nearest = 0;
   for (uint32_t e = tables.first_of_current[c]; e != kNone; e = tables.next_of_current[e]) {
     m.for_each_track_of(m.frame.overlaps[e].previous, [&](uint32_t i) {
       if (m.is_shown(i) && (fits(m, i, part.box) || is_inside_prediction(m, i, part.box))) {
-        offer_owner(m, i, part, &choice);
+        const uint64_t nearness = nearness_of(m, i, part);
+        nearest = nearness > nearest ? nearness : nearest;
       }
     });
   }
-  if (choice.index != kNone) {
-    return choice.index;
-  }
-  if (grid.is_used()) {
-    return find_sorted_owner(m, grid, c);
-  }
+  return nearest;
+}
+
+/// Likewise of all others.
+constexpr uint64_t find_near_owner(const Matching& m, uint32_t c) {
+  const Part& part = m.tables.parts[c];
+  uint64_t nearest = 0;
   for (uint32_t i = 0; i < m.n_tracks; ++i) {
-    offer_near_owner(m, i, part, &choice);
+    if (m.is_shown(i) && may_own(m, i, part)) {
+      const uint64_t nearness = nearness_of(m, i, part);
+      nearest = nearness > nearest ? nearness : nearest;
+    }
   }
-  return choice.index;
+  return nearest;
+}
+
+/// Sorts the components that are left, if they are too many for a look at all tracks, unless `grid` has all.
+template <typename Team>
+constexpr Grid sorted_left_parts(const Team& team, const Matching& m, const Grid& of_all) {
+  const TrackTables& tables = m.tables;
+  Grid grid = grid_of<Team>(m, uint64_t{tables.header->n_left_parts} * m.n_tracks);
+  if (!grid.is_used() || of_all.is_used()) {
+    return of_all;
+  }
+  const auto spot_of = [&](uint32_t c) {
+    const Part& part = tables.parts[c];
+    return Spot{part.place, tables.taker[c] == kNone ? extent_of(part.box) : 0};
+  };
+  sort_into(team, m.n_parts, spot_of, tables, &grid);
+  return grid;
+}
+
+/// Offers a track as owner to all components near it that have none.
+template <typename Team>
+constexpr void offer_to_near_parts(const Team& team, const Matching& m, const PartLists& current,
+                                   const Grid& grid, uint32_t i) {
+  const TrackTables& tables = m.tables;
+  const Box reach = reach_of(m, i);
+  grid.for_each_in(
+      tables, [&](int32_t extent) { return widened(reach, extent); },
+      [&](const SortedBox& box) {
+        const uint32_t c = box.index;
+        const bool is_near = contains(widened(reach, box.spot.extent), box.spot.place);
+        if (is_near && tables.taker[c] == kNone && current.owner[c] == kNone &&
+            may_own(m, i, tables.parts[c])) {
+          team.max(&tables.best[c], nearness_of(m, i, tables.parts[c]));
+        }
+      });
+}
+
+/// Writes to TrackTables::best, for all components that are left and overlap no track that owns them, which
+/// track is the nearest.
+template <typename Team>
+constexpr void find_near_owners(const Team& team, const Matching& m, const PartLists& current,
+                                const Grid& grid) {
+  for (uint32_t i = team.rank(); i < m.n_tracks; i += team.size()) {
+    if (m.is_shown(i) && (is_known(m, i) || comes_in(m, i))) {
+      offer_to_near_parts(team, m, current, grid, i);
+    }
+  }
+  team.sync();
 }
 
 /// The track that a component without one parted from: the one that it overlaps most; of equals the oldest.
@@ -348,25 +392,45 @@ constexpr uint32_t find_parent(const Matching& m, uint32_t c) {
   return choice.index;
 }
 
-/// Gives each component that is left to the track of which it is a fragment, or notes its parent.
-template <typename Team>
-constexpr void share_out_fragments(const Team& team, const Matching& m, const PartLists& current) {
+/// Calls visit(c) for all components that are still left.
+template <typename Team, typename Visit>
+constexpr void for_each_left_part(const Team& team, const Matching& m, const Visit& visit) {
   const TrackTables& tables = m.tables;
   const uint32_t n_left_parts = tables.header->n_left_parts;
-  const Grid grid = sorted_tracks(team, m);
   for (uint32_t k = team.rank(); k < n_left_parts; k += team.size()) {
-    const uint32_t c = tables.left_parts[k];
-    if (tables.taker[c] != kNone) {
-      continue;
+    if (const uint32_t c = tables.left_parts[k]; tables.taker[c] == kNone) {
+      visit(c);
     }
-    const uint32_t owner = find_owner(m, grid, c);
+  }
+}
+
+/// Gives each component that is left to the track of which it is a fragment, or notes its parent. `of_all`:
+/// the grid of all components.
+template <typename Team>
+constexpr void share_out_fragments(const Team& team, const Matching& m, const PartLists& current,
+                                   const Grid& of_all) {
+  const TrackTables& tables = m.tables;
+  const Grid grid = sorted_left_parts(team, m, of_all);
+  if (grid.is_used()) {
+    for_each_left_part(team, m, [&](uint32_t c) {
+      tables.best[c] = 0;
+      current.owner[c] = owner_of(find_overlapped_owner(m, c));
+    });
+    team.sync();
+    find_near_owners(team, m, current, grid);
+  }
+  for_each_left_part(team, m, [&](uint32_t c) {
+    uint32_t owner = grid.is_used() ? current.owner[c] : owner_of(find_overlapped_owner(m, c));
+    if (owner == kNone) {
+      owner = owner_of(grid.is_used() ? tables.best[c] : find_near_owner(m, c));
+    }
     current.owner[c] = owner;
     if (owner != kNone) {
       current.next_fragment[c] = team.exchange(&tables.fragment[owner], c);
     } else {
       tables.part_parent[c] = find_parent(m, c);
     }
-  }
+  });
 }
 
 }  // namespace ccl::track
