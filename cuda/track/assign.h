@@ -169,8 +169,8 @@ constexpr uint32_t track_of(uint64_t offer) {
   return static_cast<uint32_t>(~offer);
 }
 
-/// A track of a large cluster makes offers, in the order of its candidates, until one is not refused. Then
-/// the track of which that one refused an earlier offer goes on, and so on.
+/// A track of a large cluster makes offers, in the order of its candidates, until a component keeps one. If
+/// the component had kept that of another track until then, the other one goes on in the same way.
 template <typename Team>
 constexpr void make_offers(const Team& team, const Matching& m, uint32_t i) {
   const TrackTables& tables = m.tables;
@@ -196,16 +196,14 @@ constexpr void make_offers(const Team& team, const Matching& m, uint32_t i) {
 }
 
 /// Assigns all small clusters, and makes the offers of the large ones. A small one is done by the thread that
-/// has its root, which is a track. TrackTables::choice becomes 0 for the tracks of large ones.
+/// has its root, which is a track.
 template <typename Team>
 constexpr void assign_clusters(const Team& team, const Matching& m) {
   const TrackTables& tables = m.tables;
   for (uint32_t k = team.rank(); k < tables.header->n_left_tracks; k += team.size()) {
     const uint32_t i = tables.left_tracks[k];
     const uint32_t root = find_root(team, tables.cluster, i);
-    const bool offers = is_large(m, root);
-    tables.choice[i] = offers ? 0 : kNone;
-    if (offers) {
+    if (is_large(m, root)) {
       make_offers(team, m, i);
     } else if (root == i && tables.n_tracks_in_cluster[i] == 1) {
       take_best(team, m, i);
@@ -215,14 +213,15 @@ constexpr void assign_clusters(const Team& team, const Matching& m) {
   }
 }
 
-/// Matches the tracks of large clusters with the components that keep their offers.
+/// Matches the tracks of large clusters with the components that keep their offers. Those of small ones made
+/// none.
 template <typename Team>
 constexpr void take_offers(const Team& team, const Matching& m) {
   const TrackTables& tables = m.tables;
   for (uint32_t k = team.rank(); k < tables.header->n_left_tracks; k += team.size()) {
     const uint32_t i = tables.left_tracks[k];
     const Candidate* candidates = tables.candidates + size_t{i} * kCandidates;
-    for (uint32_t j = 0; tables.choice[i] == 0 && j < tables.n_candidates[i]; ++j) {
+    for (uint32_t j = 0; j < tables.n_candidates[i]; ++j) {
       if (tables.best[candidates[j].part] == offer_of(candidates[j].cost, i)) {
         match(team, m, i, candidates[j].part);
         break;

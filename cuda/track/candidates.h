@@ -14,8 +14,6 @@ inline constexpr int64_t kCostOfSize = 256;
 inline constexpr uint32_t kCostOfOctave = 128;
 /// A part that overlaps the track costs no more: better there than nowhere, however much it has changed.
 inline constexpr uint32_t kMostOverlapCost = 512;
-/// All larger distances cost as much as one of this square.
-inline constexpr int64_t kMostSquares = 64;
 /// More than any sum of costs that is worth it.
 inline constexpr uint32_t kForbidden = 1u << 24;
 
@@ -64,10 +62,6 @@ struct Gate {
                             : seen + seen * growth_us / static_cast<int64_t>(kGateGrowthUs);
   }
 };
-
-constexpr int64_t square_of(int64_t v) {
-  return v * v;
-}
 
 constexpr Gate gate_of(const Matching& m, uint32_t i) {
   const TrackState& track = m.tracks[i];
@@ -144,7 +138,7 @@ constexpr uint32_t cost_of(const Matching& m, uint32_t i, const Gate& gate, cons
   }
   const TrackState& track = m.tracks[i];
   const int64_t unit = square_unit(m, i, track.n_missed == 0 ? scale : radius);
-  const int64_t limited = square < kMostSquares * unit ? square : kMostSquares * unit;
+  const int64_t limited = square < 64 * unit ? square : 64 * unit;
   const auto cost_of_way = static_cast<uint32_t>(limited * kCostOfSize / unit);
   const bool is_partial = m.was_merged(i) && part.area * kLeastShare < track.area;
   const bool is_possible = !is_partial && (overlaps || (cost_of_way <= most && has_fitting_area(m, i, part)));
@@ -244,10 +238,14 @@ constexpr uint32_t unmatched_cost_of(const Matching& m, uint32_t i) {
 template <typename Team>
 constexpr Grid sorted_parts(const Team& team, const Matching& m) {
   const Part* parts = m.tables.parts;
-  Grid grid = grid_of<Team>(m, uint64_t{m.tables.header->n_left_tracks} * m.n_parts);
+  const Grid grid = grid_of<Team>(m, uint64_t{m.tables.header->n_left_tracks} * m.n_parts);
   if (grid.is_used()) {
-    const auto spot_of = [&](uint32_t c) { return Spot{parts[c].place, extent_of(parts[c].box)}; };
-    sort_into(team, m.n_parts, spot_of, m.tables, &grid);
+    sort_into(
+        team, grid, m.n_parts,
+        [&](uint32_t c) {
+          return Spot{parts[c].place, extent_of(parts[c].box)};
+        },
+        m.tables);
   }
   return grid;
 }
@@ -263,48 +261,20 @@ constexpr void consider(const Matching& m, uint32_t i, const Gate& gate, uint32_
   }
 }
 
-/// What a component of at most the track's scale must be near to, in order to be one of its candidates.
-struct Search {
-  int64_t square;   ///< of the gate's radius
-  int64_t unit;     ///< square_unit()
-  int64_t nearest;  ///< it costs more than all candidates if its squared distance is not less
-
-  /// Follows the list of candidates, which is full.
-  constexpr void limit_to(uint32_t most) {
-    constexpr int64_t kLargest = int64_t{1} << 44;  // a product with costs fits
-    if (unit <= kLargest && most < kMostSquares * kCostOfSize) {
-      nearest = (int64_t{most} + 1) * unit / kCostOfSize + 1;
-    }
-  }
-};
-
-constexpr Search search_of(const Matching& m, uint32_t i, const Gate& gate, int32_t scale) {
-  const int64_t radius = gate.radius(scale);
-  return {.square = square_of(radius),
-          .unit = square_unit(m, i, m.tracks[i].n_missed == 0 ? scale : radius),
-          .nearest = INT64_MAX};
-}
-
 /// Considers all components that are left and in the gate of a track, from their grid. Returns how many
 /// candidates there are then.
 constexpr uint32_t consider_sorted(const Matching& m, const Grid& grid, const Gate& gate, uint32_t i,
                                    uint32_t n) {
   const TrackTables& tables = m.tables;
-  const Candidate& last = tables.candidates[size_t{i} * kCandidates + kCandidates - 1];
   const int32_t scale = larger(gate.size, kLeastSize);
   const Box at_place = {gate.place.x, gate.place.y, gate.place.x, gate.place.y};
-  Search search = search_of(m, i, gate, scale);
   grid.for_each_in(
       tables, [&](int32_t extent) { return widened(at_place, gate.radius(larger(scale, extent))); },
       [&](const SortedBox& box) {
-        const int64_t square = squared_distance(gate.place, box.spot.place);
-        const bool is_near = box.spot.extent <= scale ? square <= search.square && square < search.nearest
-                                                      : square <= square_of(gate.radius(box.spot.extent));
-        if (is_near && tables.taker[box.index] == kNone) {
+        const int64_t radius = gate.radius(larger(scale, box.spot.extent));
+        if (squared_distance(gate.place, box.spot.place) <= radius * radius &&
+            tables.taker[box.index] == kNone) {
           consider(m, i, gate, box.index, false, &n);
-          if (n == kCandidates) {
-            search.limit_to(last.cost);
-          }
         }
       });
   return n;

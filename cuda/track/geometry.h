@@ -90,10 +90,6 @@ constexpr bool contains(const Box& outer, const Box& inner) {
          inner.bottom <= outer.bottom;
 }
 
-constexpr bool contains(const Box& box, const Place& place) {
-  return box.left <= place.x && place.x <= box.right && box.top <= place.y && place.y <= box.bottom;
-}
-
 /// The box with each side `part`-th of its extent farther out.
 constexpr Box grown(const Box& box, int32_t part) {
   const int32_t x = box.width() / part;

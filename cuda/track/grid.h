@@ -27,7 +27,6 @@ struct Grid {
   uint32_t width = 0;  ///< pixels; 0: boxes are not sorted, since there are few pairs
   uint32_t height = 0;
   uint32_t shift = 0;  ///< log2 of the extent of the smallest cells, pixels
-  uint32_t top = 0;    ///< the last level that has boxes
 
   /// Smaller cells would not have fewer boxes near a track: see kLeastSize in steady.h.
   static constexpr uint32_t kLeastShift = 3;
@@ -75,21 +74,11 @@ struct Grid {
       if (tables.cell_ends[first] != tables.cell_ends[first + n]) {
         for_each_in_level(tables.cell_ends + first, tables.sorted, level, box_of(kUnit << level), visit);
       }
-      if (level >= top) {
+      first += n;
+      if (is_last(level)) {
         return;
       }
-      first += n;
     }
-  }
-
-  /// Once boxes are sorted.
-  constexpr uint32_t last_used_level(const uint32_t* cell_ends) const {
-    const uint32_t n_boxes = cell_ends[n_cells()];
-    uint32_t level = shift;
-    for (uint32_t first = n_cells(level); cell_ends[first] != n_boxes; first += n_cells(level)) {
-      ++level;
-    }
-    return level;
   }
 
  private:
@@ -127,9 +116,8 @@ constexpr Grid grid_of(const Matching& m, uint64_t n_pairs) {
 
 /// Sorts the spots of n items into the cells of a grid. It ends with sync().
 template <typename Team, typename SpotOf>
-constexpr void sort_into(const Team& team, uint32_t n, const SpotOf& spot_of, const TrackTables& tables,
-                         Grid* sorted_grid) {
-  const Grid& grid = *sorted_grid;
+constexpr void sort_into(const Team& team, const Grid& grid, uint32_t n, const SpotOf& spot_of,
+                         const TrackTables& tables) {
   const uint32_t n_cells = grid.n_cells();
   uint32_t* ends = tables.cell_ends + 1;
   for (uint32_t k = team.rank(); k < n_cells + 1; k += team.size()) {
@@ -164,7 +152,6 @@ constexpr void sort_into(const Team& team, uint32_t n, const SpotOf& spot_of, co
     }
   }
   team.sync();
-  sorted_grid->top = grid.last_used_level(tables.cell_ends);
 }
 
 }  // namespace ccl::track

@@ -83,13 +83,7 @@ constexpr uint32_t find_sorted_host(const Matching& m, const Grid& grid, uint32_
       [&](int32_t extent) {
         return widened({x, y, x + 1, y + 1}, extent);
       },
-      [&](const SortedBox& sorted) {
-        const int64_t extent = sorted.spot.extent;
-        if (extent * extent * kCoveredPart >= area_of(box) &&
-            contains(widened({x, y, x + 1, y + 1}, extent), sorted.spot.place)) {
-          offer_covering(m, i, sorted.index, &choice);
-        }
-      });
+      [&](const SortedBox& sorted) { offer_covering(m, i, sorted.index, &choice); });
   return choice.index;
 }
 
@@ -271,17 +265,19 @@ constexpr bool comes_in_with(const Matching& m, uint32_t i, const Box& box) {
          (y <= 0 || box.height() <= most + way);
 }
 
+/// For the index of a track.
+inline constexpr uint32_t kIndexBits = 14;
+static_assert(kMaxTracks <= 1u << kIndexBits);
+
 /// How near a component is to a track: larger is nearer; ties go to the older track. Never 0. All places that
 /// are more than 131,072 pixels away are equally far.
 constexpr uint64_t nearness_of(const Matching& m, uint32_t i, const Part& part) {
-  constexpr uint32_t kIndexBits = 14;
   constexpr uint64_t kFarthestSquare = (uint64_t{1} << (64 - kIndexBits)) - 2;
-  static_assert(kMaxTracks <= 1u << kIndexBits);
   const auto square = static_cast<uint64_t>(squared_distance(m.tracks[i].place, part.place));
   return ~((square < kFarthestSquare ? square : kFarthestSquare) << kIndexBits | i);
 }
 constexpr uint32_t owner_of(uint64_t nearness) {
-  return nearness != 0 ? static_cast<uint32_t>(~nearness) & (kMaxTracks - 1) : kNone;
+  return nearness != 0 ? static_cast<uint32_t>(~nearness) % (1u << kIndexBits) : kNone;
 }
 
 /// All boxes of which a shown track may be the owner meet this one, which is cut to the frame.
@@ -339,7 +335,7 @@ constexpr uint64_t find_near_owner(const Matching& m, uint32_t c) {
 template <typename Team>
 constexpr Grid sorted_left_parts(const Team& team, const Matching& m, const Grid& of_all) {
   const TrackTables& tables = m.tables;
-  Grid grid = grid_of<Team>(m, uint64_t{tables.header->n_left_parts} * m.n_tracks);
+  const Grid grid = grid_of<Team>(m, uint64_t{tables.header->n_left_parts} * m.n_tracks);
   if (!grid.is_used() || of_all.is_used()) {
     return of_all;
   }
@@ -347,7 +343,7 @@ constexpr Grid sorted_left_parts(const Team& team, const Matching& m, const Grid
     const Part& part = tables.parts[c];
     return Spot{part.place, tables.taker[c] == kNone ? extent_of(part.box) : 0};
   };
-  sort_into(team, m.n_parts, spot_of, tables, &grid);
+  sort_into(team, grid, m.n_parts, spot_of, tables);
   return grid;
 }
 
@@ -361,9 +357,7 @@ constexpr void offer_to_near_parts(const Team& team, const Matching& m, const Pa
       tables, [&](int32_t extent) { return widened(reach, extent); },
       [&](const SortedBox& box) {
         const uint32_t c = box.index;
-        const bool is_near = contains(widened(reach, box.spot.extent), box.spot.place);
-        if (is_near && tables.taker[c] == kNone && current.owner[c] == kNone &&
-            may_own(m, i, tables.parts[c])) {
+        if (tables.taker[c] == kNone && current.owner[c] == kNone && may_own(m, i, tables.parts[c])) {
           team.max(&tables.best[c], nearness_of(m, i, tables.parts[c]));
         }
       });
@@ -411,20 +405,20 @@ constexpr void share_out_fragments(const Team& team, const Matching& m, const Pa
                                    const Grid& of_all) {
   const TrackTables& tables = m.tables;
   const Grid grid = sorted_left_parts(team, m, of_all);
+  for_each_left_part(team, m, [&](uint32_t c) {
+    tables.best[c] = 0;
+    current.owner[c] = owner_of(find_overlapped_owner(m, c));
+  });
   if (grid.is_used()) {
-    for_each_left_part(team, m, [&](uint32_t c) {
-      tables.best[c] = 0;
-      current.owner[c] = owner_of(find_overlapped_owner(m, c));
-    });
     team.sync();
     find_near_owners(team, m, current, grid);
   }
-  for_each_left_part(team, m, [&](uint32_t c) {
-    uint32_t owner = grid.is_used() ? current.owner[c] : owner_of(find_overlapped_owner(m, c));
+  for_each_left_part(team, m, [&](uint32_t c) {  // by the thread that looked at its overlaps
+    uint32_t owner = current.owner[c];
     if (owner == kNone) {
       owner = owner_of(grid.is_used() ? tables.best[c] : find_near_owner(m, c));
+      current.owner[c] = owner;
     }
-    current.owner[c] = owner;
     if (owner != kNone) {
       current.next_fragment[c] = team.exchange(&tables.fragment[owner], c);
     } else {
