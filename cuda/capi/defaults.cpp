@@ -80,7 +80,7 @@ CudacclFrame defaults() {
 }  // namespace ccl::capi
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type
-#define CCL_INIT(Type, stem, last_field)                        \
+#define CCL_INIT(Type, stem, first_last_field, last_field)      \
   void cudaccl_##stem##_init(Type* given, size_t struct_size) { \
     ccl::capi::init(given, struct_size);                        \
   }

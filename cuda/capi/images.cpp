@@ -185,6 +185,9 @@ Status convert_planes(const CudacclFrame& given, const Config& config, FrameJob*
   if ((config.planes & kIdPlane) != 0) {
     CCL_RETURN_IF_ERROR(convert_plane("ids", given.ids, config, &job->id_plane));
   }
+  if ((config.planes & kDistancePlane) != 0) {
+    CCL_RETURN_IF_ERROR(convert_plane("distances", given.distances, config, &job->distance_plane));
+  }
   return {};
 }
 

@@ -9,6 +9,7 @@
 
 #include "capi/convert.h"
 #include "ccl/choices.h"
+#include "ccl/parts.h"
 
 namespace ccl::capi {
 
@@ -24,8 +25,11 @@ static_assert(CUDACCL_OUTPUT_LABELS16 == static_cast<int>(Output::kLabels));
 static_assert(CUDACCL_OUTPUT_MASK == static_cast<int>(Output::kMask));
 static_assert(CUDACCL_OUTPUT_BACKGROUND == static_cast<int>(Output::kBackground));
 static_assert(CUDACCL_OUTPUT_FOREGROUND == static_cast<int>(Output::kForeground));
+static_assert(CUDACCL_OUTPUT_DISTANCE == static_cast<int>(Output::kDistance));
 static_assert(CUDACCL_PLANE_LABELS == int{kLabelPlane});
 static_assert(CUDACCL_PLANE_IDS == int{kIdPlane});
+static_assert(CUDACCL_PLANE_DISTANCES == int{kDistancePlane});
+static_assert(CUDACCL_NO_DISTANCE == kNoSquare);
 static_assert(CUDACCL_MEMORY_HOST == static_cast<int>(Memory::kHost));
 static_assert(CUDACCL_MEMORY_DEVICE == static_cast<int>(Memory::kDevice));
 static_assert(CUDACCL_FOREGROUND_BINARY == static_cast<int>(Foreground::kBinary));
@@ -178,12 +182,13 @@ Status check_range(const char* name, double value, double least, double largest)
 }
 
 Status convert(const CudacclConfig& given, Config* config) {
-  CCL_RETURN_IF_ERROR(check_range("output", given.output, 0, CUDACCL_OUTPUT_FOREGROUND));
+  CCL_RETURN_IF_ERROR(check_range("output", given.output, 0, CUDACCL_OUTPUT_DISTANCE));
   CCL_RETURN_IF_ERROR(check_range("order", given.order, 0, CUDACCL_ORDER_ABGR));
   CCL_RETURN_IF_ERROR(check_range("input_memory", given.input_memory, 0, CUDACCL_MEMORY_DEVICE));
   CCL_RETURN_IF_ERROR(check_range("output_memory", given.output_memory, 0, CUDACCL_MEMORY_DEVICE));
   CCL_RETURN_IF_ERROR(check_range("slots", given.slots, 1, kMaxSlots));
-  CCL_RETURN_IF_ERROR(check_range("planes", given.planes, 0, CUDACCL_PLANE_LABELS | CUDACCL_PLANE_IDS));
+  CCL_RETURN_IF_ERROR(check_range("planes", given.planes, 0,
+                                  CUDACCL_PLANE_LABELS | CUDACCL_PLANE_IDS | CUDACCL_PLANE_DISTANCES));
   CCL_RETURN_IF_ERROR(check_range("CudacclConfig::reserved", given.reserved, 0, 0));
   *config = {.width = given.width,
              .height = given.height,

@@ -28,29 +28,30 @@ struct StructInfo;
 template <typename T>
 inline constexpr bool grows_by_table = std::is_same_v<T, CudacclSettings>;
 
-// X(type, stem of its functions, last field of version 1, which never changes)
-#define CCL_VERSIONED_STRUCTS(X)                   \
-  X(CudacclAlgorithmInfo, algorithm_info, on_cuda) \
-  X(CudacclDeviceInfo, device_info, memory)        \
-  X(CudacclEngineOptions, engine_options, context) \
-  X(CudacclConfig, config, reserved)               \
-  X(CudacclSettings, settings, reserved)           \
-  X(CudacclRegions, regions, n_lines)              \
-  X(CudacclInput, input, stream)                   \
-  X(CudacclOutput, output, stream)                 \
-  X(CudacclPlane, plane, stream)                   \
-  X(CudacclFrame, frame, reset_tracks)             \
-  X(CudacclResult, result, download_us)            \
-  X(CudacclShapes, shapes, reserved)
+// X(type, stem of its functions, last field of version 1, which never changes; last field)
+#define CCL_VERSIONED_STRUCTS(X)                            \
+  X(CudacclAlgorithmInfo, algorithm_info, on_cuda, on_cuda) \
+  X(CudacclDeviceInfo, device_info, memory, memory)         \
+  X(CudacclEngineOptions, engine_options, context, context) \
+  X(CudacclConfig, config, reserved, reserved)              \
+  X(CudacclSettings, settings, reserved, reserved)          \
+  X(CudacclRegions, regions, n_lines, n_lines)              \
+  X(CudacclInput, input, stream, stream)                    \
+  X(CudacclOutput, output, stream, stream)                  \
+  X(CudacclPlane, plane, stream, stream)                    \
+  X(CudacclFrame, frame, reset_tracks, distances)           \
+  X(CudacclResult, result, download_us, download_us)        \
+  X(CudacclShapes, shapes, reserved, reserved)
 
-#define CCL_STRUCT_INFO(Type, stem, last_field)                                                            \
-  template <>                                                                                              \
-  struct StructInfo<Type> {                                                                                \
-    static constexpr const char* kName = #Type;                                                            \
-    static constexpr const char* kInit = "cudaccl_" #stem "_init";                                         \
-    static constexpr size_t kFirstSize = offsetof(Type, last_field) + sizeof(Type::last_field);            \
-    static_assert(kFirstSize % alignof(Type) == 0 && (grows_by_table<Type> || sizeof(Type) == kFirstSize), \
-                  "padding, in which a later field would not be seen");                                    \
+#define CCL_STRUCT_INFO(Type, stem, first_last_field, last_field)                                           \
+  template <>                                                                                               \
+  struct StructInfo<Type> {                                                                                 \
+    static constexpr const char* kName = #Type;                                                             \
+    static constexpr const char* kInit = "cudaccl_" #stem "_init";                                          \
+    static constexpr size_t kFirstSize = offsetof(Type, first_last_field) + sizeof(Type::first_last_field); \
+    static constexpr size_t kLastSize = offsetof(Type, last_field) + sizeof(Type::last_field);              \
+    static_assert(kFirstSize % alignof(Type) == 0 && (grows_by_table<Type> || sizeof(Type) == kLastSize),   \
+                  "padding, in which a later field would not be seen");                                     \
   };
 CCL_VERSIONED_STRUCTS(CCL_STRUCT_INFO)
 #undef CCL_STRUCT_INFO

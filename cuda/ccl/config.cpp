@@ -123,8 +123,12 @@ Status validate_planes(const FrameJob& job, const Config& config) {
   if ((config.planes & kLabelPlane) != 0) {
     CCL_RETURN_IF_ERROR(validate_plane("the plane of labels", job.label_plane, config));
   }
-  return (config.planes & kIdPlane) != 0 ? validate_plane("the plane of ids", job.id_plane, config)
-                                         : Status();
+  if ((config.planes & kIdPlane) != 0) {
+    CCL_RETURN_IF_ERROR(validate_plane("the plane of ids", job.id_plane, config));
+  }
+  return (config.planes & kDistancePlane) != 0
+             ? validate_plane("the plane of distances", job.distance_plane, config)
+             : Status();
 }
 
 /// Whether the frame uses memory of a device.
@@ -132,7 +136,8 @@ bool is_on_device(const FrameJob& job, const Config& config) {
   return job.input.memory == Memory::kDevice ||
          (config.output != Output::kNone && job.output.memory == Memory::kDevice) ||
          ((config.planes & kLabelPlane) != 0 && job.label_plane.memory == Memory::kDevice) ||
-         ((config.planes & kIdPlane) != 0 && job.id_plane.memory == Memory::kDevice);
+         ((config.planes & kIdPlane) != 0 && job.id_plane.memory == Memory::kDevice) ||
+         ((config.planes & kDistancePlane) != 0 && job.distance_plane.memory == Memory::kDevice);
 }
 
 }  // namespace
@@ -148,7 +153,7 @@ Status validate(const Config& config) {
   if (config.max_components == 0) {
     return {StatusCode::kInvalidArgument, "max_components is 0; the table needs at least one record"};
   }
-  if ((config.planes & ~(kLabelPlane | kIdPlane)) != 0) {
+  if ((config.planes & ~(kLabelPlane | kIdPlane | kDistancePlane)) != 0) {
     return {StatusCode::kInvalidArgument,
             "planes is " + std::to_string(config.planes) + ", which has unknown bits"};
   }

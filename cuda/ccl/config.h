@@ -10,6 +10,7 @@
 #include "ccl/feature.h"
 #include "ccl/filter.h"
 #include "ccl/rule.h"
+#include "ccl/separation.h"
 #include "ccl/setting.h"
 #include "ccl/status.h"
 
@@ -43,6 +44,9 @@ enum class Output : uint8_t {
   kBackground,  ///< 4 bytes a pixel: what the background model expects; without one, the input
   kForeground,  ///< 4 bytes a pixel: the input in components that the filter keeps, else the background
                 ///< colour
+  /// 16 bits a pixel, little endian: height_of() (ccl/parts.h) of what kDistancePlane has, which is the
+  /// distance in 1/16 pixel, rounded down; 65535 for all above.
+  kDistance,
 };
 
 /// Planes of 32-bit values that can be written beside the output, one value a pixel: Config::planes.
@@ -51,6 +55,11 @@ enum Plane : uint32_t {
   /// CclComponent::id of the pixel's component, else 0. In a frame with more components than records, 0 with
   /// tracks; without tracks an id is the label, also of a component without a record.
   kIdPlane = 1u << 1,
+  /// The squared distance to the nearest pixel that is not of the pixel's component, in components that the
+  /// filter keeps, else 0; kNoSquare (ccl/parts.h) if there is no such pixel. Outside the frame are no
+  /// pixels, and horizontal distances count Separation::aspect times. With Separation, the components are
+  /// those before they are separated, and the filter's those after it.
+  kDistancePlane = 1u << 2,
 };
 
 /// The largest label that Output::kLabels can write.
@@ -67,6 +76,7 @@ constexpr uint32_t bytes_per_pixel(Output output) {
     case Output::kForeground:
       return 4;
     case Output::kLabels:
+    case Output::kDistance:
       return 2;
     case Output::kMask:
       return 1;
@@ -111,6 +121,11 @@ struct Config {
   bool operator==(const Config&) const = default;
 };
 
+/// Whether distances are measured in frames of this configuration. The stages of published labelers do it.
+constexpr bool has_distances(const Config& config) {
+  return (config.planes & kDistancePlane) != 0 || config.output == Output::kDistance;
+}
+
 /// From luma and chroma to RGB: integers in 1/65536, see colors.h. The default is BT.601 in 16..235.
 struct ColorMatrix {
   int32_t black = 16;    ///< luma of black
@@ -128,6 +143,7 @@ struct ColorMatrix {
 struct Settings {
   Connectivity connectivity = Connectivity::k8;
   ForegroundRule rule = {};
+  Separation separation = {};
   Filter filter = {};
   uint32_t features = kAllFeatures;  ///< Feature bits
   Palette palette = Palette::kGolden;

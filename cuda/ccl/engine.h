@@ -111,8 +111,9 @@ struct PlaneImage {
 struct FrameJob {
   InputImage input;
   OutputImage output;
-  PlaneImage label_plane = {};  ///< with kLabelPlane of Config::planes
-  PlaneImage id_plane = {};     ///< with kIdPlane
+  PlaneImage label_plane = {};     ///< with kLabelPlane of Config::planes
+  PlaneImage id_plane = {};        ///< with kIdPlane
+  PlaneImage distance_plane = {};  ///< with kDistancePlane
   Settings settings;
   Segmentation segmentation = {};
   std::shared_ptr<const RegionMask> regions = nullptr;  ///< of the frame's size; null: the whole frame counts
@@ -135,7 +136,8 @@ struct FrameJob {
 Status validate(const FrameJob& job, const Config& config, Backend backend);
 
 /// Microseconds of each stage, select as part of measure; on the GPU measured by events on the frame's
-/// stream. The GPU's `runs` fuses the stages from label to paint and reports their time as label.
+/// stream. The GPU's `runs` fuses the stages from label to paint and reports their time as label. Distances
+/// are measured in label.
 struct StageTimes {
   float upload = 0;
   float segment = 0;

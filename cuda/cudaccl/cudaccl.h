@@ -60,7 +60,7 @@ extern "C" {
 #define CUDACCL_API __attribute__((visibility("default")))
 
 /** Version of this interface. It grows with each function and each field that is added. */
-#define CUDACCL_API_VERSION 1u
+#define CUDACCL_API_VERSION 2u
 
 /* ---- Status ---- */
 
@@ -190,7 +190,10 @@ enum {
   CUDACCL_OUTPUT_LABELS16 = 3,  /**< 16 bits a pixel: the label, 65535 for all above */
   CUDACCL_OUTPUT_MASK = 4, /**< 8 bits a pixel: mask_on in components that the filter keeps, else mask_off */
   CUDACCL_OUTPUT_BACKGROUND = 5, /**< 4 bytes a pixel: what the background model expects */
-  CUDACCL_OUTPUT_FOREGROUND = 6  /**< 4 bytes a pixel: the input in components that the filter keeps */
+  CUDACCL_OUTPUT_FOREGROUND = 6, /**< 4 bytes a pixel: the input in components that the filter keeps */
+  /** 16 bits a pixel: the distance to what is not of the component, in 1/16 pixel, rounded down; 65535 for
+   *  all above. See CUDACCL_PLANE_DISTANCES. */
+  CUDACCL_OUTPUT_DISTANCE = 7
 };
 
 /** Order of the bytes of a 4-byte pixel. */
@@ -202,8 +205,17 @@ enum {
   CUDACCL_PLANE_LABELS = 1u << 0,
   /** CclComponent::id of the pixel's component if the filter keeps it, else 0. Of a component without a
    *  record, because the frame has more components than records: 0 with tracks, else the label. */
-  CUDACCL_PLANE_IDS = 1u << 1
+  CUDACCL_PLANE_IDS = 1u << 1,
+  /** The squared distance to the nearest pixel that is not of the pixel's component, if the filter keeps it,
+   *  else 0; CUDACCL_NO_DISTANCE if there is no such pixel, as outside the frame there is none. Horizontal
+   *  distances count CudacclSettings::separate_aspect times. With `separate`, the components are those before
+   *  they are separated, and the filter's those after it. */
+  CUDACCL_PLANE_DISTANCES = 1u << 2
 };
+
+/** The squared distance of pixels whose component is the whole frame, and of those farther than 32 bits can
+ * say. */
+#define CUDACCL_NO_DISTANCE 0xffffffffu
 
 typedef struct CudacclConfig {
   size_t struct_size;
@@ -332,8 +344,9 @@ typedef struct CudacclFrame {
   /** When the frame was taken, in nanoseconds on any clock, for motion, tracks and events. Default:
    *  CUDACCL_NO_TIME. */
   int64_t time;
-  uint32_t reset_background; /**< 1: the background model learns again from this frame on */
-  uint32_t reset_tracks;     /**< 1: all tracks end before this frame; their ids are not used again */
+  uint32_t reset_background;     /**< 1: the background model learns again from this frame on */
+  uint32_t reset_tracks;         /**< 1: all tracks end before this frame; their ids are not used again */
+  const CudacclPlane* distances; /**< with CUDACCL_PLANE_DISTANCES; else ignored */
 } CudacclFrame;
 
 CUDACCL_API void cudaccl_frame_init(CudacclFrame* frame, size_t struct_size);

@@ -110,6 +110,11 @@ typedef struct CudacclSettings {
   uint32_t track_lost_ms; /**< a track that is not seen for longer ends */
   uint32_t event_hold_ms; /**< the event `stopped` is made after this time without a component */
   uint32_t reserved;      /**< 0 */
+
+  /* Objects that touch, since version 2; see docs/separate.md. */
+  double separate;          /**< components are cut where they are narrower than this part; 0: off */
+  uint32_t separate_aspect; /**< how many times as high as wide objects are */
+  uint32_t reserved_2;      /**< 0 */
 } CudacclSettings;
 
 /* ---- Regions ---- */

@@ -51,6 +51,7 @@ constexpr Output shown_output(const Config& config, const FrameBuffers& frame) {
     case Output::kForeground:
       return Output::kColorized;
     case Output::kBackground:
+    case Output::kDistance:  // the pipeline writes it, tracks or not
       return Output::kNone;
     case Output::kOverlay:
       return frame.is_composed ? Output::kColorized : Output::kOverlay;
@@ -120,6 +121,9 @@ class Pipeline {
 /// A labeler, then the stages that all labelers share (stages/pipeline.cpp).
 Status make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
                             std::unique_ptr<Pipeline>* pipeline);
+
+/// Our own method (runs/pipeline.cpp).
+Status make_runs_pipeline(const Config& config, std::unique_ptr<Pipeline>* pipeline);
 
 /// The pipeline of an algorithm that runs on the GPU (stages/pipeline.cpp).
 Status make_pipeline(const Config& config, const AlgorithmInfo& algorithm,

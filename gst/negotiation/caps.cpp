@@ -28,7 +28,7 @@ static_assert(ccl::kMaxDimension == 32768);
 
 GstStaticCaps sink_caps = GST_STATIC_CAPS(BOTH_CAPS(SINK_FORMATS, CUDA_SINK_FORMATS));
 GstStaticCaps rgb_caps = GST_STATIC_CAPS(BOTH_CAPS(RGB_FORMATS, CUDA_RGB_FORMATS));
-GstStaticCaps labels_caps = GST_STATIC_CAPS(HOST_CAPS("GRAY16_LE"));
+GstStaticCaps gray16_caps = GST_STATIC_CAPS(HOST_CAPS("GRAY16_LE"));
 // In this order: what carries no chroma comes first.
 GstStaticCaps mask_caps =
     GST_STATIC_CAPS(HOST_CAPS("GRAY8, " MASK_YUV_FORMATS) "; " CUDA_CAPS(MASK_YUV_FORMATS));
@@ -42,7 +42,8 @@ GstStaticCaps* output_caps(ccl::Output output) {
     case ccl::Output::kOverlay:
       return &rgb_caps;
     case ccl::Output::kLabels:
-      return &labels_caps;
+    case ccl::Output::kDistance:
+      return &gray16_caps;
     case ccl::Output::kMask:
       return &mask_caps;
     case ccl::Output::kBackground:
@@ -180,6 +181,7 @@ bool is_output_format(ccl::Output output, const GstVideoInfo& in, const GstVideo
     case ccl::Output::kForeground:
       return is_rgb_of_4_bytes(out);
     case ccl::Output::kLabels:
+    case ccl::Output::kDistance:
       return format == GST_VIDEO_FORMAT_GRAY16_LE;
     case ccl::Output::kMask:
       return format == GST_VIDEO_FORMAT_GRAY8 || format == GST_VIDEO_FORMAT_NV12 ||
@@ -228,6 +230,7 @@ std::string output_formats(ccl::Output output) {
     case ccl::Output::kForeground:
       return RGB_FORMATS;
     case ccl::Output::kLabels:
+    case ccl::Output::kDistance:
       return "GRAY16_LE";
     case ccl::Output::kMask:
       return "GRAY8, " MASK_YUV_FORMATS;

@@ -159,6 +159,37 @@ Image blobs(uint32_t width, uint32_t height, uint32_t seed) {
   return image;
 }
 
+Image touching_ellipses(uint32_t width, uint32_t height, uint32_t aspect, uint32_t seed) {
+  Image image =
+      plain("touching ellipses, aspect " + std::to_string(aspect) + ", seed " + std::to_string(seed), width,
+            height);
+  std::mt19937 random(seed);
+  const int64_t step = 6 + random() % 16;  // columns from one to the next
+  for (int64_t row = 0; row * step * aspect < height; ++row) {
+    for (int64_t column = 0; column * step < width; ++column) {
+      const int64_t radius = step * (30 + random() % 40) / 100 + 1;
+      const int64_t center_x = column * step + random() % 4;
+      const int64_t center_y = row * step * aspect + random() % (4 * aspect);
+      const bool is_ragged = happens(random, 30);
+      const bool has_hole = happens(random, 10);
+      for (int64_t y = std::max<int64_t>(0, center_y - radius * aspect);
+           y < std::min<int64_t>(height, center_y + radius * aspect + 1); ++y) {
+        for (int64_t x = std::max<int64_t>(0, center_x - radius);
+             x < std::min<int64_t>(width, center_x + radius + 1); ++x) {
+          const int64_t dx = (x - center_x) * aspect;
+          const int64_t dy = y - center_y;
+          const int64_t square = (dx * dx + dy * dy) / aspect / aspect;
+          const bool is_at_edge = square > (radius - 1) * (radius - 1);
+          const bool is_out = square > radius * radius || (is_ragged && is_at_edge && happens(random, 40)) ||
+                              (has_hole && square < radius * radius / 4);
+          image.at(static_cast<uint32_t>(x), static_cast<uint32_t>(y)) |= is_out ? 0 : kForeground;
+        }
+      }
+    }
+  }
+  return image;
+}
+
 Image spiral(uint32_t width, uint32_t height) {
   Image image = plain("spiral", width, height);
   const auto inside = [&](int64_t x, int64_t y) { return x >= 0 && y >= 0 && x < width && y < height; };

@@ -77,6 +77,10 @@ Image grey_noise(uint32_t width, uint32_t height, uint32_t seed);
 /// Discs, thrown over each other.
 Image blobs(uint32_t width, uint32_t height, uint32_t seed);
 
+/// Ellipses of many sizes, `aspect` times as high as wide, so close that many touch or overlap a little; some
+/// have ragged edges or a hole.
+Image touching_ellipses(uint32_t width, uint32_t height, uint32_t aspect, uint32_t seed);
+
 /// A line one pixel wide that winds inwards, one pixel apart from itself.
 Image spiral(uint32_t width, uint32_t height);
 

@@ -61,6 +61,8 @@ const char* name_of(Output output) {
       return "background";
     case Output::kForeground:
       return "foreground";
+    case Output::kDistance:
+      return "distance";
   }
   return "unknown output";
 }

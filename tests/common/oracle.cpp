@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "filters.h"
+#include "separation.h"
 
 namespace ccl::test {
 
@@ -48,6 +49,41 @@ uint8_t segment(uint8_t value, const ForegroundRule& rule) {
   }
   const bool is_bright = int{value} >= int{rule.threshold};
   return (rule.invert ? !is_bright : is_bright) ? 255 : 0;
+}
+
+/// By pixel 0 for background, else 1 + the smallest raster index of its component.
+std::vector<uint32_t> flood_components(const Image& image, const Settings& settings) {
+  std::vector<uint32_t> root_map(size_t{image.width} * image.height);
+  std::vector<Pixel> stack;
+  for (size_t i = 0; i < root_map.size(); ++i) {
+    const Pixel start{static_cast<int64_t>(i % image.width), static_cast<int64_t>(i / image.width)};
+    const uint8_t own =
+        segment(image.at(static_cast<uint32_t>(start.x), static_cast<uint32_t>(start.y)), settings.rule);
+    if (own == 0 || root_map[i] != 0) {
+      continue;
+    }
+    flood(start, settings.connectivity, stack, [&](int64_t x, int64_t y) {
+      if (x < 0 || y < 0 || x >= image.width || y >= image.height) {
+        return false;
+      }
+      const size_t at = static_cast<size_t>(y) * image.width + static_cast<size_t>(x);
+      if (root_map[at] != 0 ||
+          segment(image.at(static_cast<uint32_t>(x), static_cast<uint32_t>(y)), settings.rule) != own) {
+        return false;
+      }
+      root_map[at] = static_cast<uint32_t>(i + 1);
+      return true;
+    });
+  }
+  return root_map;
+}
+
+/// Makes the box contain this pixel too. It is in the box's rows or below.
+void extend(Box* box, uint32_t x, uint32_t y) {
+  const uint32_t end = std::max(box->x + box->width, x + 1);
+  box->x = std::min(box->x, x);
+  box->width = end - box->x;
+  box->height = y + 1 - box->y;
 }
 
 /// The pixels of all components, those of one label together and in raster order.
@@ -190,52 +226,38 @@ class Describer {
 }  // namespace
 
 ExpectedFrame expect_labels(const Image& image, const Settings& settings) {
-  const size_t n_pixels = size_t{image.width} * image.height;
   ExpectedFrame frame{.width = image.width,
                       .height = image.height,
                       .connectivity = settings.connectivity,
-                      .root_map = std::vector<uint32_t>(n_pixels),
-                      .labels = std::vector<uint32_t>(n_pixels),
+                      .root_map = flood_components(image, settings),
+                      .labels = std::vector<uint32_t>(size_t{image.width} * image.height),
                       .n_labels = 0,
                       .areas = {0},
                       .boxes = {{}},
                       .values = {0},
                       .first_pixel = {0}};
-  std::vector<Pixel> stack;
-  for (size_t i = 0; i < n_pixels; ++i) {
-    const Pixel start{static_cast<int64_t>(i % image.width), static_cast<int64_t>(i / image.width)};
-    const uint8_t own =
-        segment(image.at(static_cast<uint32_t>(start.x), static_cast<uint32_t>(start.y)), settings.rule);
-    if (own == 0 || frame.labels[i] != 0) {
+  if (settings.separation.is_active()) {
+    frame.root_map = expect_parts(frame.root_map, image.width, image.height, settings.connectivity,
+                                  settings.separation, settings.filter.min_area);
+  }
+  for (size_t i = 0; i < frame.labels.size(); ++i) {
+    const uint32_t root = frame.root_map[i];
+    if (root == 0) {
       continue;
     }
-    const uint32_t label = ++frame.n_labels;
-    uint32_t area = 0;
-    Pixel first = start;
-    Pixel last = start;
-    flood(start, settings.connectivity, stack, [&](int64_t x, int64_t y) {
-      if (x < 0 || y < 0 || x >= image.width || y >= image.height) {
-        return false;
-      }
-      const size_t at = static_cast<size_t>(y) * image.width + static_cast<size_t>(x);
-      if (frame.labels[at] != 0 ||
-          segment(image.at(static_cast<uint32_t>(x), static_cast<uint32_t>(y)), settings.rule) != own) {
-        return false;
-      }
-      frame.labels[at] = label;
-      frame.root_map[at] = static_cast<uint32_t>(i + 1);
-      ++area;
-      first = {std::min(first.x, x), std::min(first.y, y)};
-      last = {std::max(last.x, x), std::max(last.y, y)};
-      return true;
-    });
-    frame.areas.push_back(area);
-    frame.boxes.push_back({.x = static_cast<uint32_t>(first.x),
-                           .y = static_cast<uint32_t>(first.y),
-                           .width = static_cast<uint32_t>(last.x - first.x + 1),
-                           .height = static_cast<uint32_t>(last.y - first.y + 1)});
-    frame.values.push_back(own);
-    frame.first_pixel.push_back(static_cast<uint32_t>(i));
+    const auto x = static_cast<uint32_t>(i % image.width);
+    const auto y = static_cast<uint32_t>(i / image.width);
+    if (root == i + 1) {
+      frame.labels[i] = ++frame.n_labels;
+      frame.areas.push_back(0);
+      frame.boxes.push_back({.x = x, .y = y, .width = 1, .height = 1});
+      frame.values.push_back(segment(image.at(x, y), settings.rule));
+      frame.first_pixel.push_back(static_cast<uint32_t>(i));
+    }
+    const uint32_t label = frame.labels[root - 1];
+    frame.labels[i] = label;
+    ++frame.areas[label];
+    extend(&frame.boxes[label], x, y);
   }
   return frame;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What the library must find in a frame, from the definitions: components by flood fill, every field of a
-/// record from its component's pixels. It shares the library's plain types, and no code.
+/// What the library must find in a frame, from the definitions: components by flood fill, the parts that they
+/// are separated into, every field of a record from the pixels of its component or part. It shares the
+/// library's plain types, and no code.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +46,7 @@ struct ExpectedFrame {
   std::vector<uint32_t> first_pixel;  ///< per label: raster index
 };
 
-/// All of these.
+/// All of these. With Settings::separation, each part is a component of its own.
 ExpectedFrame expect_labels(const Image& image, const Settings& settings);
 
 /// What the library must report of the frame. n_iterations is 0: each labeler has its own number. With

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "filters.h"
+#include "separation.h"
 
 namespace ccl::test {
 
@@ -58,8 +59,8 @@ class Canvas {
     pixel[layout_.blue] = color.blue;
   }
 
-  void put_label(uint32_t x, uint32_t y, uint32_t label) {
-    const uint32_t saturated = std::min(label, 65535u);
+  void put_16_bits(uint32_t x, uint32_t y, uint32_t value) {
+    const uint32_t saturated = std::min(value, 65535u);
     at(x, y)[0] = static_cast<uint8_t>(saturated % 256);
     at(x, y)[1] = static_cast<uint8_t>(saturated / 256);
   }
@@ -87,12 +88,22 @@ class Canvas {
   std::vector<uint8_t> bytes_;
 };
 
+/// The distances within the components, before they are separated.
+std::vector<uint32_t> distances_of(const Image& image, Settings settings) {
+  const uint32_t aspect = settings.separation.aspect;
+  settings.separation = {};
+  const std::vector<uint32_t> root_map = expect_labels(image, settings).root_map;
+  return expect_raw_heights(expect_squares(root_map, image.width, image.height, aspect));
+}
+
 }  // namespace
 
 std::vector<uint8_t> expect_pixels(const Image& image, const ExpectedFrame& frame, const Config& config,
                                    const Settings& settings, const Colors& colors) {
   Canvas canvas(frame.width, frame.height, config);
   const std::vector<uint32_t> conditions = expect_conditions(settings.filter, frame);
+  const std::vector<uint32_t> distances =
+      config.output == Output::kDistance ? distances_of(image, settings) : std::vector<uint32_t>();
   for (uint32_t y = 0; y < frame.height; ++y) {
     for (uint32_t x = 0; x < frame.width; ++x) {
       const uint32_t label = frame.labels[size_t{y} * frame.width + x];
@@ -108,7 +119,7 @@ std::vector<uint8_t> expect_pixels(const Image& image, const ExpectedFrame& fram
           canvas.put(x, y, is_seen ? mixed(from_argb(colors[label]), under, settings.overlay_alpha) : under);
           break;
         case Output::kLabels:
-          canvas.put_label(x, y, is_seen ? label : 0);
+          canvas.put_16_bits(x, y, is_seen ? label : 0);
           break;
         case Output::kMask:
           canvas.put_mask(x, y, is_seen);
@@ -118,6 +129,9 @@ std::vector<uint8_t> expect_pixels(const Image& image, const ExpectedFrame& fram
           break;
         case Output::kForeground:
           canvas.put(x, y, is_seen ? under : from_argb(settings.background_color));
+          break;
+        case Output::kDistance:
+          canvas.put_16_bits(x, y, is_seen ? distances[size_t{y} * frame.width + x] : 0);
           break;
       }
     }

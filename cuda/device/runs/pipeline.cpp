@@ -6,8 +6,8 @@
 /// Atomics on device memory are few: their number grows with the components at borders of tiles, not with
 /// pixels or runs. Rare requests take more kernels: a filter takes two that sort its records, a map of labels
 /// or roots takes another pass, and a table that overflows takes two more passes, because all areas must be
-/// known before any record. Frames with hysteresis or Filter::top_n take the stages of published labelers,
-/// see is_staged().
+/// known before any record. Frames with hysteresis, Filter::top_n or separation take the stages of published
+/// labelers, see is_staged().
 #include <utility>
 
 #include "ccl/colors.h"
@@ -16,6 +16,7 @@
 #include "device/pipeline.h"
 #include "device/runs/dispatch.h"
 #include "device/runs/order.h"
+#include "device/runs/part_pipeline.h"
 #include "device/runs/tile_memory.h"
 #include "device/stages/paint.h"
 #include "device/stages/select.h"
@@ -33,7 +34,6 @@ class RunsPipeline final : public Pipeline {
   Status allocate();
 
   Status prepare(const Settings& settings, const FrameBuffers& frame) override;
-  Status prepare_staged(const Settings& settings, const FrameBuffers& frame);
   Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                  StageMarks* marks) override;
   FrameLabels labels(const Settings& settings, const FrameBuffers& frame) const override;
@@ -44,6 +44,8 @@ class RunsPipeline final : public Pipeline {
   Status enqueue_overflow(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) override;
 
  private:
+  Pipeline* other(const Settings& settings, const FrameBuffers& frame) const;
+  Status make_other(const Settings& settings, const FrameBuffers& frame);
   uint32_t n_pixels() const { return config_.width * config_.height; }
   uint32_t max_labels() const { return memory_->has_values() ? n_pixels() : (n_pixels() + 1) / 2; }
   bool has_filter(const Settings& settings) const { return settings.filter.is_active(n_pixels()); }
@@ -68,7 +70,8 @@ class RunsPipeline final : public Pipeline {
   std::unique_ptr<Selection> selection_;  ///< once a table overflowed
   DeviceArray<uint32_t> index_or_mark_;   ///< likewise, per label
   DeviceArray<uint32_t> map_;             ///< of frames that need labels, or once a map was asked for
-  std::unique_ptr<Pipeline> staged_;      ///< once a frame had hysteresis, or its filter top_n
+  std::unique_ptr<Pipeline> staged_;      ///< once a frame is_staged()
+  std::unique_ptr<Pipeline> parts_;       ///< once a frame had parts
 };
 
 Status RunsPipeline::allocate() {
@@ -80,24 +83,40 @@ Status RunsPipeline::allocate() {
 }
 
 /// With hysteresis or Filter::top_n, the components to keep are known only when all are measured, and
-/// painting must wait for it. The common stages are made for this. Their labels are the same, whichever
-/// labeler makes them.
+/// painting must wait for it; and where components may touch, parts are made of a root map. The common stages
+/// are made for this. Their labels are the same, whichever labeler makes them.
 bool is_staged(const Settings& settings, const FrameBuffers& frame) {
-  return frame.strong_bits != nullptr || settings.filter.top_n > 0;
+  return frame.strong_bits != nullptr || settings.filter.top_n > 0 ||
+         (settings.separation.is_active() && !can_have_parts(settings));
 }
 
-Status RunsPipeline::prepare_staged(const Settings& settings, const FrameBuffers& frame) {
-  if (staged_ == nullptr) {
-    const AlgorithmInfo* labeler = nullptr;
-    CCL_RETURN_IF_ERROR(resolve_algorithm(Algorithm::kBlockEquivalence, Backend::kCuda, &labeler));
-    CCL_RETURN_IF_ERROR(make_pipeline(config_, *labeler, &staged_));
+/// The common stages, behind the fastest of the published labelers.
+Status make_common_pipeline(const Config& config, std::unique_ptr<Pipeline>* pipeline) {
+  const AlgorithmInfo* labeler = nullptr;
+  CCL_RETURN_IF_ERROR(resolve_algorithm(Algorithm::kBlockEquivalence, Backend::kCuda, &labeler));
+  return make_pipeline(config, *labeler, pipeline);
+}
+
+Pipeline* RunsPipeline::other(const Settings& settings, const FrameBuffers& frame) const {
+  return is_staged(settings, frame) ? staged_.get() : can_have_parts(settings) ? parts_.get() : nullptr;
+}
+
+Status RunsPipeline::make_other(const Settings& settings, const FrameBuffers& frame) {
+  if (is_staged(settings, frame) && staged_ == nullptr) {
+    return make_common_pipeline(config_, &staged_);
   }
-  return staged_->prepare(settings, frame);
+  if (!is_staged(settings, frame) && can_have_parts(settings) && parts_ == nullptr) {
+    std::unique_ptr<Pipeline> of_values;
+    CCL_RETURN_IF_ERROR(make_runs_pipeline(config_, &of_values));
+    return make_part_pipeline(config_, std::move(of_values), &parts_);
+  }
+  return {};
 }
 
 Status RunsPipeline::prepare(const Settings& settings, const FrameBuffers& frame) {
-  if (is_staged(settings, frame)) {
-    return prepare_staged(settings, frame);
+  CCL_RETURN_IF_ERROR(make_other(settings, frame));
+  if (Pipeline* pipeline = other(settings, frame)) {
+    return pipeline->prepare(settings, frame);
   }
   const bool has_values = settings.rule.foreground == Foreground::kValues;
   if (memory_ == nullptr || memory_->has_values() != has_values) {
@@ -156,7 +175,8 @@ PaintMode paint_mode_for(Output output) {
     case Output::kMask:
       return PaintMode::kMask;
     case Output::kBackground:
-    case Output::kForeground:  // see painted_output()
+    case Output::kForeground:
+    case Output::kDistance:  // see painted_output()
       break;
   }
   return PaintMode::kNone;
@@ -172,8 +192,8 @@ Status RunsPipeline::run(const Settings& settings, const FrameBuffers& frame, co
 
 Status RunsPipeline::enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                              StageMarks* marks) {
-  if (is_staged(settings, frame)) {
-    return staged_->enqueue(settings, frame, stream, marks);
+  if (Pipeline* pipeline = other(settings, frame)) {
+    return pipeline->enqueue(settings, frame, stream, marks);
   }
   const Emission emission = has_filter(settings) ? Emission::kAppended : Emission::kByLabel;
   const Output painted = painted_output(config_, frame);
@@ -196,8 +216,8 @@ Status RunsPipeline::enqueue(const Settings& settings, const FrameBuffers& frame
 }
 
 FrameLabels RunsPipeline::labels(const Settings& settings, const FrameBuffers& frame) const {
-  if (is_staged(settings, frame)) {
-    return staged_->labels(settings, frame);
+  if (Pipeline* pipeline = other(settings, frame)) {
+    return pipeline->labels(settings, frame);
   }
   FrameLabels labels{.labels = label_map(frame)};
   if (has_filter(settings)) {
@@ -208,9 +228,10 @@ FrameLabels RunsPipeline::labels(const Settings& settings, const FrameBuffers& f
 }
 
 FrameLabels RunsPipeline::labels_of_overflow(const Settings& settings, const FrameBuffers& frame) const {
-  return is_staged(settings, frame)
-             ? staged_->labels_of_overflow(settings, frame)
-             : FrameLabels{.labels = label_map(frame), .record_index = index_or_mark_.data()};
+  if (Pipeline* pipeline = other(settings, frame)) {
+    return pipeline->labels_of_overflow(settings, frame);
+  }
+  return {.labels = label_map(frame), .record_index = index_or_mark_.data()};
 }
 
 /// Enqueues another pass, which only writes a map.
@@ -231,8 +252,8 @@ Status RunsPipeline::download_map(PaintMode mode, const Settings& settings, cons
 
 Status RunsPipeline::enqueue_maps(const Settings& settings, const FrameBuffers& frame, uint32_t* root_map,
                                   uint32_t* labels, cudaStream_t stream) {
-  if (is_staged(settings, frame)) {
-    return staged_->enqueue_maps(settings, frame, root_map, labels, stream);
+  if (Pipeline* pipeline = other(settings, frame)) {
+    return pipeline->enqueue_maps(settings, frame, root_map, labels, stream);
   }
   if (root_map != nullptr) {
     CCL_RETURN_IF_ERROR(download_map(PaintMode::kRootMap, settings, frame, root_map, stream));
@@ -244,8 +265,8 @@ Status RunsPipeline::enqueue_maps(const Settings& settings, const FrameBuffers& 
 /// are needed, the labels: a request for the roots may have replaced them.
 Status RunsPipeline::enqueue_overflow(const Settings& settings, const FrameBuffers& frame,
                                       cudaStream_t stream) {
-  if (is_staged(settings, frame)) {
-    return staged_->enqueue_overflow(settings, frame, stream);
+  if (Pipeline* pipeline = other(settings, frame)) {
+    return pipeline->enqueue_overflow(settings, frame, stream);
   }
   if (selection_ == nullptr) {
     auto selection = std::make_unique<Selection>();
@@ -271,6 +292,9 @@ Status RunsPipeline::enqueue_overflow(const Settings& settings, const FrameBuffe
 }  // namespace
 
 Status make_runs_pipeline(const Config& config, std::unique_ptr<Pipeline>* pipeline) {
+  if (has_distances(config)) {  // of a root map, which the common stages have
+    return make_common_pipeline(config, pipeline);
+  }
   auto runs = std::make_unique<RunsPipeline>(config);
   CCL_RETURN_IF_ERROR(runs->allocate());
   *pipeline = std::move(runs);

@@ -37,16 +37,20 @@ __device__ inline void store(const CclComponent& record, CclComponent* to) {
   }
 }
 
-/// The segment of a component that has this pixel. That of binary foreground is known without reading the
-/// frame.
+/// The value in the record of a component that has this pixel. That of binary foreground is known without
+/// reading the frame.
 template <RunKind kKind>
-__device__ uint8_t segment_of(const SegmentSource& frame, uint32_t x, uint32_t y) {
-  return kKind == RunKind::kValue ? frame.segment(x, y) : kBinarySegment;
+__device__ uint8_t value_of_record(const SegmentSource& frame, uint32_t x, uint32_t y) {
+  if (kKind != RunKind::kValue) {
+    return kBinarySegment;
+  }
+  return frame.rule.record_value != 0 ? frame.rule.record_value : frame.segment(x, y);
 }
 
 /// Emits one component; see Emission. `failed`: see Filter::failed_condition(); it is read with a full filter
 /// only. `kHasFeatures`: whether a feature may be asked for. `make_sums()`
-/// returns the component's Sums, `make_value()` its segment; they are called only if there is a record.
+/// returns the component's Sums, `make_value()` the record's value; they are called only if there is a
+/// record.
 template <bool kHasFeatures, typename AnyFilter, typename MakeSums, typename MakeValue>
 __device__ void emit(const Emitter& emitter, const SegmentSource& frame, uint32_t label, uint32_t area,
                      bool is_kept, uint32_t failed, MakeSums make_sums, MakeValue make_value) {
@@ -145,7 +149,7 @@ __device__ void emit_components(const Tiles& tiles, const Emitter& emitter, cons
     }
     emit<kWords == TileSums::kAllWords, AnyFilter>(
         emitter, tiles.frame, label, area, is_kept, failed, [&] { return as_sums(sums, y); },
-        [&] { return segment_of<Tile::kKind>(tiles.frame, x, y); });
+        [&] { return value_of_record<Tile::kKind>(tiles.frame, x, y); });
     if (!are_shared && !plan.keeps_runs) {
       tile.run[root].word = value_of(rule, label, area, is_kept, y * tiles.frame.width + x);
     }

@@ -86,9 +86,10 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 }  // namespace
 
-bool is_composed(Output output, const SourceFrame& source) {
+bool is_composed(Output output, const SourceFrame& source, const Settings& settings) {
   return output == Output::kForeground || output == Output::kBackground ||
-         (output == Output::kOverlay && (source.chroma.u != nullptr || source.pixels.is_rgb));
+         (output == Output::kOverlay &&
+          (source.chroma.u != nullptr || source.pixels.is_rgb || settings.separation.is_active()));
 }
 
 Settings settings_of_values(Output output, const Settings& settings) {
@@ -120,6 +121,7 @@ Status compose(const Composition& composition, uint32_t* pixels, cudaStream_t st
     case Output::kColorized:
     case Output::kLabels:
     case Output::kMask:
+    case Output::kDistance:
       break;
   }
   return {};

@@ -23,8 +23,8 @@ struct Composition {
   const Settings& settings;
 };
 
-/// Whether an output needs this step for a source.
-bool is_composed(Output output, const SourceFrame& source);
+/// Whether an output needs this step for a source. Parts (ccl/parts.h) may be labelled from other pixels.
+bool is_composed(Output output, const SourceFrame& source, const Settings& settings);
 
 /// The settings with which a pipeline paints the values of such an output.
 Settings settings_of_values(Output output, const Settings& settings);

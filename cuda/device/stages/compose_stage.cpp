@@ -13,7 +13,7 @@ class ComposeStage final : public Stage {
   using Stage::Stage;
 
   Status prepare() override {
-    slot_.buffers.is_composed = is_composed(slot_.config.output, slot_.shown);
+    slot_.buffers.is_composed = is_composed(slot_.config.output, slot_.shown, slot_.settings);
     if (slot_.buffers.is_composed) {
       slot_.settings = settings_of_values(slot_.config.output, slot_.settings);
     }

@@ -100,15 +100,17 @@ __device__ TileSums sums_of_run(uint32_t x, uint32_t y, uint32_t n) {
 }
 
 /// Perimeter and Euler number of one pixel; nothing for background.
-__device__ PixelShape shape_at(const SegmentSource& frame, uint32_t x, uint32_t y,
-                               Connectivity connectivity) {
+__device__ PixelShape shape_at(const MeasureInput& input, uint32_t x, uint32_t y, Connectivity connectivity) {
+  const SegmentSource& frame = input.frame;
   const uint8_t own = frame.segment_or_background(x, y);
   if (own == 0) {
     return {};
   }
+  const uint32_t label = input.labels[y * frame.width + x];
   // x − 1 or y − 1 of a first pixel wraps around to far outside the frame.
   const auto is_same = [&](uint32_t at_x, uint32_t at_y) {
-    return frame.segment_or_background(at_x, at_y) == own;
+    return frame.segment_or_background(at_x, at_y) == own &&
+           (!input.has_parts || input.labels[at_y * frame.width + at_x] == label);
   };
   const Neighbors neighbors{.left = is_same(x - 1, y),
                             .right = is_same(x + 1, y),
@@ -200,7 +202,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
     TileSums run_sums = sums_of_run(tile_x, tile_y, run.length);
     if (features & (kFeaturePerimeter | kFeatureEuler)) {
       constexpr int32_t kLeastEuler = -1;  // of a pixel; sum_over() takes no negative values
-      const PixelShape shape = shape_at(input.frame, x, y, connectivity);
+      const PixelShape shape = shape_at(input, x, y, connectivity);
       run_sums.perimeter = sum_over(run.lanes, shape.perimeter);
       run_sums.euler = static_cast<int32_t>(sum_over(run.lanes, shape.euler - kLeastEuler)) +
                        kLeastEuler * static_cast<int32_t>(run.length);

@@ -22,6 +22,7 @@ struct MeasureInput {
   const uint32_t* marks;         ///< marks[label − 1], see Filter: the area of a kept component
   const uint32_t* record_index;  ///< record_index[label − 1], or kNoRecord
   const FrameCounts* counts;
+  bool has_parts;  ///< components of equal segments may touch (ccl/parts.h)
 };
 
 class Measurement {

@@ -141,7 +141,8 @@ Status Painting::run(const Settings& settings, const PaintInput& input, const Fr
   switch (painted_output(config_, frame)) {
     case Output::kNone:
     case Output::kBackground:
-    case Output::kForeground:  // see painted_output()
+    case Output::kForeground:
+    case Output::kDistance:  // see painted_output()
       return {};
     case Output::kColorized:
       return paint<Output::kColorized>(settings, input, output, stream);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The pipeline of labelers: label → number → select → measure → paint, each stage a pass over pixels or
-/// labels. Also makes the pipeline of any algorithm.
+/// The pipeline of labelers: label → separate → number → select → measure → paint, each stage a pass over
+/// pixels or labels. Also makes the pipeline of any algorithm.
 #include <utility>
 
 #include "device/check.h"
@@ -10,8 +10,11 @@
 #include "device/stages/measure.h"
 #include "device/stages/number.h"
 #include "device/stages/paint.h"
+#include "device/stages/plane.h"
 #include "device/stages/segment/unpack.h"
 #include "device/stages/select.h"
+#include "device/stages/separate/distance.h"
+#include "device/stages/separate/separator.h"
 
 namespace ccl::device {
 
@@ -28,7 +31,10 @@ class StagedPipeline final : public Pipeline {
   Status enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                  StageMarks* marks) override;
   FrameLabels labels(const Settings&, const FrameBuffers&) const override {
-    return {.labels = labels_.data(), .marks = marks_.data(), .record_index = record_index_.data()};
+    return {.labels = labels_.data(),
+            .marks = marks_.data(),
+            .record_index = record_index_.data(),
+            .squares = squares_.data()};
   }
   FrameLabels labels_of_overflow(const Settings& settings, const FrameBuffers& frame) const override {
     return labels(settings, frame);
@@ -56,6 +62,10 @@ class StagedPipeline final : public Pipeline {
   DeviceArray<uint32_t> record_index_;  ///< per label
   DeviceArray<uint8_t> unpacked_;       ///< the frame's bit image as bytes, once a frame had one
 
+  DeviceArray<uint32_t> squares_;  ///< with has_distances()
+
+  DistanceTransform distance_;
+  Separator separator_;
   Numbering numbering_;
   Selection selection_;
   Measurement measurement_;
@@ -71,12 +81,19 @@ Status StagedPipeline::allocate() {
   CCL_RETURN_IF_ERROR(numbering_.configure(n_pixels()));
   CCL_RETURN_IF_ERROR(selection_.configure(n_pixels(), config_.max_components));
   CCL_RETURN_IF_ERROR(measurement_.configure(config_.max_components));
+  if (has_distances(config_)) {
+    CCL_RETURN_IF_ERROR(squares_.allocate(n_pixels()));
+    CCL_RETURN_IF_ERROR(distance_.configure(config_.width, config_.height));
+  }
   return painting_.configure(config_);
 }
 
 Status StagedPipeline::prepare(const Settings& settings, const FrameBuffers& frame) {
   if (settings.filter.needs() != 0) {
     CCL_RETURN_IF_ERROR(measurement_.prepare_all(settings, config_.width, config_.height));
+  }
+  if (settings.separation.is_active()) {
+    CCL_RETURN_IF_ERROR(separator_.prepare(settings, config_.width, config_.height));
   }
   if (frame.bits == nullptr || unpacked_.data() != nullptr) {
     return {};
@@ -114,11 +131,22 @@ Status StagedPipeline::enqueue(const Settings& settings, const FrameBuffers& fra
   }
   CCL_RETURN_IF_ERROR(labeler_->label(foreground(settings, frame), settings.connectivity, root_map_.data(),
                                       workspace_.data(), &frame.counts->n_iterations, stream));
+  if (has_distances(config_)) {
+    CCL_RETURN_IF_ERROR(distance_.measure(RootMap{root_map_.data(), config_.width},
+                                          settings.separation.aspect, squares_.data(), stream));
+  }
+  if (settings.separation.is_active()) {
+    CCL_RETURN_IF_ERROR(separator_.run(settings, root_map_.data(), stream));
+  }
   CCL_RETURN_IF_ERROR(mark(StageMarks::kLabel));
   CCL_RETURN_IF_ERROR(numbering_.run(root_map_.data(), labels_.data(), &frame.counts->n_labels, stream));
   CCL_RETURN_IF_ERROR(mark(StageMarks::kNumber));
   CCL_RETURN_IF_ERROR(measure(settings, frame, stream));
   CCL_RETURN_IF_ERROR(mark(StageMarks::kMeasure));
+  if (config_.output == Output::kDistance) {
+    CCL_RETURN_IF_ERROR(write_heights(labels(settings, frame), n_pixels(),
+                                      reinterpret_cast<uint16_t*>(frame.output), stream));
+  }
   if (frame.is_tracked) {
     return {};
   }
@@ -132,7 +160,8 @@ Status StagedPipeline::measure(const Settings& settings, const FrameBuffers& fra
                            .labels = labels_.data(),
                            .marks = marks_.data(),
                            .record_index = record_index_.data(),
-                           .counts = frame.counts};
+                           .counts = frame.counts,
+                           .has_parts = settings.separation.is_active()};
   const bool measures_all = settings.filter.needs() != 0;
   if (measures_all) {
     CCL_RETURN_IF_ERROR(measurement_.measure_all(settings, input, record_index_.data(), stream));

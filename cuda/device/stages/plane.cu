@@ -3,6 +3,7 @@
 /// what they look up is in the cache.
 #include "device/stages/plane.h"
 
+#include "ccl/parts.h"
 #include "device/launch.cuh"
 #include "device/warp.cuh"
 
@@ -11,6 +12,12 @@ namespace ccl::device {
 namespace {
 
 constexpr uint32_t kBits = 32;  ///< of a word
+
+/// The squared distance of a pixel, or 0 if the filter does not keep its component.
+__device__ uint32_t shown_square(const FrameLabels& frame, size_t pixel) {
+  const uint32_t label = frame.labels[pixel];
+  return label != 0 && __ldg(frame.marks + label - 1) != 0 ? frame.squares[pixel] : 0;
+}
 
 /// What pixels of a component become; `label` is not 0.
 __device__ uint32_t value_of(const PlaneJob& job, bool has_records, uint32_t label) {
@@ -41,9 +48,22 @@ __global__ void __launch_bounds__(kBlockThreads) write_values(PlaneJob job) {
   if (x >= job.width) {
     return;
   }
+  const size_t pixel = size_t{y} * job.width + x;
+  if (job.shows_squares) {
+    job.values[y * job.pitch + x] = shown_square(job.frame, pixel);
+    return;
+  }
   const bool has_records = job.counts->n_components <= job.max_components;
-  const uint32_t label = job.frame.labels[size_t{y} * job.width + x];
+  const uint32_t label = job.frame.labels[pixel];
   job.values[y * job.pitch + x] = label != 0 ? value_of(job, has_records, label) : 0;
+}
+
+__global__ void __launch_bounds__(kBlockThreads)
+    write_height_pixels(FrameLabels frame, uint32_t n_pixels, uint16_t* pixels) {
+  const uint32_t pixel = blockIdx.x * kBlockThreads + threadIdx.x;
+  if (pixel < n_pixels) {
+    pixels[pixel] = height_of(shown_square(frame, pixel));
+  }
 }
 
 }  // namespace
@@ -51,6 +71,11 @@ __global__ void __launch_bounds__(kBlockThreads) write_values(PlaneJob job) {
 Status write_plane(const PlaneJob& job, cudaStream_t stream) {
   return launch("write_values", write_values, dim3(blocks_for(job.width, kBlockThreads), job.height),
                 kBlockThreads, stream, job);
+}
+
+Status write_heights(const FrameLabels& frame, uint32_t n_pixels, uint16_t* pixels, cudaStream_t stream) {
+  return launch("write_height_pixels", write_height_pixels, blocks_for(n_pixels, kBlockThreads),
+                kBlockThreads, stream, frame, n_pixels, pixels);
 }
 
 }  // namespace ccl::device

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Planes of labels and ids: a pass over the map of labels that a pipeline leaves.
+/// Planes of labels, ids and distances: a pass over the map of labels that a pipeline leaves.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,6 +19,7 @@ struct PlaneJob {
   FrameLabels frame;
   const FrameCounts* counts;
   const CclComponent* records;  ///< their ids are written; null: labels are
+  bool shows_squares;           ///< those of `frame` are written
   uint32_t max_components;      ///< a frame with more has no ids
   uint32_t width;
   uint32_t height;
@@ -28,5 +29,8 @@ struct PlaneJob {
 
 /// Enqueues the writing of a plane, after the records have their ids.
 Status write_plane(const PlaneJob& job, cudaStream_t stream);
+
+/// Enqueues the writing of `n_pixels` pixels of Output::kDistance, from `squares` of the frame.
+Status write_heights(const FrameLabels& frame, uint32_t n_pixels, uint16_t* pixels, cudaStream_t stream);
 
 }  // namespace ccl::device

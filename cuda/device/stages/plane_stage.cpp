@@ -8,8 +8,9 @@ namespace ccl::device {
 
 namespace {
 
-static_assert(kLabelPlane == 1u << 0 && kIdPlane == 1u << 1, "a plane's index is that of its bit");
-constexpr uint32_t kPlanes = 2;
+static_assert(kLabelPlane == 1u << 0 && kIdPlane == 1u << 1 && kDistancePlane == 1u << 2,
+              "a plane's index is that of its bit");
+constexpr uint32_t kPlanes = 3;
 
 class PlaneStage final : public Stage {
  public:
@@ -24,7 +25,11 @@ class PlaneStage final : public Stage {
 
  private:
   bool has(uint32_t i) const { return (slot_.config.planes >> i & 1) != 0; }
-  const PlaneImage& image(uint32_t i) const { return i == 0 ? slot_.job.label_plane : slot_.job.id_plane; }
+  const PlaneImage& image(uint32_t i) const {
+    const PlaneImage* const images[kPlanes] = {&slot_.job.label_plane, &slot_.job.id_plane,
+                                               &slot_.job.distance_plane};
+    return *images[i];
+  }
   bool is_downloaded(uint32_t i) const { return has(i) && image(i).memory == Memory::kHost; }
   /// Where kernels write the plane, and its rows' distance in values.
   uint32_t* values(uint32_t i) const { return is_downloaded(i) ? values_[i].data() : image(i).values; }
@@ -93,6 +98,7 @@ Status PlaneStage::complete() {
     CCL_RETURN_IF_ERROR(write_plane({.frame = labels,
                                      .counts = slot_.buffers.counts,
                                      .records = shows_ids ? slot_.buffers.records : nullptr,
+                                     .shows_squares = 1u << i == kDistancePlane,
                                      .max_components = slot_.config.max_components,
                                      .width = slot_.config.width,
                                      .height = slot_.config.height,

@@ -86,6 +86,7 @@ void RunPainter::paint(const PaintJob& job, const uint32_t* paint_values, Thread
         return labels;
       });
       break;
+    case Output::kDistance:  // see make_runs_pipeline()
     case Output::kNone:
       break;
   }

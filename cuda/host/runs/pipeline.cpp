@@ -26,6 +26,7 @@
 #include "host/runs/measure.h"
 #include "host/runs/paint.h"
 #include "host/runs/pair_labeler.h"
+#include "host/runs/part_source.h"
 #include "host/runs/row_labeler.h"
 #include "host/runs/run_keeper.h"
 #include "host/runs/strip_merger.h"
@@ -60,6 +61,13 @@ void mark_strong_runs(const RunTable& table, uint32_t y, const uint64_t* strong,
   }
 }
 
+/// The common stages, behind a published labeler that shares the threads.
+std::unique_ptr<Pipeline> make_common_pipeline(const Config& config, ThreadPool& pool, StreamTracks* tracks) {
+  const AlgorithmInfo* labeler = nullptr;
+  static_cast<void>(resolve_algorithm(Algorithm::kDlp, Backend::kCpu, &labeler));
+  return make_pipeline(config, *labeler, pool, tracks);
+}
+
 class RunsPipeline final : public Pipeline {
  public:
   RunsPipeline(const Config& config, ThreadPool& pool, StreamTracks* tracks)
@@ -76,6 +84,8 @@ class RunsPipeline final : public Pipeline {
   template <typename Work>
   void for_each_strip(Work work);
 
+  PartSource& parts();
+  Pipeline& staged();
   void label(const RowSource& source, const FrameNeeds& needs, const StripLabeler& labeler);
   void number(const FrameNeeds& needs, const StripLabeler& labeler);
   void mark_labels(const Filter& filter, const FrameNeeds& needs, const StripLabeler& labeler,
@@ -119,6 +129,8 @@ class RunsPipeline final : public Pipeline {
   Selector selector_;
   RunPainter painter_;
   uint32_t n_labels_ = 0;
+  std::unique_ptr<PartSource> parts_;  ///< once a frame was separated
+  std::unique_ptr<Pipeline> staged_;   ///< likewise, if it could not have parts
 };
 
 RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool, StreamTracks* tracks,
@@ -141,12 +153,40 @@ RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool, StreamTracks*
       selector_(table_.strips().size()),
       painter_(kernels, table_) {}
 
+PartSource& RunsPipeline::parts() {
+  if (parts_ == nullptr) {
+    parts_ = std::make_unique<PartSource>(config_.width, config_.height, pool_);
+  }
+  return *parts_;
+}
+
+/// Other parts are made of a root map, which the common stages have. Labels are the same, whichever labeler
+/// makes them.
+Pipeline& RunsPipeline::staged() {
+  if (staged_ == nullptr) {
+    staged_ = make_common_pipeline(config_, pool_, tracks_);
+  }
+  return *staged_;
+}
+
 void RunsPipeline::run(const FrameJob& job, const FrameBits& bits, const ResultTables& tables,
                        FrameResult* result) {
-  const FrameNeeds needs = find_needs(job.settings, config_.width * config_.height, bits.strong != nullptr);
-  const StripLabeler& labeler = needs.pairs ? static_cast<const StripLabeler&>(pair_labeler_) : row_labeler_;
   StageClock clock;
-  label({job.input, job.settings.rule, bits.foreground}, needs, labeler);
+  RowSource source{job.input, job.settings.rule, bits.foreground};
+  if (job.settings.separation.is_active()) {
+    const RowSource* separated =
+        PartSource::can_have_parts(job.settings) ? parts().run(job.settings, source) : nullptr;
+    if (separated == nullptr) {
+      staged().run(job, bits, tables, result);
+      return;
+    }
+    source = *separated;
+  }
+  Settings settings = job.settings;
+  settings.rule = source.rule;
+  const FrameNeeds needs = find_needs(settings, config_.width * config_.height, bits.strong != nullptr);
+  const StripLabeler& labeler = needs.pairs ? static_cast<const StripLabeler&>(pair_labeler_) : row_labeler_;
+  label(source, needs, labeler);
   result->times.label = clock.lap();
 
   number(needs, labeler);
@@ -169,6 +209,9 @@ void RunsPipeline::run(const FrameJob& job, const FrameBits& bits, const ResultT
              .sums = sums_.get(),
              .records = tables.records,
              .kept = keeps_runs_while_measuring(needs, result->counts) ? &tracks_->runs() : nullptr});
+  }
+  if (const uint8_t value = settings.rule.record_value; value != 0) {
+    std::for_each_n(tables.records, n_records, [value](CclComponent& record) { record.value = value; });
   }
   result->counts.n_labels = n_labels_;
   result->components = {tables.records, n_records};
@@ -450,6 +493,9 @@ void RunsPipeline::paint(const FrameJob& job, const FrameResult& result) {
 }  // namespace
 
 std::unique_ptr<Pipeline> make_runs_pipeline(const Config& config, ThreadPool& pool, StreamTracks* tracks) {
+  if (has_distances(config)) {  // of a root map, which the common stages have
+    return make_common_pipeline(config, pool, tracks);
+  }
   return std::make_unique<RunsPipeline>(config, pool, tracks);
 }
 

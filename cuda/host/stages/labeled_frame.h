@@ -15,6 +15,7 @@ struct LabeledFrame {
   const SegmentSource& segments;
   const uint32_t* labels;  ///< canonical, width × height, dense
   uint32_t n_labels;
+  bool has_parts = false;  ///< components of equal segments may touch (ccl/parts.h)
 };
 
 /// Pixels x0..x1 − 1 of row y, which have one label.

@@ -11,27 +11,38 @@ namespace ccl::host {
 namespace {
 
 /// Adds a run's part of the perimeter and of the Euler number.
-template <Connectivity kConnectivity>
-void add_shape(const Run& run, const SegmentSource& image, Sums& sums) {
-  const uint8_t* row = image.row(run.y);
-  const uint8_t* above = row - image.stride;
-  const uint8_t* below = row + image.stride;
-  const uint8_t segment = row[run.x0];
+template <Connectivity kConnectivity, bool kHasParts>
+void add_shape(const Run& run, const LabeledFrame& frame, Sums& sums) {
+  const size_t stride = frame.segments.stride;
+  const uint8_t* segments = frame.segments.row(run.y);
+  const uint32_t* labels = frame.labels + size_t{run.y} * frame.segments.width;
+  const uint8_t segment = segments[run.x0];
+  // Labels are read where segments are equal, which is within the frame.
+  const auto is_same = [&](ptrdiff_t x, ptrdiff_t dy) {
+    return segments[x + dy * static_cast<ptrdiff_t>(stride)] == segment &&
+           (!kHasParts || labels[x + dy * ptrdiff_t{frame.segments.width}] == run.label);
+  };
   uint32_t perimeter = 0;
   int32_t euler = 0;
   for (ptrdiff_t x = run.x0; x < run.x1; ++x) {  // x - 1 may be -1
-    const PixelShape shape = pixel_shape({.left = row[x - 1] == segment,
-                                          .right = row[x + 1] == segment,
-                                          .up = above[x] == segment,
-                                          .down = below[x] == segment,
-                                          .up_left = above[x - 1] == segment,
-                                          .up_right = above[x + 1] == segment},
+    const PixelShape shape = pixel_shape({.left = is_same(x - 1, 0),
+                                          .right = is_same(x + 1, 0),
+                                          .up = is_same(x, -1),
+                                          .down = is_same(x, 1),
+                                          .up_left = is_same(x - 1, -1),
+                                          .up_right = is_same(x + 1, -1)},
                                          kConnectivity);
     perimeter += shape.perimeter;
     euler += shape.euler;
   }
   sums.perimeter += perimeter;
   sums.euler += euler;
+}
+
+template <Connectivity kConnectivity>
+void add_shape(const Run& run, const LabeledFrame& frame, Sums& sums) {
+  frame.has_parts ? add_shape<kConnectivity, true>(run, frame, sums)
+                  : add_shape<kConnectivity, false>(run, frame, sums);
 }
 
 /// Makes the records. The sums of a label are in the entry sums_index(label, record).
@@ -63,9 +74,9 @@ void measure_sums(const LabeledFrame& frame, Connectivity connectivity, uint32_t
     table.values[index] = frame.segments.row(run.y)[run.x0];
     add_sums(geometry<Sums>({run.x0, run.x1, run.y, 1}, {run.y, run.y + 1}, features), &table.sums[index]);
     if (shapes && connectivity == Connectivity::k8) {
-      add_shape<Connectivity::k8>(run, frame.segments, table.sums[index]);
+      add_shape<Connectivity::k8>(run, frame, table.sums[index]);
     } else if (shapes) {
-      add_shape<Connectivity::k4>(run, frame.segments, table.sums[index]);
+      add_shape<Connectivity::k4>(run, frame, table.sums[index]);
     }
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The pipeline of the published labelers: label → number → select → measure → paint, each stage a pass over
-/// pixels or labels. Also makes the pipeline of any algorithm.
+/// The pipeline of the published labelers: label → separate → number → select → measure → paint, each stage a
+/// pass over pixels or labels. Also makes the pipeline of any algorithm.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -8,6 +8,7 @@
 #include "host/labelers/labeler.h"
 #include "host/pipeline.h"
 #include "host/runs/table.h"
+#include "host/stages/distances.h"
 #include "host/stages/mark.h"
 #include "host/stages/measure.h"
 #include "host/stages/number.h"
@@ -15,6 +16,7 @@
 #include "host/stages/plane.h"
 #include "host/stages/row_chunks.h"
 #include "host/stages/select.h"
+#include "host/stages/separate/separator.h"
 #include "host/stages/track.h"
 #include "host/thread_pool.h"
 
@@ -43,7 +45,8 @@ class StagedPipeline final : public Pipeline {
            FrameResult* result) override;
 
  private:
-  void separate_segments(const FrameJob& job);
+  Separator& separator();
+  void apply_rule(const FrameJob& job);
   void unpack_segments(const BitImage& bits);
   void drop_weak_components(const BitImage& strong, const uint32_t* labels, uint32_t n_labels);
   uint32_t mark(const FrameJob& job, const LabeledFrame& frame, const BitImage* strong, FrameCounts* counts);
@@ -72,6 +75,8 @@ class StagedPipeline final : public Pipeline {
   std::unique_ptr<uint8_t[]> label_values_;   ///< likewise
   std::unique_ptr<GreySums[]> grey_sums_;     ///< per record, once a frame asked for grey statistics
   std::unique_ptr<Labeler> labeler_;
+  std::unique_ptr<Distances> distances_;  ///< with has_distances()
+  std::unique_ptr<Separator> separator_;  ///< once a frame was separated
   Selector selector_{1};
 };
 
@@ -90,7 +95,9 @@ StagedPipeline::StagedPipeline(const Config& config, std::unique_ptr<Labeler> la
       paint_values_(uninitialized<uint32_t>(count_pixels(config) + 1)),
       sums_(uninitialized<Sums>(count_records(config))),
       values_(uninitialized<uint8_t>(count_records(config))),
-      labeler_(std::move(labeler)) {}
+      labeler_(std::move(labeler)),
+      distances_(has_distances(config) ? std::make_unique<Distances>(config.width, config.height, pool)
+                                       : nullptr) {}
 
 void StagedPipeline::run(const FrameJob& job, const FrameBits& bits, const ResultTables& tables,
                          FrameResult* result) {
@@ -100,16 +107,22 @@ void StagedPipeline::run(const FrameJob& job, const FrameBits& bits, const Resul
   if (bits.foreground != nullptr) {
     unpack_segments(*bits.foreground);
   } else {
-    separate_segments(job);
+    apply_rule(job);
   }
   labeler_->label(segments_, job.settings.connectivity, root_map);
+  if (distances_ != nullptr) {
+    distances_->measure(root_map, job.settings.separation.aspect);
+  }
+  if (job.settings.separation.is_active()) {
+    separator().run(job.settings, root_map);
+  }
   result->counts.n_iterations = labeler_->iterations();
   result->times.label = clock.lap();
 
   const uint32_t n_labels = number(root_map, config_.width * config_.height, labels, marks_.get());
   result->times.number = clock.lap();
 
-  const LabeledFrame frame{segments_, labels, n_labels};
+  const LabeledFrame frame{segments_, labels, n_labels, job.settings.separation.is_active()};
   const uint32_t n_records = mark(job, frame, bits.strong, &result->counts);
   selector_.assign(0, record_index_.get());
   const bool has_label_sums = job.settings.filter.needs() != 0;
@@ -147,8 +160,15 @@ void StagedPipeline::run(const FrameJob& job, const FrameBits& bits, const Resul
   }
 }
 
+Separator& StagedPipeline::separator() {
+  if (separator_ == nullptr) {
+    separator_ = std::make_unique<Separator>(config_.width, config_.height, pool_);
+  }
+  return *separator_;
+}
+
 /// Applies the foreground rule to the input.
-void StagedPipeline::separate_segments(const FrameJob& job) {
+void StagedPipeline::apply_rule(const FrameJob& job) {
   const ForegroundRule rule = job.settings.rule;
   pool_.parallel_for(count_row_chunks(config_.height), [this, &job, rule](uint32_t chunk) {
     const uint32_t end = std::min(config_.height, (chunk + 1) * kRowsPerChunk);
@@ -252,6 +272,10 @@ void StagedPipeline::write_planes(const FrameJob& job, const LabeledFrame& frame
   for_each_plane(config_, job, [&](Plane plane, const PlaneImage& image) {
     paint_values_[0] = 0;
     make_plane_values(plane, tracks_ != nullptr, labels, of_tracks, paint_values_.get());
+    if (plane == kDistancePlane) {
+      distances_->write(frame.labels, paint_values_.get(), image);
+      return;
+    }
     pool_.parallel_for(count_row_chunks(config_.height), [&](uint32_t chunk) {
       const uint32_t end = std::min(config_.height, (chunk + 1) * kRowsPerChunk);
       for (uint32_t y = chunk * kRowsPerChunk; y < end; ++y) {
@@ -274,6 +298,10 @@ void StagedPipeline::paint_frame(const FrameJob& job, const LabeledFrame& frame,
                             paint_values_.get());
   } else {
     rule.make_values(labels, marks_.get(), paint_values_.get());
+  }
+  if (config_.output == Output::kDistance) {
+    distances_->write(frame.labels, paint_values_.get(), job.output);
+    return;
   }
   paint(paint_job, paint_values_.get(), pool_,
         [&](uint32_t y, uint32_t) { return frame.labels + size_t{y} * config_.width; });

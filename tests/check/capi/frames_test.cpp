@@ -11,6 +11,7 @@
 #include "compare.h"
 #include "oracle.h"
 #include "region_corpus.h"
+#include "separation.h"
 
 namespace ccl::test {
 
@@ -115,6 +116,38 @@ TEST(CFramesTest, PlanesAreFilteredAndIdsAreThoseOfTheRecords) {
   }
   EXPECT_EQ(labels.dense(), expected);
   EXPECT_EQ(ids.dense(), expected_ids);
+}
+
+TEST(CFramesTest, DistancesAreThoseOfTheEngine) {
+  const Image image = spread(noise(kWidth, kHeight, 4, 60, 3), 5, 7);
+  cudaccl::Config config = c_config(kWidth, kHeight);
+  config.planes = CUDACCL_PLANE_DISTANCES;
+  config.output = CUDACCL_OUTPUT_DISTANCE;
+  CEngine c(image, config);
+  c.settings.separate_aspect = 2;
+  std::vector<uint16_t> pixels(kWidth * kHeight);
+  cudaccl::Output output;
+  output.pixels = pixels.data();
+  output.stride = kWidth * cudaccl_bytes_per_pixel(CUDACCL_OUTPUT_DISTANCE);
+  c.frame.output = &output;
+  EXPECT_EQ(c.run(), CUDACCL_INVALID_ARGUMENT);
+  EXPECT_TRUE(says(c.error(), "no plane of distances"));
+  PaddedPlane distances;
+  c.frame.distances = distances.given();
+  ASSERT_EQ(c.run(), CUDACCL_OK) << c.error();
+  const std::vector<uint32_t> squares = expect_squares(expect_labels(image, {}).root_map, kWidth, kHeight, 2);
+  EXPECT_EQ(distances.dense(), squares);
+  EXPECT_EQ(std::vector<uint32_t>(pixels.begin(), pixels.end()), expect_raw_heights(squares));
+}
+
+/// A program of version 1 has no distances in its frame.
+TEST(CFramesTest, AFrameOfTheFirstVersionIsRead) {
+  const Image image = noise(kWidth, kHeight, 1, 45, 3);
+  CEngine c(image);
+  c.frame.struct_size = offsetof(CudacclFrame, distances);
+  EXPECT_EQ(c.run(), CUDACCL_OK) << c.error();
+  c.frame.struct_size -= 1;
+  EXPECT_EQ(c.run(), CUDACCL_INVALID_ARGUMENT);
 }
 
 TEST(CFramesTest, APlaneThatIsNotPossibleIsRefused) {

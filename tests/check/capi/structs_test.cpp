@@ -290,10 +290,10 @@ TEST(CStructsTest, BadConfigurationsAreRefusedByName) {
   const BadConfig cases[] = {
       {"0×8", &CudacclConfig::width, 0},
       {"8×32769", &CudacclConfig::height, 32769},
-      {"output", &CudacclConfig::output, 7},
+      {"output", &CudacclConfig::output, 8},
       {"order", &CudacclConfig::order, 4},
       {"max_components", &CudacclConfig::max_components, 0},
-      {"planes", &CudacclConfig::planes, 4},
+      {"planes", &CudacclConfig::planes, 8},
       {"slots", &CudacclConfig::slots, 0},
       {"slots", &CudacclConfig::slots, 65},
       {"input_memory", &CudacclConfig::input_memory, 2},

@@ -82,18 +82,19 @@ TEST(AllocationTest, FramesTakeNoMemory) {
   std::vector<uint8_t> pixels(201 * 150 * 4);
   std::vector<uint32_t> root_map(201 * 150);
   std::vector<uint32_t> labels(201 * 150);
-  std::vector<uint32_t> planes(2 * 201 * 150);
+  std::vector<uint32_t> planes(3 * 201 * 150);
   const auto outlines = std::make_shared<const OutlineLayer>(
       std::vector<Outline>{{"zone", {{20, 30}, {150, 20}, {90, 140}}, true, kZoneColor}}, 201, 150);
   for (const AlgorithmInfo& labeler : labelers()) {
-    for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay, Output::kLabels}) {
+    for (const Output output :
+         {Output::kNone, Output::kColorized, Output::kOverlay, Output::kLabels, Output::kDistance}) {
       Config config;
       config.width = 201;
       config.height = 150;
       config.algorithm = labeler.algorithm;
       config.output = output;
       config.max_components = 100;
-      config.planes = kLabelPlane | kIdPlane;
+      config.planes = kLabelPlane | kIdPlane | (output == Output::kDistance ? kDistancePlane : 0u);
       config.threads = 3;  // strips are merged then
       ASSERT_TRUE(engine->configure(config).ok());
       FrameJob job;
@@ -106,6 +107,7 @@ TEST(AllocationTest, FramesTakeNoMemory) {
       job.labels = labels.data();
       job.label_plane = {planes.data(), 201 * 4};
       job.id_plane = {planes.data() + 201 * 150, 201 * 4};
+      job.distance_plane = {planes.data() + 2 * 201 * 150, 201 * 4};
       const auto run = [&](uint32_t n_frames) {
         const uint64_t before = n_allocations;
         for (uint32_t i = 0; i < n_frames; ++i) {

@@ -112,7 +112,8 @@ TEST_F(DeviceMemoryTest, EveryLabelerReadsAndWritesWhereTheFrameLies) {
   constexpr uint32_t kWidth = 173;
   constexpr uint32_t kHeight = 91;
   for (const AlgorithmInfo& labeler : labelers()) {
-    for (const Output output : {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask}) {
+    for (const Output output :
+         {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask, Output::kDistance}) {
       // Dense rows can be written in place, padded ones are copied; odd inputs are read byte by byte.
       for (const size_t padding : {0u, 35u}) {
         const Image image = spread(specks(kWidth, kHeight, padding), padding % 16, padding);

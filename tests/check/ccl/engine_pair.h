@@ -94,7 +94,7 @@ struct PairedFrame {
   std::vector<uint8_t> pixels[2];
   std::vector<uint32_t> labels[2];
   int64_t time = kNoTime;
-  std::vector<uint32_t> planes[2];  ///< of labels, then of ids, if the configuration has them
+  std::vector<uint32_t> planes[2];  ///< of labels, ids and distances, if the configuration has them
 };
 
 /// A stream through a host engine and a device engine.
@@ -144,9 +144,10 @@ class EnginePair {
                                     : Chroma{};
       job.output.pixels = frame.pixels[i].data();
       job.output.stride = size_t{config_.width} * bytes_per_pixel(config_.output);
-      frame.planes[i].assign(2 * n_pixels, 0);
+      frame.planes[i].assign(3 * n_pixels, 0);
       job.label_plane = {frame.planes[i].data(), config_.width * sizeof(uint32_t)};
       job.id_plane = {frame.planes[i].data() + n_pixels, config_.width * sizeof(uint32_t)};
+      job.distance_plane = {frame.planes[i].data() + 2 * n_pixels, config_.width * sizeof(uint32_t)};
       job.labels = asks_for_labels ? frame.labels[i].data() : nullptr;
       const Status status = engines_[i]->push(job);
       ASSERT_TRUE(status.ok()) << status.message();

@@ -176,7 +176,8 @@ TEST_F(EngineTest, RefusesFrames) {
   Config config = small_;
   const Image image = dots(2);
   std::vector<uint8_t> pixels(64 * 48 * 4);
-  for (const Output output : {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask}) {
+  for (const Output output :
+       {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask, Output::kDistance}) {
     config.output = output;
     ASSERT_EQ(configure(config), StatusCode::kOk);
     const size_t row = 64 * bytes_per_pixel(output);

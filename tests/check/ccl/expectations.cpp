@@ -39,11 +39,14 @@ Expectations::Expected& Expectations::expected(const Image& image) {
 const ExpectedFrame& Expectations::labels(const Image& image, const Settings& settings) {
   std::list<Labels>& all = expected(image).labels;
   const auto found = std::find_if(all.begin(), all.end(), [&](const Labels& known) {
-    return known.connectivity == settings.connectivity && known.rule == settings.rule;
+    return known.connectivity == settings.connectivity && known.rule == settings.rule &&
+           known.separation == settings.separation &&
+           (!settings.separation.is_active() || known.min_area == settings.filter.min_area);
   });
   return found != all.end()
              ? found->frame
-             : all.emplace_back(Labels{settings.connectivity, settings.rule, expect_labels(image, settings)})
+             : all.emplace_back(Labels{settings.connectivity, settings.rule, settings.separation,
+                                       settings.filter.min_area, expect_labels(image, settings)})
                    .frame;
 }
 

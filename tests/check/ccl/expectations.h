@@ -32,6 +32,8 @@ class Expectations {
   struct Labels {
     Connectivity connectivity;
     ForegroundRule rule;
+    Separation separation;
+    uint32_t min_area;  ///< matters with separation
     ExpectedFrame frame;
   };
 

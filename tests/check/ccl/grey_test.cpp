@@ -190,7 +190,7 @@ TEST_F(GreyTest, EveryOutput) {
   for (const AlgorithmInfo& labeler : labelers()) {
     config.algorithm = labeler.algorithm;
     for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay, Output::kLabels,
-                                Output::kMask, Output::kBackground, Output::kForeground}) {
+                                Output::kMask, Output::kBackground, Output::kForeground, Output::kDistance}) {
       config.output = output;
       for (const uint32_t max_tracks : {0u, 64u}) {
         config.max_tracks = max_tracks;

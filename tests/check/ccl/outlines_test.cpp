@@ -266,7 +266,8 @@ TEST_P(OutlineTest, IsBlendedOntoThePlainOutput) {
 TEST_P(OutlineTest, OtherOutputsStayAsTheyAre) {
   const Image image = grey_noise(101, 63, 7);
   runner_.outlines = layer_of(image);
-  for (const Output output : {Output::kNone, Output::kLabels, Output::kMask, Output::kForeground}) {
+  for (const Output output :
+       {Output::kNone, Output::kLabels, Output::kMask, Output::kForeground, Output::kDistance}) {
     runner_.config.output = output;
     settings_.draw_regions = false;
     const std::vector<uint8_t> plain = runner_.run(image, settings_).pixels;

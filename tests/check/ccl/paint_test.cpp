@@ -20,7 +20,8 @@ namespace ccl::test {
 
 namespace {
 
-constexpr std::array kOutputs = {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask};
+constexpr std::array kOutputs = {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask,
+                                 Output::kDistance};
 constexpr std::array kColoredOutputs = {Output::kColorized, Output::kOverlay};
 constexpr std::array kPalettes = {Palette::kGolden, Palette::kGlasbey, Palette::kViridisByArea,
                                   Palette::kMono};
@@ -385,7 +386,7 @@ TEST_P(AgreementTest, BackendUnderTestAndCpu) {
 
 INSTANTIATE_TEST_SUITE_P(Outputs, AgreementTest,
                          testing::Values(Output::kNone, Output::kColorized, Output::kOverlay, Output::kLabels,
-                                         Output::kMask),
+                                         Output::kMask, Output::kDistance),
                          [](const auto& info) { return name_of(info.param); });
 
 }  // namespace

@@ -128,8 +128,8 @@ class PipelineBitsTest : public DeviceBitsTest {
   }
 };
 
-constexpr Output kOutputs[] = {Output::kNone, Output::kColorized, Output::kOverlay, Output::kLabels,
-                               Output::kMask};
+constexpr Output kOutputs[] = {Output::kNone,   Output::kColorized, Output::kOverlay,
+                               Output::kLabels, Output::kMask,      Output::kDistance};
 
 /// Widths around words, tiles and rows of the bit image; the rows of the input are as odd.
 TEST_F(PipelineBitsTest, RunsReadsBitsOfAnySize) {

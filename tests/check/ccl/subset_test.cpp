@@ -37,6 +37,9 @@ TEST_P(LabelerSubset, EverySize) {
     const Image image = noise(width, height, 1, 55, width);
     expect_exact(&runner, spread(split_foreground(image), 1, 3), GetParam().settings());
     expect_exact(&runner, spiral(width, height), GetParam().settings());
+    Settings separated = GetParam().settings();
+    separated.separation.neck = 993;
+    expect_exact(&runner, split_foreground(touching_ellipses(width, height, 1, width)), separated);
   }
 }
 

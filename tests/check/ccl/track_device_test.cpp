@@ -51,6 +51,8 @@ void change(Video* video, FrameJob* job) {
   job->settings.filter.top_n = video->below(5) == 0 ? 3 : 0;
   job->settings.filter.min_extent = video->below(4) == 0 ? kFilterOne / 2 : 0;
   job->settings.connectivity = video->below(2) == 0 ? Connectivity::k4 : Connectivity::k8;
+  job->settings.separation.neck = static_cast<uint16_t>(video->below(2) == 0 ? 0 : 1 + video->below(1024));
+  job->settings.separation.aspect = static_cast<uint8_t>(1 + video->below(16));
   job->settings.palette = static_cast<Palette>(video->below(kPaletteCount));
   job->settings.draw_boxes = video->below(2) == 0;
   job->settings.color_seed = video->below(1000);
@@ -123,7 +125,7 @@ TEST(TrackDeviceTest, EveryLabeler) {
 TEST(TrackDeviceTest, EveryOutput) {
   for (const Algorithm algorithm : {Algorithm::kRuns, Algorithm::kUnionFind}) {
     for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay, Output::kLabels,
-                                Output::kMask, Output::kBackground, Output::kForeground}) {
+                                Output::kMask, Output::kBackground, Output::kForeground, Output::kDistance}) {
       for (const bool has_chroma : {false, true}) {
         for (const uint32_t width : {160u, 173u}) {
           Case c{.name = "output " + std::to_string(static_cast<uint32_t>(output)),
@@ -131,6 +133,7 @@ TEST(TrackDeviceTest, EveryOutput) {
                  .n_frames = 20,
                  .has_chroma = has_chroma};
           c.config.algorithm = algorithm;
+          c.config.planes = output == Output::kDistance ? kDistancePlane | kIdPlane : 0u;
           c.job.settings.draw_boxes = true;
           c.job.settings.filter.min_area = width == 160 ? 1 : 30;
           c.job.settings.mask_on = 200;
@@ -188,7 +191,8 @@ TEST(TrackDeviceTest, ShortTables) {
 
 /// Tables of components so long that maps need wide cells.
 TEST(TrackDeviceTest, WideMaps) {
-  for (const Output output : {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask}) {
+  for (const Output output :
+       {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask, Output::kDistance}) {
     Case c{.name = "wide", .config = config_of(328, 320, output, 2000), .n_frames = 20, .n_actors = 60};
     c.config.max_components = 100'000;
     run(c, 6);
@@ -373,6 +377,9 @@ TEST(TrackDeviceTest, RandomVideo) {
     c.config.threads = 1;  // videos run beside each other
     c.job.settings.rule.foreground = seed % 3 == 0 ? Foreground::kValues : Foreground::kBinary;
     c.job.settings.features |= seed % 2 == 0 ? kFeatureGrey : 0u;
+    c.job.settings.separation.neck = static_cast<uint16_t>(seed % 2 == 0 ? 0 : 1 + seed * 37 % 1024);
+    c.job.settings.separation.aspect = static_cast<uint8_t>(1 + seed % 5 / 3);
+    c.job.settings.filter.min_area = seed % 7 < 3 ? 1 : 25;
     c.job.tracking.lost_ms = seed % 4 == 0 ? 0 : 50 * size;
     return compare_frames(c, seed, &n_events);
   });

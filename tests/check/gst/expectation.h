@@ -70,6 +70,7 @@ std::vector<uint8_t> colorized(const Expected& expected, const Paint& paint);
 std::vector<uint8_t> overlay(const Expected& expected, const Image& image, const Paint& paint);
 std::vector<uint8_t> labels(const Expected& expected);
 std::vector<uint8_t> mask(const Expected& expected);
+std::vector<uint8_t> distance(const Expected& expected, const Image& image);
 
 /// Fails the running test unless the records agree: integers exactly, reals to the last places.
 void expect_records(const CclComponent* records, size_t count, const std::vector<CclComponent>& expected);

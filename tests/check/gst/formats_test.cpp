@@ -71,6 +71,10 @@ TEST_P(Formats, Mask) {
   EXPECT_EQ(run("mask", "GRAY8"), mask(expected));
 }
 
+TEST_P(Formats, Distance) {
+  EXPECT_EQ(run("distance", "GRAY16_LE"), distance(expected, image));
+}
+
 TEST_P(Formats, Passthrough) {
   EXPECT_EQ(run("passthrough", format), image.pixels);
 }
@@ -89,7 +93,11 @@ TEST(Caps, GeometryIsTheSameAndOutputDecidesTheFormat) {
   const struct {
     const char* output;
     const char* format;
-  } cases[] = {{"colorized", "RGBA"}, {"overlay", "RGBA"}, {"labels", "GRAY16_LE"}, {"mask", "GRAY8"}};
+  } cases[] = {{"colorized", "RGBA"},
+               {"overlay", "RGBA"},
+               {"labels", "GRAY16_LE"},
+               {"mask", "GRAY8"},
+               {"distance", "GRAY16_LE"}};
   for (const auto& [output, format] : cases) {
     Harness h(std::string("output=") + output);
     ASSERT_TRUE(h.send_caps("NV12", 34, 12, "pixel-aspect-ratio=4/3,interlace-mode=progressive"));
@@ -116,7 +124,7 @@ TEST(Caps, PassthroughKeepsCapsWhole) {
 
 /// A picture of labels is not that of the caps' light.
 TEST(Caps, OtherColoursHaveNoneOfTheirFields) {
-  for (const char* output : {"colorized", "overlay", "mask", "labels", "passthrough"}) {
+  for (const char* output : {"colorized", "overlay", "mask", "labels", "distance", "passthrough"}) {
     const std::string name = output;
     Harness h("output=" + name);
     ASSERT_TRUE(h.send_caps(caps_text(

@@ -116,8 +116,8 @@ TEST(Presets, AreFoundAndLoaded) {
   const std::vector<std::string> found(names, names + g_strv_length(names));
   g_strfreev(names);
   EXPECT_EQ(std::set<std::string>(found.begin(), found.end()),
-            (std::set<std::string>{"boxes-over-video", "bright-objects", "clean-mask", "class-map",
-                                   "dark-objects", "many-cameras", "people", "vehicles"}));
+            (std::set<std::string>{"boxes-over-video", "bright-objects", "cells", "class-map", "clean-mask",
+                                   "dark-objects", "many-cameras", "particles", "people", "vehicles"}));
   const LogCapture log;
   for (const std::string& name : found) {
     EXPECT_TRUE(gst_preset_load_preset(GST_PRESET(element.get()), name.c_str())) << name;

@@ -16,11 +16,12 @@ std::string format_of(const Harness& h) {
 
 std::vector<uint8_t> expected_pixels(const std::string& output, const Image& image) {
   const Expected expected = label(image, {});
-  return output == "colorized" ? colorized(expected, {})
-         : output == "overlay" ? overlay(expected, image, {})
-         : output == "labels"  ? labels(expected)
-         : output == "mask"    ? mask(expected)
-                               : image.pixels;
+  return output == "colorized"  ? colorized(expected, {})
+         : output == "overlay"  ? overlay(expected, image, {})
+         : output == "labels"   ? labels(expected)
+         : output == "mask"     ? mask(expected)
+         : output == "distance" ? distance(expected, image)
+                                : image.pixels;
 }
 
 }  // namespace
@@ -47,7 +48,7 @@ TEST(Renegotiation, SizeAndFormatOfTheInput) {
 
 /// Every output is followed by every other one, with one frame each, and no frame is lost.
 TEST(Renegotiation, EveryOutputAfterEveryOther) {
-  constexpr const char* kOutputs[] = {"colorized", "labels", "mask", "passthrough", "overlay"};
+  constexpr const char* kOutputs[] = {"colorized", "labels", "mask", "passthrough", "overlay", "distance"};
   Harness h("output=colorized");
   ASSERT_TRUE(h.send_caps("GRAY8", 37, 21));
   uint32_t seed = 0;
@@ -60,7 +61,9 @@ TEST(Renegotiation, EveryOutputAfterEveryOther) {
     EXPECT_EQ(count_component_metas(out.get()), 1);
   };
   const auto format = [](const std::string& output) {
-    return output == "labels" ? "GRAY16_LE" : output == "mask" || output == "passthrough" ? "GRAY8" : "RGBA";
+    return output == "labels" || output == "distance"    ? "GRAY16_LE"
+           : output == "mask" || output == "passthrough" ? "GRAY8"
+                                                         : "RGBA";
   };
   for (const char* first : kOutputs) {
     for (const char* second : kOutputs) {
@@ -68,7 +71,7 @@ TEST(Renegotiation, EveryOutputAfterEveryOther) {
       step(second, format(second));
     }
   }
-  EXPECT_EQ(h.stat("frames"), 50u);
+  EXPECT_EQ(h.stat("frames"), 72u);
   EXPECT_EQ(h.stat("dropped"), 0u);
 }
 

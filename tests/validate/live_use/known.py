@@ -84,7 +84,7 @@ def refuse(context, caps, name, value):
 
 def run_refused_switches(context):
     outputs = values_of(Gst.ElementFactory.make("cudaccl"), "output")
-    refused = [value for value in outputs if value.value_nick in ("labels", "mask", "passthrough")]
+    refused = [value for value in outputs if value.value_nick in ("labels", "mask", "distance", "passthrough")]
     for value in refused:
         refuse(context, "video/x-raw,format=RGBA", "output", int(value))
     for value in context.other_algorithms:

@@ -21,7 +21,7 @@ def open_line(context, depth):
             f"{context.random.choice(context.clips)} ! queue",
         ]
     )
-    output = context.random.choice(["colorized", "overlay", "labels", "mask", "passthrough"])
+    output = context.random.choice(["colorized", "overlay", "labels", "mask", "distance", "passthrough"])
     queue = context.random.choice(["! queue", ""])
     element = f"{context.element} name=ccl pipeline-depth={depth} output={output}"
     return Line(context, f"{source} ! {element} {queue} ! fakesink name=sink sync=true")

@@ -22,6 +22,9 @@ struct FrameLabels {
   /// The records of those that are kept; kNoRecord for the others, and for those that found no room in the
   /// table.
   const uint32_t* record_index = nullptr;
+
+  /// With has_distances(): per pixel the squared distance, of all components; `marks` are there then.
+  const uint32_t* squares = nullptr;
 };
 
 }  // namespace ccl::device

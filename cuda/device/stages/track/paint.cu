@@ -120,7 +120,8 @@ Status paint_tracked(const TrackPaintJob& job, cudaStream_t stream) {
       return paint<Output::kMask>(job, stream);
     case Output::kNone:
     case Output::kBackground:
-    case Output::kForeground:  // see shown_output()
+    case Output::kForeground:
+    case Output::kDistance:  // see shown_output()
       break;
   }
   return {};

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "device/stages/separate/separator.h"
+
+#include "device/check.h"
+#include "device/stages/separate/hills.h"
+#include "device/stages/separate/regions.h"
+
+namespace ccl::device {
+
+namespace {
+
+constexpr size_t kWordArrays = 5;      ///< of RegionTable
+constexpr uint32_t kPixelsOfLink = 8;  ///< ordinary frames have fewer links; for more, rounds take longer
+
+}  // namespace
+
+/// Of two neighbours of a component at most one is a summit.
+size_t Separator::max_basins(const Settings& settings) const {
+  if (settings.rule.foreground == Foreground::kValues) {
+    return size_t{width_} * height_;
+  }
+  return settings.connectivity == Connectivity::k8 ? size_t{(width_ + 1) / 2} * ((height_ + 1) / 2)
+                                                   : (size_t{width_} * height_ + 1) / 2;
+}
+
+Status Separator::prepare(const Settings& settings, uint32_t width, uint32_t height) {
+  const size_t n_pixels = size_t{width} * height;
+  if (width_ == 0) {
+    width_ = width;
+    height_ = height;
+    CCL_RETURN_IF_ERROR(distance_.configure(width, height));
+    CCL_RETURN_IF_ERROR(raw_heights_.allocate(n_pixels));
+    CCL_RETURN_IF_ERROR(heights_.allocate(n_pixels));
+    CCL_RETURN_IF_ERROR(basins_.allocate(n_pixels));
+    CCL_RETURN_IF_ERROR(links_.allocate(n_pixels * kLinkDirections));
+    CCL_RETURN_IF_ERROR(expanded_.allocate(n_pixels / kPixelsOfLink + 1));
+    CCL_RETURN_IF_ERROR(counts_.allocate(1));
+    CCL_RETURN_IF_ERROR(arrivals_.allocate(1));
+    CCL_RETURN_IF_ERROR(check(cudaMemset(arrivals_.data(), 0, sizeof(uint32_t)), "cudaMemset"));
+  }
+  if (n_basins_ >= max_basins(settings)) {
+    return {};
+  }
+  n_basins_ = max_basins(settings);
+  CCL_RETURN_IF_ERROR(sums_.allocate(n_basins_));
+  CCL_RETURN_IF_ERROR(best_.allocate(n_basins_));
+  return words_.allocate(kWordArrays * n_basins_);
+}
+
+RegionTable Separator::table() const {
+  const auto words = [this](size_t i) { return words_.data() + i * n_basins_; };
+  return {.width = width_,
+          .height = height_,
+          .heights = heights_.data(),
+          .basins = basins_.data(),
+          .links = links_.data(),
+          .expanded = expanded_.data(),
+          .n_expanded = width_ * height_ / kPixelsOfLink + 1,
+          .counts = counts_.data(),
+          .sums = sums_.data(),
+          .best = best_.data(),
+          .summits = words(0),
+          .first_pixels = words(1),
+          .parents = words(2),
+          .regions = words(3),
+          .joined = words(4)};
+}
+
+template <typename RootsOf>
+Status Separator::find_basins(const Settings& settings, const RootsOf& roots, cudaStream_t stream) {
+  CCL_RETURN_IF_ERROR(
+      check(cudaMemsetAsync(counts_.data(), 0, sizeof(SeparationCounts), stream), "cudaMemsetAsync"));
+  CCL_RETURN_IF_ERROR(
+      distance_.measure_heights(roots, settings.separation.aspect, raw_heights_.data(), stream));
+  return device::find_basins(table(), roots, raw_heights_.data(), heights_.data(), settings.connectivity,
+                             stream);
+}
+
+Status Separator::run(const Settings& settings, uint32_t* root_map, cudaStream_t stream) {
+  CCL_RETURN_IF_ERROR(find_basins(settings, RootMap{root_map, width_}, stream));
+  return join_to_roots(table(), settings, arrivals_.data(), root_map, stream);
+}
+
+Status Separator::run(const Settings& settings, const Mask& mask, size_t pitch, uint8_t* values,
+                      cudaStream_t stream) {
+  CCL_RETURN_IF_ERROR(find_basins(settings, mask, stream));
+  return join_to_values(table(), settings, arrivals_.data(), pitch, values, stream);
+}
+
+}  // namespace ccl::device

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// Objects that touch (ccl/parts.h), for `runs`: before rows are labelled, parts become segments of different
+/// values, so that the rule for values labels them. Since components of binary foreground do not touch in
+/// 8-connectivity, this needs no root map.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "ccl/config.h"
+#include "host/runs/row_source.h"
+#include "host/stages/segment/row_strips.h"
+#include "host/stages/separate/hills.h"
+#include "host/stages/separate/regions.h"
+#include "host/thread_pool.h"
+
+namespace ccl::host {
+
+class PartSource {
+ public:
+  /// Takes all memory that frames need. `pool` must outlive it.
+  PartSource(uint32_t width, uint32_t height, ThreadPool& pool);
+
+  static constexpr bool can_have_parts(const Settings& settings) {
+    return settings.connectivity == Connectivity::k8 && settings.rule.foreground != Foreground::kValues;
+  }
+
+  /// What is in place of `frame`, whose settings can_have_parts(): the same, if no component has several
+  /// parts; otherwise values. Null if there are too few of them.
+  const RowSource* run(const Settings& settings, const RowSource& frame);
+
+ private:
+  void read(const RowSource& frame);
+  void paint();
+
+  uint32_t width_;
+  uint32_t height_;
+  RowStrips strips_;
+  Hills hills_;
+  Regions regions_;
+  std::unique_ptr<uint8_t[]> pixels_;  ///< foreground, then values
+  std::unique_ptr<uint8_t[]> colors_;  ///< of the part of each basin
+  RowSource source_{};
+};
+
+}  // namespace ccl::host

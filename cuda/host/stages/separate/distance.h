@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// The distance transform of the CPU: rule in ccl/parts.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "host/stages/segment/row_strips.h"
+#include "host/stages/separate/simd/kernels.h"
+#include "host/thread_pool.h"
+
+namespace ccl::host {
+
+/// In two passes, after A. Meijster, J. B. T. M. Roerdink, W. H. Hesselink, "A General Algorithm for
+/// Computing Distance Transforms in Linear Time", Mathematical Morphology and its Applications to Image and
+/// Signal Processing, 2000: within columns, then within rows. Where distances are short, a row is searched
+/// outwards, many pixels at a time; where they are long, the lower envelope of parabolas is made as in
+/// P. F. Felzenszwalb, D. P. Huttenlocher, "Distance Transforms of Sampled Functions", Theory of Computing 8,
+/// 2012. Both find the same minima.
+class DistanceTransform {
+ public:
+  /// `pool` must outlive the transform.
+  DistanceTransform(uint32_t width, uint32_t height, ThreadPool& pool);
+  ~DistanceTransform();
+
+  /// Writes width × height dense squared distances (ccl/parts.h). Roots: see RootKernels.
+  template <typename Root>
+  void measure(const Root* roots, uint32_t aspect, uint32_t* squares);
+
+  /// The same for heights that are not smoothed.
+  template <typename Root>
+  void measure_heights(const Root* roots, uint32_t aspect, uint16_t* heights);
+
+ private:
+  class RowSearch;
+
+  template <typename Root, typename Write>
+  void run(const Root* roots, uint32_t aspect, Write write);
+  template <typename Root>
+  void measure_columns(const Root* roots, uint32_t x_begin, uint32_t x_end);
+  template <typename Root>
+  void measure_row(const Root* roots, const uint16_t* distances, RowSearch* search) const;
+
+  uint32_t width_;
+  uint32_t height_;
+  ThreadPool& pool_;
+  RowStrips strips_;
+  const SeparationKernels& kernels_;
+  std::unique_ptr<uint16_t[]> column_distances_;  ///< per pixel: distance in the column, or kNoColumnDistance
+  std::vector<RowSearch> searches_;               ///< per strip
+};
+
+}  // namespace ccl::host

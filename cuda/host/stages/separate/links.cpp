@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/stages/separate/links.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "host/runs/table.h"
+
+namespace ccl::host {
+
+namespace {
+
+/// A row of roots in memory for larger ones.
+template <typename Root>
+Root* as_row(std::vector<uint32_t>& memory) {
+  if constexpr (sizeof(Root) == 1) {
+    return reinterpret_cast<uint8_t*>(memory.data());
+  } else {
+    return memory.data();
+  }
+}
+
+}  // namespace
+
+/// Links that follow each other are often between the same two basins: of those, the first one in the order
+/// of links is enough.
+struct LinkLister::Strip {
+  explicit Strip(uint32_t width) : directions(width + sizeof(uint64_t)) {}
+
+  std::vector<uint8_t> directions;  ///< per pixel of a row, from find_links()
+  Link* links = nullptr;            ///< of the strip
+  size_t n_links = 0;
+  std::array<Link*, 256> recent_links{};  ///< or null
+};
+
+LinkLister::LinkLister(uint32_t width, uint32_t height, ThreadPool& pool)
+    : width_(width),
+      height_(height),
+      strips_(height, pool),
+      kernels_(separation_kernels(choose_simd_level())),
+      offsets_{1, width - size_t{1}, width, width + size_t{1}},
+      background_(width + size_t{2}),
+      last_roots_(width + size_t{1}),
+      scratch_(strips_.count(), Strip(width)),
+      links_(uninitialized<Link>(kLinkDirections * size_t{width} * height)) {}
+
+LinkLister::~LinkLister() = default;
+
+template <typename Root>
+std::span<Link> LinkLister::list(const Root* roots, const Hills& hills, Connectivity connectivity) {
+  std::copy_n(roots + (height_ - size_t{1}) * width_, width_, as_row<Root>(last_roots_));
+  strips_.for_each([&](uint32_t strip, const RowSpan& rows) {
+    list_strip(roots, hills, connectivity, rows, &scratch_[strip]);
+  });
+  Link* end = links_.get();
+  for (const Strip& strip : scratch_) {
+    std::memmove(end, strip.links, strip.n_links * sizeof(Link));
+    end += strip.n_links;
+  }
+  return {links_.get(), end};
+}
+
+template <typename Root>
+void LinkLister::list_strip(const Root* roots, const Hills& hills, Connectivity connectivity,
+                            const RowSpan& rows, Strip* strip) {
+  strip->links = links_.get() + kLinkDirections * size_t{rows.begin} * width_;
+  strip->n_links = 0;
+  strip->recent_links.fill(nullptr);
+  for (uint32_t y = rows.begin; y < rows.end; ++y) {
+    list_row(roots, hills, connectivity, y, strip);
+  }
+}
+
+template <typename Root>
+void LinkLister::list_row(const Root* roots, const Hills& hills, Connectivity connectivity, uint32_t y,
+                          Strip* strip) {
+  const size_t first = size_t{y} * width_;
+  const bool is_last = y + 1 == height_;
+  const RootKernels<Root>& kernels = kernels_.of<Root>();
+  const auto find_links = connectivity == Connectivity::k8 ? kernels.find_links_8 : kernels.find_links_4;
+  uint8_t* directions = strip->directions.data();
+  find_links(hills.basins() + first, is_last ? background_.data() + 1 : hills.basins() + first + width_,
+             is_last ? as_row<Root>(last_roots_) : roots + first,
+             is_last ? as_row<Root>(background_) + 1 : roots + first + width_, width_, directions);
+  // What the kernel saw beside the row is the other end of a row.
+  directions[0] &= static_cast<uint8_t>(~(1u << kLinkSouthWest));
+  directions[width_ - 1] &= static_cast<uint8_t>(~(1u << kLinkEast | 1u << kLinkSouthEast));
+  for (uint32_t x = 0; x < width_; x += sizeof(uint64_t)) {
+    uint64_t pixels = 0;
+    std::memcpy(&pixels, directions + x, sizeof pixels);
+    for (; pixels != 0; pixels &= pixels - 1) {
+      const auto bit = static_cast<uint32_t>(std::countr_zero(pixels));
+      add(hills, static_cast<uint32_t>((first + x + bit / 8) * kLinkDirections + bit % 8), strip);
+    }
+  }
+}
+
+void LinkLister::add(const Hills& hills, uint32_t number, Strip* strip) const {
+  const LinkEnds of = ends(number);
+  const auto [a, b] = std::minmax(hills.basins()[of.from], hills.basins()[of.to]);
+  const uint32_t saddle = std::min(hills.heights()[of.from], hills.heights()[of.to]);
+  Link*& recent = strip->recent_links[(a * 31 + b) % strip->recent_links.size()];
+  const Link link{number, a - 1, b - 1, saddle};
+  if (recent == nullptr || recent->a != link.a || recent->b != link.b) {
+    recent = strip->links + strip->n_links++;
+    *recent = link;
+  } else if (order_of(link.rank, number) > order_of(recent->rank, recent->number)) {
+    *recent = link;
+  }
+}
+
+template std::span<Link> LinkLister::list(const uint32_t*, const Hills&, Connectivity);
+template std::span<Link> LinkLister::list(const uint8_t*, const Hills&, Connectivity);
+
+}  // namespace ccl::host
