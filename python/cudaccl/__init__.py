@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Connected components of images: labels, measurements and tracks, on the GPU or the CPU.
+"""Connected components of images: labels, measurements, distances and tracks, on the GPU or the CPU.
 
     import cudaccl
 
     labels, records = cudaccl.label(image)               # one image
+    distances = cudaccl.distance(image)                  # of each pixel to what is not of its component
     engine = cudaccl.Engine((1080, 1920))                # many of one size: no memory is taken for each
     table = engine(image).table(["label", "centroid"])   # scikit-image's columns
 
@@ -21,6 +22,7 @@ from cudaccl._types import (
     EVENT_TYPES,
     GREY,
     NO_COMPONENT,
+    NO_DISTANCE,
     NO_PLACE,
     POLYGON,
     POLYGON_KINDS,
@@ -33,6 +35,7 @@ from cudaccl._types import (
 
 if TYPE_CHECKING:
     from cudaccl._device_array import DeviceArray
+    from cudaccl._distance import distance
     from cudaccl._engine import Engine
     from cudaccl._label import clear_engines, label
     from cudaccl._library import Algorithm, algorithms, device_count, has_cuda
@@ -43,16 +46,18 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "COMPONENT", "EVENT", "EVENT_TYPES", "GREY", "NO_COMPONENT", "NO_PLACE", "POLYGON", "POLYGON_KINDS", "TRACK",
-    "VERTEX", "Algorithm", "ComponentFlag", "Config", "DeviceArray", "DeviceError", "Engine", "Foreground", "Result",
-    "Settings", "TrackFlag", "Tracker", "algorithms", "clear_engines", "device_count", "has_cuda", "label",
+    "COMPONENT", "EVENT", "EVENT_TYPES", "GREY", "NO_COMPONENT", "NO_DISTANCE", "NO_PLACE", "POLYGON", "POLYGON_KINDS",
+    "TRACK", "VERTEX", "Algorithm", "ComponentFlag", "Config", "DeviceArray", "DeviceError", "Engine", "Foreground",
+    "Result", "Settings", "TrackFlag", "Tracker", "algorithms", "clear_engines", "device_count", "distance", "has_cuda",
+    "label",
 ]
 
 # Imported at their first use: cudaccl.gst needs none of them, and no library.
 _MODULES = {
     "Algorithm": "_library", "Config": "_settings", "DeviceArray": "_device_array", "Engine": "_engine",
     "Foreground": "_stream", "Result": "_result", "Settings": "_settings", "Tracker": "_stream", "algorithms": "_library",
-    "clear_engines": "_label", "device_count": "_library", "has_cuda": "_library", "label": "_label",
+    "clear_engines": "_label", "device_count": "_library", "distance": "_distance", "has_cuda": "_library",
+    "label": "_label",
 }
 
 

@@ -17,7 +17,7 @@ class Memory:
     def address(self) -> int: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
     def export(self, shape: tuple[int, ...], kind: str, device_id: int) -> Any:
-        """A capsule of DLPack; for one reader, as all of them. kind: i4 or u1."""
+        """A capsule of DLPack; for one reader, as all of them. kind: i4, u4, u2 or u1."""
 
 class ResultMemory:
     """Memory for a result on the host, read and written by the buffer protocol. Later results have it when it died."""
@@ -67,6 +67,7 @@ class Engine:
         stream: int,
         labels: tuple[int, int],
         ids: tuple[int, int],
+        distances: tuple[int, int],
         output: tuple[int, int],
         results_on_device: bool,
         time: int,

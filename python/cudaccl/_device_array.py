@@ -14,8 +14,8 @@ class DeviceArray:
     """An image in GPU memory: `cupy.asarray(array)` and `torch.from_dlpack(array)` read it without a copy.
 
     It is complete: a reader needs to wait for no stream. shape is (height, width), or (images, height, width) of a
-    batch; dtype is int32 for labels and ids, uint8 for what is painted. The memory lives as long as this object and
-    the arrays that were made from it.
+    batch; dtype is int32 for labels and ids, uint32 for squared distances, uint8 for what is painted, uint16 for
+    output="distance". The memory lives as long as this object and the arrays that were made from it.
     """
 
     __slots__ = ("_memory", "address", "shape", "dtype", "device_id")
@@ -53,4 +53,4 @@ class DeviceArray:
     ) -> Any:
         if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
             raise BufferError("a cudaccl.DeviceArray is not copied: its reader does that")
-        return self._memory.export(self.shape, "i4" if self.dtype == numpy.int32 else "u1", self.device_id)
+        return self._memory.export(self.shape, self.dtype.str[1:], self.device_id)

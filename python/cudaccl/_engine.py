@@ -24,23 +24,28 @@ if TYPE_CHECKING:
 _FORMATS = {"gray": 0, "rgb": 2, "bgr": 3, "rgba": 4, "bgra": 5}  # CUDACCL_FORMAT_*
 _GRAY16 = 1
 _FULL_RANGE = 1
-_LABELS, _IDS = 1, 2  # CUDACCL_PLANE_*
+LABELS, _IDS, DISTANCES = 1, 2, 4  # CUDACCL_PLANE_*
 _NOTHING = (0, 0)
+
+
+def plane_bits(*, labels: bool, ids: bool = False, distances: bool = False) -> int:
+    return (LABELS if labels else 0) | (_IDS if ids else 0) | (DISTANCES if distances else 0)
 
 
 class _Planes:
     """The arrays that a frame's results are written into."""
 
-    __slots__ = ("labels", "ids", "image", "places", "steps", "on_device", "_own")
+    __slots__ = ("labels", "ids", "distances", "image", "places", "steps", "on_device", "_own")
 
     def __init__(
-        self, labels: Any, ids: Any, image: Any, places: list[tuple[int, int]], steps: list[int], on_device: bool,
-        own: _Planes | None = None,
+        self, labels: Any, ids: Any, distances: Any, image: Any, places: list[tuple[int, int]], steps: list[int],
+        on_device: bool, own: _Planes | None = None,
     ) -> None:
         self.labels = labels
         self.ids = ids
+        self.distances = distances
         self.image = image
-        self.places = places  #: address and stride of the three
+        self.places = places  #: address and stride of the four
         self.steps = steps  #: likewise, bytes from one image of a batch to the next one
         self.on_device = on_device
         self._own = own  # None, not self: a cycle would keep arrays from dying with their last user
@@ -62,9 +67,10 @@ class Engine:
     format: "gray": bool, uint8 or uint16, one value a pixel; "rgb", "bgr", "rgba", "bgra": uint8, with a last axis of 3
         or 4 channels, of which the luma is labelled.
     backend: "auto" (a GPU if there is one), "cpu" or "cuda". device: index of the GPU.
-    labels: whether the image of labels is made.
-    output: what is painted into `Result.image`: None, "colorized", "overlay", "mask", "background" or "foreground", the
-        latter four as with the element's `output`. order: of its channels: "RGBA", "BGRA", "ARGB" or "ABGR".
+    labels, distances: whether `Result.labels` and `Result.distances`, the images of labels and of squared distances, are
+        made.
+    output: what is painted into `Result.image`: None, "colorized", "overlay", "mask", "background", "foreground" or
+        "distance" (uint16), all but the first as with the element's `output`. order: of its channels: "RGBA", "BGRA", "ARGB" or "ABGR".
     algorithm: one of `cudaccl.algorithms()`.
     max_components: length of the table of records. With more components the largest have records (`overflow`).
     slots: images that may be in flight between push() and pop().
@@ -93,6 +99,7 @@ class Engine:
         backend: str = "auto",
         device: int | None = None,
         labels: bool = True,
+        distances: bool = False,
         output: str | None = None,
         order: str = "RGBA",
         algorithm: str = "auto",
@@ -102,13 +109,14 @@ class Engine:
         **settings: Unpack[_settings.Keywords],
     ) -> None:
         self._setup(
-            shape, format, backend, device, labels, False, output, regions, dict(settings),
+            shape, format, backend, device, plane_bits(labels=labels, distances=distances), output, regions,
+            dict(settings),
             {"order": _settings.number_of("order", order, _settings.ORDERS), "algorithm": algorithm,
              "max_components": max_components, "slots": slots},
         )
 
     def _setup(
-        self, shape: Sequence[int], pixel_format: str, backend: str, device: int | None, labels: bool, ids: bool,
+        self, shape: Sequence[int], pixel_format: str, backend: str, device: int | None, planes: int,
         output: str | None, regions: Any, settings: dict[str, Any], config: dict[str, Any],
     ) -> None:
         if not isinstance(config["algorithm"], str):
@@ -125,8 +133,8 @@ class Engine:
         )
         self._on_gpu = self._core.device_id >= 0
         self._output = _settings.number_of("output", output or "none", _settings.OUTPUTS)
-        self._bytes = (0, 4, 4, 2, 1, 4, 4)[self._output]
-        self._planes = (_LABELS if labels else 0) | (_IDS if ids else 0)
+        self._bytes = (0, 4, 4, 2, 1, 4, 4, 2)[self._output]
+        self._planes = planes
         fixed, settings = _settings.split(settings)
         self._config = config | fixed | {
             "height": shape[-2], "width": shape[-1], "output": self._output, "planes": self._planes,
@@ -238,6 +246,7 @@ class Engine:
         self._free.append(planes.own)
         result = Result(self._measured, self._connectivity)
         result.labels = planes.labels
+        result.distances = planes.distances
         result.image = planes.image
         (result.n_labels, result.n_components, result.overflow, result.level, result.relearning, result._times,
          records, tracks, events) = found
@@ -293,12 +302,11 @@ class Engine:
 
     def _push(self, array: Array, keep: Any, time: int | None, out: Any) -> None:
         planes = self._take_planes(array.on_device) if out is None else self._planes_of(out, array)
-        labels, ids, painted = planes.places
         stride = row_stride(array, 0, self._row_bytes)
         self._configure_if_needed()
         try:
             self._core.push(
-                (array.address, stride), array.on_device, array.stream, labels, ids, painted, planes.on_device,
+                (array.address, stride), array.on_device, array.stream, *planes.places, planes.on_device,
                 _core.NO_TIME if time is None else operator.index(time), *self._resets,
             )
         except (DeviceError, MemoryError):
@@ -343,20 +351,24 @@ class Engine:
 
     def _make_planes(self, shape: tuple[int, ...], on_device: bool) -> _Planes:
         width = shape[-1]
-        labels = self._array(shape, numpy.int32, on_device) if self._planes & _LABELS else None
+        labels = self._array(shape, numpy.int32, on_device) if self._planes & LABELS else None
         ids = self._array(shape, numpy.int32, on_device) if self._planes & _IDS else None
+        distances = self._array(shape, numpy.uint32, on_device) if self._planes & DISTANCES else None
         image = None
         if self._bytes > 0:
-            image = self._array((*shape, self._bytes) if self._bytes > 1 else shape, numpy.uint8, on_device)
+            pixel_type = numpy.uint16 if self._bytes == 2 else numpy.uint8
+            image = self._array((*shape, 4) if self._bytes == 4 else shape, pixel_type, on_device)
         places = [
             (_address(array), stride) if array is not None else _NOTHING
-            for array, stride in ((labels, 4 * width), (ids, 4 * width), (image, self._bytes * width))
+            for array, stride in (
+                (labels, 4 * width), (ids, 4 * width), (distances, 4 * width), (image, self._bytes * width))
         ]
-        return _Planes(labels, ids, image, places, [stride * shape[-2] for _, stride in places], on_device)
+        steps = [stride * shape[-2] for _, stride in places]
+        return _Planes(labels, ids, distances, image, places, steps, on_device)
 
     def _planes_of(self, out: Any, image: Array) -> _Planes:
         """The caller's array for labels; all else has memory of the engine."""
-        if not self._planes & _LABELS:
+        if not self._planes & LABELS:
             raise ValueError("out is for labels, which this engine does not make (labels=False)")
         array = describe(out)
         self._check_device(array, "array out")
@@ -364,7 +376,8 @@ class Engine:
         own = self._take_planes(image.on_device)
         place = (array.address, row_stride(array, -2, 4 * self._shape[-1]))
         return _Planes(
-            out, own.ids, own.image, [place, *own.places[1:]], [array.strides[0], *own.steps[1:]], image.on_device, own
+            out, own.ids, own.distances, own.image, [place, *own.places[1:]], [array.strides[0], *own.steps[1:]],
+            image.on_device, own
         )
 
     def _run_batch(self, array: Array, out: Any) -> Result:
@@ -378,13 +391,13 @@ class Engine:
                 if number >= slots and len(found) < self._shape[0]:
                     found.append(self._pop_of_batch())
                 if number < self._shape[0]:
-                    labels, ids, painted = (
+                    places = [
                         (address + number * step, stride_) if address else _NOTHING
                         for (address, stride_), step in zip(planes.places, planes.steps)
-                    )
+                    ]
                     self._core.push(
                         (array.address + number * array.strides[0], stride), array.on_device, array.stream,
-                        labels, ids, painted, planes.on_device, _core.NO_TIME, False, False,
+                        *places, planes.on_device, _core.NO_TIME, False, False,
                     )
         except (DeviceError, MemoryError):
             self._lose_frames()
@@ -396,6 +409,7 @@ class Engine:
             self._free.append(planes.own)
         result = Result(self._measured, self._connectivity)
         result.labels = planes.labels
+        result.distances = planes.distances
         result.image = planes.image
         (result.n_labels, result.n_components, result.overflow, result.level, result.relearning, result._times,
          result.records) = map(list, zip(*found))

@@ -29,7 +29,7 @@ _FORMATS = {
     "GRAY8": (1, "u1"), "GRAY16_LE": (1, "<u2"), "RGB": (3, "u1"), "BGR": (3, "u1"),
     "RGBA": (4, "u1"), "BGRA": (4, "u1"), "ARGB": (4, "u1"), "ABGR": (4, "u1"),
 }
-_FORMAT_OF_OUTPUT = {"labels": "GRAY16_LE", "mask": "GRAY8"}
+_FORMAT_OF_OUTPUT = {"labels": "GRAY16_LE", "mask": "GRAY8", "distance": "GRAY16_LE"}
 
 
 class PipelineError(RuntimeError):

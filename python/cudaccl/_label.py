@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cudaccl import _core, _settings
 from cudaccl._arrays import Array, describe, result_array, result_copy
-from cudaccl._engine import Engine
+from cudaccl._engine import DISTANCES, LABELS, Engine, plane_bits
 from cudaccl._result import Result
 
 if TYPE_CHECKING:
@@ -61,6 +61,16 @@ def label(
 
     Raises TypeError and ValueError as `Engine` does; ValueError if background is not a value of the image's type.
     """
+    return find(
+        image, background, plane_bits(labels=labels), backend, device, algorithm, max_components,
+        {**settings, "connectivity": connectivity})
+
+
+def find(
+    image: Any, background: int | bool, planes: int, backend: str | None, device: int | None, algorithm: str,
+    max_components: int | None, settings: dict[str, Any],
+) -> Result:
+    """What label() returns, with these planes."""
     array = describe(image)
     if settings.get("foreground") == "motion":
         raise ValueError("foreground='motion' needs images one after the other: cudaccl.Tracker or cudaccl.Foreground")
@@ -79,11 +89,11 @@ def label(
         backend = "cuda" if array.on_device else "cpu" if device is None else "cuda"
     if array.on_device and device is None and array.device_id >= 0:
         device = array.device_id
-    config, of_image = _settings.split({**settings, "connectivity": connectivity})
+    config, of_image = _settings.split(settings)
     numbers = _settings.numbers(of_image)
     room = _FEW if max_components is None else max_components
     place = (array.shape, array.kind, array.on_device, backend, device)
-    key = (*place, algorithm, labels, tuple(config.items()), tuple(numbers.items()))
+    key = (*place, algorithm, planes, tuple(config.items()), tuple(numbers.items()))
     result = _run(key, room, array, image)
     while max_components is None and _has_overflow(result):
         room = 1 << (_largest_count(result) - 1).bit_length()
@@ -92,7 +102,7 @@ def label(
 
 
 def clear_engines() -> None:
-    """Frees what `label()` keeps: the engines of this thread, and the memory of results that died."""
+    """Frees what `label()` and `distance()` keep: the engines of this thread, and the memory of results that died."""
     _engines().clear()
     _core.ResultMemory.free_idle()
 
@@ -137,14 +147,14 @@ def _engine(key: tuple[Any, ...], room: int) -> _OneImageEngine:
     if (key, room) in engines:
         engines.move_to_end((key, room))
         return engines[key, room]
-    shape, _, _, backend, device, algorithm, labels, config, numbers = key
+    shape, _, _, backend, device, algorithm, planes, config, numbers = key
     if len(shape) not in (2, 3):
         raise ValueError(f"an image is (height, width), and a batch (images, height, width); this is {shape}")
     if min(shape) < 1:
         raise ValueError(f"the image is empty: its shape is {shape}")
     engine = _OneImageEngine(
-        shape, backend=backend, device=device, labels=labels, algorithm=algorithm,
-        max_components=room, slots=4 if len(shape) == 3 and backend == "cuda" else 1,
+        shape, backend=backend, device=device, labels=bool(planes & LABELS), distances=bool(planes & DISTANCES),
+        algorithm=algorithm, max_components=room, slots=4 if len(shape) == 3 and backend == "cuda" else 1,
         **dict(config),
     )
     engine._set_numbers(dict(numbers))

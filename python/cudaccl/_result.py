@@ -28,6 +28,8 @@ class Result:
     relearning: with `foreground="motion"`: the background is being learned, so there are no components.
     tracks, events: structured arrays of dtype `TRACK` and `EVENT`; empty unless a `Tracker` found them.
     ids: of a `Tracker` with ids=True: as labels, but the id of each pixel's track, 0 for none; else None.
+    distances: of an `Engine` with distances=True: uint32, as labels, but the squared distance to the nearest pixel that is
+        not of the component; else None. `NO_DISTANCE` if there is no such pixel.
     image: what was painted, with `output`; else None.
 
     Of a batch, n_labels, n_components, overflow, level and relearning are lists.
@@ -35,7 +37,7 @@ class Result:
 
     __slots__ = (
         "labels", "records", "ids", "n_labels", "n_components", "overflow", "level", "relearning", "tracks", "events",
-        "image", "_times", "_measured", "_connectivity",
+        "distances", "image", "_times", "_measured", "_connectivity",
     )
 
     labels: Any
@@ -48,6 +50,7 @@ class Result:
     relearning: Any
     tracks: numpy.ndarray
     events: numpy.ndarray
+    distances: Any
     image: Any
     _times: Any
 
@@ -55,6 +58,7 @@ class Result:
         self.tracks = NO_TRACKS
         self.events = NO_EVENTS
         self.ids = None
+        self.distances = None
         self.image = None
         self._measured = measured
         self._connectivity = connectivity

@@ -16,7 +16,7 @@ _CHOICES = _core.choices()
 _CONNECTIVITIES = {4: 4, 8: 8, 1: 4, 2: 8}
 
 BACKENDS = {"auto": 0, "cpu": 1, "cuda": 2}
-OUTPUTS = ("none", "colorized", "overlay", "labels16", "mask", "background", "foreground")
+OUTPUTS = ("none", "colorized", "overlay", "labels16", "mask", "background", "foreground", "distance")
 ORDERS = ("RGBA", "BGRA", "ARGB", "ABGR")
 
 

@@ -12,7 +12,7 @@ import numpy
 
 from cudaccl import _core, _regions, _settings
 from cudaccl._device_array import DeviceArray
-from cudaccl._engine import Engine
+from cudaccl._engine import Engine, plane_bits
 from cudaccl._keywords import DEFAULTS
 from cudaccl._result import Result
 
@@ -60,7 +60,7 @@ class Tracker(Engine):
         if operator.index(max_tracks) < 1:
             raise ValueError(f"max_tracks is {max_tracks}; it is at least 1")
         self._setup(
-            shape, format, backend, device, labels, ids, output, regions, dict(settings),
+            shape, format, backend, device, plane_bits(labels=labels, ids=ids), output, regions, dict(settings),
             {"order": _settings.number_of("order", order, _settings.ORDERS), "algorithm": algorithm,
              "max_components": max_components, "max_tracks": max_tracks, "slots": slots},
         )

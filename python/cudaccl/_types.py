@@ -51,6 +51,9 @@ EVENT_TYPES = (
 NO_COMPONENT = 0xffffffff
 """The field `component` of a track that no component shows in this frame."""
 
+NO_DISTANCE = 0xffffffff
+"""The squared distance of a pixel whose component is the whole image, or that is farther than 32 bits can say."""
+
 NO_PLACE = 0xffffffff
 """The field `where` of an event at no zone and no line."""
 

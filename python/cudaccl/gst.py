@@ -169,8 +169,8 @@ def frames(
         - a file: a video or an image;
         - the beginning of a launch line, such as "videotestsrc num-buffers=10 ! video/x-raw,width=640,height=480".
     image_format: the pixels of `image`. "RGB", "BGR", "RGBA", "BGRA", "ARGB", "ABGR" and "GRAY8" are uint8,
-        "GRAY16_LE" is uint16. "auto" is GRAY16_LE for `output="labels"`, GRAY8 for `output="mask"`, else RGB. None:
-        there is no image, which saves time.
+        "GRAY16_LE" is uint16. "auto" is GRAY16_LE for `output="labels"` and `output="distance"`, GRAY8 for
+        `output="mask"`, else RGB. None: there is no image, which saves time.
     drop: frames that come while the loop still works on an earlier one are dropped. None: only those of live sources.
     properties: of the element, with _ for -: `foreground="motion"`, `min_area=150`. Values are numbers, booleans and
         strings as in a launch line; several flags are a list. `output` is "passthrough" unless it is set here: then

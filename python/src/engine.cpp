@@ -148,21 +148,22 @@ void Engine::set_regions(const nb::bytes& source) {
   check(cudaccl_python::set_regions(engine_, source));
 }
 
-void Engine::push(const Image& image, const Image& labels, const Image& ids, const Image& output,
-                  const Moment& moment) {
+void Engine::push(const Image& image, const Image& labels, const Image& ids, const Image& distances,
+                  const Image& output, const Moment& moment) {
   const Use use(this);
   CudacclInput input = input_;
   input.planes[0] = reinterpret_cast<const void*>(image.address);
   input.strides[0] = image.stride;
   input.memory = memory_of(image);
   input.stream = reinterpret_cast<void*>(image.stream);
-  CudacclPlane label_plane, id_plane;
+  CudacclPlane label_plane, id_plane, distance_plane;
   CudacclOutput painted;
   CudacclFrame frame;
   cudaccl_frame_init(&frame, sizeof frame);
   frame.input = &input;
   frame.labels = plane_of(labels, &label_plane);
   frame.ids = plane_of(ids, &id_plane);
+  frame.distances = plane_of(distances, &distance_plane);
   frame.settings = &settings_;
   frame.time = moment.time;
   frame.reset_background = moment.resets_background ? 1 : 0;

@@ -16,7 +16,7 @@ namespace cudaccl_python {
 
 namespace nb = nanobind;
 
-/// An image in memory: pixels, labels, ids or what is painted.
+/// An image in memory: pixels, labels, ids, distances or what is painted.
 struct Image {
   uintptr_t address = 0;  ///< 0: there is none
   size_t stride = 0;      ///< bytes
@@ -57,8 +57,8 @@ class Engine {
 
   /// The caller keeps the memory until the frame is popped or flushed. Images that were not configured are
   /// ignored.
-  void push(const Image& image, const Image& labels, const Image& ids, const Image& output,
-            const Moment& moment);
+  void push(const Image& image, const Image& labels, const Image& ids, const Image& distances,
+            const Image& output, const Moment& moment);
   /// The numbers and blocks that Engine.pop() in _core.pyi describes. Blocks are valid until the next call.
   nb::tuple pop(nb::handle self);
   void flush();

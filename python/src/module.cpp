@@ -94,14 +94,17 @@ PyType_Slot memory_slots[] = {
     {0, nullptr},
 };
 
-/// A capsule of DLPack for an array in GPU memory: `kind` is i4 or u1.
+/// A capsule of DLPack for an array in GPU memory: `kind` is i4, u4, u2 or u1.
 nb::object export_array(nb::handle_t<Memory> self, const nb::tuple& shape, const std::string& kind,
                         int device_id) {
   std::vector<size_t> sizes;
   for (const nb::handle size : shape) {
     sizes.push_back(nb::cast<size_t>(size));
   }
-  const nb::dlpack::dtype type = kind == "i4" ? nb::dtype<int32_t>() : nb::dtype<uint8_t>();
+  const nb::dlpack::dtype type = kind == "i4"   ? nb::dtype<int32_t>()
+                                 : kind == "u4" ? nb::dtype<uint32_t>()
+                                 : kind == "u2" ? nb::dtype<uint16_t>()
+                                                : nb::dtype<uint8_t>();
   return nb::cast(nb::ndarray<>(nb::cast<Memory&>(self).data(), sizes.size(), sizes.data(), self,
                                 /*strides=*/nullptr, type, nb::device::cuda::value, device_id));
 }
@@ -141,13 +144,14 @@ int device_count() {
 using Place = std::pair<uintptr_t, size_t>;
 
 void push(Engine& engine, Place image, bool on_device, uintptr_t stream, Place labels, Place ids,
-          Place output, bool results_on_device, int64_t time, bool resets_background, bool resets_tracks) {
+          Place distances, Place output, bool results_on_device, int64_t time, bool resets_background,
+          bool resets_tracks) {
   const auto result = [&](Place place) {
     return Image{
         .address = place.first, .stride = place.second, .on_device = results_on_device, .stream = stream};
   };
   engine.push({.address = image.first, .stride = image.second, .on_device = on_device, .stream = stream},
-              result(labels), result(ids), result(output),
+              result(labels), result(ids), result(distances), result(output),
               {.time = time, .resets_background = resets_background, .resets_tracks = resets_tracks});
 }
 

@@ -71,6 +71,26 @@ def test_memory_that_is_used_again():
         engine(memory.view(cupy.int8)[:270, :390])
 
 
+def test_distances_on_the_gpu():
+    engine = cudaccl.Engine((270, 390), backend="cuda", distances=True, output="distance")
+    for image in IMAGES:
+        squares = cudaccl.distance(image, squared=True, backend="cpu")
+        array = cupy.asarray(image)
+        of_gpu = cudaccl.distance(array, squared=True)
+        assert isinstance(of_gpu, cudaccl.DeviceArray)
+        result = engine(array)
+        for found in (of_gpu, result.distances):
+            numpy.testing.assert_array_equal(cupy.asnumpy(cupy.asarray(found)), squares)
+            numpy.testing.assert_array_equal(cupy.asnumpy(cupy.from_dlpack(found)), squares)
+        heights = numpy.floor(16 * numpy.sqrt(squares))
+        numpy.testing.assert_array_equal(cupy.asnumpy(cupy.asarray(result.image)), heights)
+        numpy.testing.assert_array_equal(cupy.asnumpy(cupy.from_dlpack(result.image)), heights)
+        numpy.testing.assert_array_equal(
+            cudaccl.distance(image, backend="cuda"), cudaccl.distance(image, backend="cpu"))
+    with pytest.raises(ValueError, match="squared"):
+        cudaccl.distance(cupy.asarray(IMAGES[0]))
+
+
 @pytest.mark.parametrize("kind", ["cupy", "interface 2", "interface 3", "dlpack"])
 def test_labels_on_the_gpu(kind):
     engine = cudaccl.Engine((270, 390), backend="cuda")

@@ -65,8 +65,12 @@ def test_block(number, variables, monkeypatch, tmp_path, capsys):
     block = BLOCKS[number]
     if "largest" in block:
         assert shown.startswith("2 components") and names["mask"].sum() == names["largest"]["area"]
+    if "separate" in block:
+        assert shown.startswith("2 cells of ")
     if "batch" in block:
         assert shown == "(3, 480, 640) [2, 1, 3]\n"
+    if "distances.max" in block:
+        assert names["radius"] == 20 and names["squares"].max() == 400
     if "areas" in block:
         assert names["areas"] == [(image > 0).sum() for image in variables["images"]]
     if "pool" in block:

@@ -218,6 +218,50 @@ def test_table_of_what_was_not_measured():
     assert list(result.table(["bbox"], separator="_")) == ["bbox_0", "bbox_1", "bbox_2", "bbox_3"]
 
 
+def ellipse(x, y, across, along, shape=(70, 100)):
+    rows, columns = numpy.indices(shape)
+    return ((columns - x) / across) ** 2 + ((rows - y) / along) ** 2 <= 1
+
+
+@pytest.mark.parametrize("connectivity", [4, 8])
+def test_separate(connectivity):
+    left, right = ellipse(30, 35, 22, 22), ellipse(66, 35, 22, 22)
+    image = left | right
+    assert len(cudaccl.label(image, connectivity).records) == 1
+    labels, records = cudaccl.label(image, connectivity, separate=0.97, min_area=25)
+    assert list(records["label"]) == [1, 2] and records["area"].sum() == image.sum()
+    numpy.testing.assert_array_equal(labels > 0, image)
+    assert len(numpy.unique(labels[left & ~right])) == len(numpy.unique(labels[right & ~left])) == 1
+    assert labels[35, 30] != labels[35, 66]
+
+
+def test_separate_cuts_less_with_less():
+    image = ellipse(40, 35, 22, 22) | ellipse(66, 35, 22, 22)
+    assert [len(cudaccl.label(image, separate=value).records) for value in (0.5, 0.97)] == [1, 2]
+
+
+def test_separate_aspect():
+    image = ellipse(40, 33, 11, 27) | ellipse(56, 37, 11, 25)
+    assert [len(cudaccl.label(image, separate=0.97, separate_aspect=aspect).records) for aspect in (1, 3)] == [1, 2]
+
+
+def test_separate_leaves_lines_whole():
+    image = numpy.zeros((70, 100), bool)
+    image[30:38, 5:95] = True
+    numpy.testing.assert_array_equal(cudaccl.label(image, separate=0.97).labels, image)
+
+
+def test_separate_values():
+    """Each value for itself: an object of another value is background of the first."""
+    image = (ellipse(30, 35, 22, 22) | ellipse(66, 35, 22, 22)).astype(numpy.uint8)
+    image[35:] *= 2
+    labels = cudaccl.label(image, foreground="values", separate=0.97).labels
+    for value in (1, 2):
+        of_value = labels * (image == value)
+        assert not numpy.isin(labels[image == 3 - value], of_value[of_value > 0]).any()
+        numpy.testing.assert_array_equal(of_value > 0, image == value)
+
+
 @pytest.mark.parametrize("image, error, text", [
     ([[0, 1]], TypeError, "list"),
     (None, TypeError, "NoneType"),
@@ -253,6 +297,12 @@ def test_bad_image(image, error, text):
     ({"min_area": "large"}, TypeError, "min_area"),
     ({"min_area": -1}, ValueError, "min_area"),
     ({"min_extent": 2.0}, ValueError, "min_extent"),
+    ({"separate": 1.5}, ValueError, "separate"),
+    ({"separate": -0.1}, ValueError, "separate"),
+    ({"separate": float("nan")}, ValueError, "separate"),
+    ({"separate": "0.97"}, TypeError, "separate"),
+    ({"separate": 0.97, "separate_aspect": 0}, ValueError, "separate_aspect"),
+    ({"separate": 0.97, "separate_aspect": 17}, ValueError, "separate_aspect"),
     ({"foreground": "magic"}, ValueError, "magic"),
     ({"features": ["weight"]}, ValueError, "weight"),
     ({"threshold": 256}, ValueError, "threshold"),

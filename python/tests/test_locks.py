@@ -33,7 +33,7 @@ TESTS = of_file("python/tests")
     ("publish fleet", of_project("fleet")),
     ("build publish tests", [one for one in TESTS if "==" in one]),
     ("peers", [one for one in TESTS if "==" not in one]),
-    *((f"{name}-bench", of_file(f"tests/benchmarks/{name}-bench")) for name in ("python", "track", "video")),
+    *((f"{name}-bench", of_file(f"tests/benchmarks/{name}-bench")) for name in ("python", "separate", "track", "video")),
 ])
 def test_lists_have_what_is_asked_for(lists, wanted):
     entries = [requirements.Requirement(line) for name in lists.split() for line in re.findall(
