@@ -192,7 +192,10 @@ class Bench {
   }
 
   Settings settings(const Case& the_case) const {
-    return {.connectivity = options_.connectivity, .rule = {}, .features = the_case.features};
+    return {.connectivity = options_.connectivity,
+            .rule = {},
+            .separation = options_.separation,
+            .features = the_case.features};
   }
 
   /// The maps come last: an engine runs another frame for them, and the one that was timed is to be checked.

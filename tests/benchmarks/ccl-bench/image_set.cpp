@@ -31,11 +31,28 @@ Image discs(uint32_t width, uint32_t height) {
   });
 }
 
+/// Discs in a grid, each of which overlaps its neighbours by a column and a row: 1,008 at 1920 × 1080.
+Image touching(uint32_t width, uint32_t height) {
+  constexpr int64_t kPitch = 45;
+  constexpr int64_t kRadius = 23;
+  return test::drawn("touching", width, height, [](int64_t x, int64_t y) {
+    const int64_t dx = x % kPitch - kPitch / 2;
+    const int64_t dy = y % kPitch - kPitch / 2;
+    return dx * dx + dy * dy <= kRadius * kRadius;
+  });
+}
+
 template <typename Predicate>
 Draw drawing(Predicate is_foreground) {
   return [is_foreground](uint32_t width, uint32_t height) {
     return test::drawn("", width, height, is_foreground);
   };
+}
+
+/// In no set.
+const std::map<std::string, Draw>& others() {
+  static const std::map<std::string, Draw> kOthers = {{"touching", touching}};
+  return kOthers;
 }
 
 const std::map<std::string, Draw>& shapes() {
@@ -58,6 +75,8 @@ Status draw(const std::string& name, Size size, Image* image) {
     *image = std::move(*noise);
   } else if (const auto shape = shapes().find(name); shape != shapes().end()) {
     *image = shape->second(size.width, size.height);
+  } else if (const auto other = others().find(name); other != others().end()) {
+    *image = other->second(size.width, size.height);
   } else {
     return {StatusCode::kInvalidArgument, "there is no image " + name};
   }

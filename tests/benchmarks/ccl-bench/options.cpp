@@ -97,6 +97,7 @@ struct Raw {
   gchar** outputs = nullptr;
   gchar** features = nullptr;
   gint connectivity = 8;
+  gdouble separate = 0;
   gchar** images = nullptr;
   gchar** clip = nullptr;
   gchar** more_clip = nullptr;
@@ -127,6 +128,8 @@ Status read_command_line(int argc, char** argv, Raw* raw) {
        "none, colorized, overlay, labels or mask (default: colorized)*", "NAME"},
       {"features", 'f', 0, kStrings, &raw->features, "basic or all (default: basic)*", "NAME"},
       {"connectivity", 'c', 0, G_OPTION_ARG_INT, &raw->connectivity, "4 or 8 (default: 8)", "N"},
+      {"separate", 0, 0, G_OPTION_ARG_DOUBLE, &raw->separate,
+       "Cut objects that touch, as the property separate; 0 to 1 (default: 0)", "N"},
       {"images", 'i', 0, kStrings, &raw->images, "short, all, or an image's name (default: short)*", "NAME"},
       {"clip", 0, 0, kFiles, &raw->clip, "PGM files, one a frame; more may follow*", "FILE"},
       {"clip-threshold", 0, 0, G_OPTION_ARG_INT, &raw->clip_threshold,
@@ -195,6 +198,9 @@ Status check_numbers(const Raw& raw) {
   if (raw.connectivity != 4 && raw.connectivity != 8) {
     return refuse("--connectivity is 4 or 8");
   }
+  if (!(raw.separate >= 0 && raw.separate <= 1)) {
+    return refuse("--separate is 0 to 1");
+  }
   if (raw.repetitions < 1 || raw.budget < 0 || raw.repeats_check < 0) {
     return refuse("--repetitions wants at least 1; --budget and --repeats-check want at least 0");
   }
@@ -206,6 +212,7 @@ Status check_numbers(const Raw& raw) {
 
 void take_plain(const Raw& raw, Options* options) {
   options->connectivity = raw.connectivity == 4 ? Connectivity::k4 : Connectivity::k8;
+  options->separation.neck = fixed_point(raw.separate, 1024);
   options->images = strings(raw.images);
   if (options->images.empty()) {
     options->images = {"short"};

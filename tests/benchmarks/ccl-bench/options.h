@@ -31,6 +31,7 @@ struct Options {
   std::vector<Output> outputs;
   std::vector<uint32_t> features;  ///< each a set of Feature bits
   Connectivity connectivity = Connectivity::k8;
+  Separation separation;
   std::vector<std::string> images;  ///< names of sets or of single images
   std::vector<std::string> clip;    ///< PGM files
   uint8_t clip_threshold = 1;

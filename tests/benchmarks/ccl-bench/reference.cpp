@@ -29,7 +29,10 @@ Status References::compute(const Options& options, const std::vector<test::Image
   for (size_t i = 0; i < images.size(); ++i) {
     CCL_RETURN_IF_ERROR(subject->load(images[i]));
     for (const uint32_t features : options.features) {
-      const Settings settings{.connectivity = options.connectivity, .rule = {}, .features = features};
+      const Settings settings{.connectivity = options.connectivity,
+                              .rule = {},
+                              .separation = options.separation,
+                              .features = features};
       Digests& digests = digests_[i][{output, features}];
       CCL_RETURN_IF_ERROR(subject->digests(settings, true, &digests));
       most_components_ = std::max(most_components_, digests.counts.n_components);
