@@ -185,14 +185,22 @@ __global__ void __launch_bounds__(kMeasureThreads)
       targets[place] = tile.pixel(to.x, to.y);
     }
   });
+  __syncthreads();
   bool is_changed = false;
   do {
+    constexpr uint32_t kPlaces = kTilePixels / kMeasureThreads;
+    uint16_t next[kPlaces];
     is_changed = false;
+#pragma unroll
+    for (uint32_t i = 0; i < kPlaces; ++i) {
+      const uint16_t way = ways[i * kMeasureThreads + threadIdx.x];
+      next[i] = ways[way];
+      is_changed |= next[i] != way;
+    }
     __syncthreads();
-    for (uint32_t place = threadIdx.x; place < kTilePixels; place += kMeasureThreads) {
-      const uint16_t way = ways[ways[place]];
-      is_changed |= way != ways[place];
-      ways[place] = way;
+#pragma unroll
+    for (uint32_t i = 0; i < kPlaces; ++i) {
+      ways[i * kMeasureThreads + threadIdx.x] = next[i];
     }
   } while (__syncthreads_or(is_changed) != 0);
   for_each_tile_pixel([&](uint32_t x, uint32_t y) {

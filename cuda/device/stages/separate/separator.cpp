@@ -36,7 +36,11 @@ Status Separator::prepare(const Settings& settings, uint32_t width, uint32_t hei
     CCL_RETURN_IF_ERROR(expanded_.allocate(n_pixels / kPixelsOfLink + 1));
     CCL_RETURN_IF_ERROR(counts_.allocate(1));
     CCL_RETURN_IF_ERROR(arrivals_.allocate(1));
-    CCL_RETURN_IF_ERROR(check(cudaMemset(arrivals_.data(), 0, sizeof(uint32_t)), "cudaMemset"));
+    Stream stream;
+    CCL_RETURN_IF_ERROR(stream.create());
+    CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(arrivals_.data(), 0, sizeof(uint32_t), stream.get()),
+                              "cudaMemsetAsync of the arrivals"));
+    CCL_RETURN_IF_ERROR(stream.synchronize());
   }
   if (n_basins_ >= max_basins(settings)) {
     return {};

@@ -9,8 +9,6 @@
 
 namespace ccl::host {
 
-namespace {
-
 /// The last rows that were read, with a margin on each side.
 template <typename T>
 class LastRows {
@@ -33,6 +31,8 @@ class LastRows {
   std::vector<T> rows_;
   uint32_t newest_ = 0;
 };
+
+namespace {
 
 template <typename T>
 void repeat_ends(T* row, uint32_t width) {
