@@ -42,7 +42,7 @@ LinkLister::LinkLister(uint32_t width, uint32_t height, ThreadPool& pool)
       kernels_(separation_kernels(choose_simd_level())),
       offsets_{1, width - size_t{1}, width, width + size_t{1}},
       background_(width + size_t{2}),
-      last_roots_(width + size_t{1}),
+      last_roots_(width + size_t{2}),
       scratch_(strips_.count(), Strip(width)),
       links_(uninitialized<Link>(kLinkDirections * size_t{width} * height)) {}
 
@@ -50,7 +50,7 @@ LinkLister::~LinkLister() = default;
 
 template <typename Root>
 std::span<Link> LinkLister::list(const Root* roots, const Hills& hills, Connectivity connectivity) {
-  std::copy_n(roots + (height_ - size_t{1}) * width_, width_, as_row<Root>(last_roots_));
+  std::copy_n(roots + (height_ - size_t{1}) * width_, width_, as_row<Root>(last_roots_) + 1);
   strips_.for_each([&](uint32_t strip, const RowSpan& rows) {
     list_strip(roots, hills, connectivity, rows, &scratch_[strip]);
   });
@@ -77,13 +77,17 @@ template <typename Root>
 void LinkLister::list_row(const Root* roots, const Hills& hills, Connectivity connectivity, uint32_t y,
                           Strip* strip) {
   const size_t first = size_t{y} * width_;
-  const bool is_last = y + 1 == height_;
+  const uint32_t n_left = height_ - y;
+  const auto roots_of = [&](uint32_t n_after) -> const Root* {
+    return n_after == n_left       ? as_row<Root>(background_) + 1
+           : n_after + 1 == n_left ? as_row<Root>(last_roots_) + 1
+                                   : roots + first + size_t{n_after} * width_;
+  };
   const RootKernels<Root>& kernels = kernels_.of<Root>();
   const auto find_links = connectivity == Connectivity::k8 ? kernels.find_links_8 : kernels.find_links_4;
   uint8_t* directions = strip->directions.data();
-  find_links(hills.basins() + first, is_last ? background_.data() + 1 : hills.basins() + first + width_,
-             is_last ? as_row<Root>(last_roots_) : roots + first,
-             is_last ? as_row<Root>(background_) + 1 : roots + first + width_, width_, directions);
+  find_links(hills.basins() + first, n_left == 1 ? background_.data() + 1 : hills.basins() + first + width_,
+             roots_of(0), roots_of(1), width_, directions);
   // What the kernel saw beside the row is the other end of a row.
   directions[0] &= static_cast<uint8_t>(~(1u << kLinkSouthWest));
   directions[width_ - 1] &= static_cast<uint8_t>(~(1u << kLinkEast | 1u << kLinkSouthEast));
