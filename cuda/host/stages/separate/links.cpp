@@ -77,16 +77,16 @@ template <typename Root>
 void LinkLister::list_row(const Root* roots, const Hills& hills, Connectivity connectivity, uint32_t y,
                           Strip* strip) {
   const size_t first = size_t{y} * width_;
-  const uint32_t n_left = height_ - y;
+  const uint32_t n_rows = height_ - y;
   const auto roots_of = [&](uint32_t n_after) -> const Root* {
-    return n_after == n_left       ? as_row<Root>(background_) + 1
-           : n_after + 1 == n_left ? as_row<Root>(last_roots_) + 1
+    return n_after == n_rows       ? as_row<Root>(background_) + 1
+           : n_after + 1 == n_rows ? as_row<Root>(last_roots_) + 1
                                    : roots + first + size_t{n_after} * width_;
   };
   const RootKernels<Root>& kernels = kernels_.of<Root>();
   const auto find_links = connectivity == Connectivity::k8 ? kernels.find_links_8 : kernels.find_links_4;
   uint8_t* directions = strip->directions.data();
-  find_links(hills.basins() + first, n_left == 1 ? background_.data() + 1 : hills.basins() + first + width_,
+  find_links(hills.basins() + first, n_rows == 1 ? background_.data() + 1 : hills.basins() + first + width_,
              roots_of(0), roots_of(1), width_, directions);
   // What the kernel saw beside the row is the other end of a row.
   directions[0] &= static_cast<uint8_t>(~(1u << kLinkSouthWest));
