@@ -10,19 +10,18 @@
 /// Digital Spaces", IEEE Transactions on Pattern Analysis and Machine Intelligence 13(6), 1991, on the
 /// negative height; which basins are joined is ours:
 ///
-/// 1. Rounds, until one joins nothing: each region takes the link to another one that comes first in the
-/// order
-///    of links. It joins over it, if the neck there is wide against the region (is_wide()), or if the region
-///    has fewer pixels than Filter::min_area. All regions that join in a round join at once.
-/// 2. Rounds likewise: each region takes the link to another one with the highest score() that
-/// is_one_object().
-///    The two join if both took this link, or if one took it that is much smaller (is_much_smaller()).
+/// First, in rounds until one joins nothing, each region takes the link to another one that comes first in
+/// the order of links. It joins over it if the neck there is wide against the region (is_wide()), or if the
+/// region has fewer pixels than Filter::min_area. All regions that join in a round join at once.
+///
+/// Then, in rounds likewise, each region takes the link to another one with the highest score() that
+/// is_one_object(). The two join if both took this link, or if one took it that is much smaller
+/// (is_much_smaller()).
 ///
 /// Of equal saddles or scores, the link with the smaller number comes first. All sums are integers and no
 /// decision depends on an order in which threads work.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "ccl/separation.h"
@@ -55,17 +54,14 @@ constexpr uint16_t smooth_height(uint32_t above, uint32_t middle, uint32_t below
 /// direction.
 enum LinkDirection : uint32_t { kLinkEast, kLinkSouthWest, kLinkSouth, kLinkSouthEast, kLinkDirections };
 
-/// Orders links: the larger, the earlier. 0 is before no link.
+/// Orders links: the larger, the earlier. 0 is before no link. A score is given by its bits, which are in the
+/// order of positive floats.
 constexpr uint64_t order_of(uint32_t saddle_or_score, uint32_t link) {
   return uint64_t{saddle_or_score} << 32 | ~link;
 }
 
 constexpr uint32_t link_of(uint64_t order) {
   return ~static_cast<uint32_t>(order);
-}
-
-constexpr uint32_t saddle_of(uint64_t order) {
-  return static_cast<uint32_t>(order >> 32);
 }
 
 /// Sums over the pixels of a region.
@@ -117,11 +113,6 @@ constexpr float score(double form_a, double form_b, double form_of_both, uint32_
 
 constexpr bool is_one_object(float score) {
   return score >= 2;
-}
-
-/// The bits of positive floats are ordered as they are.
-constexpr uint64_t order_of(float score, uint32_t link) {
-  return order_of(std::bit_cast<uint32_t>(score), link);
 }
 
 constexpr bool is_much_smaller(uint64_t n, uint64_t than) {

@@ -179,6 +179,23 @@ TEST_P(RunsTest, LargeFrames) {
   }
 }
 
+/// Objects that touch, of masks and of root maps, with distances that are searched and that are too long for
+/// it.
+TEST_P(RunsTest, Parts) {
+  for (const Image& image : {touching_ellipses(200, 170, 1, 6), noise(211, 97, 1, 70, 2), blobs(700, 500, 1),
+                             spiral(130, 65), plain("full", 90, 61, 255), value_set(100, 75).front()}) {
+    for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
+      for (const Foreground foreground : {Foreground::kBinary, Foreground::kValues}) {
+        SCOPED_TRACE(image.name + (connectivity == Connectivity::k4 ? ", 4-way" : ", 8-way"));
+        expect_exact(image, {.connectivity = connectivity,
+                             .rule = {.foreground = foreground},
+                             .separation = {.neck = 993, .aspect = 2},
+                             .filter = {.min_area = 9}});
+      }
+    }
+  }
+}
+
 std::string name_of_case(const testing::TestParamInfo<std::tuple<SimdLevel, uint32_t>>& info) {
   return std::string(host::simd_name(std::get<0>(info.param))) + "_" +
          std::to_string(std::get<1>(info.param)) + "threads";
