@@ -7,7 +7,6 @@ namespace ccl::host {
 
 PartSource::PartSource(uint32_t width, uint32_t height, ThreadPool& pool)
     : width_(width),
-      height_(height),
       strips_(height, pool),
       hills_(width, height, pool),
       regions_(width, height, pool),

@@ -34,7 +34,6 @@ class PartSource {
   void paint();
 
   uint32_t width_;
-  uint32_t height_;
   RowStrips strips_;
   Hills hills_;
   Regions regions_;
