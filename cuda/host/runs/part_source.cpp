@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/runs/part_source.h"
 
+#include <algorithm>
+
 #include "host/runs/table.h"
 
 namespace ccl::host {
@@ -10,8 +12,7 @@ PartSource::PartSource(uint32_t width, uint32_t height, ThreadPool& pool)
       strips_(height, pool),
       hills_(width, height, pool),
       regions_(width, height, pool),
-      pixels_(uninitialized<uint8_t>(size_t{width} * height)),
-      colors_(uninitialized<uint8_t>(size_t{width} * height + 1)) {}
+      pixels_(uninitialized<uint8_t>(size_t{width} * height)) {}
 
 const RowSource* PartSource::run(const Settings& settings, const RowSource& frame) {
   read(frame);
@@ -31,10 +32,8 @@ const RowSource* PartSource::run(const Settings& settings, const RowSource& fram
 
 /// Makes kBinarySegment of all foreground, and 0 of the rest.
 void PartSource::read(const RowSource& frame) {
-  const ForegroundRule rule = frame.rule;
-  strips_.for_each([&, rule](uint32_t, const RowSpan& rows) {
-    const uint8_t threshold = rule.threshold;
-    const bool invert = rule.invert;
+  const SeparationKernels& kernels = separation_kernels(choose_simd_level());
+  strips_.for_each([&](uint32_t, const RowSpan& rows) {
     for (uint32_t y = rows.begin; y < rows.end; ++y) {
       uint8_t* out = pixels_.get() + size_t{y} * width_;
       if (frame.bits != nullptr) {
@@ -43,10 +42,7 @@ void PartSource::read(const RowSource& frame) {
           out[x] = has_bit(in, x) ? kBinarySegment : 0;
         }
       } else {
-        const uint8_t* in = frame.pixels(y);
-        for (uint32_t x = 0; x < width_; ++x) {
-          out[x] = ((in[x] >= threshold) != invert) ? kBinarySegment : 0;
-        }
+        kernels.read_mask(frame.pixels(y), frame.rule.threshold, frame.rule.invert, width_, out);
       }
     }
   });
@@ -54,17 +50,11 @@ void PartSource::read(const RowSource& frame) {
 
 /// Writes the colours of parts.
 void PartSource::paint() {
-  regions_.write_colors(hills_.n_basins(), colors_.get());
-  const uint32_t* basins = hills_.basins();
   strips_.for_each([&](uint32_t, const RowSpan& rows) {
-    uint32_t basin = 0;
-    uint8_t color = 0;
-    for (size_t pixel = size_t{rows.begin} * width_; pixel < size_t{rows.end} * width_; ++pixel) {
-      if (basins[pixel] != basin) {
-        basin = basins[pixel];
-        color = colors_[basin];
-      }
-      pixels_[pixel] = color;
+    for (uint32_t y = rows.begin; y < rows.end; ++y) {
+      uint8_t* row = pixels_.get() + size_t{y} * width_;
+      regions_.for_each_color(
+          y, [&](uint32_t begin, uint32_t end, uint8_t color) { std::fill(row + begin, row + end, color); });
     }
   });
 }

@@ -38,7 +38,6 @@ class PartSource {
   Hills hills_;
   Regions regions_;
   std::unique_ptr<uint8_t[]> pixels_;  ///< foreground, then values
-  std::unique_ptr<uint8_t[]> colors_;  ///< of the part of each basin
   RowSource source_{};
 };
 

@@ -36,23 +36,21 @@ class DistanceTransform::RowSearch {
 
   void set_aspect(uint32_t aspect) { aspect_ = aspect; }
 
-  /// Of the pixels begin..begin + n − 1. `ends_before`: the pixel before the stretch is one of another
-  /// component, and not the frame's border.
-  void run(uint32_t begin, const uint16_t* distances, uint32_t n, bool ends_before, bool ends_after) {
-    uint32_t* out = result_.data() + begin;
+  /// Calls write(squares), which have 16 or 32 bits, for n pixels. `ends_before`: the pixel before the
+  /// stretch is one of another component, and not the frame's border.
+  template <typename Write>
+  void run(const uint16_t* distances, uint32_t n, bool ends_before, bool ends_after, Write write) {
     if (search(distances, n, ends_before, ends_after)) {
-      std::copy_n(found_.data(), n, out);
+      write(found_.data());
       return;
     }
     uint32_t* squares = squares_.data() + 1;
     kernels_.square_distances(distances, n, squares);
     squares[-1] = ends_before ? 0 : kNoSquare;
     squares[n] = ends_after ? 0 : kNoSquare;
-    make_envelope(squares, -1, static_cast<int64_t>(n) + 1, out);
+    make_envelope(squares, -1, static_cast<int64_t>(n) + 1, result_.data());
+    write(static_cast<const uint32_t*>(result_.data()));
   }
-
-  /// Squared distances of the row.
-  const uint32_t* result() const { return result_.data(); }
 
  private:
   /// Returns whether all pixels were found.
@@ -142,16 +140,22 @@ DistanceTransform::~DistanceTransform() = default;
 
 template <typename Root>
 void DistanceTransform::measure(const Root* roots, uint32_t aspect, uint32_t* squares) {
-  run(roots, aspect, [&](size_t first, const uint32_t* row) { std::copy_n(row, width_, squares + first); });
+  run(roots, aspect,
+      [&](size_t first, const auto* found, uint32_t n) { std::copy_n(found, n, squares + first); });
 }
 
 template <typename Root>
 void DistanceTransform::measure_heights(const Root* roots, uint32_t aspect, uint16_t* heights) {
-  run(roots, aspect,
-      [&](size_t first, const uint32_t* row) { kernels_.measure_heights(row, width_, heights + first); });
+  run(roots, aspect, [&](size_t first, const auto* squares, uint32_t n) {
+    if constexpr (sizeof *squares == sizeof(uint16_t)) {
+      kernels_.measure_short_heights(squares, n, heights + first);
+    } else {
+      kernels_.measure_heights(squares, n, heights + first);
+    }
+  });
 }
 
-/// Calls write(first pixel, squares) for each row.
+/// Calls write(first pixel, squares, n), with squares of 16 or 32 bits, for each stretch of each row.
 template <typename Root, typename Write>
 void DistanceTransform::run(const Root* roots, uint32_t aspect, Write write) {
   pool_.parallel_for((width_ + kColumnsPerChunk - 1) / kColumnsPerChunk, [&](uint32_t chunk) {
@@ -163,8 +167,8 @@ void DistanceTransform::run(const Root* roots, uint32_t aspect, Write write) {
     search.set_aspect(aspect);
     for (uint32_t y = rows.begin; y < rows.end; ++y) {
       const size_t first = size_t{y} * width_;
-      measure_row(roots + first, column_distances_.get() + first, &search);
-      write(first, search.result());
+      measure_row(roots + first, column_distances_.get() + first, &search,
+                  [&](uint32_t x, const auto* squares, uint32_t n) { write(first + x, squares, n); });
     }
   });
 }
@@ -190,8 +194,9 @@ void DistanceTransform::measure_columns(const Root* roots, uint32_t x_begin, uin
   }
 }
 
-template <typename Root>
-void DistanceTransform::measure_row(const Root* roots, const uint16_t* distances, RowSearch* search) const {
+template <typename Root, typename Write>
+void DistanceTransform::measure_row(const Root* roots, const uint16_t* distances, RowSearch* search,
+                                    Write write) const {
   for (uint32_t begin = 0; begin < width_;) {
     uint32_t end = width_;
     if constexpr (sizeof(Root) > 1) {  // components of a mask do not touch
@@ -200,7 +205,8 @@ void DistanceTransform::measure_row(const Root* roots, const uint16_t* distances
         ++end;
       }
     }
-    search->run(begin, distances + begin, end - begin, begin > 0, end < width_);
+    search->run(distances + begin, end - begin, begin > 0, end < width_,
+                [&](const auto* squares) { write(begin, squares, end - begin); });
     begin = end;
   }
 }

@@ -39,8 +39,8 @@ class DistanceTransform {
   void run(const Root* roots, uint32_t aspect, Write write);
   template <typename Root>
   void measure_columns(const Root* roots, uint32_t x_begin, uint32_t x_end);
-  template <typename Root>
-  void measure_row(const Root* roots, const uint16_t* distances, RowSearch* search) const;
+  template <typename Root, typename Write>
+  void measure_row(const Root* roots, const uint16_t* distances, RowSearch* search, Write write) const;
 
   uint32_t width_;
   uint32_t height_;

@@ -5,24 +5,11 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "host/runs/table.h"
 
 namespace ccl::host {
-
-namespace {
-
-/// A row of roots in memory for larger ones.
-template <typename Root>
-Root* as_row(std::vector<uint32_t>& memory) {
-  if constexpr (sizeof(Root) == 1) {
-    return reinterpret_cast<uint8_t*>(memory.data());
-  } else {
-    return memory.data();
-  }
-}
-
-}  // namespace
 
 /// Links that follow each other are often between the same two basins: of those, the first one in the order
 /// of links is enough.
@@ -44,13 +31,17 @@ LinkLister::LinkLister(uint32_t width, uint32_t height, ThreadPool& pool)
       background_(width + size_t{2}),
       last_roots_(width + size_t{2}),
       scratch_(strips_.count(), Strip(width)),
-      links_(uninitialized<Link>(kLinkDirections * size_t{width} * height)) {}
+      links_(uninitialized<Link>(kLinkDirections * size_t{width} * height)),
+      runs_(uninitialized<BasinRun>(size_t{width} * height)),
+      n_runs_(height) {}
 
 LinkLister::~LinkLister() = default;
 
 template <typename Root>
 std::span<Link> LinkLister::list(const Root* roots, const Hills& hills, Connectivity connectivity) {
-  std::copy_n(roots + (height_ - size_t{1}) * width_, width_, as_row<Root>(last_roots_) + 1);
+  if constexpr (std::is_same_v<Root, uint32_t>) {
+    std::copy_n(roots + (height_ - size_t{1}) * width_, width_, last_roots_.data() + 1);
+  }
   strips_.for_each([&](uint32_t strip, const RowSpan& rows) {
     list_strip(roots, hills, connectivity, rows, &scratch_[strip]);
   });
@@ -79,26 +70,42 @@ void LinkLister::list_row(const Root* roots, const Hills& hills, Connectivity co
   const size_t first = size_t{y} * width_;
   const uint32_t n_rows = height_ - y;
   const auto roots_of = [&](uint32_t n_after) -> const Root* {
-    return n_after == n_rows       ? as_row<Root>(background_) + 1
-           : n_after + 1 == n_rows ? as_row<Root>(last_roots_) + 1
-                                   : roots + first + size_t{n_after} * width_;
+    if constexpr (std::is_same_v<Root, uint32_t>) {
+      return n_after == n_rows       ? background_.data() + 1
+             : n_after + 1 == n_rows ? last_roots_.data() + 1
+                                     : roots + first + size_t{n_after} * width_;
+    } else {
+      return nullptr;  // kernels for masks do not read roots
+    }
   };
   const RootKernels<Root>& kernels = kernels_.of<Root>();
   const auto find_links = connectivity == Connectivity::k8 ? kernels.find_links_8 : kernels.find_links_4;
   uint8_t* directions = strip->directions.data();
-  find_links(hills.basins() + first, n_rows == 1 ? background_.data() + 1 : hills.basins() + first + width_,
-             roots_of(0), roots_of(1), width_, directions);
+  const uint32_t* basins = hills.basins() + first;
+  find_links(basins, n_rows == 1 ? background_.data() + 1 : basins + width_, roots_of(0), roots_of(1), width_,
+             directions);
   // What the kernel saw beside the row is the other end of a row.
   directions[0] &= static_cast<uint8_t>(~(1u << kLinkSouthWest));
   directions[width_ - 1] &= static_cast<uint8_t>(~(1u << kLinkEast | 1u << kLinkSouthEast));
+  directions[width_ - 1] |= static_cast<uint8_t>(1u << kRunEnd);
+  BasinRun* run = runs_.get() + first;
+  uint32_t begin = 0;
   for (uint32_t x = 0; x < width_; x += sizeof(uint64_t)) {
     uint64_t pixels = 0;
     std::memcpy(&pixels, directions + x, sizeof pixels);
     for (; pixels != 0; pixels &= pixels - 1) {
       const auto bit = static_cast<uint32_t>(std::countr_zero(pixels));
-      add(hills, static_cast<uint32_t>((first + x + bit / 8) * kLinkDirections + bit % 8), strip);
+      const uint32_t at = x + bit / 8;
+      if (bit % 8 != kRunEnd) {
+        add(hills, static_cast<uint32_t>((first + at) * kLinkDirections + bit % 8), strip);
+      } else {
+        *run = {basins[at], static_cast<uint16_t>(begin), static_cast<uint16_t>(at + 1)};
+        run += basins[at] != 0 ? 1 : 0;
+        begin = at + 1;
+      }
     }
   }
+  n_runs_[y] = static_cast<uint32_t>(run - (runs_.get() + first));
 }
 
 void LinkLister::add(const Hills& hills, uint32_t number, Strip* strip) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Lists the links between basins.
+/// Lists the links between basins, and the runs of basins.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,6 +25,12 @@ struct Link {
   uint32_t rank;  ///< the saddle or, later, the bits of the score; 0: none may be taken
 };
 
+/// Pixels of one basin that follow each other in a row.
+struct BasinRun {
+  uint32_t basin;
+  uint16_t begin, end;
+};
+
 /// The pixels that a link connects.
 struct LinkEnds {
   size_t from, to;
@@ -39,6 +46,13 @@ class LinkLister {
   /// Roots: see RootKernels.
   template <typename Root>
   std::span<Link> list(const Root* roots, const Hills& hills, Connectivity connectivity);
+
+  /// Calls visit(run) for the runs of a row of the frame that was listed.
+  template <typename Visit>
+  void for_each_run(uint32_t y, Visit visit) const {
+    const BasinRun* run = runs_.get() + size_t{y} * width_;
+    std::for_each_n(run, n_runs_[y], visit);
+  }
 
   LinkEnds ends(uint32_t number) const {
     return {number / kLinkDirections, number / kLinkDirections + offsets_[number % kLinkDirections]};
@@ -63,6 +77,8 @@ class LinkLister {
   std::vector<uint32_t> last_roots_;  ///< the last row of the frame, with a margin
   std::vector<Strip> scratch_;        ///< per strip
   std::unique_ptr<Link[]> links_;
+  std::unique_ptr<BasinRun[]> runs_;  ///< of each row from its first pixel's place on
+  std::vector<uint32_t> n_runs_;      ///< per row
 };
 
 }  // namespace ccl::host

@@ -6,7 +6,6 @@
 #include <bitset>
 
 #include "host/runs/table.h"
-#include "host/stages/labeled_frame.h"
 #include "host/stages/sums.h"
 
 namespace ccl::host {
@@ -45,28 +44,16 @@ void Regions::measure_basins(const Hills& hills) {
                        .changed = 0,
                        .color = 1};
   }
-  const SegmentSource frame{nullptr, 0, width_, height_};
-  for_each_run({frame, hills.basins(), hills.n_basins()}, [&](const Run& run) {
-    Region& region = regions_[run.label - 1];
-    const uint64_t n = run.x1 - run.x0;
-    const uint64_t x = n * (uint64_t{run.x0} + run.x1 - 1) / 2;
-    const uint64_t y = run.y;
-    region.sums = region.sums + RegionSums{n, x, n * y, sum_of_squares(run.x0, run.x1), x * y, n * y * y};
-    region.first_pixel = std::min(region.first_pixel, run.y * width_ + run.x0);
-  });
-}
-
-void Regions::write_roots(uint32_t n_basins, uint32_t* roots) const {
-  roots[0] = 0;
-  for (uint32_t basin = 0; basin < n_basins; ++basin) {
-    roots[basin + 1] = 1 + regions_[regions_[basin].parent].first_pixel;
-  }
-}
-
-void Regions::write_colors(uint32_t n_basins, uint8_t* colors) const {
-  colors[0] = 0;
-  for (uint32_t basin = 0; basin < n_basins; ++basin) {
-    colors[basin + 1] = regions_[regions_[basin].parent].color;
+  for (uint32_t row = 0; row < height_; ++row) {
+    lister_.for_each_run(row, [&](const BasinRun& run) {
+      Region& region = regions_[run.basin - 1];
+      const uint64_t n = run.end - run.begin;
+      const uint64_t x = n * (uint64_t{run.begin} + run.end - 1) / 2;
+      const uint64_t y = row;
+      region.sums =
+          region.sums + RegionSums{n, x, n * y, sum_of_squares(run.begin, run.end), x * y, n * y * y};
+      region.first_pixel = std::min(region.first_pixel, row * width_ + run.begin);
+    });
   }
 }
 

@@ -28,9 +28,18 @@ class Regions {
   /// component that it touches. Returns false if more than 255 were needed.
   bool color();
 
-  /// Writes the root of the part of each basin to `roots`, by Hills::basins(): the first one is 0.
-  void write_roots(uint32_t n_basins, uint32_t* roots) const;
-  void write_colors(uint32_t n_basins, uint8_t* colors) const;
+  /// After join(): calls visit(begin, end, root of the part) for the stretches of a row that lie in one
+  /// basin.
+  template <typename Visit>
+  void for_each_root(uint32_t y, Visit visit) const {
+    lister_.for_each_run(
+        y, [&](const BasinRun& run) { visit(run.begin, run.end, 1 + part_of(run).first_pixel); });
+  }
+  /// The same for colours, after color().
+  template <typename Visit>
+  void for_each_color(uint32_t y, Visit visit) const {
+    lister_.for_each_run(y, [&](const BasinRun& run) { visit(run.begin, run.end, part_of(run).color); });
+  }
 
  private:
   /// At first a basin. Of basins that were joined, the one with the smallest number has what is the region's.
@@ -45,6 +54,7 @@ class Regions {
     uint8_t color;
   };
 
+  const Region& part_of(const BasinRun& run) const { return regions_[regions_[run.basin - 1].parent]; }
   void measure_basins(const Hills& hills);
   void join_over_saddles(const Separation& separation, uint32_t min_area);
   void join_by_form(const uint16_t* heights);

@@ -26,7 +26,6 @@ class Separator {
   RowStrips strips_;
   Hills hills_;
   Regions regions_;
-  std::unique_ptr<uint32_t[]> roots_;  ///< of the part of each basin
 };
 
 }  // namespace ccl::host

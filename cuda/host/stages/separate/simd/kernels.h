@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "ccl/rule.h"
 #include "host/runs/simd/level.h"
 
 namespace ccl::host {
@@ -26,13 +27,18 @@ struct ThreeRows {
   const T* below;
 };
 
+/// In what find_links() writes of a pixel: the bit that says that the next pixel is not in the same basin.
+inline constexpr uint32_t kRunEnd = 4;
+
 /// Where a pixel climbs to: 3 · (1 + row) + 1 + column, both relative to the pixel. Ascending steps lead to
 /// ascending raster indices.
+inline constexpr uint8_t kLeft = 3;
 inline constexpr uint8_t kNoStep = 4;  ///< of a summit
+inline constexpr uint8_t kRight = 5;
 inline constexpr uint8_t kBackground = 9;
 
-/// Kernels that read roots: those of a root map or, where components do not touch, 0 for background and any
-/// other value for foreground.
+/// Kernels that tell components apart by their roots. Where components do not touch, roots are 0 for
+/// background and one other value for foreground, and only the first two kernels read them.
 template <typename Root>
 struct RootKernels {
   /// Of each column, how many pixels of the row and those next to it belong to one component, in the
@@ -44,13 +50,13 @@ struct RootKernels {
   /// Smooths a row of heights. Heights and roots outside the frame are those of the nearest pixel.
   void (*smooth)(const ThreeRows<uint16_t>& heights, const ThreeRows<Root>& roots, uint32_t n, uint16_t* out);
   /// The step to the highest neighbour, of equals that with the smallest raster index. Outside the frame,
-  /// heights are 0. Returns the number of summits.
-  uint32_t (*climb_4)(const ThreeRows<uint16_t>& heights, const ThreeRows<Root>& roots, uint32_t n,
-                      uint8_t* steps);
-  uint32_t (*climb_8)(const ThreeRows<uint16_t>& heights, const ThreeRows<Root>& roots, uint32_t n,
-                      uint8_t* steps);
-  /// Bit i: the link in direction i (LinkDirection) leads to another basin of the component. The rows are
-  /// that of the pixels, and the next one.
+  /// heights are 0.
+  void (*climb_4)(const ThreeRows<uint16_t>& heights, const ThreeRows<Root>& roots, uint32_t n,
+                  uint8_t* steps);
+  void (*climb_8)(const ThreeRows<uint16_t>& heights, const ThreeRows<Root>& roots, uint32_t n,
+                  uint8_t* steps);
+  /// Bit i: the link in direction i (LinkDirection) leads to another basin of the component. Bit kRunEnd: see
+  /// there. The rows are that of the pixels, and the next one.
   void (*find_links_4)(const uint32_t* basins, const uint32_t* next_basins, const Root* roots,
                        const Root* next_roots, uint32_t n, uint8_t* links);
   void (*find_links_8)(const uint32_t* basins, const uint32_t* next_basins, const Root* roots,
@@ -72,6 +78,16 @@ struct SeparationKernels {
   uint32_t (*search)(const uint16_t* squares, uint32_t aspect, uint32_t n_steps, uint16_t* out);
   /// height_of() each square.
   void (*measure_heights)(const uint32_t* squares, uint32_t n, uint16_t* heights);
+  void (*measure_short_heights)(const uint16_t* squares, uint32_t n, uint16_t* heights);
+  /// Gives pixels the basin of the pixel in the row above to which they step. Those of summits stay, and all
+  /// others become 0. Entries −1 and n of `above` are read, too.
+  void (*begin_from_above)(const uint8_t* steps, const uint32_t* above, uint32_t n, uint32_t* basins);
+  /// The same for the row below. All others stay.
+  void (*take_from_below)(const uint8_t* steps, const uint32_t* below, uint32_t n, uint32_t* basins);
+  /// Writes 1 for pixels of the foreground that have no basin yet, 0 for all others.
+  void (*find_open)(const uint8_t* steps, const uint32_t* basins, uint32_t n, uint8_t* is_open);
+  /// mask[x] = kBinarySegment where ForegroundRule::threshold and invert make a pixel foreground, else 0.
+  void (*read_mask)(const uint8_t* pixels, uint8_t threshold, bool invert, uint32_t n, uint8_t* mask);
 
   template <typename Root>
   const RootKernels<Root>& of() const {
