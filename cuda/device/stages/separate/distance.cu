@@ -4,6 +4,7 @@
 #include "ccl/parts.h"
 #include "device/check.h"
 #include "device/launch.cuh"
+#include "device/stages/separate/mask_distance.cuh"
 #include "device/warp.cuh"
 
 namespace ccl::device {
@@ -16,9 +17,6 @@ constexpr uint32_t kColumnParts = 64;
 constexpr uint32_t kColumnThreads = kGroupColumns * kColumnParts;
 
 constexpr uint32_t kNoRow = 0xffffffff;
-
-/// Of a pixel whose whole column belongs to its component.
-constexpr uint16_t kNoColumnDistance = 0xffff;
 
 /// Part of a column. Rows are those of the frame.
 struct ColumnPart {
@@ -245,99 +243,6 @@ __global__ void __launch_bounds__(kBlockThreads)
   }
 }
 
-/// The most columns of a row that measure_monotone_rows() takes.
-constexpr uint32_t kMostMonotoneColumns = 12288;
-constexpr uint32_t kMostAside = 32768;  ///< so that sums of two squares are 32-bit numbers
-constexpr uint32_t kFirstStep = 128;    ///< pixels between those that warps search for
-constexpr uint32_t kMonotoneThreads = 256;
-
-/// What a pixel has found: the first column with the smallest square.
-struct Nearest {
-  uint32_t square;
-  uint32_t column;
-
-  __device__ void take(uint32_t other_square, uint32_t other_column) {
-    if (other_square < square || (other_square == square && other_column < column)) {
-      *this = {other_square, other_column};
-    }
-  }
-};
-
-/// A row of a mask in shared memory.
-struct MonotoneRow {
-  const uint16_t* distances;
-  uint16_t* nearest;  ///< per pixel, the column with the smallest square
-  uint32_t width;
-  uint32_t aspect;
-
-  __device__ uint32_t square(uint32_t x, uint32_t column) const {
-    const uint32_t distance = distances[column];
-    const uint32_t aside = aspect * (x > column ? x - column : column - x);
-    return distance == kNoColumnDistance ? kNoSquare : aside * aside + distance * distance;
-  }
-
-  /// The columns that can be nearest to pixel x, of those from `first` to `last`.
-  __device__ uint32_t first_column(uint32_t x, uint32_t first) const {
-    return max(first, x - min(x, uint32_t{distances[x]}));
-  }
-  __device__ uint32_t last_column(uint32_t x, uint32_t last) const {
-    return min(last, min(width - 1, x + distances[x]));
-  }
-
-  /// A warp searches for one pixel.
-  __device__ void search_together(uint32_t x) const {
-    Nearest best{kNoSquare, x};
-    for (uint32_t column = first_column(x, 0) + threadIdx.x % kWarpSize; column <= last_column(x, width - 1);
-         column += kWarpSize) {
-      best.take(square(x, column), column);
-    }
-    for (uint32_t step = kWarpSize / 2; step > 0; step /= 2) {
-      best.take(__shfl_xor_sync(kAllLanes, best.square, step), __shfl_xor_sync(kAllLanes, best.column, step));
-    }
-    nearest[x] = static_cast<uint16_t>(best.column);
-  }
-
-  /// A thread searches for a pixel between two others.
-  __device__ void search_between(uint32_t x, uint32_t step) const {
-    Nearest best{kNoSquare, x};
-    const uint32_t last = last_column(x, x + step < width ? nearest[x + step] : width - 1);
-    for (uint32_t column = first_column(x, nearest[x - step]); column <= last; ++column) {
-      best.take(square(x, column), column);
-    }
-    nearest[x] = static_cast<uint16_t>(best.column);
-  }
-};
-
-/// Squared distances within the rows of a mask, a block for each row. The columns that are nearest to pixels
-/// of a row are in the order of the pixels (Felzenszwalb and Huttenlocher 2012), so that a pixel searches
-/// between those that are nearest to the pixels beside it, which were found before.
-template <typename Distance>
-__global__ void __launch_bounds__(kMonotoneThreads)
-    measure_monotone_rows(const uint16_t* distances, uint32_t width, uint32_t aspect, Distance* out) {
-  extern __shared__ uint16_t shared_distances[];
-  const MonotoneRow row{
-      .distances = shared_distances, .nearest = shared_distances + width, .width = width, .aspect = aspect};
-  const size_t first = size_t{blockIdx.x} * width;
-  for (uint32_t x = threadIdx.x; x < width; x += kMonotoneThreads) {
-    shared_distances[x] = distances[first + x];
-  }
-  __syncthreads();
-  for (uint32_t x = threadIdx.x / kWarpSize * kFirstStep; x < width;
-       x += kMonotoneThreads / kWarpSize * kFirstStep) {
-    row.search_together(x);
-  }
-  for (uint32_t step = kFirstStep / 2; step > 0; step /= 2) {
-    __syncthreads();
-    for (uint32_t x = step + 2 * step * threadIdx.x; x < width; x += 2 * step * kMonotoneThreads) {
-      row.search_between(x, step);
-    }
-  }
-  __syncthreads();
-  for (uint32_t x = threadIdx.x; x < width; x += kMonotoneThreads) {
-    write_distance(row.square(x, row.nearest[x]), out + first + x);
-  }
-}
-
 }  // namespace
 
 Status DistanceTransform::configure(uint32_t width, uint32_t height) {
@@ -359,7 +264,15 @@ Status DistanceTransform::measure_heights(const RootMap& roots, uint32_t aspect,
 
 Status DistanceTransform::measure_heights(const Mask& mask, uint32_t aspect, uint16_t* heights,
                                           cudaStream_t stream) {
-  return run(mask, aspect, heights, stream);
+  if (width_ > kMostMaskColumns || height_ > kMostMaskRows || width_ * aspect > kMostAside) {
+    return run(mask, aspect, heights, stream);
+  }
+  CCL_RETURN_IF_ERROR(launch("measure_mask_columns", measure_mask_columns, blocks_for(width_, kMaskColumns),
+                             kMaskColumns * kMaskParts, stream, mask, width_, height_,
+                             blocks_for(height_, kMaskParts), distances_.data()));
+  measure_mask_rows<<<height_, kMaskRowThreads, mask_row_bytes(width_), stream>>>(distances_.data(), width_,
+                                                                                  aspect, heights);
+  return check_launch("measure_mask_rows");
 }
 
 template <typename Roots, typename Distance>
@@ -367,11 +280,6 @@ Status DistanceTransform::run(const Roots& roots, uint32_t aspect, Distance* out
   CCL_RETURN_IF_ERROR(launch("measure_columns", measure_columns<Roots>, blocks_for(width_, kGroupColumns),
                              kColumnThreads, stream, roots, width_, height_,
                              blocks_for(height_, kColumnParts), distances_.data(), group_distances_.data()));
-  if (!Roots::kCanTouch && width_ <= kMostMonotoneColumns && width_ * aspect <= kMostAside) {
-    measure_monotone_rows<<<height_, kMonotoneThreads, 2 * width_ * sizeof(uint16_t), stream>>>(
-        distances_.data(), width_, aspect, out);
-    return check_launch("measure_monotone_rows");
-  }
   return launch("measure_rows", measure_rows<Roots, Distance>, dim3(blocks_for(width_, kRowPixels), height_),
                 kBlockThreads, stream, roots, distances_.data(), group_distances_.data(), width_, aspect,
                 out);

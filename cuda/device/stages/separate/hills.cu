@@ -14,6 +14,16 @@ namespace {
 
 constexpr uint32_t kTilePixels = kMeasureTileWidth * kMeasureTileHeight;
 
+struct Place {
+  int32_t x, y;
+};
+
+/// Threads of a block go down columns of a tile: where this thread begins, if each takes every so many rows.
+__device__ Place first_place() {
+  return {static_cast<int32_t>(threadIdx.x % kMeasureTileWidth),
+          static_cast<int32_t>(threadIdx.x / kMeasureTileWidth)};
+}
+
 /// A tile in shared memory, with a margin of kMargin pixels. Places in it may be negative.
 template <typename T, int32_t kMargin>
 struct TileOf {
@@ -25,12 +35,43 @@ struct TileOf {
   __device__ T& at(int32_t x, int32_t y) { return values[y + kMargin][x + kMargin]; }
   __device__ T at(int32_t x, int32_t y) const { return values[y + kMargin][x + kMargin]; }
 
-  /// Calls visit(x, y) for all places; all threads share them.
+  static constexpr int32_t kRowsAtOnce = static_cast<int32_t>(kMeasureThreads / kMeasureTileWidth);
+  static constexpr int32_t kRows = (kHeight + kRowsAtOnce - 1) / kRowsAtOnce;
+  static constexpr int32_t kRounds = kRows + 1;
+  static_assert(2 * kMargin * kHeight <= static_cast<int32_t>(kMeasureThreads));
+
+  /// Calls visit(round, x, y) for the places of this thread: those of a column, then one of the margins
+  /// beside the tile.
   template <typename Visit>
   static __device__ void for_each(Visit visit) {
-    for (int32_t i = threadIdx.x; i < kWidth * kHeight; i += kMeasureThreads) {
-      visit(i % kWidth - kMargin, i / kWidth - kMargin);
+    const Place place = first_place();
+#pragma unroll
+    for (int32_t round = 0; round < kRows; ++round) {
+      const int32_t y = place.y - kMargin + round * kRowsAtOnce;
+      if (y < kHeight - kMargin) {
+        visit(round, place.x, y);
+      }
     }
+    for_margin([&](int32_t x, int32_t y) { visit(kRows, x, y); });
+  }
+
+  /// The same for the margins beside the tile only.
+  template <typename Visit>
+  static __device__ void for_margin(Visit visit) {
+    const auto i = static_cast<int32_t>(threadIdx.x);
+    const int32_t column = i / kHeight;
+    if (column < 2 * kMargin) {
+      visit(column < kMargin ? column - kMargin : kWidth - 3 * kMargin + column, i % kHeight - kMargin);
+    }
+  }
+
+  /// Writes load(x, y) to all places. A thread loads all its values before it writes one, so that it waits
+  /// for memory once.
+  template <typename Load>
+  __device__ void fill(Load load) {
+    T loaded[kRounds];
+    for_each([&](int32_t round, int32_t x, int32_t y) { loaded[round] = load(x, y); });
+    for_each([&](int32_t round, int32_t x, int32_t y) { at(x, y) = loaded[round]; });
   }
 };
 
@@ -75,7 +116,8 @@ __device__ uint32_t place_in_tile(int32_t x, int32_t y) {
 /// one.
 template <bool kCanTouch, int32_t kMargin>
 struct TileRoots {
-  __device__ void set(int32_t, int32_t, uint32_t) {}
+  template <typename RootAt>
+  __device__ void fill(RootAt) {}
   __device__ bool are_equal(int32_t, int32_t, int32_t, int32_t) const { return true; }
 };
 
@@ -83,7 +125,10 @@ template <int32_t kMargin>
 struct TileRoots<true, kMargin> {
   TileOf<uint32_t, kMargin> roots;
 
-  __device__ void set(int32_t x, int32_t y, uint32_t root) { roots.at(x, y) = root; }
+  template <typename RootAt>
+  __device__ void fill(RootAt root_at) {
+    roots.fill(root_at);
+  }
   __device__ bool are_equal(int32_t x, int32_t y, int32_t other_x, int32_t other_y) const {
     return roots.at(x, y) == roots.at(other_x, other_y);
   }
@@ -104,28 +149,67 @@ __device__ uint16_t smooth_at(const RawHeights& raw, const Roots& roots, int32_t
   return smooth_height(sum_of_row(y - 1), sum_of_row(y), sum_of_row(y + 1));
 }
 
-struct Place {
-  int32_t x, y;
-};
+/// Calls visit(x, y, height) for the pixels of a tile and its margin of one pixel.
+template <typename Visit>
+__device__ void smooth_all(const RawHeights& raw, const TileRoots<true, 2>& roots, Visit visit) {
+  Heights::for_each([&](int32_t, int32_t x, int32_t y) {
+    visit(x, y, raw.at(x, y) != 0 ? smooth_at(raw, roots, x, y) : 0);
+  });
+}
 
-/// The highest neighbour of a pixel, or the pixel; of equals the one with the smallest raster index.
-template <typename Roots>
-__device__ Place climb_from(const Heights& heights, const Roots& roots, Connectivity connectivity, int32_t x,
-                            int32_t y) {
-  Place place{x, y};
-  uint32_t highest = 0;
+/// The same: a sum of three pixels of a row serves three rows.
+template <typename Visit>
+__device__ void smooth_all(const RawHeights& raw, const TileRoots<false, 2>& roots, Visit visit) {
+  constexpr int32_t kRows = Heights::kRows;
+  const int32_t x = first_place().x;
+  const int32_t first = first_place().y * kRows - 1;
+  const auto sum_of_row = [&](int32_t y) {
+    return uint32_t{raw.at(x - 1, y)} + 2 * raw.at(x, y) + raw.at(x + 1, y);
+  };
+  uint32_t above = sum_of_row(first - 1);
+  uint32_t middle = sum_of_row(first);
 #pragma unroll
-  for (int32_t dy = -1; dy <= 1; ++dy) {
-#pragma unroll
-    for (int32_t dx = -1; dx <= 1; ++dx) {
-      const bool is_neighbor = connectivity == Connectivity::k8 || dx == 0 || dy == 0;
-      if (is_neighbor && roots.are_equal(x, y, x + dx, y + dy) && heights.at(x + dx, y + dy) > highest) {
-        highest = heights.at(x + dx, y + dy);
-        place = {x + dx, y + dy};
-      }
+  for (int32_t k = 0; k < kRows; ++k) {
+    const int32_t y = first + k;
+    if (y < Heights::kHeight - 1) {
+      const uint32_t below = sum_of_row(y + 1);
+      visit(x, y, raw.at(x, y) != 0 ? smooth_height(above, middle, below) : 0);
+      above = middle;
+      middle = below;
     }
   }
-  return place;
+  Heights::for_margin([&](int32_t at_x, int32_t y) {
+    visit(at_x, y, raw.at(at_x, y) != 0 ? smooth_at(raw, roots, at_x, y) : 0);
+  });
+}
+
+/// The highest pixel of three in a row: its height, then two bits for the row and two for the column, which
+/// are larger where the raster index is smaller.
+__device__ uint32_t highest(uint32_t left, uint32_t middle, uint32_t right) {
+  return max(max(left << 4 | 2, middle << 4 | 1), right << 4);
+}
+
+/// Calls visit(x, y, the highest neighbour of the pixel, or the pixel) for the pixels of a tile: of equal
+/// heights the one with the smallest raster index. A thread goes down consecutive rows of a column.
+template <typename Roots, typename Visit>
+__device__ void climb_all(const Heights& heights, const Roots& roots, Connectivity connectivity,
+                          Visit visit) {
+  constexpr auto kRows = static_cast<int32_t>(kTilePixels / kMeasureThreads);
+  const int32_t x = first_place().x;
+  const int32_t first = first_place().y * kRows;
+#pragma unroll
+  for (int32_t y = first, k = 0; k < kRows; ++y, ++k) {
+    const auto highest_of_row = [&](int32_t at_y) {
+      const auto height = [&](int32_t at_x) {
+        return roots.are_equal(x, y, at_x, at_y) ? uint32_t{heights.at(at_x, at_y)} : 0;
+      };
+      const bool has_corners = connectivity == Connectivity::k8 || at_y == y;
+      return has_corners ? highest(height(x - 1), height(x), height(x + 1)) : highest(0, height(x), 0);
+    };
+    const uint32_t best =
+        max(max(highest_of_row(y - 1) | 2 << 2, highest_of_row(y) | 1 << 2), highest_of_row(y + 1));
+    visit(x, y, Place{x + 1 - static_cast<int32_t>(best & 3), y + 1 - static_cast<int32_t>(best >> 2 & 3)});
+  }
 }
 
 __device__ void begin_region(const RegionTable& table, uint32_t basin, uint32_t pixel, uint32_t summit) {
@@ -148,34 +232,29 @@ __global__ void __launch_bounds__(kMeasureThreads)
   __shared__ uint16_t ways[kTilePixels];     // to a place in the tile
   __shared__ uint32_t targets[kTilePixels];  // where ways end: basins, or pixels of other tiles
   const TilePlace tile(table);
-  RawHeights::for_each([&](int32_t x, int32_t y) {
+  raw.fill([&](int32_t x, int32_t y) {
     const Pixel pixel = tile.nearest_pixel(x, y);
-    if constexpr (RootsOf::kCanTouch) {
-      roots.set(x, y, roots_of(pixel.x, pixel.y));
-    }
-    raw.at(x, y) = raw_heights[pixel.y * table.width + pixel.x];
+    return raw_heights[pixel.y * table.width + pixel.x];
+  });
+  roots.fill([&](int32_t x, int32_t y) {
+    const Pixel pixel = tile.nearest_pixel(x, y);
+    return roots_of(pixel.x, pixel.y);
   });
   __syncthreads();
-  Heights::for_each([&](int32_t x, int32_t y) {
+  smooth_all(raw, roots, [&](int32_t x, int32_t y, uint16_t height) {
     const bool is_inside = tile.is_inside(x, y);
-    const uint16_t height = raw.at(x, y) != 0 && is_inside ? smooth_at(raw, roots, x, y) : 0;
-    smooth.at(x, y) = height;
+    smooth.at(x, y) = is_inside ? height : 0;
     if (is_in_tile(x, y) && is_inside) {
       heights[tile.pixel(x, y)] = height;
     }
   });
   __syncthreads();
-  for_each_tile_pixel([&](uint32_t tile_x, uint32_t tile_y) {
-    const auto x = static_cast<int32_t>(tile_x);
-    const auto y = static_cast<int32_t>(tile_y);
+  climb_all(smooth, roots, connectivity, [&](int32_t x, int32_t y, const Place& to) {
     const uint32_t place = place_in_tile(x, y);
     ways[place] = static_cast<uint16_t>(place);
     if (smooth.at(x, y) == 0) {
       targets[place] = kNoBasin;
-      return;
-    }
-    const Place to = climb_from(smooth, roots, connectivity, x, y);
-    if (to.x == x && to.y == y) {
+    } else if (to.x == x && to.y == y) {
       const uint32_t basin = atomicAdd(&table.counts->n_basins, 1);
       begin_region(table, basin, tile.pixel(x, y), smooth.at(x, y));
       targets[place] = kIsBasin | basin;
@@ -210,13 +289,28 @@ __global__ void __launch_bounds__(kMeasureThreads)
   });
 }
 
-/// The basin of a pixel with kIsBasin, or kNoBasin.
-__device__ uint32_t follow(const RegionTable& table, uint32_t pixel) {
-  uint32_t basin = table.basins[pixel];
-  while ((basin & kIsBasin) == 0) {
-    basin = table.basins[basin];
-  }
-  return basin;
+using Basins = TileOf<uint32_t, 1>;
+
+/// Writes the basins of a tile with kIsBasin, or kNoBasin. A thread follows the ways of all its pixels at the
+/// same time.
+__device__ void follow_ways(const RegionTable& table, const TilePlace& tile, Basins* basins) {
+  uint32_t found[Basins::kRounds];
+  Basins::for_each([&](int32_t round, int32_t x, int32_t y) {
+    const Pixel at = tile.nearest_pixel(x, y);
+    const uint32_t basin = table.basins[at.y * table.width + at.x];
+    found[round] = tile.is_inside(x, y) ? basin : kNoBasin;
+  });
+  bool is_open = false;
+  do {
+    is_open = false;
+    Basins::for_each([&](int32_t round, int32_t, int32_t) {
+      if ((found[round] & kIsBasin) == 0) {
+        found[round] = table.basins[found[round]];
+        is_open |= (found[round] & kIsBasin) == 0;
+      }
+    });
+  } while (is_open);
+  Basins::for_each([&](int32_t round, int32_t x, int32_t y) { basins->at(x, y) = found[round]; });
 }
 
 /// Sums over pixels of one tile, in coordinates of the tile.
@@ -300,22 +394,16 @@ __device__ void append_link(const RegionTable& table, uint32_t number) {
 template <typename RootsOf>
 __global__ void __launch_bounds__(kMeasureThreads)
     measure_tiles(RegionTable table, RootsOf roots_of, Connectivity connectivity) {
-  __shared__ TileOf<uint32_t, 1> basins;
+  __shared__ Basins basins;
   __shared__ TileRoots<RootsOf::kCanTouch, 1> roots;
-  __shared__ Heights heights;
   __shared__ TileKeys keys;
   __shared__ TileRegion parts[TileKeys::kSize];
   __shared__ TileLinks links;
   const TilePlace tile(table);
-  TileOf<uint32_t, 1>::for_each([&](int32_t x, int32_t y) {
+  follow_ways(table, tile, &basins);
+  roots.fill([&](int32_t x, int32_t y) {
     const Pixel at = tile.nearest_pixel(x, y);
-    const uint32_t pixel = at.y * table.width + at.x;
-    const bool is_inside = tile.is_inside(x, y);
-    if constexpr (RootsOf::kCanTouch) {
-      roots.set(x, y, is_inside ? roots_of(at.x, at.y) : 0);
-    }
-    heights.at(x, y) = is_inside ? table.heights[pixel] : 0;
-    basins.at(x, y) = heights.at(x, y) != 0 ? follow(table, pixel) : kNoBasin;
+    return roots_of(at.x, at.y);
   });
   keys.clear();
   links.clear();
@@ -348,7 +436,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
         return;
       }
       const uint32_t number = pixel * kLinkDirections + direction;
-      const uint32_t saddle = min(heights.at(x, y), heights.at(to_x, to_y));
+      const uint32_t saddle = min(table.heights[pixel], table.heights[tile.pixel(to_x, to_y)]);
       if (!links.add(basin, to, order_of(saddle, number))) {
         append_link(table, number);
       }
