@@ -15,9 +15,9 @@ defaults and the same morphology as README's settings. SORT and the IoU tracker 
 (trackers.py), and read the components of the element, or those of MOG2.
 
 Each clip is played twice: as it was filmed, and prepared ("even light"), to see the tracker apart from the background
-model. The cameras adapt their exposure to what they see, and people stand longer than the empty scene was seen before. So
-each frame is multiplied until the median of its ratios to the first one is 1, and frames that are empty are played
-before the others, as often as the file in real/ says. `exclude` of the regions holds for all methods.
+model. The cameras adapt their exposure to what they see, so each frame is multiplied until the median of its ratios to the
+first one is 1. And visitors stand longer than the empty room was seen before, so empty frames are played before the others,
+as often as the file in real/ says. `exclude` of the regions holds for all methods.
 
 Figures are those of motmetrics. A result is a track that is confirmed, and is seen or shares a component; it fits an object
 if the boxes overlap by half (intersection over union). Frames without objects count too, where they are annotated. An
@@ -118,13 +118,15 @@ class Clip:
         return cv2.cvtColor(np.asarray(self.pixels()[index]), cv2.COLOR_YUV2BGR_I420)
 
     def prepare(self):
-        """Evens the light, and plays empty frames before the others as often as the head of the file says."""
-        numbers, times = self.head["lead"].split(" times ")
-        numbers = np.array(ranges(numbers)) - self.played[0]
+        """Evens the light, and plays empty frames before the others as often as the head of the file says, if it does."""
         frames = evened(self.pixels(), self.height)
-        self.n_lead = len(numbers) * int(times)
         self.name += PREPARED
-        self.take(np.concatenate([*[frames[numbers]] * int(times), frames]))
+        if self.head["lead"]:
+            numbers, times = self.head["lead"].split(" times ")
+            empty = frames[np.array(ranges(numbers)) - self.played[0]]
+            self.n_lead = len(empty) * int(times)
+            frames = np.concatenate([*[empty] * int(times), frames])
+        self.take(frames)
 
     def truth(self):
         """Of each annotated frame lines of evaluate.py: frame, object, box, a column it does not read, visible part."""
