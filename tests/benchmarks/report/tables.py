@@ -13,7 +13,9 @@ depth and memory), `streams` (live ones at the same time) and `decode`. From for
 category beside OpenCV's background models) and `foreground-speed`; from video-bench's: `video` (F1 of real video); from
 that of `ccl-bench segment`: `segment-times` (each rule for the foreground on a GPU); from track-bench's: `track` (IDF1
 and switches beside other trackers) and `track-colors` (how often an object's colour changes); of `ccl-bench track`:
-`track-times` (frames with tracks on a GPU); from counts by eye: `crossings` (of lines, beside events); from python-bench's: `python` (the Python package beside other libraries).
+`track-times` (frames with tracks on a GPU); from real_bench.py's: `track-real` (MOTA and IDF1 of real video) and
+`crossings-real`; from counts by eye: `crossings` (of lines, beside events); from python-bench's: `python` (the Python
+package beside other libraries).
 From separate-bench's: `separate` (F1 of nuclei that touch), `separate-planted` and `separate-times`.
 From the CSV of `ccl-bench paper`: `claims` (which of the paper's hold) and `figure:LABELER` (one line: the largest image
 that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
@@ -37,6 +39,7 @@ from foreground_tables import foreground, foreground_speed, segment_times, video
 from markdown_table import caption, link_to, markdown
 from papers import PaperResults, digits, matrix_rows
 from python_tables import python
+from real_tables import crossings_real, track_real
 from results import Results, algorithm_name, by_algorithm, mean, size_name, worst
 from separate_tables import separate, separate_planted, separate_times
 from track_tables import crossings, track, track_colors, track_times
@@ -333,6 +336,7 @@ def matrix(path, document):
 
 RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed, "segment-times": segment_times, "video": video,
                  "track": track, "track-colors": track_colors, "track-times": track_times, "crossings": crossings,
+                 "track-real": track_real, "crossings-real": crossings_real,
                  "python": python, "pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams,
                  "decode": decode, "labelers": labelers, "outputs": outputs, "label-stages": label_stages,
                  "published-code": published_code, "at-a-glance": at_a_glance, "peers": peers, "npp-splits": npp_splits,
