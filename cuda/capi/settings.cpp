@@ -53,6 +53,7 @@ static_assert(CUDACCL_FEATURE_GREY == int{kFeatureGrey});
 static_assert(CUDACCL_FEATURE_RECTANGLE == int{kFeatureRectangle});
 static_assert(CUDACCL_FEATURE_HULL == int{kFeatureHull});
 static_assert(CUDACCL_FEATURE_CONTOUR == int{kFeatureContour});
+static_assert(CUDACCL_FEATURE_INRADIUS == int{kFeatureInradius});
 
 constexpr PixelLayout kLayouts[] = {{0, 1, 2, 3}, {2, 1, 0, 3}, {1, 2, 3, 0}, {3, 2, 1, 0}};
 static_assert(CUDACCL_ORDER_RGBA == 0 && CUDACCL_ORDER_BGRA == 1 && CUDACCL_ORDER_ARGB == 2 &&

@@ -413,8 +413,9 @@ typedef struct CudacclShapes {
   size_t struct_size;
   const CclGrey* grey; /**< with CUDACCL_FEATURE_GREY: of each record, in the order of the records */
   size_t n_grey;
-  const CclPolygon* polygons; /**< with CUDACCL_FEATURE_RECTANGLE, _HULL or _CONTOUR: those of the largest
-                                 component first, of each its rectangle, hull, outline and holes */
+  const CclPolygon* polygons; /**< with CUDACCL_FEATURE_RECTANGLE, _HULL, _CONTOUR or _INRADIUS: those of
+                                 the largest component first, of each its rectangle, hull, outline, holes and
+                                 circle */
   size_t n_polygons;
   const CclVertex* vertices; /**< of all polygons */
   size_t n_vertices;

@@ -209,7 +209,7 @@ TEST(CStructsTest, ValuesOutsideOfTheirRangesAreRefused) {
         expect_refusal(name, field, int64_t{kind.largest} + 1);
       }
     } else {
-      expect_refusal(name, field, std::is_same_v<Kind, Bool> ? 2u : 200u);
+      expect_refusal(name, field, std::is_same_v<Kind, Bool> ? 2u : 1000u);
     }
   };
 #define CCL_SETTING(id, member, kind, initial, when, text) expect_range(#id, &CudacclSettings::id, kind);

@@ -151,6 +151,8 @@ FrameRecords records_with_polygons(const Image& image) {
   FrameRecords records{.components = expected.records};
   ccl::PolygonMaker maker(1 << 16);
   maker.make({.image = {expected.frame.labels.data(), image.width},
+              .width = image.width,
+              .height = image.height,
               .connectivity = expected.settings.connectivity,
               .features = ccl::kFeatureHull | ccl::kFeatureContour,
               .components = records.components});
