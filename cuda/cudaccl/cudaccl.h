@@ -193,7 +193,9 @@ enum {
   CUDACCL_OUTPUT_FOREGROUND = 6, /**< 4 bytes a pixel: the input in components that the filter keeps */
   /** 16 bits a pixel: the distance to what is not of the component, in 1/16 pixel, rounded down; 65535 for
    *  all above. See CUDACCL_PLANE_DISTANCES. */
-  CUDACCL_OUTPUT_DISTANCE = 7
+  CUDACCL_OUTPUT_DISTANCE = 7,
+  CUDACCL_OUTPUT_DISTANCE8 =
+      8 /**< 8 bits a pixel: the same in whole pixels, rounded down; 255 for all above */
 };
 
 /** Order of the bytes of a 4-byte pixel. */

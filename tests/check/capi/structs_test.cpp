@@ -290,7 +290,7 @@ TEST(CStructsTest, BadConfigurationsAreRefusedByName) {
   const BadConfig cases[] = {
       {"0×8", &CudacclConfig::width, 0},
       {"8×32769", &CudacclConfig::height, 32769},
-      {"output", &CudacclConfig::output, 8},
+      {"output", &CudacclConfig::output, 9},
       {"order", &CudacclConfig::order, 4},
       {"max_components", &CudacclConfig::max_components, 0},
       {"planes", &CudacclConfig::planes, 8},
