@@ -121,7 +121,7 @@ CudacclStatus cudaccl_device_info(int32_t device_id, CudacclDeviceInfo* info) {
 }
 
 uint32_t cudaccl_bytes_per_pixel(uint32_t output) {
-  return output <= CUDACCL_OUTPUT_DISTANCE ? ccl::bytes_per_pixel(static_cast<ccl::Output>(output)) : 0;
+  return output <= CUDACCL_OUTPUT_DISTANCE8 ? ccl::bytes_per_pixel(static_cast<ccl::Output>(output)) : 0;
 }
 
 const char* cudaccl_filter_name(size_t index) {

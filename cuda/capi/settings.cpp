@@ -26,6 +26,7 @@ static_assert(CUDACCL_OUTPUT_MASK == static_cast<int>(Output::kMask));
 static_assert(CUDACCL_OUTPUT_BACKGROUND == static_cast<int>(Output::kBackground));
 static_assert(CUDACCL_OUTPUT_FOREGROUND == static_cast<int>(Output::kForeground));
 static_assert(CUDACCL_OUTPUT_DISTANCE == static_cast<int>(Output::kDistance));
+static_assert(CUDACCL_OUTPUT_DISTANCE8 == static_cast<int>(Output::kDistance8));
 static_assert(CUDACCL_PLANE_LABELS == int{kLabelPlane});
 static_assert(CUDACCL_PLANE_IDS == int{kIdPlane});
 static_assert(CUDACCL_PLANE_DISTANCES == int{kDistancePlane});
@@ -53,6 +54,7 @@ static_assert(CUDACCL_FEATURE_GREY == int{kFeatureGrey});
 static_assert(CUDACCL_FEATURE_RECTANGLE == int{kFeatureRectangle});
 static_assert(CUDACCL_FEATURE_HULL == int{kFeatureHull});
 static_assert(CUDACCL_FEATURE_CONTOUR == int{kFeatureContour});
+static_assert(CUDACCL_FEATURE_INRADIUS == int{kFeatureInradius});
 
 constexpr PixelLayout kLayouts[] = {{0, 1, 2, 3}, {2, 1, 0, 3}, {1, 2, 3, 0}, {3, 2, 1, 0}};
 static_assert(CUDACCL_ORDER_RGBA == 0 && CUDACCL_ORDER_BGRA == 1 && CUDACCL_ORDER_ARGB == 2 &&
@@ -182,7 +184,7 @@ Status check_range(const char* name, double value, double least, double largest)
 }
 
 Status convert(const CudacclConfig& given, Config* config) {
-  CCL_RETURN_IF_ERROR(check_range("output", given.output, 0, CUDACCL_OUTPUT_DISTANCE));
+  CCL_RETURN_IF_ERROR(check_range("output", given.output, 0, CUDACCL_OUTPUT_DISTANCE8));
   CCL_RETURN_IF_ERROR(check_range("order", given.order, 0, CUDACCL_ORDER_ABGR));
   CCL_RETURN_IF_ERROR(check_range("input_memory", given.input_memory, 0, CUDACCL_MEMORY_DEVICE));
   CCL_RETURN_IF_ERROR(check_range("output_memory", given.output_memory, 0, CUDACCL_MEMORY_DEVICE));

@@ -47,6 +47,8 @@ enum class Output : uint8_t {
   /// 16 bits a pixel, little endian: height_of() (ccl/parts.h) of what kDistancePlane has, which is the
   /// distance in 1/16 pixel, rounded down; 65535 for all above.
   kDistance,
+  /// 8 bits a pixel: the same in whole pixels, see whole_pixels() there; 255 for all above.
+  kDistance8,
 };
 
 /// Planes of 32-bit values that can be written beside the output, one value a pixel: Config::planes.
@@ -79,6 +81,7 @@ constexpr uint32_t bytes_per_pixel(Output output) {
     case Output::kDistance:
       return 2;
     case Output::kMask:
+    case Output::kDistance8:
       return 1;
   }
   return 0;
@@ -87,6 +90,10 @@ constexpr uint32_t bytes_per_pixel(Output output) {
 /// Whether pixels are colours of components, over which boxes, ids, trails and outlines are drawn.
 constexpr bool has_colors(Output output) {
   return output == Output::kColorized || output == Output::kOverlay;
+}
+
+constexpr bool has_distances(Output output) {
+  return output == Output::kDistance || output == Output::kDistance8;
 }
 
 /// Positions of the channels in a 4-byte pixel. In formats with an unused fourth byte, that byte gets alpha.
@@ -123,7 +130,7 @@ struct Config {
 
 /// Whether distances are measured in frames of this configuration. The stages of published labelers do it.
 constexpr bool has_distances(const Config& config) {
-  return (config.planes & kDistancePlane) != 0 || config.output == Output::kDistance;
+  return (config.planes & kDistancePlane) != 0 || has_distances(config.output);
 }
 
 /// From luma and chroma to RGB: integers in 1/65536, see colors.h. The default is BT.601 in 16..235.

@@ -17,7 +17,8 @@ enum Feature : uint32_t {
   kFeatureRectangle = 1u << 4,
   kFeatureHull = 1u << 5,
   kFeatureContour = 1u << 6,
-  kShapeFeatures = kFeatureRectangle | kFeatureHull | kFeatureContour,
+  kFeatureInradius = 1u << 7,
+  kShapeFeatures = kFeatureRectangle | kFeatureHull | kFeatureContour | kFeatureInradius,
 };
 
 }  // namespace ccl

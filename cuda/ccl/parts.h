@@ -44,6 +44,12 @@ constexpr uint16_t height_of(uint32_t square) {
                                               : kFlatHeight);
 }
 
+/// A height that is not smoothed in whole pixels, rounded down, as far as 8 bits can say.
+constexpr uint8_t whole_pixels(uint32_t height) {
+  constexpr uint32_t kMost = 0xff;
+  return static_cast<uint8_t>(height < (kMost + 1) * kHeightSteps ? height / kHeightSteps : kMost);
+}
+
 /// Smooths heights with 1-2-1 in both directions, from sums of three rows: each is left + 2 · middle + right.
 /// A pixel of another component has the height 0, and one outside the frame that of the nearest one inside.
 constexpr uint16_t smooth_height(uint32_t above, uint32_t middle, uint32_t below) {

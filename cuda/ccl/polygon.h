@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
- * The polygon record: an outline of one component of one frame, in a table of vertices that all share.
+ * The polygon record: an outline of one component of one frame, or the largest circle in it, in a table of
+ * vertices that all share.
  *
  * Plain C, no padding, native byte order. Vertices lie at corners of pixels: the frame's first pixel has its
  * corners at (0, 0), (1, 0), (1, 1) and (0, 1), so a component of one pixel is a square of side 1. A centroid
@@ -21,7 +22,7 @@ typedef struct CclVertex {
   float x, y;
 } CclVertex;
 
-/** CclPolygon::kind. On the screen, holes run counterclockwise and all others clockwise. */
+/** CclPolygon::kind. On the screen, holes run counterclockwise and all other polygons clockwise. */
 enum {
   /** The rectangle of the smallest area, in any direction: four vertices, of which the first two lie along an
    *  edge of the hull. Of several, that along the first edge of the hull. */
@@ -34,10 +35,15 @@ enum {
    * touch. */
   CCL_POLYGON_OUTLINE = 3,
   /** The boundary of a hole, likewise; the component is on its right side, too. */
-  CCL_POLYGON_HOLE = 4
+  CCL_POLYGON_HOLE = 4,
+  /** The largest circle in the component, which is no polygon: two vertices, its centre and the point of it
+   * to the right of the centre. The centre is that of the pixel with the largest distance D to the nearest
+   * pixel centre of the frame that is not of the component, of equal ones the first in raster order. The
+   * radius is D − 0.5. A component that is the whole frame has none. */
+  CCL_POLYGON_CIRCLE = 5
 };
 
-/** One polygon. It is closed: the last vertex is joined to the first one. */
+/** One polygon. It is closed: the last vertex is joined to the first one. A circle is not. */
 typedef struct CclPolygon {
   /** CclComponent::label and CclComponent::id of the component. */
   uint32_t label, id;
@@ -60,6 +66,11 @@ static inline double ccl_rectangle_height(const CclVertex* v) {
 /** Angle from the x axis to the first side of a rectangle, radians in (−π, π], clockwise on the screen. */
 static inline double ccl_rectangle_angle(const CclVertex* v) {
   return atan2((double)v[1].y - v[0].y, (double)v[1].x - v[0].x);
+}
+
+/** Radius of a circle, pixels. */
+static inline double ccl_circle_radius(const CclVertex* v) {
+  return hypot((double)v[1].x - v[0].x, (double)v[1].y - v[0].y);
 }
 
 #ifdef __cplusplus

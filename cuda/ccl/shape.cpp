@@ -2,6 +2,7 @@
 #include "ccl/shape.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 
@@ -279,45 +280,59 @@ void PolygonMaker::make(const ShapeFrame& frame) {
 }
 
 bool PolygonMaker::add_component(const ShapeFrame& frame, const CclComponent& component) {
-  const PixelBox box = box_of(component);
-  if ((frame.features & (kFeatureRectangle | kFeatureHull)) != 0) {
-    const std::span<const Corner> hull = finder_.hull(frame.image, component.label, box);
-    if ((frame.features & kFeatureRectangle) != 0) {
-      constexpr uint32_t kCorners = 4;
-      if (!has_room(kCorners)) {
-        return false;
-      }
-      const Rectangle rectangle = smallest_rectangle(hull);
-      polygons_.push_back({component.label, component.id, CCL_POLYGON_RECTANGLE,
-                           static_cast<uint32_t>(vertices_.size()), kCorners});
-      vertices_.insert(vertices_.end(), rectangle.corners, rectangle.corners + kCorners);
-    }
-    if ((frame.features & kFeatureHull) != 0 && !add(component, CCL_POLYGON_HULL, hull)) {
-      return false;
-    }
+  const auto has = [&](uint32_t features) { return (frame.features & features) != 0; };
+  return (!has(kFeatureRectangle | kFeatureHull) || add_hull(frame, component)) &&
+         (!has(kFeatureContour) || add_contours(frame, component)) &&
+         (!has(kFeatureInradius) || add_circle(frame, component));
+}
+
+/// And the rectangle, which is made from it.
+bool PolygonMaker::add_hull(const ShapeFrame& frame, const CclComponent& component) {
+  const std::span<const Corner> hull = finder_.hull(frame.image, component.label, box_of(component));
+  if ((frame.features & kFeatureRectangle) != 0 &&
+      !add(component, CCL_POLYGON_RECTANGLE, std::span<const CclVertex>(smallest_rectangle(hull).corners))) {
+    return false;
   }
-  if ((frame.features & kFeatureContour) == 0) {
-    return true;
-  }
-  if (!finder_.contours(frame.image, component.label, box, frame.connectivity,
+  return (frame.features & kFeatureHull) == 0 || add(component, CCL_POLYGON_HULL, hull);
+}
+
+bool PolygonMaker::add_contours(const ShapeFrame& frame, const CclComponent& component) {
+  if (!finder_.contours(frame.image, component.label, box_of(component), frame.connectivity,
                         max_vertices_ - vertices_.size(), component.perimeter)) {
     return false;
   }
   const Contours& contours = finder_.found();
   return std::all_of(contours.rings.begin(), contours.rings.end(), [&](const Ring& ring) {
     return add(component, ring.is_hole ? CCL_POLYGON_HOLE : CCL_POLYGON_OUTLINE,
-               std::span(contours.corners).subspan(ring.first, ring.n_corners));
+               std::span<const Corner>(contours.corners).subspan(ring.first, ring.n_corners));
   });
 }
 
-bool PolygonMaker::add(const CclComponent& component, uint32_t kind, std::span<const Corner> corners) {
-  if (!has_room(corners.size())) {
+/// A component that is the whole frame has no circle.
+bool PolygonMaker::add_circle(const ShapeFrame& frame, const CclComponent& component) {
+  const InscribedCircle circle =
+      circles_.find(frame.image, component.label, box_of(component), frame.width, frame.height);
+  if (circle.squared_distance == 0) {
+    return true;
+  }
+  struct Point {
+    double x, y;
+  };
+  const Point center = {circle.x + 0.5, circle.y + 0.5};
+  const Point right = {center.x + std::sqrt(static_cast<double>(circle.squared_distance)) - 0.5, center.y};
+  const Point points[] = {center, right};
+  return add(component, CCL_POLYGON_CIRCLE, std::span<const Point>(points));
+}
+
+template <typename Point>
+bool PolygonMaker::add(const CclComponent& component, uint32_t kind, std::span<const Point> points) {
+  if (points.size() > max_vertices_ - vertices_.size()) {
     return false;
   }
   polygons_.push_back({component.label, component.id, kind, static_cast<uint32_t>(vertices_.size()),
-                       static_cast<uint32_t>(corners.size())});
-  std::transform(corners.begin(), corners.end(), std::back_inserter(vertices_), [](const Corner& corner) {
-    return CclVertex{static_cast<float>(corner.x), static_cast<float>(corner.y)};
+                       static_cast<uint32_t>(points.size())});
+  std::transform(points.begin(), points.end(), std::back_inserter(vertices_), [](const Point& point) {
+    return CclVertex{static_cast<float>(point.x), static_cast<float>(point.y)};
   });
   return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Outlines of components, made on the host from the labels of a frame that is finished: convex hull,
-/// rectangle of the smallest area, contours. All decisions compare integers, so the same labels give the same
-/// polygons everywhere.
+/// rectangle of the smallest area, contours, and the largest circle inside. All decisions compare integers,
+/// so the same labels give the same polygons everywhere.
 ///
 /// Coordinates are those of pixel corners: see polygon.h.
 #pragma once
@@ -13,6 +13,8 @@
 
 #include "ccl/component.h"
 #include "ccl/config.h"
+#include "ccl/inscribed.h"
+#include "ccl/label_image.h"
 #include "ccl/polygon.h"
 
 namespace ccl {
@@ -24,21 +26,6 @@ struct Corner {
 
   bool operator==(const Corner&) const = default;
 };
-
-/// Rows of labels, `stride` values from one row's start to the next one's.
-struct LabelImage {
-  const uint32_t* labels;
-  size_t stride;
-};
-
-/// Pixels of a label image.
-struct PixelBox {
-  uint32_t x, y, width, height;
-};
-
-inline PixelBox box_of(const CclComponent& component) {
-  return {component.x, component.y, component.width, component.height};
-}
 
 /// A boundary in Contours::corners. The outer boundary runs clockwise on the screen, that of a hole
 /// counterclockwise: the component is always on the right.
@@ -93,6 +80,7 @@ Rectangle smallest_rectangle(std::span<const Corner> hull);
 /// The labels of a finished frame, and the components whose polygons are wanted.
 struct ShapeFrame {
   LabelImage image;
+  uint32_t width, height;
   Connectivity connectivity;
   uint32_t features;  ///< Feature bits, of which kShapeFeatures count
   std::span<const CclComponent> components;
@@ -103,8 +91,9 @@ class PolygonMaker {
  public:
   explicit PolygonMaker(size_t max_vertices) : max_vertices_(max_vertices) {}
 
-  /// For one component after the other, in the order of the frame: rectangle, hull, outline, holes, as far as
-  /// wanted. A component whose polygons need more vertices than are left has none. Throws std::bad_alloc.
+  /// For one component after the other, in the order of the frame: rectangle, hull, outline, holes, circle,
+  /// as far as wanted. A component whose polygons need more vertices than are left has none. Throws
+  /// std::bad_alloc.
   void make(const ShapeFrame& frame);
 
   // What the last frame has. They are valid until the next call of make().
@@ -114,12 +103,17 @@ class PolygonMaker {
   bool is_truncated() const { return is_truncated_; }
 
  private:
+  // They return false if there is no room.
   bool add_component(const ShapeFrame& frame, const CclComponent& component);
-  bool add(const CclComponent& component, uint32_t kind, std::span<const Corner> corners);
-  bool has_room(size_t n) const { return n <= max_vertices_ - vertices_.size(); }
+  bool add_hull(const ShapeFrame& frame, const CclComponent& component);
+  bool add_contours(const ShapeFrame& frame, const CclComponent& component);
+  bool add_circle(const ShapeFrame& frame, const CclComponent& component);
+  template <typename Point>
+  bool add(const CclComponent& component, uint32_t kind, std::span<const Point> points);
 
   size_t max_vertices_;
   ShapeFinder finder_;
+  InscribedCircleFinder circles_;
   std::vector<CclPolygon> polygons_;
   std::vector<CclVertex> vertices_;
   bool is_truncated_ = false;

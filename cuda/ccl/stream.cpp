@@ -241,6 +241,8 @@ Status Stream::list_objects(size_t max_objects, Objects* objects) {
       return;
     }
     polygons_.make({.image = {popped_->labels.get(), config_->width},
+                    .width = config_->width,
+                    .height = config_->height,
                     .connectivity = popped_->connectivity,
                     .features = popped_->features,
                     .components = largest_});

@@ -193,7 +193,9 @@ enum {
   CUDACCL_OUTPUT_FOREGROUND = 6, /**< 4 bytes a pixel: the input in components that the filter keeps */
   /** 16 bits a pixel: the distance to what is not of the component, in 1/16 pixel, rounded down; 65535 for
    *  all above. See CUDACCL_PLANE_DISTANCES. */
-  CUDACCL_OUTPUT_DISTANCE = 7
+  CUDACCL_OUTPUT_DISTANCE = 7,
+  CUDACCL_OUTPUT_DISTANCE8 =
+      8 /**< 8 bits a pixel: the same in whole pixels, rounded down; 255 for all above */
 };
 
 /** Order of the bytes of a 4-byte pixel. */
@@ -413,8 +415,9 @@ typedef struct CudacclShapes {
   size_t struct_size;
   const CclGrey* grey; /**< with CUDACCL_FEATURE_GREY: of each record, in the order of the records */
   size_t n_grey;
-  const CclPolygon* polygons; /**< with CUDACCL_FEATURE_RECTANGLE, _HULL or _CONTOUR: those of the largest
-                                 component first, of each its rectangle, hull, outline and holes */
+  const CclPolygon* polygons; /**< with CUDACCL_FEATURE_RECTANGLE, _HULL, _CONTOUR or _INRADIUS: those of
+                                 the largest component first, of each its rectangle, hull, outline, holes and
+                                 circle */
   size_t n_polygons;
   const CclVertex* vertices; /**< of all polygons */
   size_t n_vertices;

@@ -49,7 +49,8 @@ enum {
   CUDACCL_FEATURE_GREY = 1u << 3,      /**< statistics of the source's values */
   CUDACCL_FEATURE_RECTANGLE = 1u << 4, /**< the rectangle of the smallest area */
   CUDACCL_FEATURE_HULL = 1u << 5,      /**< the convex hull */
-  CUDACCL_FEATURE_CONTOUR = 1u << 6    /**< the outline and the holes */
+  CUDACCL_FEATURE_CONTOUR = 1u << 6,   /**< the outline and the holes */
+  CUDACCL_FEATURE_INRADIUS = 1u << 7   /**< the largest circle inside */
 };
 
 /** docs/properties.md has the range and the default of each; docs/foreground.md, docs/filters.md and

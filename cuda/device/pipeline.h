@@ -51,7 +51,8 @@ constexpr Output shown_output(const Config& config, const FrameBuffers& frame) {
     case Output::kForeground:
       return Output::kColorized;
     case Output::kBackground:
-    case Output::kDistance:  // the pipeline writes it, tracks or not
+    case Output::kDistance:
+    case Output::kDistance8:  // the pipeline writes it, tracks or not
       return Output::kNone;
     case Output::kOverlay:
       return frame.is_composed ? Output::kColorized : Output::kOverlay;

@@ -49,9 +49,9 @@ G_BEGIN_DECLS
  *
  * Only with `track=true`: `tracks` (GBytes: an array of CclTrack, ascending ids), `events` (GBytes: an array of
  * CclEvent), `zones`, `lines` (GstValueArray of strings: their names, by index). Only with `features=grey`: `grey`
- * (GBytes: an array of CclGrey, one for each of `components`). Only with `features=rectangle`, `hull` or `contour`:
- * `polygons` (GBytes: an array of CclPolygon), `vertices` (GBytes: an array of CclVertex), `polygons-truncated`
- * (gboolean). Only if the time of day is known: `utc` (guint64), `utc-clock` (string).
+ * (GBytes: an array of CclGrey, one for each of `components`). Only with `features=rectangle`, `hull`, `contour` or
+ * `inradius`: `polygons` (GBytes: an array of CclPolygon), `vertices` (GBytes: an array of CclVertex),
+ * `polygons-truncated` (gboolean). Only if the time of day is known: `utc` (guint64), `utc-clock` (string).
  */
 typedef struct _GstCudaCclInfo {
   const gchar *source;        /**< the element: its property `meta-name`, or its name. Borrowed from the buffer, as all
@@ -217,7 +217,7 @@ gst_cudaccl_component_grey (const GstCudaCclInfo * info, const CclComponent * co
 static inline const gchar *
 gst_cudaccl_polygon_nick (guint kind)
 {
-  static const gchar *const nicks[] = { NULL, "rectangle", "hull", "outline", "hole" };
+  static const gchar *const nicks[] = { NULL, "rectangle", "hull", "outline", "hole", "circle" };
 
   return kind < G_N_ELEMENTS (nicks) ? nicks[kind] : NULL;
 }

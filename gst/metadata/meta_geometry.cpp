@@ -109,6 +109,8 @@ struct Axes {
   Span old_columns, old_rows;
 
   bool is_unit() const { return x.is_unit() && y.is_unit(); }
+  /// Whether both axes have the same scale, so that circles stay circles.
+  bool is_uniform() const { return x.length * y.old_length == y.length * x.old_length; }
 };
 
 Axes axes_of(const PictureMap& map) {
@@ -242,6 +244,14 @@ CclVertex mapped_vertex(const Axes& axes, const CclVertex& vertex) {
   return {axes.x.map_edge(old_x), axes.y.map_edge(old_y)};
 }
 
+/// Appends the vertices of a circle: the point is on the right again.
+void append_circle(const Axes& axes, const CclVertex* old, std::vector<CclVertex>* vertices) {
+  const CclVertex center = mapped_vertex(axes, old[0]);
+  const double radius = ccl_circle_radius(old) * axes.x.factor();
+  vertices->push_back(center);
+  vertices->push_back({static_cast<float>(center.x + radius), center.y});
+}
+
 /// Appends a polygon's vertices, in the direction and from the vertex on that its kind has.
 void append_vertices(const Axes& axes, const CclPolygon& polygon, const std::vector<CclVertex>& old,
                      std::vector<CclVertex>* vertices) {
@@ -266,6 +276,11 @@ void append_vertices(const Axes& axes, const CclPolygon& polygon, const std::vec
   }
 }
 
+/// Whether there is such a polygon in the new frame. An ellipse is no circle.
+bool is_mappable(const Axes& axes, const CclPolygon& polygon) {
+  return polygon.kind != CCL_POLYGON_CIRCLE || (axes.is_uniform() && polygon.n_vertices == 2);
+}
+
 /// Grey statistics and polygons of the components that are shown.
 void map_shapes(const Axes& axes, const std::vector<uint32_t>& new_index, const FrameRecords& records,
                 FrameRecords* mapped) {
@@ -279,10 +294,15 @@ void map_shapes(const Axes& axes, const std::vector<uint32_t>& new_index, const 
     const auto found = std::lower_bound(
         mapped->components.begin(), mapped->components.end(), polygon.label,
         [](const CclComponent& component, uint32_t label) { return component.label < label; });
-    if (found != mapped->components.end() && found->label == polygon.label) {
+    const bool is_shown = found != mapped->components.end() && found->label == polygon.label;
+    if (is_shown && is_mappable(axes, polygon)) {
       mapped->polygons.push_back(polygon);
       mapped->polygons.back().first = static_cast<uint32_t>(mapped->vertices.size());
-      append_vertices(axes, polygon, records.vertices, &mapped->vertices);
+      if (polygon.kind == CCL_POLYGON_CIRCLE) {
+        append_circle(axes, &records.vertices[polygon.first], &mapped->vertices);
+      } else {
+        append_vertices(axes, polygon, records.vertices, &mapped->vertices);
+      }
     }
   }
 }

@@ -15,6 +15,7 @@ namespace {
 #define CUDA_SINK_FORMATS LUMA_FORMATS ", P010_10LE, I420_10LE, " CUDA_RGB_FORMATS ", RGB, BGR"
 #define SINK_FORMATS CUDA_SINK_FORMATS ", xRGB, xBGR, NV16, NV24, Y41B, A420, GRAY16_LE, YUY2, UYVY"
 #define MASK_YUV_FORMATS "NV12, I420"
+#define DISTANCE_FORMATS "GRAY16_LE, GRAY8"
 // 32768 is kMaxDimension, which a static caps string cannot name.
 #define FIELDS(formats)            \
   ", format = (string) { " formats \
@@ -28,7 +29,9 @@ static_assert(ccl::kMaxDimension == 32768);
 
 GstStaticCaps sink_caps = GST_STATIC_CAPS(BOTH_CAPS(SINK_FORMATS, CUDA_SINK_FORMATS));
 GstStaticCaps rgb_caps = GST_STATIC_CAPS(BOTH_CAPS(RGB_FORMATS, CUDA_RGB_FORMATS));
-GstStaticCaps gray16_caps = GST_STATIC_CAPS(HOST_CAPS("GRAY16_LE"));
+GstStaticCaps label_caps = GST_STATIC_CAPS(HOST_CAPS("GRAY16_LE"));
+// In this order: the exact format comes first.
+GstStaticCaps distance_caps = GST_STATIC_CAPS(HOST_CAPS(DISTANCE_FORMATS));
 // In this order: what carries no chroma comes first.
 GstStaticCaps mask_caps =
     GST_STATIC_CAPS(HOST_CAPS("GRAY8, " MASK_YUV_FORMATS) "; " CUDA_CAPS(MASK_YUV_FORMATS));
@@ -42,8 +45,10 @@ GstStaticCaps* output_caps(ccl::Output output) {
     case ccl::Output::kOverlay:
       return &rgb_caps;
     case ccl::Output::kLabels:
+      return &label_caps;
     case ccl::Output::kDistance:
-      return &gray16_caps;
+    case ccl::Output::kDistance8:
+      return &distance_caps;
     case ccl::Output::kMask:
       return &mask_caps;
     case ccl::Output::kBackground:
@@ -181,8 +186,10 @@ bool is_output_format(ccl::Output output, const GstVideoInfo& in, const GstVideo
     case ccl::Output::kForeground:
       return is_rgb_of_4_bytes(out);
     case ccl::Output::kLabels:
-    case ccl::Output::kDistance:
       return format == GST_VIDEO_FORMAT_GRAY16_LE;
+    case ccl::Output::kDistance:
+    case ccl::Output::kDistance8:
+      return format == GST_VIDEO_FORMAT_GRAY16_LE || format == GST_VIDEO_FORMAT_GRAY8;
     case ccl::Output::kMask:
       return format == GST_VIDEO_FORMAT_GRAY8 || format == GST_VIDEO_FORMAT_NV12 ||
              format == GST_VIDEO_FORMAT_I420;
@@ -200,6 +207,11 @@ ccl::Output output_of_format(const GstVideoInfo& in, const GstVideoInfo& out) {
     }
   }
   return ccl::Output::kNone;
+}
+
+ccl::Output output_in_format(ccl::Output output, const GstVideoInfo& out) {
+  const bool has_8_bits = GST_VIDEO_INFO_FORMAT(&out) == GST_VIDEO_FORMAT_GRAY8;
+  return output == ccl::Output::kDistance && has_8_bits ? ccl::Output::kDistance8 : output;
 }
 
 ccl::PixelLayout pixel_layout(const GstVideoInfo& info) {
@@ -230,8 +242,10 @@ std::string output_formats(ccl::Output output) {
     case ccl::Output::kForeground:
       return RGB_FORMATS;
     case ccl::Output::kLabels:
-    case ccl::Output::kDistance:
       return "GRAY16_LE";
+    case ccl::Output::kDistance:
+    case ccl::Output::kDistance8:
+      return DISTANCE_FORMATS;
     case ccl::Output::kMask:
       return "GRAY8, " MASK_YUV_FORMATS;
   }

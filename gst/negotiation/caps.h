@@ -42,6 +42,9 @@ bool is_output_format(ccl::Output output, const GstVideoInfo& in, const GstVideo
 /// An output that can be written in the source pad's format.
 ccl::Output output_of_format(const GstVideoInfo& in, const GstVideoInfo& out);
 
+/// What the engine paints for an output in the source pad's format: distances have two.
+ccl::Output output_in_format(ccl::Output output, const GstVideoInfo& out);
+
 /// Byte positions of the channels of a 4-byte RGB format; the default layout for any other format.
 ccl::PixelLayout pixel_layout(const GstVideoInfo& info);
 

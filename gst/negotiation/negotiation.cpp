@@ -154,7 +154,7 @@ ccl::Config Negotiation::engine_config(const Properties& properties) const {
   ccl::Config config = {.width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&caps_.in)),
                         .height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&caps_.in)),
                         .algorithm = properties.algorithm,
-                        .output = output_,
+                        .output = output_in_format(output_, caps_.out),
                         .layout = pixel_layout(caps_.out),
                         .planes = static_cast<uint32_t>(properties.label_map),
                         .slots = properties.pipeline_depth + 1,

@@ -69,8 +69,9 @@ class Engine:
     backend: "auto" (a GPU if there is one), "cpu" or "cuda". device: index of the GPU.
     labels, distances: whether `Result.labels` and `Result.distances`, the images of labels and of squared distances, are
         made.
-    output: what is painted into `Result.image`: None, "colorized", "overlay", "mask", "background", "foreground" or
-        "distance" (uint16), all but the first as with the element's `output`. order: of its channels: "RGBA", "BGRA", "ARGB" or "ABGR".
+    output: what is painted into `Result.image`: None, "colorized", "overlay", "mask", "background", "foreground",
+        "distance" (uint16) or "distance8" (whole pixels, uint8), all but the first as with the element's `output`.
+        order: of its channels: "RGBA", "BGRA", "ARGB" or "ABGR".
     algorithm: one of `cudaccl.algorithms()`.
     max_components: length of the table of records. With more components the largest have records (`overflow`).
     slots: images that may be in flight between push() and pop().
@@ -133,7 +134,7 @@ class Engine:
         )
         self._on_gpu = self._core.device_id >= 0
         self._output = _settings.number_of("output", output or "none", _settings.OUTPUTS)
-        self._bytes = (0, 4, 4, 2, 1, 4, 4, 2)[self._output]
+        self._bytes = (0, 4, 4, 2, 1, 4, 4, 2, 1)[self._output]
         self._planes = planes
         fixed, settings = _settings.split(settings)
         self._config = config | fixed | {

@@ -16,7 +16,8 @@ _CHOICES = _core.choices()
 _CONNECTIVITIES = {4: 4, 8: 8, 1: 4, 2: 8}
 
 BACKENDS = {"auto": 0, "cpu": 1, "cuda": 2}
-OUTPUTS = ("none", "colorized", "overlay", "labels16", "mask", "background", "foreground", "distance")
+OUTPUTS = ("none", "colorized", "overlay", "labels16", "mask", "background", "foreground", "distance",
+           "distance8")
 ORDERS = ("RGBA", "BGRA", "ARGB", "ABGR")
 
 

@@ -39,7 +39,7 @@ POLYGON = numpy.dtype([("label", "u4"), ("id", "u4"), ("kind", "u4"), ("first", 
 VERTEX = numpy.dtype([("x", "f4"), ("y", "f4")])
 """A vertex of a polygon, 8 bytes, at a corner of pixels: those of the first pixel are (0, 0) to (1, 1)."""
 
-POLYGON_KINDS = ("", "rectangle", "hull", "outline", "hole")
+POLYGON_KINDS = ("", "rectangle", "hull", "outline", "hole", "circle")
 """By the field `kind` of a polygon: its name. docs/features.md describes the kinds."""
 
 EVENT_TYPES = (

@@ -81,7 +81,7 @@ class Frame:
     info: Info | None  #: None if the element attached no metadata
     label_map: numpy.ndarray | None  #: as of `label_map()`; None without `label_map="labels"` or `"ids"`
     grey: numpy.ndarray | None  #: as of `grey()`; None without `features="grey"`
-    polygons: Polygons | None  #: None without `features="rectangle"`, `"hull"` or `"contour"`
+    polygons: Polygons | None  #: None without `features="rectangle"`, `"hull"`, `"contour"` or `"inradius"`
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.time, self.image, self.records))
@@ -130,7 +130,7 @@ def polygons(buffer: Any, source: str | None = None) -> Polygons | None:
     """The polygons of a Gst.Buffer. Their arrays are copies, and yours.
 
     source, errors: as of `records()`. None if the buffer has none (of this source): the element makes them with
-    `features=rectangle`, `hull` or `contour`.
+    `features=rectangle`, `hull`, `contour` or `inradius`.
     """
     return _polygons(_find(buffer, source))
 

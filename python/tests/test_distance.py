@@ -156,5 +156,8 @@ def test_output_that_is_too_far_for_16_bits():
     image = IMAGES["far"]
     result = cudaccl.Engine(image.shape, labels=False, output="distance")(image)
     assert result.labels is None and result.distances is None
+    whole = cudaccl.Engine(image.shape, labels=False, output="distance8")(image).image
+    assert whole.dtype == numpy.uint8
+    numpy.testing.assert_array_equal(whole, numpy.minimum(numpy.floor(ndimage.distance_transform_edt(image)), 255))
     numpy.testing.assert_array_equal(
         result.image, numpy.minimum(numpy.floor(16 * ndimage.distance_transform_edt(image)), 65535))

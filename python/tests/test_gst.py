@@ -105,6 +105,17 @@ def test_grey_statistics_and_polygons():
     assert plain.grey is None and plain.polygons is None
 
 
+def test_circles_are_those_of_scipy():
+    ndimage = pytest.importorskip("scipy.ndimage", reason="SciPy is missing")
+    for frame in cudaccl.gst.frames(BALL.format(2), threshold=100, features="inradius", image_format="GRAY8"):
+        distances = ndimage.distance_transform_edt(frame.image >= 100)
+        row, column = numpy.unravel_index(distances.argmax(), distances.shape)
+        [(circle, (center, right))] = frame.polygons
+        assert cudaccl.POLYGON_KINDS[circle["kind"]] == "circle"
+        assert center.tolist() == (column + 0.5, row + 0.5) and right["y"] == center["y"]
+        assert right["x"] - center["x"] == pytest.approx(distances.max() - 0.5, abs=1e-4)
+
+
 def test_grey_statistics_and_polygons_of_empty_frames():
     source = BALL.format(1).replace("ball", "black")
     frame = next(cudaccl.gst.frames(source, threshold=100, features=["grey", "contour"]))

@@ -63,6 +63,8 @@ const char* name_of(Output output) {
       return "foreground";
     case Output::kDistance:
       return "distance";
+    case Output::kDistance8:
+      return "distance8";
   }
   return "unknown output";
 }

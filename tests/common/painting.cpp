@@ -65,7 +65,11 @@ class Canvas {
     at(x, y)[1] = static_cast<uint8_t>(saturated / 256);
   }
 
-  void put_mask(uint32_t x, uint32_t y, bool is_set) { *at(x, y) = is_set ? 255 : 0; }
+  void put_8_bits(uint32_t x, uint32_t y, uint32_t value) {
+    *at(x, y) = static_cast<uint8_t>(std::min(value, 255u));
+  }
+
+  void put_mask(uint32_t x, uint32_t y, bool is_set) { put_8_bits(x, y, is_set ? 255 : 0); }
 
   void outline(const CclComponent& box) {
     for (uint32_t y = box.y; y < box.y + box.height; ++y) {
@@ -103,7 +107,7 @@ std::vector<uint8_t> expect_pixels(const Image& image, const ExpectedFrame& fram
   Canvas canvas(frame.width, frame.height, config);
   const std::vector<uint32_t> conditions = expect_conditions(settings.filter, frame);
   const std::vector<uint32_t> distances =
-      config.output == Output::kDistance ? distances_of(image, settings) : std::vector<uint32_t>();
+      has_distances(config.output) ? distances_of(image, settings) : std::vector<uint32_t>();
   for (uint32_t y = 0; y < frame.height; ++y) {
     for (uint32_t x = 0; x < frame.width; ++x) {
       const uint32_t label = frame.labels[size_t{y} * frame.width + x];
@@ -132,6 +136,9 @@ std::vector<uint8_t> expect_pixels(const Image& image, const ExpectedFrame& fram
           break;
         case Output::kDistance:
           canvas.put_16_bits(x, y, is_seen ? distances[size_t{y} * frame.width + x] : 0);
+          break;
+        case Output::kDistance8:
+          canvas.put_8_bits(x, y, is_seen ? distances[size_t{y} * frame.width + x] / 16 : 0);
           break;
       }
     }

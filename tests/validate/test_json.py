@@ -31,7 +31,7 @@ except ImportError:
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/records.schema.json").read_text())
 COMPONENT_FLAGS = ["touches_border", "newborn", "merged", "split", None, "scaled", "cut"]
 TRACK_FLAGS = ["confirmed", "predicted", "merged", "fragmented", "newborn", "split", "touches_border"]
-POLYGON_KINDS = [None, "rectangle", "hull", "outline", "hole"]
+POLYGON_KINDS = [None, "rectangle", "hull", "outline", "hole", "circle"]
 EVENT_TYPES = [None, *SCHEMA["$defs"]["event"]["properties"]["type"]["enum"]]
 REGIONS = {
     "version": 1,
@@ -48,7 +48,7 @@ LINES = {
     "tracks": f"{BALL} ! cudaccl name=door track=true track-confirm=2 threshold=100 regions=REGIONS",
     "grey": f"{NOISE} ! cudaccl name=grey threshold=128 connectivity=4-way features=moments+grey",
     "polygons": f"{NOISE} ! cudaccl name=polygons threshold=128 max-objects=9 track=true"
-                " features=grey+rectangle+hull+contour",
+                " features=grey+rectangle+hull+contour+inradius",
     "odd name": f'{NOISE} ! cudaccl threshold=128 meta-name="the \\"door\\", left"',
     "two": f"{BALL} ! cudaccl name=a threshold=100 output=passthrough ! cudaccl name=b track=true threshold=100",
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Grey statistics, hulls, smallest rectangles and contours of real images against SciPy.
+"""Grey statistics, hulls, smallest rectangles, contours and inscribed circles of real images against SciPy.
 
     test_shapes.py PATH/TO/ccl-records [cpu|cuda]
 """
@@ -26,7 +26,7 @@ except (ImportError, ValueError) as missing:
     print(f"skipped: {missing}; install python3-gi and python3-gst-1.0")
     sys.exit(77)
 
-RECTANGLE, HULL, OUTLINE, HOLE = 1, 2, 3, 4
+RECTANGLE, HULL, OUTLINE, HOLE, CIRCLE = 1, 2, 3, 4, 5
 EDGES = None
 CORNERS = numpy.ones((3, 3))
 
@@ -38,7 +38,8 @@ def shapes(image: numpy.ndarray, settings: str, caps_format: str = "GRAY8"):
     pipeline = Gst.parse_launch(
         f'appsrc name=in format=time caps="video/x-raw,format={caps_format},'
         f'width={width},height={height},framerate=25/1"'
-        f" ! cudaccl backend={backend} output=passthrough features=perimeter+euler+grey+rectangle+hull+contour"
+        f" ! cudaccl backend={backend} output=passthrough"
+        " features=perimeter+euler+grey+rectangle+hull+contour+inradius"
         f" max-objects=65535 max-components=65535 {settings} ! appsink name=out sync=false"
     )
     row = (width * image.itemsize + 3) // 4 * 4
@@ -153,6 +154,24 @@ def test_polygons(name, connectivity):
         holes = shape.get(HOLE, [])
         assert len(holes) == n_holes == 1 - record["euler"]
         assert signed_area(outline) + sum(map(signed_area, holes)) == record["area"]
+
+
+@pytest.mark.parametrize("connectivity", [1, 2])
+@pytest.mark.parametrize("name", ALL_IMAGES)
+def test_circles(name, connectivity):
+    image = ALL_IMAGES[name]
+    threshold = int(filters.threshold_otsu(image)) + 1
+    labels = labels_of(image, threshold, connectivity)
+    components, _, polygons, vertices = shapes(
+        image, f"threshold={threshold} connectivity={4 * connectivity}-way min-area=30 top-n=80")
+    found = polygons_by_label(polygons, vertices)
+    assert len(components) > 0
+    for label in components["label"]:
+        distances = scipy_ndimage.distance_transform_edt(labels == label)
+        y, x = numpy.unravel_index(distances.argmax(), distances.shape)  # the first of equal ones
+        ((center, right),) = found[label][CIRCLE]
+        assert tuple(center) == (x + 0.5, y + 0.5) and right[1] == center[1]
+        assert right[0] - center[0] == pytest.approx(distances.max() - 0.5, abs=1e-3)
 
 
 if __name__ == "__main__":

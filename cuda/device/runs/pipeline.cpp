@@ -176,7 +176,8 @@ PaintMode paint_mode_for(Output output) {
       return PaintMode::kMask;
     case Output::kBackground:
     case Output::kForeground:
-    case Output::kDistance:  // see painted_output()
+    case Output::kDistance:
+    case Output::kDistance8:  // see painted_output()
       break;
   }
   return PaintMode::kNone;

@@ -122,6 +122,7 @@ Status compose(const Composition& composition, uint32_t* pixels, cudaStream_t st
     case Output::kLabels:
     case Output::kMask:
     case Output::kDistance:
+    case Output::kDistance8:
       break;
   }
   return {};

@@ -142,7 +142,8 @@ Status Painting::run(const Settings& settings, const PaintInput& input, const Fr
     case Output::kNone:
     case Output::kBackground:
     case Output::kForeground:
-    case Output::kDistance:  // see painted_output()
+    case Output::kDistance:
+    case Output::kDistance8:  // see painted_output()
       return {};
     case Output::kColorized:
       return paint<Output::kColorized>(settings, input, output, stream);

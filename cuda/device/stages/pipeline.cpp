@@ -143,9 +143,9 @@ Status StagedPipeline::enqueue(const Settings& settings, const FrameBuffers& fra
   CCL_RETURN_IF_ERROR(mark(StageMarks::kNumber));
   CCL_RETURN_IF_ERROR(measure(settings, frame, stream));
   CCL_RETURN_IF_ERROR(mark(StageMarks::kMeasure));
-  if (config_.output == Output::kDistance) {
-    CCL_RETURN_IF_ERROR(write_heights(labels(settings, frame), n_pixels(),
-                                      reinterpret_cast<uint16_t*>(frame.output), stream));
+  if (has_distances(config_.output)) {
+    CCL_RETURN_IF_ERROR(
+        write_distances(labels(settings, frame), n_pixels(), config_.output, frame.output, stream));
   }
   if (frame.is_tracked) {
     return {};

@@ -58,12 +58,27 @@ __global__ void __launch_bounds__(kBlockThreads) write_values(PlaneJob job) {
   job.values[y * job.pitch + x] = label != 0 ? value_of(job, has_records, label) : 0;
 }
 
+__device__ void write_height(uint16_t height, uint16_t* pixel) {
+  *pixel = height;
+}
+
+__device__ void write_height(uint16_t height, uint8_t* pixel) {
+  *pixel = whole_pixels(height);
+}
+
+template <typename Pixel>
 __global__ void __launch_bounds__(kBlockThreads)
-    write_height_pixels(FrameLabels frame, uint32_t n_pixels, uint16_t* pixels) {
+    write_distance_pixels(FrameLabels frame, uint32_t n_pixels, Pixel* pixels) {
   const uint32_t pixel = blockIdx.x * kBlockThreads + threadIdx.x;
   if (pixel < n_pixels) {
-    pixels[pixel] = height_of(shown_square(frame, pixel));
+    write_height(height_of(shown_square(frame, pixel)), pixels + pixel);
   }
+}
+
+template <typename Pixel>
+Status launch_distances(const FrameLabels& frame, uint32_t n_pixels, Pixel* pixels, cudaStream_t stream) {
+  return launch("write_distance_pixels", write_distance_pixels<Pixel>, blocks_for(n_pixels, kBlockThreads),
+                kBlockThreads, stream, frame, n_pixels, pixels);
 }
 
 }  // namespace
@@ -73,9 +88,11 @@ Status write_plane(const PlaneJob& job, cudaStream_t stream) {
                 kBlockThreads, stream, job);
 }
 
-Status write_heights(const FrameLabels& frame, uint32_t n_pixels, uint16_t* pixels, cudaStream_t stream) {
-  return launch("write_height_pixels", write_height_pixels, blocks_for(n_pixels, kBlockThreads),
-                kBlockThreads, stream, frame, n_pixels, pixels);
+Status write_distances(const FrameLabels& frame, uint32_t n_pixels, Output output, uint8_t* pixels,
+                       cudaStream_t stream) {
+  return output == Output::kDistance8
+             ? launch_distances(frame, n_pixels, pixels, stream)
+             : launch_distances(frame, n_pixels, reinterpret_cast<uint16_t*>(pixels), stream);
 }
 
 }  // namespace ccl::device

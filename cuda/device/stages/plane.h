@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "ccl/component.h"
+#include "ccl/config.h"
 #include "ccl/counts.h"
 #include "ccl/status.h"
 #include "device/stages/track/frame_labels.h"
@@ -30,7 +31,8 @@ struct PlaneJob {
 /// Enqueues the writing of a plane, after the records have their ids.
 Status write_plane(const PlaneJob& job, cudaStream_t stream);
 
-/// Enqueues the writing of `n_pixels` pixels of Output::kDistance, from `squares` of the frame.
-Status write_heights(const FrameLabels& frame, uint32_t n_pixels, uint16_t* pixels, cudaStream_t stream);
+/// Enqueues the writing of `n_pixels` pixels of an output that has_distances(), from `squares` of the frame.
+Status write_distances(const FrameLabels& frame, uint32_t n_pixels, Output output, uint8_t* pixels,
+                       cudaStream_t stream);
 
 }  // namespace ccl::device

@@ -86,7 +86,8 @@ void RunPainter::paint(const PaintJob& job, const uint32_t* paint_values, Thread
         return labels;
       });
       break;
-    case Output::kDistance:  // see make_runs_pipeline()
+    case Output::kDistance:
+    case Output::kDistance8:  // see make_runs_pipeline()
     case Output::kNone:
       break;
   }

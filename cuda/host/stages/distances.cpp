@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ccl/parts.h"
 #include "host/runs/table.h"
 #include "host/stages/row_chunks.h"
 
@@ -53,7 +54,8 @@ void Distances::write(const uint32_t* labels, const uint32_t* shown, const Plane
   });
 }
 
-void Distances::write(const uint32_t* labels, const uint32_t* shown, const OutputImage& image) const {
+void Distances::write(const uint32_t* labels, const uint32_t* shown, Output output,
+                      const OutputImage& image) const {
   for_each_row(pool_, height_, [&](uint32_t y) {
     std::array<uint16_t, kHeightsAtOnce> heights;
     uint8_t* pixels = image.pixels + y * image.stride;
@@ -62,7 +64,12 @@ void Distances::write(const uint32_t* labels, const uint32_t* shown, const Outpu
       const uint32_t n = std::min(kHeightsAtOnce, width_ - begin);
       kernels_.measure_heights(squares_.get() + first, n, heights.data());
       for (size_t x = 0; x < n; ++x) {
-        write_height(heights[x] & shown[labels[first + x]], pixels + (begin + x) * sizeof(uint16_t));
+        const uint32_t height = heights[x] & shown[labels[first + x]];
+        if (output == Output::kDistance8) {
+          pixels[begin + x] = whole_pixels(height);
+        } else {
+          write_height(height, pixels + (begin + x) * sizeof(uint16_t));
+        }
       }
     }
   });

@@ -20,9 +20,9 @@ class Distances {
   void measure(const uint32_t* root_map, uint32_t aspect);
 
   /// Writes what was measured last. `labels`: per pixel; `shown`: per label, 0 where 0 is to be written, else
-  /// all bits.
+  /// all bits. `output`: one that has_distances().
   void write(const uint32_t* labels, const uint32_t* shown, const PlaneImage& plane) const;
-  void write(const uint32_t* labels, const uint32_t* shown, const OutputImage& image) const;
+  void write(const uint32_t* labels, const uint32_t* shown, Output output, const OutputImage& image) const;
 
  private:
   uint32_t width_;

@@ -126,6 +126,7 @@ void PaintRule::make_values(const LabelRange& range, const uint32_t* marks, uint
       make_values(range, marks, paint_values, [](uint32_t, uint32_t) { return 1; });
       break;
     case Output::kDistance:
+    case Output::kDistance8:
       make_values(range, marks, paint_values, [](uint32_t, uint32_t) { return ~uint32_t{0}; });
       break;
     case Output::kBackground:
@@ -193,7 +194,8 @@ void paint_row(const PaintJob& job, uint32_t y, const uint32_t* labels, const ui
     case Output::kMask:
       write_row<1>(labels, paint_values, job.config.width, out);
       break;
-    case Output::kDistance:  // see Distances
+    case Output::kDistance:
+    case Output::kDistance8:  // see Distances
     case Output::kNone:
       break;
   }

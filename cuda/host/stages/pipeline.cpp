@@ -299,8 +299,8 @@ void StagedPipeline::paint_frame(const FrameJob& job, const LabeledFrame& frame,
   } else {
     rule.make_values(labels, marks_.get(), paint_values_.get());
   }
-  if (config_.output == Output::kDistance) {
-    distances_->write(frame.labels, paint_values_.get(), job.output);
+  if (has_distances(config_.output)) {
+    distances_->write(frame.labels, paint_values_.get(), config_.output, job.output);
     return;
   }
   paint(paint_job, paint_values_.get(), pool_,

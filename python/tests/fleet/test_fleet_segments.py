@@ -67,7 +67,7 @@ def test_tracks_get_the_ids_of_one_process(clip, tmp_path, form):
 
 def test_grey_statistics_and_polygons(clip, tmp_path):
     """Of frames with and without components; behind a cut, polygons have the new ids, too."""
-    features = {"features": "moments+grey+rectangle+contour", "event-hold": "100000000", "track-lost": "200000000"}
+    features = {"features": "moments+grey+rectangle+contour+inradius", "event-hold": "100000000", "track-lost": "200000000"}
     one = job(clip, tmp_path / "out", TRACKED | features)
     assert [cut["equal"] > 0 for cut in run_here(one)["cuts"]] == [True] * 3
     assert is_that_of_one_process(one, tmp_path)

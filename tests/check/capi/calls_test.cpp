@@ -63,6 +63,7 @@ TEST(CCallsTest, TheLibraryDescribesItself) {
   EXPECT_EQ(cudaccl_filter_name(kFilterConditions), nullptr);
   EXPECT_EQ(cudaccl_bytes_per_pixel(CUDACCL_OUTPUT_LABELS16), 2u);
   EXPECT_EQ(cudaccl_bytes_per_pixel(CUDACCL_OUTPUT_DISTANCE), 2u);
+  EXPECT_EQ(cudaccl_bytes_per_pixel(CUDACCL_OUTPUT_DISTANCE8), 1u);
   EXPECT_EQ(cudaccl_bytes_per_pixel(99), 0u);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Grey statistics and polygons through the C interface.
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -50,6 +51,28 @@ TEST(CShapesTest, AreGreyStatisticsAndPolygons) {
   const CclVertex& corner = shapes.vertices[shapes.polygons[3].first];
   EXPECT_EQ(corner.x, 2);
   EXPECT_EQ(corner.y, 1);
+}
+
+TEST(CShapesTest, AreCircles) {
+  const Image image = two_squares();
+  CEngine c(image);
+  c.settings.features = CUDACCL_FEATURE_INRADIUS;
+  ASSERT_EQ(c.run(), CUDACCL_OK) << c.error();
+  const cudaccl::Shapes shapes = c.engine.shapes();
+  ASSERT_EQ(shapes.n_polygons, 2u);
+  ASSERT_EQ(shapes.n_vertices, 4u);
+  // The larger square has the hole in its middle, at a diagonal step from the farthest pixel.
+  const std::pair<float, float> centers[] = {{11.5f, 11.5f}, {2.5f, 1.5f}};
+  const double radii[] = {std::sqrt(2) - 0.5, 0.5};
+  for (uint32_t i = 0; i < 2; ++i) {
+    const CclPolygon& polygon = shapes.polygons[i];
+    EXPECT_EQ(polygon.label, 2 - i);
+    EXPECT_EQ(polygon.kind, uint32_t{CCL_POLYGON_CIRCLE});
+    ASSERT_EQ(polygon.n_vertices, 2u);
+    const CclVertex* v = shapes.vertices + polygon.first;
+    EXPECT_EQ(std::pair(v[0].x, v[0].y), centers[i]);
+    EXPECT_NEAR(ccl_circle_radius(v), radii[i], 1e-6);
+  }
 }
 
 TEST(CShapesTest, AreThoseOfTheLargestObjectsOfTheFrameThatWasPopped) {

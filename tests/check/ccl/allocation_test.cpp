@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ccl/events.h"
+#include "ccl/inscribed.h"
 #include "drawing.h"
 #include "event_fixture.h"
 #include "fixture.h"
@@ -123,6 +124,19 @@ TEST(AllocationTest, FramesTakeNoMemory) {
       EXPECT_EQ(run(2), 0u) << labeler.nick << ", output " << name_of(output) << ", grey statistics";
     }
   }
+}
+
+TEST(AllocationTest, CirclesTakeMemoryWithTheLargestBox) {
+  const std::vector<uint32_t> labels(60 * 50, 1);
+  InscribedCircleFinder finder;
+  const auto allocations_of = [&](const PixelBox& box) {
+    const uint64_t before = n_allocations;
+    finder.find({labels.data(), 60}, 1, box, 61, 51);
+    return n_allocations - before;
+  };
+  EXPECT_GT(allocations_of({0, 0, 60, 50}), 0u);
+  EXPECT_EQ(allocations_of({0, 0, 60, 50}), 0u);
+  EXPECT_EQ(allocations_of({7, 5, 20, 45}), 0u);
 }
 
 /// Ids, trails and outlines over a frame.

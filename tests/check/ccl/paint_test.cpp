@@ -20,8 +20,8 @@ namespace ccl::test {
 
 namespace {
 
-constexpr std::array kOutputs = {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask,
-                                 Output::kDistance};
+constexpr std::array kOutputs = {Output::kColorized, Output::kOverlay,  Output::kLabels,
+                                 Output::kMask,      Output::kDistance, Output::kDistance8};
 constexpr std::array kColoredOutputs = {Output::kColorized, Output::kOverlay};
 constexpr std::array kPalettes = {Palette::kGolden, Palette::kGlasbey, Palette::kViridisByArea,
                                   Palette::kMono};
@@ -386,7 +386,7 @@ TEST_P(AgreementTest, BackendUnderTestAndCpu) {
 
 INSTANTIATE_TEST_SUITE_P(Outputs, AgreementTest,
                          testing::Values(Output::kNone, Output::kColorized, Output::kOverlay, Output::kLabels,
-                                         Output::kMask, Output::kDistance),
+                                         Output::kMask, Output::kDistance, Output::kDistance8),
                          [](const auto& info) { return name_of(info.param); });
 
 }  // namespace

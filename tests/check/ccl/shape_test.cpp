@@ -278,8 +278,10 @@ TEST(ShapeTest, Tables) {
   components[0].id = 77;
   std::swap(components[0], components[1]);
   const ShapeFrame frame{.image = {expected.labels.data(), expected.width},
+                         .width = expected.width,
+                         .height = expected.height,
                          .connectivity = Connectivity::k8,
-                         .features = kShapeFeatures,
+                         .features = kFeatureRectangle | kFeatureHull | kFeatureContour,
                          .components = components};
   PolygonMaker maker(28);
   maker.make(frame);
@@ -305,7 +307,8 @@ TEST(ShapeTest, Tables) {
     EXPECT_EQ(small.polygons().size(), n >= 12 ? 3u : 0u);
     EXPECT_EQ(small.vertices().size(), n >= 12 ? 12u : 0u);
   }
-  maker.make({frame.image, frame.connectivity, kAllFeatures | kFeatureGrey, components});
+  maker.make(
+      {frame.image, frame.width, frame.height, frame.connectivity, kAllFeatures | kFeatureGrey, components});
   EXPECT_TRUE(maker.polygons().empty());
   EXPECT_TRUE(maker.vertices().empty());
 }

@@ -166,6 +166,10 @@ std::vector<uint8_t> distance(const Expected& expected, const Image& image) {
   return painted(expected, image, ccl::Output::kDistance);
 }
 
+std::vector<uint8_t> distance_8(const Expected& expected, const Image& image) {
+  return painted(expected, image, ccl::Output::kDistance8);
+}
+
 void expect_records(const CclComponent* records, size_t count, const std::vector<CclComponent>& expected) {
   ASSERT_EQ(count, expected.size());
   for (size_t i = 0; i < count; ++i) {

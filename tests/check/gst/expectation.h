@@ -71,6 +71,7 @@ std::vector<uint8_t> overlay(const Expected& expected, const Image& image, const
 std::vector<uint8_t> labels(const Expected& expected);
 std::vector<uint8_t> mask(const Expected& expected);
 std::vector<uint8_t> distance(const Expected& expected, const Image& image);
+std::vector<uint8_t> distance_8(const Expected& expected, const Image& image);  ///< in GRAY8
 
 /// Fails the running test unless the records agree: integers exactly, reals to the last places.
 void expect_records(const CclComponent* records, size_t count, const std::vector<CclComponent>& expected);

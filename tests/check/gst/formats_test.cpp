@@ -73,6 +73,7 @@ TEST_P(Formats, Mask) {
 
 TEST_P(Formats, Distance) {
   EXPECT_EQ(run("distance", "GRAY16_LE"), distance(expected, image));
+  EXPECT_EQ(run("distance", "GRAY8"), distance_8(expected, image));
 }
 
 TEST_P(Formats, Passthrough) {

@@ -145,14 +145,17 @@ const CclComponent* find_label(const std::vector<CclComponent>& records, uint32_
   return found != records.end() ? &*found : nullptr;
 }
 
-/// Records of a labelled image, with all polygons.
-FrameRecords records_with_polygons(const Image& image) {
+/// Records of a labelled image, with these polygons.
+FrameRecords records_with_polygons(const Image& image,
+                                   uint32_t features = ccl::kFeatureHull | ccl::kFeatureContour) {
   const Expected expected = label(image, {.threshold = 100});
   FrameRecords records{.components = expected.records};
   ccl::PolygonMaker maker(1 << 16);
   maker.make({.image = {expected.frame.labels.data(), image.width},
+              .width = image.width,
+              .height = image.height,
               .connectivity = expected.settings.connectivity,
-              .features = ccl::kFeatureHull | ccl::kFeatureContour,
+              .features = features,
               .components = records.components});
   records.polygons.assign(maker.polygons().begin(), maker.polygons().end());
   records.vertices.assign(maker.vertices().begin(), maker.vertices().end());
@@ -204,6 +207,60 @@ TEST_P(Orientation, PolygonsAreThoseOfTheNewPicture) {
   const FrameRecords expected = records_with_polygons(moved(image, map));
   ASSERT_GT(expected.polygons.size(), 60U);
   EXPECT_EQ(named_polygons(mapped), named_polygons(expected));
+}
+
+/// A disc, of which one pixel alone is the farthest from background, whatever the orientation.
+TEST_P(Orientation, CircleIsThatOfTheNewPicture) {
+  const PictureMap map = whole_map(GetParam());
+  Image image = blank(kWidth, kHeight);
+  for (uint32_t y = 0; y < kHeight; ++y) {
+    for (uint32_t x = 0; x < kWidth; ++x) {
+      image.at(x, y) = (x - 12) * (x - 12) + (y - 9) * (y - 9) <= 30 ? 255 : 0;
+    }
+  }
+  const FrameRecords old = records_with_polygons(image, ccl::kFeatureInradius);
+  const FrameRecords mapped = map_records(map, old);
+  const FrameRecords expected = records_with_polygons(moved(image, map), ccl::kFeatureInradius);
+  ASSERT_EQ(expected.polygons.size(), 1U);
+  ASSERT_EQ(mapped.polygons.size(), 1U);
+  ASSERT_EQ(mapped.vertices.size(), 2U);
+  EXPECT_EQ(mapped.vertices[0].x, expected.vertices[0].x);
+  EXPECT_EQ(mapped.vertices[0].y, expected.vertices[0].y);
+  EXPECT_EQ(mapped.vertices[1].y, expected.vertices[1].y);
+  EXPECT_NEAR(mapped.vertices[1].x, expected.vertices[1].x, 1e-5);
+  EXPECT_GT(mapped.vertices[1].x, mapped.vertices[0].x) << "the point is on the right";
+}
+
+/// With the same scale in both directions, a circle has the new scale; else it is none, and its component's
+/// other polygons stay.
+TEST(Geometry, CirclesStayCirclesOrGo) {
+  const FrameRecords records = {
+      .components = {make_component(1, 10, 20, 12, 12)},
+      .polygons = {{.label = 1, .id = 1, .kind = CCL_POLYGON_HULL, .first = 0, .n_vertices = 4},
+                   {.label = 1, .id = 1, .kind = CCL_POLYGON_CIRCLE, .first = 4, .n_vertices = 2}},
+      .vertices = {{10, 20}, {22, 20}, {22, 32}, {10, 32}, {15.5F, 25.5F}, {21, 25.5F}}};
+  const FrameRecords larger = map_records(scale_map(100, 80, 150, 120), records);
+  ASSERT_EQ(larger.polygons.size(), 2U);
+  EXPECT_EQ(named_polygons(larger)[1],
+            (NamedPolygon{CCL_POLYGON_CIRCLE, {{23.25F, 38.25F}, {31.5F, 38.25F}}}));
+  for (const PictureMap& map : {scale_map(100, 80, 100, 160), scale_map(100, 80, 101, 80)}) {
+    const FrameRecords other = map_records(map, records);
+    ASSERT_EQ(other.polygons.size(), 1U);
+    EXPECT_EQ(other.polygons[0].kind, uint32_t{CCL_POLYGON_HULL});
+    EXPECT_EQ(other.vertices.size(), 4U);
+  }
+}
+
+/// Metadata may come from anywhere.
+TEST(Geometry, ACircleOfAnotherNumberOfVerticesGoes) {
+  for (const uint32_t n : {0U, 1U, 3U}) {
+    const FrameRecords mapped = map_records(
+        scale_map(100, 80, 100, 80),
+        {.components = {make_component(1, 10, 20, 12, 12)},
+         .polygons = {{.label = 1, .id = 1, .kind = CCL_POLYGON_CIRCLE, .first = 0, .n_vertices = n}},
+         .vertices = std::vector<CclVertex>(n)});
+    EXPECT_TRUE(mapped.polygons.empty());
+  }
 }
 
 /// What is not shown has no polygons and no grey statistics. What is cut keeps them as a whole.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Grey statistics and polygons in a buffer's metadata: `features=grey+rectangle+hull+contour`.
+/// Grey statistics and polygons in a buffer's metadata: `features=grey+rectangle+hull+contour+inradius`.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -142,6 +142,43 @@ TEST(Shapes, PolygonsOfAKnownPicture) {
   EXPECT_EQ(vertices_of(info, info.polygons[3]), (Vertices{{4, 2}, {4, 3}, {5, 3}, {5, 2}}));
   EXPECT_EQ(vertices_of(info, info.polygons[5]), (Vertices{{8, 3}, {9, 3}, {9, 6}, {8, 6}, {7, 5}, {7, 4}}));
   EXPECT_EQ(vertices_of(info, info.polygons[9]), (Vertices{{0, 0}, {2, 0}, {2, 2}, {1, 2}, {1, 1}, {0, 1}}));
+}
+
+/// Components of two values touch: each is background of the other.
+TEST(Shapes, CirclesOfAKnownPicture) {
+  Harness h("features=inradius foreground=values output=passthrough");
+  const Image image = picture({"........", ".aaabbb.", ".aaabbb.", ".aaabbb.", "........", "c......."});
+  ASSERT_TRUE(h.send_caps("GRAY8", image.width, image.height));
+  const Ref<GstBuffer> out = h.process(image);
+  const GstCudaCclInfo info = components_of(out.get());
+  ASSERT_TRUE(info.has_polygons);
+  using Vertices = std::vector<std::pair<float, float>>;
+  const std::vector<std::pair<uint32_t, Vertices>> want = {
+      {1, {{2.5f, 2.5f}, {4, 2.5f}}}, {2, {{5.5f, 2.5f}, {7, 2.5f}}}, {3, {{0.5f, 5.5f}, {1, 5.5f}}}};
+  ASSERT_EQ(info.n_polygons, want.size());
+  for (guint i = 0; i < want.size(); ++i) {
+    const CclPolygon& polygon = info.polygons[i];
+    EXPECT_STREQ(gst_cudaccl_polygon_nick(polygon.kind), "circle");
+    EXPECT_EQ(std::pair(polygon.label, vertices_of(info, polygon)), want[i]);
+  }
+}
+
+/// A frame that is one component has no circle, whatever its size.
+TEST(Shapes, AWholeFrameHasNoCircle) {
+  for (const guint size : {1u, 5u}) {
+    Harness h("features=inradius output=passthrough");
+    ASSERT_TRUE(h.send_caps("GRAY8", size, size));
+    Image image = blank(size, size);
+    for (guint i = 0; i < size * size; ++i) {
+      image.at(i % size, i / size) = 255;
+    }
+    const Ref<GstBuffer> out = h.process(image);
+    const GstCudaCclInfo info = components_of(out.get());
+    EXPECT_EQ(info.n_records, 1u);
+    EXPECT_TRUE(info.has_polygons);
+    EXPECT_EQ(info.n_polygons, 0u);
+    EXPECT_FALSE(info.polygons_truncated);
+  }
 }
 
 /// Every frame has its own polygons, however many are in flight.

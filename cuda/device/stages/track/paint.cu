@@ -121,7 +121,8 @@ Status paint_tracked(const TrackPaintJob& job, cudaStream_t stream) {
     case Output::kNone:
     case Output::kBackground:
     case Output::kForeground:
-    case Output::kDistance:  // see shown_output()
+    case Output::kDistance:
+    case Output::kDistance8:  // see shown_output()
       break;
   }
   return {};
