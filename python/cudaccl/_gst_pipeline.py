@@ -61,7 +61,7 @@ def _load() -> SimpleNamespace:
         gi.require_version("Gst", "1.0")
         gi.require_version("GstApp", "1.0")
         gi.require_version("GstVideo", "1.0")
-        from gi.repository import GLib, Gst, GstApp, GstVideo
+        from gi.repository import GLib, GObject, Gst, GstApp, GstVideo
     except (ImportError, ValueError) as missing:
         raise ImportError(
             f"cudaccl.gst needs GStreamer's Python packages ({missing}). On Debian and Ubuntu install python3-gi,"
@@ -69,7 +69,7 @@ def _load() -> SimpleNamespace:
             " /usr/bin/python3 -m venv --system-site-packages: other installations of Python do not see them."
         ) from missing
     Gst.init(None)
-    return SimpleNamespace(GLib=GLib, Gst=Gst, GstApp=GstApp, GstVideo=GstVideo)
+    return SimpleNamespace(GLib=GLib, GObject=GObject, Gst=Gst, GstApp=GstApp, GstVideo=GstVideo)
 
 
 class Pipeline:
@@ -99,7 +99,7 @@ class Pipeline:
         self._gst = gstreamer()
         element = _element(self._gst.Gst, properties)
         convert = f" ! videoconvert ! video/x-raw,format={image_format}" if image_format is not None else ""
-        line = f"{_launch_line(self._gst.Gst, source)} ! videoconvert ! {element}{convert} ! appsink name=cudaccl-sink"
+        line = f"{source_line(source)} ! videoconvert ! {element}{convert} ! appsink name=cudaccl-sink"
         self._pipeline = parse(line, properties)
         self._pipeline.iterate_recurse().foreach(_ask_for_camera_time)
         self._pipeline.connect("deep-element-added", lambda _pipeline, _bin, element: _ask_for_camera_time(element))
@@ -226,8 +226,8 @@ def check_properties(properties: dict[str, Any]) -> None:
     MissingElement and ImportError: nothing can be checked on this machine.
     """
     gst = gstreamer().Gst
-    parse(_element(gst, properties), properties)
-    element = parse(_element(gst, properties | _OF_A_MACHINE), properties)
+    make_element(properties)
+    element = make_element(properties | _OF_A_MACHINE)
     bus = gst.Bus.new()
     element.set_bus(bus)
     try:
@@ -238,6 +238,16 @@ def check_properties(properties: dict[str, Any]) -> None:
     finally:
         element.set_state(gst.State.NULL)
         element.set_bus(None)
+
+
+def element_line(properties: dict[str, Any]) -> str:
+    """The element in a launch line. Raises as `make_element()`."""
+    return _element(gstreamer().Gst, properties)
+
+
+def make_element(properties: dict[str, Any]) -> Any:
+    """An element with these properties, in no pipeline. Raises as `check_properties()`, which checks more."""
+    return parse(_element(gstreamer().Gst, properties), properties)
 
 
 def change_properties(element: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
@@ -271,7 +281,7 @@ def parse(line: str, properties: Mapping[str, Any] = MappingProxyType({})) -> An
         raise PipelineError(error.message + _possible(properties, error.message)) from None
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """As a value in a launch line."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -300,7 +310,7 @@ def _element(gst: Any, properties: dict[str, Any]) -> str:
             raise TypeError(f"the element cudaccl has no property {name}")
         text = _text_for(spec, value)
         _check_range(spec, text)
-        words.append(f"{name}={_quoted(text)}")
+        words.append(f"{name}={quoted(text)}")
     return " ".join(words)
 
 
@@ -373,18 +383,19 @@ def _text(value: Any) -> str:
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
-def _launch_line(gst: Any, source: str | os.PathLike[str]) -> str:
-    """The beginning of the launch line, whose frames are not converted yet."""
+def source_line(source: str | os.PathLike[str]) -> str:
+    """The beginning of the launch line, whose frames are not converted yet. Raises FileNotFoundError."""
+    gst = gstreamer().Gst
     text = os.fspath(source)
     if not isinstance(text, str):
         raise TypeError(f"a source is text or a path, not {type(source).__name__}")
     is_path = isinstance(source, os.PathLike)
     if not is_path and gst.uri_is_valid(text):
-        return f"uridecodebin uri={_quoted(text)}"
+        return f"uridecodebin uri={quoted(text)}"
     if re.fullmatch(r"/dev/video\d+", text):
-        return f"v4l2src device={_quoted(text)} ! decodebin"
+        return f"v4l2src device={quoted(text)} ! decodebin"
     if os.path.isfile(text):
-        return f"uridecodebin uri={_quoted(gst.filename_to_uri(os.path.abspath(text)))}"
+        return f"uridecodebin uri={quoted(gst.filename_to_uri(os.path.abspath(text)))}"
     first = text.split(maxsplit=1)[0] if text.strip() else ""
     if not is_path and ("!" in text or (first and gst.ElementFactory.find(first) is not None)):
         return text

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Makes the pictures of the page, of the newest frame only, in a thread that comes last."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from cudaccl._gst_pipeline import gstreamer
+from cudaccl.tune.luma import as_frame
+from cudaccl.tune.player import Shot
+from cudaccl.tune.side import Encoder, come_last
+
+_AIDS_S = 0.2  # between two descriptions of a frame, which take time
+
+
+class Pictures:
+    """Gets all frames; makes pictures of one when a page waits for it."""
+
+    def __init__(
+        self, made: Callable[[Shot, dict[str, bytes]], None], described: Callable[[Shot], None],
+        second: Callable[[int | None], Any],
+    ) -> None:
+        """made: is called with a frame and its JPEG pictures by name. described: when there is time for more about a
+        frame. second: a Gst.Sample of the second element at a time, or None. All in the thread of this object."""
+        self._made = made
+        self._described = described
+        self._second = second
+        self._changed = threading.Condition()
+        self._newest: Shot | None = None
+        self._done = 0  # number of the last shot that was shown
+        self._is_wanted = False
+        self._is_closed = False
+        self._encoders: dict[str, Encoder] = {}
+        self._thread = threading.Thread(target=self._run, name="cudaccl-pictures", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    @property
+    def newest(self) -> Shot | None:
+        return self._newest
+
+    def put(self, shot: Shot) -> None:
+        """In place of one that was not shown yet."""
+        with self._changed:
+            self._newest = shot
+            self._changed.notify()
+
+    def want(self) -> None:
+        """A page waits for a picture."""
+        with self._changed:
+            self._is_wanted = True
+            self._changed.notify()
+
+    def forget(self) -> None:
+        """The frame that is there is made again: a page is new, or shows something else."""
+        with self._changed:
+            self._done = 0
+            self._changed.notify()
+
+    def _run(self) -> None:
+        come_last()
+        described_at, described_number = 0.0, 0
+        while True:
+            with self._changed:
+                while not self._is_closed and not (
+                        self._is_wanted and self._newest is not None and self._newest.number != self._done):
+                    self._changed.wait(_AIDS_S)
+                    if self._newest is not None and self._newest.number != described_number:
+                        break
+                if self._is_closed:
+                    break
+                shot = self._newest
+                is_new = self._is_wanted and shot is not None and shot.number != self._done
+                if is_new and shot is not None:
+                    self._done = shot.number
+                    self._is_wanted = False
+            if shot is None:
+                continue
+            if is_new:
+                self._made(shot, self._encode(shot))
+            if time.monotonic() - described_at >= _AIDS_S:
+                self._described(shot)
+                described_at, described_number = time.monotonic(), shot.number
+        for encoder in self._encoders.values():
+            encoder.close()
+
+    def _encode(self, shot: Shot) -> dict[str, bytes]:
+        found = {}
+        second = self._second(shot.frame.time)
+        frames = {"input": shot.input, "result": _buffer_and_caps(shot.result),
+                  "second": _buffer_and_caps(second) if second is not None else None}
+        for name, frame in frames.items():
+            if frame is None:
+                continue
+            if name not in self._encoders:
+                self._encoders[name] = Encoder(sharp=name != "input")
+            jpeg = self._encoders[name].encode(*frame)
+            if jpeg is not None:
+                found[name] = jpeg
+        return found
+
+
+def _buffer_and_caps(sample: Any) -> tuple[Any, Any]:
+    """Of a frame that can be looked at: labels and distances of 16 bits would be nearly black."""
+    buffer, caps = sample.get_buffer(), sample.get_caps()
+    if caps.get_structure(0).get_value("format") != "GRAY16_LE":
+        return buffer, caps
+    info = gstreamer().GstVideo.VideoInfo.new_from_caps(caps)
+    words = numpy.ndarray((info.height, info.stride[0] // 2), "<u2", buffer.extract_dup(0, buffer.get_size()))
+    words = words[:, :info.width]
+    return as_frame(numpy.where(words == 0, 0, 64 + words % 192).astype(numpy.uint8))
