@@ -24,7 +24,7 @@ class BadMessage(ValueError):
 async def obey(session: Session, page: Page, message: Any) -> None:
     """Does what a page asks for. Raises BadMessage."""
     kind = message.get("type") if isinstance(message, dict) else None
-    if kind not in _COMMANDS:
+    if not isinstance(kind, str) or kind not in _COMMANDS:
         raise BadMessage("the type of the message is not known")
     try:
         await _COMMANDS[kind](session, page, message)

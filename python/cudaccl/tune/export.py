@@ -91,11 +91,10 @@ def settings_file(values: Values) -> str:
 
 def regions(values: Values) -> str:
     """The document of docs/regions.md, with one member on each line; empty if there is none."""
-    text = values.get("regions", "")
-    if not text.lstrip().startswith("{"):
-        return text
+    if not values.get("regions"):
+        return ""
     members = []
-    for name, value in json.loads(text).items():
+    for name, value in json.loads(values["regions"]).items():
         if isinstance(value, list) and value:
             entries = ",\n".join(f"    {json.dumps(one, ensure_ascii=False)}" for one in value)
             members.append(f"  {json.dumps(name)}: [\n{entries}\n  ]")

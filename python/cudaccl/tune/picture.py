@@ -16,17 +16,18 @@ from cudaccl.tune.player import Shot
 from cudaccl.tune.side import Encoder, come_last
 
 _AIDS_S = 0.2  # between two descriptions of a frame, which take time
+_TRIES = 10  # to describe a frame completely
 
 
 class Pictures:
     """Gets all frames; makes pictures of one when a page waits for it."""
 
     def __init__(
-        self, made: Callable[[Shot, dict[str, bytes]], None], described: Callable[[Shot], None],
+        self, made: Callable[[Shot, dict[str, bytes]], None], described: Callable[[Shot], bool],
         second: Callable[[int | None], Any],
     ) -> None:
         """made: is called with a frame and its JPEG pictures by name. described: when there is time for more about a
-        frame. second: a Gst.Sample of the second element at a time, or None. All in the thread of this object."""
+        frame; it returns whether all is known, else it is called again. second: a Gst.Sample of the second element at a time, or None. All in the thread of this object."""
         self._made = made
         self._described = described
         self._second = second
@@ -35,6 +36,8 @@ class Pictures:
         self._done = 0  # number of the last shot that was shown
         self._is_wanted = False
         self._is_closed = False
+        self._described_at = 0.0
+        self._described_number = self._tried = self._tries = 0
         self._encoders: dict[str, Encoder] = {}
         self._thread = threading.Thread(target=self._run, name="cudaccl-pictures", daemon=True)
 
@@ -63,38 +66,47 @@ class Pictures:
             self._is_wanted = True
             self._changed.notify()
 
-    def forget(self) -> None:
-        """The frame that is there is made again: a page is new, or shows something else."""
-        with self._changed:
-            self._done = 0
-            self._changed.notify()
-
     def _run(self) -> None:
         come_last()
-        described_at, described_number = 0.0, 0
-        while True:
-            with self._changed:
-                while not self._is_closed and not (
-                        self._is_wanted and self._newest is not None and self._newest.number != self._done):
-                    self._changed.wait(_AIDS_S)
-                    if self._newest is not None and self._newest.number != described_number:
-                        break
-                if self._is_closed:
-                    break
-                shot = self._newest
-                is_new = self._is_wanted and shot is not None and shot.number != self._done
-                if is_new and shot is not None:
-                    self._done = shot.number
-                    self._is_wanted = False
-            if shot is None:
-                continue
+        while self._wait():
+            shot, is_new = self._next()
             if is_new:
                 self._made(shot, self._encode(shot))
-            if time.monotonic() - described_at >= _AIDS_S:
-                self._described(shot)
-                described_at, described_number = time.monotonic(), shot.number
+            self._describe(shot)
         for encoder in self._encoders.values():
             encoder.close()
+
+    def _wait(self) -> bool:
+        """Until there is something to do. False: the thread shall end."""
+        with self._changed:
+            while not self._is_closed and not self._is_new() and not self._can_describe():
+                self._changed.wait(_AIDS_S)
+            return not self._is_closed
+
+    def _is_new(self) -> bool:
+        return self._is_wanted and self._newest is not None and self._newest.number != self._done
+
+    def _can_describe(self) -> bool:
+        return (self._newest is not None and self._newest.number != self._described_number
+                and time.monotonic() - self._described_at >= _AIDS_S)
+
+    def _next(self) -> tuple[Shot, bool]:
+        """The newest frame, and whether pictures of it are wanted."""
+        with self._changed:
+            is_new = self._is_new()
+            if is_new:
+                self._done = self._newest.number  # type: ignore[union-attr]
+                self._is_wanted = False
+            return self._newest, is_new  # type: ignore[return-value]
+
+    def _describe(self, shot: Shot) -> None:
+        if time.monotonic() - self._described_at < _AIDS_S:
+            return
+        self._tries = self._tries + 1 if shot.number == self._tried else 1
+        self._tried = shot.number
+        if self._described(shot) or self._tries == _TRIES:
+            self._described_number = shot.number
+        self._described_at = time.monotonic()
 
     def _encode(self, shot: Shot) -> dict[str, bytes]:
         found = {}

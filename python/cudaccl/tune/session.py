@@ -212,6 +212,8 @@ class Session:
             self._loop.call_soon_threadsafe(function, *arguments)
 
     def _state_changed(self) -> None:
+        if self.player.state == "opening":
+            self._forget()
         self._call(self.state_has_changed)
 
     def _entered(self, buffer: Any, caps: Any, pts: int) -> None:
@@ -274,15 +276,15 @@ class Session:
         depth = gstreamer().GstVideo.VideoInfo.new_from_caps(shot.input[1]).finfo.depth[0]
         return (1 << max(8, depth)) - 1
 
-    def _describe(self, shot: Shot) -> None:
+    def _describe(self, shot: Shot) -> bool:
         """More about a frame, now and then."""
-        if not self.pages:
-            return
-        found = aids.describe(shot.frame, self._everything.of(shot.frame.time), shot.input)
+        everything = self._everything.of(shot.frame.time)
+        found = aids.describe(shot.frame, everything, shot.input)
         stream = self.player.stream
         found["stats"] = {} if stream is None else {
             name: value for name, value in stream.stats().items() if isinstance(value, (int, float))}
         self._call(self._publish_aids, found)
+        return everything is not None
 
     # ---- in the event loop again ----
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cudaccl import _regions
 from cudaccl._property_values import is_tracked
 from cudaccl.tune import description
 from cudaccl.video import presets, sources
@@ -30,7 +31,7 @@ class Settings:
         self._before: list[Values] = []
         self._after: list[Values] = []
         self._drag: str | None = None
-        self.values = description.canonical(dict(values))
+        self.values = _canonical(values)
 
     @property
     def can_undo(self) -> bool:
@@ -85,7 +86,15 @@ def checked(names: list[str], wanted: Mapping[str, str]) -> Values:
         sources.check_properties(values)
     except ValueError as error:
         raise Refused(names, str(error)) from None
-    return description.canonical(values)
+    return _canonical(values)
+
+
+def _canonical(values: Mapping[str, str]) -> Values:
+    """Regions are text, and no file: the page shows them, and what is given out needs no other file."""
+    found = dict(values)
+    if found.get("regions"):
+        found["regions"] = _regions.compact(found["regions"])
+    return description.canonical(found)
 
 
 def of_preset(name: str) -> Values:

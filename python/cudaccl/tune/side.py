@@ -47,11 +47,12 @@ class _SidePipeline:
             come_last()
 
     def push(self, buffer: Any, caps: Any) -> None:
-        self.source.push_sample(self._gst.Sample.new(buffer, caps, None, None))
+        # By signals: functions are there only if GStreamer's app library was loaded before the first of its elements.
+        self.source.emit("push-sample", self._gst.Sample.new(buffer, caps, None, None))
 
     def pull(self, timeout: int = _TIMEOUT_NS) -> Any:
         """A sample; None: none came, or the pipeline has failed."""
-        return self.sink.try_pull_sample(timeout)
+        return self.sink.emit("try-pull-sample", timeout)
 
     def close(self) -> None:
         self.pipeline.set_state(self._gst.State.NULL)

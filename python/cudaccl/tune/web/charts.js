@@ -75,7 +75,7 @@ export class Histogram {
     this.bars.replaceChildren(...bars.filter(([, , part]) => part > 0).map(([from, to, part, kind, base = 0]) => svg('rect', {
       class: kind, x: this.x(from), width: Math.max(0.5, this.x(to) - this.x(from) - 0.3), y: HEIGHT - (base + part) * HEIGHT, height: part * HEIGHT})));
     this.axis.replaceChildren(svg('line', {x1: LEFT, x2: WIDTH - LEFT, y1: HEIGHT, y2: HEIGHT}), ...this.ticks().map((tick, index, all) => svg('text', {
-      x: this.x(tick), y: HEIGHT + 12, 'text-anchor': index === 0 ? 'start' : index === all.length - 1 ? 'end' : 'middle'}, String(tick))));
+      x: this.x(tick), y: HEIGHT + 12, 'text-anchor': index === 0 ? 'start' : index === all.length - 1 ? 'end' : 'middle'}, tick >= 1000 ? `${tick / 1000}k` : String(tick))));
     this.marks.replaceChildren(...marks.flatMap(([value, text]) => [
       svg('line', {class: 'mark', x1: this.x(value), x2: this.x(value), y1: 0, y2: HEIGHT}),
       svg('text', {class: 'mark', x: this.x(value) + (this.x(value) > WIDTH / 2 ? -3 : 3), y: 10, 'text-anchor': this.x(value) > WIDTH / 2 ? 'end' : 'start'}, text)]));

@@ -2,7 +2,7 @@
 // Draws and moves regions on the pictures, with mouse, touch and keys.
 
 import {svg} from './dom.js';
-import {KINDS, add, commit, problem, remove, select, selected, shapes} from './regions.js';
+import {add, commit, remove, select, selected, shapes} from './regions.js';
 import {allPanes, tools} from './stage.js';
 import {changed, newDrag, on, state} from './state.js';
 import {toPane} from './view.js';
@@ -222,7 +222,7 @@ function drawPicked() {
 function redraw() {
   for (const pane of allPanes()) {
     pane.element.classList.toggle('drawing', Boolean(drawing));
-    pane.overlay.replaceChildren(...(problem ? [] : shapes.flatMap(drawShape)), ...drawNew(), ...drawPicked());
+    pane.overlay.replaceChildren(...shapes.flatMap(drawShape), ...drawNew(), ...drawPicked());
   }
 }
 

@@ -12,7 +12,7 @@ let point = null;
 const inputs = ['x', 'y'].map((name) => h('input', {type: 'number', min: 0, 'aria-label': name, onchange: () => ask(inputs.map((one) => Number(one.value)))}));
 const answer = h('div', {'aria-live': 'polite'});
 export const panel = h('div', {class: 'inspect'},
-  h('p', {class: 'hint'}, 'Click a pixel in the picture, or type its place.'), h('div', {class: 'place'}, 'x', inputs[0], 'y', inputs[1]), answer);
+  h('p', {class: 'hint'}, 'Click a pixel in the picture, or type its place.'), h('div', {class: 'pixel'}, 'x', inputs[0], 'y', inputs[1]), answer);
 
 function ask([x, y]) {
   point = [Math.floor(x), Math.floor(y)];

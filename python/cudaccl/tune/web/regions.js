@@ -13,27 +13,16 @@ const DIGITS = 4;
 
 export let shapes = [];  // {kind, members, points}; points are parts of the frame
 export let selected = null;  // index of a shape
-export let problem = '';  // why the document cannot be shown
 let rest = {};  // members of the document that are no shapes
 
 const without = (object, ...names) => Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 const rounded = (value) => Number(value.toFixed(DIGITS));
 
-/** Comments are allowed in the document, but not in JSON. Strings stay. */
-const withoutComments = (text) => text.replace(/("(?:\\.|[^"\\])*")|\/\*[^]*?\*\/|\/\/[^\n]*/g, (_all, string) => string ?? '');
-
 function read(text) {
   shapes = [];
   rest = {version: 1};
-  problem = '';
   if (!text) return;
-  let document;
-  try {
-    document = JSON.parse(withoutComments(text));
-  } catch {
-    problem = 'The regions are in a file that the page cannot read; shapes that are drawn take its place.';
-    return;
-  }
+  const document = JSON.parse(text);
   rest = without(document, 'units', ...Object.keys(KINDS));
   const {width = 1, height = 1} = document.units === 'pixels' ? state.head ?? {} : {};
   const relative = ([x, y]) => [x / width, y / height];

@@ -65,6 +65,7 @@ const NUMBERS = {
   Rate: ({rate}) => `${rate} frames/s`,
   Latency: ({latency}) => (latency === null ? '' : `${latency} ms`),
   Note: ({relearning, isAgain}) => [relearning ? 'the background is being learned' : '',
+    state.second && state.needsEarlierFrames ? 'the other settings learn the background from when the comparison began' : '',
     isAgain && state.needsEarlierFrames ? 'this frame was labelled more than once: “Run up to here” makes it exact' : ''].filter(Boolean).join('; ')};
 const numbers = Object.fromEntries(Object.keys(NUMBERS).map((name) => [name, h('dd', {'data-number': name})]));
 byId('numbers').append(...Object.entries(numbers).map(([name, element]) => h('div', {}, h('dt', {}, name), element)));

@@ -3,7 +3,7 @@
 
 import {h, newId} from './dom.js';
 import {begin, cancel, complete, drawing, moveWithKeys} from './draw.js';
-import {KINDS, commit, problem, remove, select, selected, shapes} from './regions.js';
+import {KINDS, commit, remove, select, selected, shapes} from './regions.js';
 import {on, state} from './state.js';
 
 const MEMBERS = {
@@ -12,7 +12,6 @@ const MEMBERS = {
 const SHOWN = 60;
 
 const help = h('p', {class: 'hint', role: 'status'});
-const warning = h('p', {class: 'error'});
 const error = h('p', {class: 'error', role: 'alert'});
 const list = h('ul', {class: 'shapes'});
 const log = h('ol', {class: 'log', tabindex: 0, 'aria-label': 'Events, the latest first'});
@@ -24,7 +23,7 @@ export const panel = h('div', {class: 'zones'},
   h('div', {class: 'buttons', role: 'group', 'aria-label': 'Draw'},
     Object.entries(KINDS).map(([kind, {title, text}]) => h('button', {
       type: 'button', 'data-kind': kind, title: text, onclick: () => begin(kind)}, `+ ${title}`))),
-  help, stop, warning, error, list, h('h2', {}, 'Events'), log);
+  help, stop, error, list, h('h2', {}, 'Events'), log);
 
 function input(index, name, text) {
   const id = newId();
@@ -78,7 +77,6 @@ function update() {
   help.textContent = drawing
     ? 'Click the corners, and the first one again to complete. With keys: arrows move the cross, Space sets a corner, Enter completes, Backspace removes one.'
     : shapes.length ? 'Drag corners or shapes to move them. Arrow keys move what is selected, Delete removes it.' : 'Nothing is drawn. Zones and lines count tracks, so they switch track on.';
-  warning.textContent = problem;
   // A list is made again only if something in it has changed: else boxes would lose the focus while the picture plays.
   const now = JSON.stringify([shapes, selected, state.head?.width]);
   if (now === key) return;
