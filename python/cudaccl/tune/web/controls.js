@@ -7,6 +7,7 @@ import {newDrag, set, state, valueOf} from './state.js';
 const SECOND = 1e9;
 const LONGEST_TIME = 600 * SECOND;  // of the slider; the box takes longer ones
 const STEPS = 1000;
+const ANSWER_MS = 200;
 
 /** Where a slider ends: at what can occur in this frame. */
 export function end(setting) {
@@ -101,26 +102,31 @@ function flags(setting, id) {
 
 function number(setting, id) {
   const send = sender(setting.name);
-  let drag = null;
+  let drag = null;  // all that is done while the slider has the focus, or is held, is undone at once
+  let isHeld = false;
+  let sentAt = -Infinity;
   const slider = h('input', {
     type: 'range', min: 0, max: STEPS, step: 1, 'aria-label': `${setting.name}, slider`,
-    onpointerdown: () => { drag = newDrag(); },
-    onkeydown: () => { drag ??= newDrag(); },
+    onpointerdown: () => { drag = newDrag(); isHeld = true; },
+    onpointerup: () => { isHeld = false; },
+    onblur: () => { drag = null; isHeld = false; },
     oninput: () => {
+      drag ??= newDrag();
+      sentAt = performance.now();
       const value = toValue(setting, slider.value / STEPS);
       box.value = shown(setting, String(value));
       slider.setAttribute('aria-valuetext', box.value);
       send(String(value), drag);
-    },
-    onchange: () => { drag = null; update(); }});
+    }});
   const box = h('input', {
     id, type: 'text', inputmode: setting.kind === 'time' ? 'text' : 'decimal', size: 8, autocomplete: 'off', spellcheck: 'false',
     onchange: () => set(setting.name, box.value.trim() || null),
     onkeydown: (event) => { if (event.key === 'Escape') { update(); box.blur(); } }});
   function update() {
+    if (isHeld || performance.now() - sentAt < ANSWER_MS) return;  // the answer to an earlier value
     const text = valueOf(setting.name);
     if (document.activeElement !== box) box.value = shown(setting, text);
-    if (drag === null) slider.value = Math.round(toPlace(setting, Number(text)) * STEPS);
+    slider.value = Math.round(toPlace(setting, Number(text)) * STEPS);
     slider.setAttribute('aria-valuetext', box.value);
   }
   return {element: h('div', {class: 'number'}, slider, box), update};
