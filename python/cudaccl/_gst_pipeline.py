@@ -113,13 +113,17 @@ class Pipeline:
         try:
             if self._pipeline.set_state(gst.State.PLAYING) == gst.StateChangeReturn.FAILURE:
                 raise self._pop_error() or PipelineError("the pipeline does not start, and gives no reason")
-            for number, sample in enumerate(self._samples()):
-                if number == 0 and (self._is_live() if self._drop is None else self._drop):
+            is_first = True
+            for sample in self._samples():
+                if is_first and (self._is_live() if self._drop is None else self._drop):
                     self._sink.set_property("max-buffers", 1)
                     self._sink.set_property("drop", True)
+                is_first = False
                 buffer = sample.get_buffer()
                 time = sample.get_segment().to_running_time(gst.Format.TIME, buffer.pts)
-                yield time if time != gst.CLOCK_TIME_NONE else None, self._image(sample), buffer
+                image = self._image(sample)
+                del sample  # appsink uses it again when it gets other caps, as after a seek
+                yield time if time != gst.CLOCK_TIME_NONE else None, image, buffer
         finally:
             self._pipeline.set_state(gst.State.NULL)
 
@@ -146,7 +150,9 @@ class Pipeline:
                     if isinstance(error, SettingsError):
                         raise error
                     self._strict = False
-                yield sample
+                given = [sample]
+                sample = None
+                yield given.pop()  # which this function does not keep
             elif self._sink.is_eos():
                 error = self._pop_error()
                 if error is not None:

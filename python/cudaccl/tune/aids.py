@@ -64,7 +64,7 @@ class AllComponents:
             self._frames.extend(old)
         element.push(buffer, caps)
 
-    def _taken(self, _sample: Any, frame: Any) -> None:
+    def _taken(self, _picture: Any, frame: Any) -> None:
         with self._lock:
             self._frames.append((frame.time, frame))
 

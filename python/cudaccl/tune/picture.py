@@ -16,6 +16,7 @@ from cudaccl.tune.player import Shot
 from cudaccl.tune.side import Encoder, come_last
 
 _AIDS_S = 0.2  # between two descriptions of a frame, which take time
+_PICTURE_S = 1 / 30  # between two pictures: more of them nobody sees
 _TRIES = 10  # to describe a frame completely
 
 
@@ -27,7 +28,7 @@ class Pictures:
         second: Callable[[int | None], Any],
     ) -> None:
         """made: is called with a frame and its JPEG pictures by name. described: when there is time for more about a
-        frame; it returns whether all is known, else it is called again. second: a Gst.Sample of the second element at a time, or None. All in the thread of this object."""
+        frame; it returns whether all is known, else it is called again. second: buffer and caps of the second element at a time, or None. All in the thread of this object."""
         self._made = made
         self._described = described
         self._second = second
@@ -36,7 +37,7 @@ class Pictures:
         self._done = 0  # number of the last shot that was shown
         self._is_wanted = False
         self._is_closed = False
-        self._described_at = 0.0
+        self._described_at = self._made_at = 0.0
         self._described_number = self._tried = self._tries = 0
         self._encoders: dict[str, Encoder] = {}
         self._thread = threading.Thread(target=self._run, name="cudaccl-pictures", daemon=True)
@@ -80,11 +81,12 @@ class Pictures:
         """Until there is something to do. False: the thread shall end."""
         with self._changed:
             while not self._is_closed and not self._is_new() and not self._can_describe():
-                self._changed.wait(_AIDS_S)
+                self._changed.wait(_PICTURE_S if self._is_wanted else _AIDS_S)
             return not self._is_closed
 
     def _is_new(self) -> bool:
-        return self._is_wanted and self._newest is not None and self._newest.number != self._done
+        return (self._is_wanted and self._newest is not None and self._newest.number != self._done
+                and time.monotonic() - self._made_at >= _PICTURE_S)
 
     def _can_describe(self) -> bool:
         return (self._newest is not None and self._newest.number != self._described_number
@@ -97,6 +99,7 @@ class Pictures:
             if is_new:
                 self._done = self._newest.number  # type: ignore[union-attr]
                 self._is_wanted = False
+                self._made_at = time.monotonic()
             return self._newest, is_new  # type: ignore[return-value]
 
     def _describe(self, shot: Shot) -> None:
@@ -111,8 +114,8 @@ class Pictures:
     def _encode(self, shot: Shot) -> dict[str, bytes]:
         found = {}
         second = self._second(shot.frame.time)
-        frames = {"input": shot.input, "result": _buffer_and_caps(shot.result),
-                  "second": _buffer_and_caps(second) if second is not None else None}
+        frames = {"input": shot.input, "result": _visible(*shot.result),
+                  "second": _visible(*second) if second is not None else None}
         for name, frame in frames.items():
             if frame is None:
                 continue
@@ -124,9 +127,8 @@ class Pictures:
         return found
 
 
-def _buffer_and_caps(sample: Any) -> tuple[Any, Any]:
+def _visible(buffer: Any, caps: Any) -> tuple[Any, Any]:
     """Of a frame that can be looked at: labels and distances of 16 bits would be nearly black."""
-    buffer, caps = sample.get_buffer(), sample.get_caps()
     if caps.get_structure(0).get_value("format") != "GRAY16_LE":
         return buffer, caps
     info = gstreamer().GstVideo.VideoInfo.new_from_caps(caps)

@@ -29,7 +29,7 @@ class Shot:
 
     number: int  #: of all shots, from 1
     frame: Any  #: cudaccl.gst.Frame
-    result: Any  #: Gst.Sample
+    result: tuple[Any, Any]  #: buffer and caps
     input: tuple[Any, Any] | None  #: buffer and caps
     entered: float | None  #: time.monotonic()
     is_again: bool  #: the frame was labelled before, with other settings
@@ -37,16 +37,17 @@ class Shot:
 
 
 class _TappedStream(Stream):
-    """Keeps the sample of the last frame, and is not silent while the gate holds frames."""
+    """Keeps the last buffer and its caps, and is not silent while the gate holds frames. It does not keep the sample,
+    which appsink uses again for the next caps."""
 
     def __init__(self, source: Source, properties: Properties, gate: Gate) -> None:
-        self.sample: Any = None
+        self.last: tuple[Any, Any] = None, None
         self._gate = gate
         super().__init__(source, properties)
         gate.attach(self.element.get_static_pad("sink"))
 
     def _image(self, sample: Any) -> None:
-        self.sample = sample
+        self.last = sample.get_buffer(), sample.get_caps()
 
     def stop_if_silent(self, seconds: float) -> None:
         if self._gate.is_holding:
@@ -225,13 +226,13 @@ class Player:
         self.gate.is_live = stream.is_live
         known, duration = stream.pipeline.query_duration(stream._gst.Gst.Format.TIME)
         self.duration = duration if known and duration > 0 and not self.gate.is_live else None
-        rate = stream._gst.GstVideo.VideoInfo.new_from_caps(stream.sample.get_caps())
+        rate = stream._gst.GstVideo.VideoInfo.new_from_caps(stream.last[1])
         self.frame_rate = rate.fps_n / rate.fps_d if rate.fps_d else 0.0
         self._changed()
 
     def _take(self, stream: _TappedStream, frame: Any) -> None:
         self._shots += 1
-        found = self.gate.input_of(stream.sample.get_buffer().pts)
+        found = self.gate.input_of(stream.last[0].pts)
         before = None if found is None else found[1:3]
-        self._taken(Shot(self._shots, frame, stream.sample, before, found[3] if found else None,
+        self._taken(Shot(self._shots, frame, stream.last, before, found[3] if found else None,
                          bool(found and found[4]), not self.gate.is_skipping))

@@ -229,9 +229,9 @@ class Session:
         if shot.is_shown:
             self.pictures.put(shot)
 
-    def _second_taken(self, sample: Any, frame: Any) -> None:
+    def _second_taken(self, picture: Any, frame: Any) -> None:
         with self._lock:
-            self._second_shots = dict([*self._second_shots.items(), (frame.time, (sample, frame))][-4:])
+            self._second_shots = dict([*self._second_shots.items(), (frame.time, (picture, frame))][-4:])
 
     def _second_sample(self, pts: int | None) -> Any:
         """Of the comparison: of the same frame if it comes soon, else none."""

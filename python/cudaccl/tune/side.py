@@ -83,7 +83,7 @@ class SecondElement:
     """Labels the frames that the first one labels, with other settings. `push()` is for GStreamer's threads."""
 
     def __init__(self, properties: dict[str, str], taken: Callable[[Any, Any], None]) -> None:
-        """taken: is called with a sample and the cudaccl.gst.Frame of it, in a thread of its own. Raises
+        """taken: is called with a buffer and its caps, and the cudaccl.gst.Frame of it, in a thread of its own. Raises
         PipelineError."""
         self._taken = taken
         self._side = _SidePipeline(
@@ -111,7 +111,7 @@ class SecondElement:
         while not self._is_closed:
             sample = self._side.pull(10**8)
             if sample is not None:
-                self._taken(sample, gst.frame_of(sample))
+                self._taken((sample.get_buffer(), sample.get_caps()), gst.frame_of(sample))
 
 
 def label_once(buffer: Any, caps: Any, properties: dict[str, str]) -> Any:

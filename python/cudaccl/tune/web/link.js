@@ -14,18 +14,18 @@ export class Link extends EventTarget {
     this.#socket.onopen = () => {
       this.#wait = 250;
       this.send('ready');
-      this.#tell('connected', {});
+      this.#report('connected', {});
     };
     this.#socket.onmessage = (event) => {
       if (typeof event.data === 'string') {
         const message = JSON.parse(event.data);
-        this.#tell(message.type, message);
+        this.#report(message.type, message);
       } else {
         this.#show(event.data);
       }
     };
     this.#socket.onclose = () => {
-      this.#tell('lost', {});
+      this.#report('lost', {});
       setTimeout(() => this.open(), this.#wait);
       this.#wait = Math.min(2 * this.#wait, LONGEST_WAIT_MS);
     };
@@ -35,7 +35,7 @@ export class Link extends EventTarget {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({type, ...members}));
   }
 
-  #tell(type, detail) {
+  #report(type, detail) {
     this.dispatchEvent(new CustomEvent(type, {detail}));
   }
 
@@ -50,7 +50,7 @@ export class Link extends EventTarget {
         images[name] = await createImageBitmap(new Blob([new Uint8Array(data, begin, size)], {type: 'image/jpeg'}));
         begin += size;
       }
-      this.#tell('frame', {head, images});
+      this.#report('frame', {head, images});
     } finally {
       this.send('ready');
     }
