@@ -160,7 +160,9 @@ async def _loop(session: Session, _page: Page, message: dict[str, Any]) -> None:
 
 
 async def _speed(session: Session, _page: Page, message: dict[str, Any]) -> None:
-    session.player.gate.set_speed(_number(message, "speed", _FASTEST))
+    speed = _number(message, "speed", _FASTEST)
+    session.player.gate.set_speed(speed)
+    session.pictures.hurry(speed == 0)
     session.state_has_changed()
 
 

@@ -17,6 +17,7 @@ from cudaccl.tune.side import Encoder, come_last
 
 _AIDS_S = 0.2  # between two descriptions of a frame, which take time
 _PICTURE_S = 1 / 30  # between two pictures: more of them nobody sees
+_HURRIED_S = 1 / 8  # if frames come as fast as possible, and each picture costs some of them
 _TRIES = 10  # to describe a frame completely
 
 
@@ -37,6 +38,7 @@ class Pictures:
         self._done = 0  # number of the last shot that was shown
         self._is_wanted = False
         self._is_closed = False
+        self._interval = _PICTURE_S
         self._described_at = self._made_at = 0.0
         self._described_number = self._tried = self._tries = 0
         self._encoders: dict[str, Encoder] = {}
@@ -54,6 +56,10 @@ class Pictures:
     @property
     def newest(self) -> Shot | None:
         return self._newest
+
+    def hurry(self, is_hurried: bool) -> None:
+        """Whether frames come as fast as possible."""
+        self._interval = _HURRIED_S if is_hurried else _PICTURE_S
 
     def put(self, shot: Shot) -> None:
         """In place of one that was not shown yet."""
@@ -81,12 +87,12 @@ class Pictures:
         """Until there is something to do. False: the thread shall end."""
         with self._changed:
             while not self._is_closed and not self._is_new() and not self._can_describe():
-                self._changed.wait(_PICTURE_S if self._is_wanted else _AIDS_S)
+                self._changed.wait(self._interval if self._is_wanted else _AIDS_S)
             return not self._is_closed
 
     def _is_new(self) -> bool:
         return (self._is_wanted and self._newest is not None and self._newest.number != self._done
-                and time.monotonic() - self._made_at >= _PICTURE_S)
+                and time.monotonic() - self._made_at >= self._interval)
 
     def _can_describe(self) -> bool:
         return (self._newest is not None and self._newest.number != self._described_number

@@ -12,6 +12,7 @@ of 1920 x 1080 pixels.
 import asyncio
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from tune_made import Program, with_page  # noqa: E402  (the path comes first)
 MOTION = [word for text in ("foreground=motion", "open-radius=1", "close-radius=3", "min-area=150", "track=true")
           for word in ("-s", text)]
 LARGE = "videotestsrc is-live=true pattern=ball ! video/x-raw,width=1920,height=1080,framerate=25/1"
-ROUNDS = 5
+ROUNDS = 4
 CHANGES = 20
 SECONDS = 4.0
 
@@ -121,10 +122,19 @@ def with_silent_page(program, test):
         Socket.send = send
 
 
+def cpu():
+    """Its name, without what is no name."""
+    found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return found[1].strip() if found else platform.machine()
+
+
 def main():
     clip = sys.argv[1]
     commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True).stdout.strip()
-    print(f"# tune_bench.py {Path(clip).name}; {len(os.sched_getaffinity(0))} processors; {platform.machine()}; commit {commit}")
+    print(f"# command: tune_bench.py {Path(clip).name}")
+    print(f"# date: {time.strftime('%Y-%m-%d')}")
+    print(f"# commit: {commit}")
+    print(f"# cpu: {cpu()}, {len(os.sched_getaffinity(0))} threads")
     print("what,pages,unit,value,least,largest")
     for what, pages, unit, values in (
             ("first picture", 1, "ms", [first_picture(clip) for _ in range(ROUNDS)]), ("change at 1080p", 1, "ms", changes())):
