@@ -60,8 +60,9 @@ class Gate:
             self._changed.notify_all()
 
     def pause(self) -> None:
+        """Nothing happens if frames cannot wait."""
         with self._changed:
-            self.is_paused = True
+            self.is_paused = not self.is_live
 
     def play(self) -> None:
         with self._changed:
@@ -78,7 +79,7 @@ class Gate:
     def step(self) -> None:
         """Lets one frame pass, and pauses."""
         with self._changed:
-            self.is_paused = True
+            self.is_paused = not self.is_live
             self._steps += 1
             self._changed.notify_all()
 

@@ -100,6 +100,9 @@ def test_a_launch_line_cannot_seek_everywhere():
         await page.wait("frame")
         await page.send("seek", time=10**9)
         assert "no other places" in (await page.wait("refused"))["text"]
+        await page.send("pause")  # a camera cannot wait
+        assert (await page.wait("state"))["state"] == "playing"
+        await page.wait("frame")
 
     with Program(f"videotestsrc is-live=true ! {SMALL}") as program:
         with_page(program, look)

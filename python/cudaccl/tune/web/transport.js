@@ -45,6 +45,7 @@ function update() {
   play.textContent = isPlaying ? 'Pause' : player.state === 'failed' ? 'Open again' : 'Play';
   byId('state').textContent = player.error ? `${TEXTS[player.state]}: ${player.error}` : TEXTS[player.state] ?? '';
   byId('state').dataset.state = player.state;
+  play.disabled = player.isLive && player.state !== 'failed';  // a camera cannot wait
   step.disabled = player.isLive;
   for (const one of [back, slider, again]) one.disabled = !isFile();
   again.hidden = !state.needsEarlierFrames || !isFile();
