@@ -61,7 +61,7 @@ def _load() -> SimpleNamespace:
         gi.require_version("Gst", "1.0")
         gi.require_version("GstApp", "1.0")
         gi.require_version("GstVideo", "1.0")
-        from gi.repository import GLib, Gst, GstApp, GstVideo
+        from gi.repository import GLib, GObject, Gst, GstApp, GstVideo
     except (ImportError, ValueError) as missing:
         raise ImportError(
             f"cudaccl.gst needs GStreamer's Python packages ({missing}). On Debian and Ubuntu install python3-gi,"
@@ -69,7 +69,7 @@ def _load() -> SimpleNamespace:
             " /usr/bin/python3 -m venv --system-site-packages: other installations of Python do not see them."
         ) from missing
     Gst.init(None)
-    return SimpleNamespace(GLib=GLib, Gst=Gst, GstApp=GstApp, GstVideo=GstVideo)
+    return SimpleNamespace(GLib=GLib, GObject=GObject, Gst=Gst, GstApp=GstApp, GstVideo=GstVideo)
 
 
 class Pipeline:
@@ -99,7 +99,7 @@ class Pipeline:
         self._gst = gstreamer()
         element = _element(self._gst.Gst, properties)
         convert = f" ! videoconvert ! video/x-raw,format={image_format}" if image_format is not None else ""
-        line = f"{_launch_line(self._gst.Gst, source)} ! videoconvert ! {element}{convert} ! appsink name=cudaccl-sink"
+        line = f"{source_line(source)} ! videoconvert ! {element}{convert} ! appsink name=cudaccl-sink"
         self._pipeline = parse(line, properties)
         self._pipeline.iterate_recurse().foreach(_ask_for_camera_time)
         self._pipeline.connect("deep-element-added", lambda _pipeline, _bin, element: _ask_for_camera_time(element))
@@ -113,13 +113,17 @@ class Pipeline:
         try:
             if self._pipeline.set_state(gst.State.PLAYING) == gst.StateChangeReturn.FAILURE:
                 raise self._pop_error() or PipelineError("the pipeline does not start, and gives no reason")
-            for number, sample in enumerate(self._samples()):
-                if number == 0 and (self._is_live() if self._drop is None else self._drop):
+            is_first = True
+            for sample in self._samples():
+                if is_first and (self._is_live() if self._drop is None else self._drop):
                     self._sink.set_property("max-buffers", 1)
                     self._sink.set_property("drop", True)
+                is_first = False
                 buffer = sample.get_buffer()
                 time = sample.get_segment().to_running_time(gst.Format.TIME, buffer.pts)
-                yield time if time != gst.CLOCK_TIME_NONE else None, self._image(sample), buffer
+                image = self._image(sample)
+                del sample  # appsink uses it again when it gets other caps, as after a seek
+                yield time if time != gst.CLOCK_TIME_NONE else None, image, buffer
         finally:
             self._pipeline.set_state(gst.State.NULL)
 
@@ -146,7 +150,9 @@ class Pipeline:
                     if isinstance(error, SettingsError):
                         raise error
                     self._strict = False
-                yield sample
+                given = [sample]
+                sample = None
+                yield given.pop()  # which this function does not keep
             elif self._sink.is_eos():
                 error = self._pop_error()
                 if error is not None:
@@ -226,8 +232,8 @@ def check_properties(properties: dict[str, Any]) -> None:
     MissingElement and ImportError: nothing can be checked on this machine.
     """
     gst = gstreamer().Gst
-    parse(_element(gst, properties), properties)
-    element = parse(_element(gst, properties | _OF_A_MACHINE), properties)
+    make_element(properties)
+    element = make_element(properties | _OF_A_MACHINE)
     bus = gst.Bus.new()
     element.set_bus(bus)
     try:
@@ -238,6 +244,16 @@ def check_properties(properties: dict[str, Any]) -> None:
     finally:
         element.set_state(gst.State.NULL)
         element.set_bus(None)
+
+
+def element_line(properties: dict[str, Any]) -> str:
+    """The element in a launch line. Raises as `make_element()`."""
+    return _element(gstreamer().Gst, properties)
+
+
+def make_element(properties: dict[str, Any]) -> Any:
+    """An element with these properties, in no pipeline. Raises as `check_properties()`, which checks more."""
+    return parse(_element(gstreamer().Gst, properties), properties)
 
 
 def change_properties(element: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
@@ -271,7 +287,7 @@ def parse(line: str, properties: Mapping[str, Any] = MappingProxyType({})) -> An
         raise PipelineError(error.message + _possible(properties, error.message)) from None
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """As a value in a launch line."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -300,7 +316,7 @@ def _element(gst: Any, properties: dict[str, Any]) -> str:
             raise TypeError(f"the element cudaccl has no property {name}")
         text = _text_for(spec, value)
         _check_range(spec, text)
-        words.append(f"{name}={_quoted(text)}")
+        words.append(f"{name}={quoted(text)}")
     return " ".join(words)
 
 
@@ -373,18 +389,19 @@ def _text(value: Any) -> str:
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
-def _launch_line(gst: Any, source: str | os.PathLike[str]) -> str:
-    """The beginning of the launch line, whose frames are not converted yet."""
+def source_line(source: str | os.PathLike[str]) -> str:
+    """The beginning of the launch line, whose frames are not converted yet. Raises FileNotFoundError."""
+    gst = gstreamer().Gst
     text = os.fspath(source)
     if not isinstance(text, str):
         raise TypeError(f"a source is text or a path, not {type(source).__name__}")
     is_path = isinstance(source, os.PathLike)
     if not is_path and gst.uri_is_valid(text):
-        return f"uridecodebin uri={_quoted(text)}"
+        return f"uridecodebin uri={quoted(text)}"
     if re.fullmatch(r"/dev/video\d+", text):
-        return f"v4l2src device={_quoted(text)} ! decodebin"
+        return f"v4l2src device={quoted(text)} ! decodebin"
     if os.path.isfile(text):
-        return f"uridecodebin uri={_quoted(gst.filename_to_uri(os.path.abspath(text)))}"
+        return f"uridecodebin uri={quoted(gst.filename_to_uri(os.path.abspath(text)))}"
     first = text.split(maxsplit=1)[0] if text.strip() else ""
     if not is_path and ("!" in text or (first and gst.ElementFactory.find(first) is not None)):
         return text

@@ -172,3 +172,16 @@ DEFAULTS: dict[str, Any] = {
     "event_hold_ms": 2000,
     "features": "moments+perimeter+euler",
 }
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Where frames are labelled": ("backend", "cuda-device-id", "active-backend", "algorithm", "threads", "pipeline-depth",),
+    "Foreground": ("connectivity", "foreground", "threshold", "threshold-low", "invert", "local-radius", "local-offset", "local-deviation",),
+    "Motion": ("background-model", "motion-sensitivity", "motion-learning-time", "motion-warm-up", "motion-max-change", "motion-shadows",),
+    "Clean-up and regions": ("open-radius", "close-radius", "morphology-shape", "fill-holes", "regions",),
+    "Objects that touch": ("separate", "separate-aspect",),
+    "Filters": ("min-area", "max-area", "min-width", "min-height", "max-width", "max-height", "clear-border", "min-extent", "min-circularity", "max-eccentricity", "top-n",),
+    "Picture": ("output", "palette", "background-color", "color-seed", "overlay-alpha", "draw-boxes", "draw-ids", "draw-trails", "draw-regions",),
+    "Tracks and events": ("track", "track-confirm", "track-lost", "max-tracks", "event-hold",),
+    "Records and metadata": ("max-components", "features", "metadata", "max-objects", "meta-name", "object-type", "label-map", "post-messages", "stats",),
+}
+"""Names of the element's properties, grouped and in order as in docs/properties.md."""

@@ -5,8 +5,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+# A string, which stays, or a comment.
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|/\*.*?\*/|//[^\n]*', re.DOTALL)
 
 
 def source_of(regions: Mapping[str, Any] | str | os.PathLike[str]) -> bytes:
@@ -23,6 +28,13 @@ def source_of(regions: Mapping[str, Any] | str | os.PathLike[str]) -> bytes:
         return os.fsencode(regions)
     except TypeError:
         raise TypeError(f"regions are a dictionary, a path or a text, not {type(regions).__name__}") from None
+
+
+def compact(regions: str) -> str:
+    """A document that the library has read, or the path of one, as one line without comments."""
+    text = regions if regions.lstrip().startswith("{") else Path(regions).read_text("utf-8")
+    plain = _COMMENT.sub(lambda found: found[1] or "", text)
+    return json.dumps(json.loads(plain), separators=(",", ":"), ensure_ascii=False)
 
 
 def check(properties: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:

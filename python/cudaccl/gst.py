@@ -34,6 +34,8 @@ __all__ = [
     "records", "tracks",
 ]
 
+_NO_TIME = 2**64 - 1  # GST_CLOCK_TIME_NONE
+
 
 @dataclasses.dataclass(frozen=True)
 class Info:
@@ -190,10 +192,20 @@ def frames(
 def labelled(pipeline: _gst_pipeline.Pipeline) -> Iterator[Frame]:
     """The frames of a pipeline that this package has made; not for others."""
     for time, image, buffer in pipeline.run():
-        meta = _find(buffer, None)
-        yield Frame(
-            time, image, _copy(meta, "components", COMPONENT), _copy(meta, "tracks", TRACK),
-            _copy(meta, "events", EVENT), _info(meta), label_map(buffer), _grey(meta), _polygons(meta))
+        yield _frame(time, image, buffer)
+
+
+def frame_of(sample: Any) -> Frame:
+    """What a Gst.Sample has; not for others than this package. The image is left out."""
+    buffer = sample.get_buffer()
+    return _frame(buffer.pts if buffer.pts < _NO_TIME else None, None, buffer)
+
+
+def _frame(time: int | None, image: numpy.ndarray | None, buffer: Any) -> Frame:
+    meta = _find(buffer, None)
+    return Frame(
+        time, image, _copy(meta, "components", COMPONENT), _copy(meta, "tracks", TRACK),
+        _copy(meta, "events", EVENT), _info(meta), label_map(buffer), _grey(meta), _polygons(meta))
 
 
 def _find(buffer: Any, source: str | None, kind: Any = Metadata) -> Any:

@@ -9,7 +9,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "cudaccl"
 BELOW = {
     "publish": (), "video": ("publish",), "record": ("publish", "video"), "fleet": ("publish", "video"),
-    "cli": ("publish", "video", "record", "fleet")}
+    "tune": ("publish", "video"), "cli": ("publish", "video", "record", "fleet", "tune")}
 
 
 @pytest.mark.parametrize("part", BELOW)

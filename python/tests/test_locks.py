@@ -29,7 +29,7 @@ TESTS = of_file("python/tests")
 @pytest.mark.parametrize("lists,wanted", [
     ("build", of_project("requires")),
     ("numpy", of_project("dependencies")),
-    *(("publish", of_project(extra)) for extra in ("cli", "parquet", "mqtt", "kafka", "metrics")),
+    *(("publish", of_project(extra)) for extra in ("cli", "parquet", "mqtt", "kafka", "metrics", "tune")),
     ("publish fleet", of_project("fleet")),
     ("build publish tests", [one for one in TESTS if "==" in one]),
     ("peers", [one for one in TESTS if "==" not in one]),

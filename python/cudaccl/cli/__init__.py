@@ -10,13 +10,13 @@ import sys
 from collections.abc import Sequence
 
 from cudaccl._redaction import Formatter
-from cudaccl.cli import camera, fleet, label, publish, run
+from cudaccl.cli import camera, fleet, label, publish, run, tune
 from cudaccl.publish.address import AddressError
 from cudaccl.publish.errors import MissingPackage, SinkError
 from cudaccl.video import errors, values
 
 # Each has add(subparsers), which sets the default `command` to a function of the arguments that returns a status.
-COMMANDS = (label, run, camera, publish, fleet)
+COMMANDS = (label, run, tune, camera, publish, fleet)
 
 
 class _Version(argparse.Action):

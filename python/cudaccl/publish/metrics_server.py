@@ -29,7 +29,7 @@ def start(app: App, host: str, port: int) -> Callable[[], None]:
 
     The application gets no more of a request than prometheus-client's reads.
     """
-    listener = _listen(host, port)
+    listener = listen(host, port)
     server = _Server(app, listener)
     thread = threading.Thread(target=lambda: asyncio.run(server.run()), name="cudaccl-metrics", daemon=True)
     thread.start()
@@ -42,10 +42,11 @@ def start(app: App, host: str, port: int) -> Callable[[], None]:
     return stop
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A socket for this address; [::] is every address. Raises OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, *_, address = found[0]
-    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()  # so that [::] is every address
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     return socket.create_server(address[:2], family=family, dualstack_ipv6=both)
 
 

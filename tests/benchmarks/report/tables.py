@@ -17,6 +17,7 @@ and switches beside other trackers) and `track-colors` (how often an object's co
 `crossings-real`; from counts by eye: `crossings` (of lines, beside events); from python-bench's: `python` (the Python
 package beside other libraries).
 From separate-bench's: `separate` (F1 of nuclei that touch), `separate-planted` and `separate-times`.
+From tune-bench's: `tune` (pictures of the page of `cudaccl tune`, and what they take from the pipeline).
 From the CSV of `ccl-bench paper`: `claims` (which of the paper's hold) and `figure:LABELER` (one line: the largest image
 that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
 repository's root. Plots have a mark, too, and have to name their CSV and its commit (plot.py, plot_papers.py,
@@ -43,6 +44,7 @@ from real_tables import crossings_real, track_real
 from results import Results, algorithm_name, by_algorithm, mean, size_name, worst
 from separate_tables import separate, separate_planted, separate_times
 from track_tables import crossings, track, track_colors, track_times
+from tune_table import tune
 
 ROOT = Path(__file__).resolve().parents[3]
 MARKED = re.compile(r"(<!-- table: (\S+) (\S+) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
@@ -340,7 +342,7 @@ RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed,
                  "python": python, "pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams,
                  "decode": decode, "labelers": labelers, "outputs": outputs, "label-stages": label_stages,
                  "published-code": published_code, "at-a-glance": at_a_glance, "peers": peers, "npp-splits": npp_splits,
-                 "separate": separate, "separate-planted": separate_planted, "separate-times": separate_times}
+                 "separate": separate, "separate-planted": separate_planted, "separate-times": separate_times, "tune": tune}
 
 
 def table(name, path, document):

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Makes the pictures of the page, of the newest frame only, in a thread that comes last."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from cudaccl._gst_pipeline import gstreamer
+from cudaccl.tune.luma import as_frame
+from cudaccl.tune.player import Shot
+from cudaccl.tune.side import Encoder, come_last
+
+_AIDS_S = 0.2  # between two descriptions of a frame, which take time
+_PICTURE_S = 1 / 30  # between two pictures: more of them nobody sees
+_HURRIED_S = 1 / 8  # if frames come as fast as possible, and each picture costs some of them
+_TRIES = 10  # to describe a frame completely
+
+
+class Pictures:
+    """Gets all frames; makes pictures of one when a page waits for it."""
+
+    def __init__(
+        self, made: Callable[[Shot, dict[str, bytes]], None], described: Callable[[Shot], bool],
+        second: Callable[[int | None], Any],
+    ) -> None:
+        """made: is called with a frame and its JPEG pictures by name. described: when there is time for more about a
+        frame; it returns whether all is known, else it is called again. second: buffer and caps of the second element at a time, or None. All in the thread of this object."""
+        self._made = made
+        self._described = described
+        self._second = second
+        self._changed = threading.Condition()
+        self._newest: Shot | None = None
+        self._done = 0  # number of the last shot that was shown
+        self._is_wanted = False
+        self._is_closed = False
+        self._interval = _PICTURE_S
+        self._described_at = self._made_at = 0.0
+        self._described_number = self._tried = self._tries = 0
+        self._encoders: dict[str, Encoder] = {}
+        self._thread = threading.Thread(target=self._run, name="cudaccl-pictures", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    @property
+    def newest(self) -> Shot | None:
+        return self._newest
+
+    def hurry(self, is_hurried: bool) -> None:
+        """Whether frames come as fast as possible."""
+        self._interval = _HURRIED_S if is_hurried else _PICTURE_S
+
+    def put(self, shot: Shot) -> None:
+        """In place of one that was not shown yet."""
+        with self._changed:
+            self._newest = shot
+            self._changed.notify()
+
+    def want(self) -> None:
+        """A page waits for a picture."""
+        with self._changed:
+            self._is_wanted = True
+            self._changed.notify()
+
+    def _run(self) -> None:
+        come_last()
+        while self._wait():
+            shot, is_new = self._next()
+            if is_new:
+                self._made(shot, self._encode(shot))
+            self._describe(shot)
+        for encoder in self._encoders.values():
+            encoder.close()
+
+    def _wait(self) -> bool:
+        """Until there is something to do. False: the thread shall end."""
+        with self._changed:
+            while not self._is_closed and not self._is_new() and not self._can_describe():
+                self._changed.wait(self._interval if self._is_wanted else _AIDS_S)
+            return not self._is_closed
+
+    def _is_new(self) -> bool:
+        return (self._is_wanted and self._newest is not None and self._newest.number != self._done
+                and time.monotonic() - self._made_at >= self._interval)
+
+    def _can_describe(self) -> bool:
+        return (self._newest is not None and self._newest.number != self._described_number
+                and time.monotonic() - self._described_at >= _AIDS_S)
+
+    def _next(self) -> tuple[Shot, bool]:
+        """The newest frame, and whether pictures of it are wanted."""
+        with self._changed:
+            is_new = self._is_new()
+            if is_new:
+                self._done = self._newest.number  # type: ignore[union-attr]
+                self._is_wanted = False
+                self._made_at = time.monotonic()
+            return self._newest, is_new  # type: ignore[return-value]
+
+    def _describe(self, shot: Shot) -> None:
+        if time.monotonic() - self._described_at < _AIDS_S:
+            return
+        self._tries = self._tries + 1 if shot.number == self._tried else 1
+        self._tried = shot.number
+        if self._described(shot) or self._tries == _TRIES:
+            self._described_number = shot.number
+        self._described_at = time.monotonic()
+
+    def _encode(self, shot: Shot) -> dict[str, bytes]:
+        found = {}
+        second = self._second(shot.frame.time)
+        frames = {"input": shot.input, "result": _visible(*shot.result),
+                  "second": _visible(*second) if second is not None else None}
+        for name, frame in frames.items():
+            if frame is None:
+                continue
+            if name not in self._encoders:
+                self._encoders[name] = Encoder(sharp=name != "input")
+            jpeg = self._encoders[name].encode(*frame)
+            if jpeg is not None:
+                found[name] = jpeg
+        return found
+
+
+def _visible(buffer: Any, caps: Any) -> tuple[Any, Any]:
+    """Of a frame that can be looked at: labels and distances of 16 bits would be nearly black."""
+    if caps.get_structure(0).get_value("format") != "GRAY16_LE":
+        return buffer, caps
+    info = gstreamer().GstVideo.VideoInfo.new_from_caps(caps)
+    words = numpy.ndarray((info.height, info.stride[0] // 2), "<u2", buffer.extract_dup(0, buffer.get_size()))
+    words = words[:, :info.width]
+    return as_frame(numpy.where(words == 0, 0, 64 + words % 192).astype(numpy.uint8))

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What all pages share: the player, the settings, what was found, and the pages themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from cudaccl._gst_pipeline import PipelineError, gstreamer
+from cudaccl._property_values import is_tracked, needs_earlier_frames
+from cudaccl.tune import aids, description, export, pixel
+from cudaccl.tune.history import History
+from cudaccl.tune.page import Page
+from cudaccl.tune.picture import Pictures
+from cudaccl.tune.player import Player, Shot
+from cudaccl.tune.settings import Settings
+from cudaccl.tune.side import SecondElement
+from cudaccl.video import presets
+from cudaccl.video.sources import Source
+
+_NS = 10**9
+_MOST_BOXES = 400  # that a page gets of a frame, the largest first
+_LEAD_NS = 10 * _NS  # of frames before a place, from which the background and the tracks are learned for it
+
+Values = dict[str, str]
+
+
+class Session:
+    """Its methods are for the thread of the event loop, where no other one is named."""
+
+    def __init__(self, sources: list[Source], values: Values, output: str, stall: float) -> None:
+        self.settings = Settings(values)
+        self.output = output
+        self.second: Values | None = None  #: the other settings of a comparison
+        self.pages: set[Page] = set()
+        self.history = History()
+        self._stall = stall
+        self._lock = threading.Lock()
+        self._second_element: SecondElement | None = None
+        self._second_shots: dict[int | None, tuple[Any, Any]] = {}
+        self._everything = aids.AllComponents()
+        self._known_state = ""
+        self._last: tuple[int, bytes] | None = None
+        self._aids: dict[str, Any] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.pictures = Pictures(self._made, self._describe, self._second_sample)
+        self.player = Player(
+            sources, self._properties(), self._taken, self._state_changed, self._entered, stall)
+
+    def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.pictures.start()
+        self._everything.start(self.settings.values)  # now: it learns the background from the same frames
+        self.player.start()
+
+    def close(self) -> None:
+        """Blocks until all threads have ended. For another thread than the event loop's."""
+        self.player.close()
+        self.pictures.close()
+        self._everything.stop()
+        self._stop_second()
+
+    def _properties(self) -> Values:
+        return {**self.settings.values, description.OUTPUT: self.output}
+
+    # ---- pages ----
+
+    def join(self, page: Page) -> None:
+        self.pages.add(page)
+        page.put(self._hello())
+        page.put({"type": "events", "events": list(self.history.events)})
+        page.put({"type": "series", "points": list(self.history.points)})
+        if self._aids is not None:
+            page.put(self._aids)
+
+    def leave(self, page: Page) -> None:
+        self.pages.discard(page)
+
+    def ready(self, page: Page) -> None:
+        """The page has drawn what it got."""
+        page.is_ready = True
+        if self._last is not None and self._last[0] != page.shown:
+            page.put_picture(*self._last)
+        self.pictures.want()
+
+    def broadcast(self, message: dict[str, Any]) -> None:
+        for page in list(self.pages):
+            page.put(message)
+
+    def _hello(self) -> dict[str, Any]:
+        found = [{"name": name, "text": preset.comment, "values": preset.properties}
+                 for name, preset in sorted(presets.find_all().items()) if preset.is_for_commands]
+        return {
+            "type": "hello",
+            "settings": [vars(one) for one in description.settings().values()],
+            "outputs": description.outputs(), "presets": found,
+            **self._values(), "state": self._state()}
+
+    def _values(self) -> dict[str, Any]:
+        return {
+            "values": self.settings.values, "output": self.output, "second": self.second,
+            "canUndo": self.settings.can_undo, "canRedo": self.settings.can_redo,
+            "needsEarlierFrames": needs_earlier_frames(self.settings.values) or is_tracked(self.settings.values)}
+
+    def _state(self) -> dict[str, Any]:
+        player = self.player
+        return {
+            "state": player.state, "error": player.error, "source": player.source.name,
+            "sources": [one.name for one in player.sources], "index": player.index,
+            "isLive": player.gate.is_live, "duration": player.duration, "frameRate": player.frame_rate,
+            "loops": player.loops, "speed": player.gate.speed}
+
+    # ---- settings ----
+
+    def use(self, change: Callable[[], None]) -> None:
+        """Changes the settings, and the element's. Raises Refused."""
+        before = dict(self.settings.values)
+        change()
+        if self.settings.values != before:
+            self._use_properties()
+        self.broadcast({"type": "values", **self._values()})
+
+    def show_output(self, output: str) -> None:
+        self.output = output
+        self._use_properties()
+        self.broadcast({"type": "values", **self._values()})
+
+    def _use_properties(self) -> None:
+        self.player.change(self._properties())
+        self._everything.change(self.settings.values)
+        if self._second_element is not None:
+            self._use_second()
+
+    def compare(self, values: Values | None) -> None:
+        """Labels the same frames with these settings, too; None: no longer. They were checked."""
+        self.second = values
+        self._use_second()
+        self.player.gate.again()
+        self.broadcast({"type": "values", **self._values()})
+
+    def _use_second(self) -> None:
+        if self.second is None:
+            self._stop_second()
+            return
+        properties = {**self.second, description.OUTPUT: self.output}
+        if self._second_element is None:
+            self._second_element = SecondElement(properties, self._second_taken)
+        else:
+            self._second_element.change(properties)
+
+    def _stop_second(self) -> None:
+        element, self._second_element = self._second_element, None
+        if element is not None:
+            element.close()
+        with self._lock:
+            self._second_shots.clear()
+
+    def exports(self, preset: str) -> dict[str, str]:
+        return export.all_of(self.player.source, self.settings.values, self.output, preset)
+
+    # ---- the player ----
+
+    def state_has_changed(self) -> None:
+        self._known_state = self.player.state
+        self.broadcast({"type": "state", **self._state()})
+
+    def seek(self, place: int) -> bool:
+        """What must be learned is learned from some time before. Blocks; for another thread."""
+        self._forget()
+        return self.player.seek(place, _LEAD_NS if self._learns() else 0)
+
+    def run_to(self, place: int) -> bool:
+        """Labels all frames from the beginning up to this time. Blocks; for another thread."""
+        if self.player.gate.is_live:
+            return False
+        self._forget()
+        self.player.run_to(place)
+        return True
+
+    def _forget(self) -> None:
+        """Tracks end at a jump in time, so what was found before is forgotten."""
+        self.history.clear()
+        self._call(self.broadcast, {"type": "cleared"})
+
+    def _learns(self) -> bool:
+        return needs_earlier_frames(self.settings.values) or is_tracked(self.settings.values)
+
+    def explain(self, x: int, y: int) -> dict[str, Any]:
+        """Why the pixel is what it is. For another thread. Raises PipelineError, IndexError."""
+        shot = self.pictures.newest
+        if shot is None or shot.input is None or shot.frame.info is None:
+            raise PipelineError("there is no frame yet")
+        info = shot.frame.info
+        if not (0 <= x < info.width and 0 <= y < info.height):
+            raise IndexError(f"{x}, {y} is outside the frame of {info.width} x {info.height} pixels")
+        found = pixel.explain(
+            x, y, shot.frame, self._everything.of(shot.frame.time), shot.input, self.settings.values)
+        component = found["component"]
+        if component is not None and component["track"] is not None:
+            component["events"] = self.history.events_of(component["track"]["id"])
+        return found
+
+    # ---- called by other threads ----
+
+    def _call(self, function: Callable[..., None], *arguments: Any) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+    def _state_changed(self) -> None:
+        if self.player.state == "opening":
+            self._forget()
+        self._call(self.state_has_changed)
+
+    def _entered(self, buffer: Any, caps: Any, pts: int) -> None:
+        self._everything.push(buffer, caps)
+        element = self._second_element
+        if element is not None:
+            with self._lock:
+                self._second_shots.pop(pts, None)  # of other settings, if the frame enters once more
+            element.push(buffer, caps)
+
+    def _taken(self, shot: Shot) -> None:
+        self.history.add(shot)
+        if shot.is_shown:
+            self.pictures.put(shot)
+
+    def _second_taken(self, picture: Any, frame: Any) -> None:
+        with self._lock:
+            self._second_shots = dict([*self._second_shots.items(), (frame.time, (picture, frame))][-4:])
+
+    def _second_sample(self, pts: int | None) -> Any:
+        """Of the comparison: of the same frame if it comes soon, else none."""
+        for _ in range(20):
+            if self._second_element is None:
+                return None
+            with self._lock:
+                found = self._second_shots.get(pts)
+            if found is not None:
+                return found[0]
+            time.sleep(0.01)
+        return None
+
+    def _made(self, shot: Shot, pictures: dict[str, bytes]) -> None:
+        """A message: the length of its head, the head in JSON, and the pictures one after the other."""
+        head = self._head(shot) | {"pictures": [[name, len(data)] for name, data in pictures.items()]}
+        text = json.dumps(head, separators=(",", ":")).encode()
+        message = b"".join([struct.pack("<I", len(text)), text, *pictures.values()])
+        self._call(self._publish, shot.number, message)
+
+    def _head(self, shot: Shot) -> dict[str, Any]:
+        frame, info = shot.frame, shot.frame.info
+        records = frame.records
+        if len(records) > _MOST_BOXES:
+            records = records[records["area"].argsort()[::-1][:_MOST_BOXES]]
+        with self._lock:
+            second = self._second_shots.get(frame.time)
+        now = time.monotonic()
+        return {
+            "number": shot.number, "time": frame.time, "width": info.width, "height": info.height,
+            "count": info.n_components, "overflow": info.overflow, "relearning": info.relearning,
+            "level": info.level, "largestValue": self._largest_value(shot), "secondCount": None if second is None else second[1].info.n_components,
+            "boxes": [[int(value) for value in row] for row in zip(
+                *(records[name] for name in ("label", "id", "area", "x", "y", "width", "height")))],
+            "inZones": self.history.in_zones, "rate": round(self.history.rate(), 1), "isAgain": shot.is_again,
+            "latency": None if shot.entered is None else round((now - shot.entered) * 1000)}
+
+    @staticmethod
+    def _largest_value(shot: Shot) -> int:
+        if shot.input is None:
+            return 255
+        depth = gstreamer().GstVideo.VideoInfo.new_from_caps(shot.input[1]).finfo.depth[0]
+        return (1 << max(8, depth)) - 1
+
+    def _describe(self, shot: Shot) -> bool:
+        """More about a frame, now and then."""
+        everything = self._everything.of(shot.frame.time)
+        found = aids.describe(shot.frame, everything, shot.input)
+        stream = self.player.stream
+        found["stats"] = {} if stream is None else {
+            name: value for name, value in stream.stats().items() if isinstance(value, (int, float))}
+        self._call(self._publish_aids, found)
+        return everything is not None
+
+    # ---- in the event loop again ----
+
+    def _publish(self, number: int, message: bytes) -> None:
+        self._last = number, message
+        waiting = False
+        for page in list(self.pages):
+            if page.is_ready:
+                page.put_picture(number, message)
+            waiting = waiting or page.is_ready
+        if waiting:
+            self.pictures.want()
+        if self.player.state != self._known_state:  # the frame at which a run ends has come
+            self.state_has_changed()
+        events, points = self.history.take_new()
+        if events:
+            self.broadcast({"type": "events", "events": events})
+        if points:
+            self.broadcast({"type": "series", "points": points})
+
+    def _publish_aids(self, found: dict[str, Any]) -> None:
+        self._aids = found
+        self.broadcast(found)

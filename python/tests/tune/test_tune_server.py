@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Who may open the page, and what a page may send. Without a browser."""
+
+import asyncio
+import http.client
+import json
+import re
+import socket
+import urllib.parse
+
+import pytest
+
+from tune_made import SETTINGS, Program, with_page
+
+WEB_KB = 300
+
+
+@pytest.fixture(scope="module")
+def program(clip):
+    with Program(*SETTINGS, clip) as one:
+        yield one
+
+
+def get(program, path, **headers):
+    """(status, headers, body) of a request without a cookie."""
+    url = urllib.parse.urlsplit(program.base)
+    connection = http.client.HTTPConnection(url.hostname, url.port, timeout=20)
+    connection.request("GET", path, headers={"Host": url.netloc} | {
+        name.replace("_", "-"): text for name, text in headers.items()})
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer.status, answer.headers, body
+
+
+def cookie_of(program):
+    return get(program, f"/?token={program.token}")[1]["Set-Cookie"].split(";")[0]
+
+
+@pytest.mark.parametrize("path", ["/", "/?token=", "/?token=wrong", "/?token=%F0%9F%98%80", "/app.js", "/socket", "/none"])
+def test_without_the_token_there_is_nothing(program, path):
+    status, _, body = get(program, path)
+    assert status == 403 and b"token" in body and len(body) < 200
+
+
+def test_the_token_is_only_for_the_page_itself(program):
+    """So that it is in no address of a file or a socket."""
+    assert get(program, f"/app.js?token={program.token}")[0] == 403
+    assert get(program, f"/socket?token={program.token}")[0] == 403
+
+
+def test_the_page_sets_a_cookie_that_scripts_and_other_sites_do_not_get(program):
+    status, headers, body = get(program, f"/?token={program.token}")
+    assert status == 200 and b"<title>cudaccl tune</title>" in body
+    attributes = headers["Set-Cookie"].split("; ")
+    assert "HttpOnly" in attributes and "SameSite=Strict" in attributes
+    assert get(program, "/app.js", Cookie=attributes[0])[0] == 200
+
+
+def test_answers_keep_other_sites_out(program):
+    for path in ("/", f"/?token={program.token}"):
+        headers = get(program, path)[1]
+        policy = headers["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'") and "unsafe" not in policy and "frame-ancestors 'none'" in policy
+        assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "localhost.evil:{port}", ""])
+def test_another_host_is_refused(program, host):
+    """A name that another site controls, and that leads here."""
+    port = urllib.parse.urlsplit(program.base).port
+    assert get(program, f"/?token={program.token}", Host=host.format(port=port))[0] == 421
+
+
+def test_names_of_this_machine_are_known(program):
+    port = urllib.parse.urlsplit(program.base).port
+    for host in ("localhost", "127.0.0.1", "[::1]", socket.gethostname()):
+        assert get(program, f"/?token={program.token}", Host=f"{host}:{port}")[0] == 200
+
+
+@pytest.mark.parametrize("origin", [None, "null", "http://evil.example", "https://127.0.0.1"])
+def test_a_socket_of_another_site_is_refused(program, origin):
+    headers = {"Origin": origin} if origin else {}
+    status, _, body = get(program, "/socket", Cookie=cookie_of(program), Upgrade="websocket", Connection="Upgrade",
+                          **headers)
+    assert status == 403 and b"another site" in body
+
+
+@pytest.mark.parametrize("path", ["/none.js", "/..%2fserver.py", "/%2e%2e/server.py", "/__init__.py", "/app.js/x"])
+def test_only_files_of_the_page_are_served(program, path):
+    assert get(program, path, Cookie=cookie_of(program))[0] == 404
+
+
+def test_the_page_is_small_and_complete(program):
+    """All that it names is there, and nothing of it is elsewhere."""
+    cookie = cookie_of(program)
+    waiting, size, seen = ["/"], 0, set()
+    while waiting:
+        path = waiting.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        status, _, body = get(program, path, Cookie=cookie)
+        assert status == 200, path
+        size += len(body)
+        text = body.decode()
+        assert not re.search(r"(?:src|href)=\"(?:https?:)?//|@import|url\(", text), path
+        waiting += ["/" + name for name in re.findall(r"(?:src|href)=\"([\w.-]+)\"|from '\./([\w.-]+)'|import '\./([\w.-]+)'", text)
+                    for name in name if name]
+    assert len(seen) > 15 and size <= WEB_KB * 1000
+
+
+@pytest.mark.parametrize("message", [
+    "no json", "[]", "{}", '{"type": "none"}', '{"type": ["set"]}', '{"type": "set", "values": []}',
+    '{"type": "set", "values": {"min-area": 5}}', '{"type": "seek", "time": "0"}', '{"type": "seek", "time": -1}',
+    '{"type": "seek", "time": NaN}', '{"type": "speed", "speed": 1e9}', '{"type": "loop"}', '{"type": "source", "index": 1}',
+    '{"type": "output", "output": "none"}', '{"type": "explain", "x": true, "y": 0}', "[" * 100000])
+def test_what_no_page_sends_closes_the_socket(program, message):
+    async def send(page):
+        await page.connection.send_str(message)
+        with pytest.raises(ConnectionError, match="1008"):
+            await page.wait("none")
+
+    with_page(program, send)
+
+
+def test_a_message_that_is_too_large_closes_the_socket(program):
+    async def send(page):
+        await page.connection.send_str(json.dumps({"type": "regions", "text": "x" * (3 << 20)}))
+        with pytest.raises(ConnectionError, match="1009|closing"):
+            await page.wait("none")
+
+    with_page(program, send)
+
+
+@pytest.mark.parametrize("name, value, reason", [
+    ("min-area", "-5", "possible are whole numbers from 0 to"), ("foreground", "none", "possible are binary, otsu"),
+    ("none", "1", "has no setting none"), ("output", "mask", "has no setting output"), ("regions", "{", "line 1"),
+    ("draw-ids", "true", "track=true gives")])
+def test_a_value_that_is_refused_changes_nothing(clip, name, value, reason):
+    async def change(page):
+        before = (await page.wait("hello"))["values"]
+        await page.send("set", values={name: value})
+        refused = await page.wait("refused")
+        assert refused["names"] == [name] and reason in refused["text"]
+        await page.send("set", values={"top-n": "9"})
+        assert (await page.wait("values"))["values"] == before | {"top-n": "9"}
+
+    with Program("-s", "threshold=100", clip) as one:
+        with_page(one, change)
+
+
+def test_two_pages_have_the_same_settings(program):
+    """The last change counts, and both get it."""
+    async def first(page):
+        await page.wait("hello")
+        await asyncio.get_running_loop().run_in_executor(None, with_page, program, second)
+        assert (await page.wait("values", lambda one: one["values"].get("min-area") == "9"))["canUndo"]
+
+    async def second(page):
+        await page.wait("hello")
+        await page.send("set", values={"min-area": "7"})
+        await page.send("set", values={"min-area": "9"})
+        await page.wait("values", lambda one: one["values"]["min-area"] == "9")
+
+    with_page(program, first)
+
+
+def test_a_page_that_goes_away_in_the_middle_changes_nothing(program):
+    async def gone(page):
+        await page.wait("frame")
+        page.connection._writer.transport.abort()
+
+    async def here(page):
+        return (await page.wait("hello"))["values"].get("regions"), await page.wait("frame")
+
+    with_page(program, gone)
+    regions, frame = with_page(program, here)
+    assert regions is None and frame["count"] >= 1
+
+
+def test_many_pages_at_once(program):
+    async def many(page):
+        async def other():
+            return await asyncio.get_running_loop().run_in_executor(None, with_page, program, one)
+
+        found = await asyncio.gather(*(other() for _ in range(9)), page.wait("frame"))
+        assert len(found) == 10 and all(frame["pictures"][0][0] == "input" for frame in found)
+
+    async def one(page):
+        return await page.wait("frame")
+
+    with_page(program, many)

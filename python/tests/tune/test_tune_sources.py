@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Sources of all kinds in `cudaccl tune`, also those that end, stall, fail or change; and how the command ends."""
+
+import socket
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+from tune_made import FRAMES, HEIGHT, PATIENCE, RATE, SETTINGS, Program, frame, with_page, write_scene
+
+FRAME_NS = 10**9 // RATE
+SMALL, LARGE = (f"video/x-raw,width={size},framerate=30/1" for size in ("160,height=120", "320,height=240"))
+
+
+def command(*arguments):
+    return subprocess.run([sys.executable, "-m", "cudaccl", "tune", "--no-browser", *map(str, arguments)],
+                          capture_output=True, text=True, timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("arguments, reason", [
+    (["-s", "none=1"], "none"), (["-s", "min-area=x"], "min-area"), (["--output", "none"], "--output"),
+    (["--preset", "none"], "preset"), (["--settings", "/none"], "/none"), (["-s", "output=mask"], "output")])
+def test_wrong_arguments_end_with_one_line(clip, arguments, reason):
+    done = command(*arguments, clip)
+    assert done.returncode == 2 and reason in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_a_port_that_is_in_use(clip):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = command("--listen", port, clip)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert f"--listen 127.0.0.1:{port}: Address already in use" in done.stderr
+
+
+def test_a_folder_without_images(tmp_path):
+    done = command(tmp_path)
+    assert done.returncode == 2 and "there is no image in the folder" in done.stderr
+
+
+@pytest.mark.parametrize("source", ["/none.mkv", __file__, "appsrc ! video/x-raw,format=GRAY8,width=8,height=8,framerate=1/1"])
+def test_what_never_shows_a_frame_fails(source):
+    """The last one is silent."""
+    done = command("--stall", "0.5", source)
+    assert done.returncode == 1 and "cudaccl: error: " in done.stderr and done.stderr.count("\n") == 2, done.stderr
+
+
+def test_the_command_ends_well_when_it_is_stopped(clip):
+    with Program(clip) as program:
+        assert program.stop() == (0, "")
+
+
+def test_a_file_ends_and_begins_again(clip):
+    """At its end the last frame stays, and takes other settings."""
+    async def look(page):
+        await page.send("speed", speed=0)
+        await page.wait("state", lambda one: one["state"] == "ended")
+        last = await page.wait("frame", lambda one: one["time"] == (FRAMES - 1) * FRAME_NS)
+        assert last["count"] == 3
+        await page.send("set", values={"threshold": "150"})
+        again = await page.wait("frame", lambda one: one["count"] == 2)
+        assert again["isAgain"] and again["time"] == last["time"]
+        await page.send("speed", speed=1)
+        await page.send("play")
+        await page.wait("frame", lambda one: one["time"] < last["time"])
+        await page.send("loop", on=True)
+        await page.send("speed", speed=16)
+        await page.wait("frame", lambda one: one["time"] > last["time"] - 20 * FRAME_NS)
+        await page.wait("frame", lambda one: one["time"] < 20 * FRAME_NS)
+
+    with Program(*SETTINGS, clip) as program:
+        with_page(program, look)
+        assert program.stop() == (0, "")
+
+
+def test_pause_step_and_seek(clip):
+    async def look(page):
+        await page.wait("frame")
+        await page.send("pause")
+        await page.wait("state", lambda one: one["state"] == "paused")
+        await page.send("seek", time=30 * FRAME_NS)
+        at = await page.wait("frame", lambda one: one["time"] == 30 * FRAME_NS)
+        assert [b for b in at["boxes"] if b[2] > 600 and b[2] < 800][0][3] == 20 + 90 - 14
+        await page.send("step")
+        await page.wait("frame", lambda one: one["time"] == 31 * FRAME_NS)
+        await page.send("runTo", time=10 * FRAME_NS)
+        at = await page.wait("frame", lambda one: one["time"] == 10 * FRAME_NS)
+        assert {box[1] for box in at["boxes"]} == {1, 2, 3}  # ids begin again, as in a run
+        await page.send("play")
+        await page.wait("frame", lambda one: one["time"] > 10 * FRAME_NS)
+
+    with Program(*SETTINGS, clip) as program:
+        with_page(program, look)
+
+
+def test_a_launch_line_cannot_seek_everywhere():
+    async def look(page):
+        await page.wait("frame")
+        await page.send("seek", time=10**9)
+        assert "no other places" in (await page.wait("refused"))["text"]
+        await page.send("pause")  # a camera cannot wait
+        assert (await page.wait("state"))["state"] == "playing"
+        await page.wait("frame")
+
+    with Program(f"videotestsrc is-live=true ! {SMALL}") as program:
+        with_page(program, look)
+
+
+def test_a_source_that_changes_its_size():
+    line = (f"videotestsrc num-buffers=20 ! {SMALL} ! concat name=c videotestsrc num-buffers=20 ! {LARGE} ! c. c.")
+
+    async def look(page):
+        await page.wait("frame", lambda one: one["width"] == 160)
+        found = await page.wait("frame", lambda one: one["width"] == 320)
+        assert found["height"] == HEIGHT
+        await page.send("explain", x=300, y=200)
+        assert (await page.wait("pixel"))["x"] == 300
+
+    with Program("-s", "threshold=200", line) as program:
+        with_page(program, look)
+        assert program.stop() == (0, "")
+
+
+def test_a_source_that_stalls_can_be_opened_again():
+    line = (f"videotestsrc num-buffers=20 ! {SMALL},format=GRAY8 ! concat name=c appsrc caps={SMALL},format=GRAY8 ! c. c.")
+
+    async def look(page):
+        failed = await page.wait("state", lambda one: one["state"] == "failed")
+        assert "no frame came" in failed["error"]
+        await page.send("play")
+        await page.wait("state", lambda one: one["state"] == "playing")
+        await page.wait("frame")
+        await page.wait("state", lambda one: one["state"] == "failed")
+
+    with Program("--stall", "1", line) as program:
+        with_page(program, look)
+        status, text = program.stop()
+        assert status == 1 and "no frame came" in text and text.count("\n") == 1
+
+
+def test_a_folder_of_images(tmp_path):
+    image = pytest.importorskip("PIL.Image", reason="Pillow is missing")
+    image.fromarray(frame(10)).save(tmp_path / "a b.png")
+    image.fromarray(numpy.dstack([frame(20)[:200]] * 3)).save(tmp_path / "ä.jpg")
+    (tmp_path / "notes.txt").write_text("no image")
+
+    async def look(page):
+        hello = await page.wait("hello")
+        assert len(hello["state"]["sources"]) == 2
+        assert (await page.wait("frame"))["height"] == HEIGHT
+        await page.send("source", index=1)
+        second = await page.wait("frame", lambda one: one["height"] == 200)
+        await page.send("set", values={"threshold": "210"})
+        assert (await page.wait("frame"))["count"] < second["count"]
+        await page.send("source", index=0)
+        assert (await page.wait("frame", lambda one: one["height"] == HEIGHT))["count"] == 1
+
+    with Program("-s", "threshold=100", tmp_path) as program:
+        with_page(program, look)
+
+
+def test_settings_of_the_next_start_open_the_source_again(clip):
+    async def look(page):
+        await page.wait("frame", lambda one: one["time"] >= 5 * FRAME_NS)
+        await page.send("set", values={"cuda-device-id": "0"})
+        await page.wait("frame", lambda one: one["time"] < 5 * FRAME_NS)
+
+    with Program(*SETTINGS, clip) as program:
+        with_page(program, look)
+
+
+def test_a_background_is_learned_by_both_elements(tmp_path):
+    """The one that keeps all components, for the charts, has the same model: it has had all frames."""
+    clip = write_scene(tmp_path / "motion.mkv", 60)
+
+    async def look(page):
+        await page.wait("state", lambda one: one["state"] == "ended")
+        found = await page.wait("aids", lambda one: any(one.get("components", {}).get("kept", [])))
+        assert all(found["components"]["kept"])
+        await page.send("set", values={"min-area": "5000"})
+        found = await page.wait("aids", lambda one: one.get("components", {}).get("kept") and not any(one["components"]["kept"]))
+        assert max(found["components"]["area"]) >= 600
+
+    with Program("-s", "foreground=motion", "-s", "motion-warm-up=200ms", clip) as program:
+        with_page(program, look)

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Times `cudaccl tune`: the first picture, a changed setting, and what a page takes from the pipeline.
+
+    tune_bench.py CLIP > tests/benchmarks/results/MACHINE/tune.csv
+
+Pages are sockets of this process, which decode no picture: a browser on another machine. Needs aiohttp, GStreamer's
+bindings, the plugin and the package. CLIP is for the first picture and the rates; the changed setting is on a pattern
+of 1920 x 1080 pixels.
+"""
+
+import asyncio
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python/tests/tune"))
+
+from tune_made import Program, with_page  # noqa: E402  (the path comes first)
+
+MOTION = [word for text in ("foreground=motion", "open-radius=1", "close-radius=3", "min-area=150", "track=true")
+          for word in ("-s", text)]
+LARGE = "videotestsrc is-live=true pattern=ball ! video/x-raw,width=1920,height=1080,framerate=25/1"
+ROUNDS = 4
+CHANGES = 20
+SECONDS = 4.0
+
+
+def first_picture(clip):
+    """From the command to the first picture, in milliseconds."""
+    began = time.monotonic()
+
+    async def look(page):
+        await page.wait("frame")
+        return (time.monotonic() - began) * 1000
+
+    with Program(*MOTION, clip) as program:
+        return with_page(program, look)
+
+
+def changes():
+    """From a change of a setting to the picture that it changes, in milliseconds each."""
+
+    async def look(page):
+        await page.wait("frame")
+        found = []
+        for number in range(CHANGES):
+            # The ball is white: above 250 it is still there; inverted, it is the background that is.
+            wanted = number % 2 == 0
+            before = page.heads[-1]["boxes"]
+            began = time.monotonic()
+            await page.send("set", values={"invert": "true" if wanted else None})
+            await page.wait("frame", lambda one: one["boxes"] and (one["boxes"][0][2] > 10**6) == wanted)
+            found.append((time.monotonic() - began) * 1000)
+            assert before != page.heads[-1]["boxes"]
+            await asyncio.sleep(0.3)
+        return found
+
+    with Program("-s", "threshold=200", LARGE) as program:
+        return with_page(program, look)
+
+
+def rate(clip, pages):
+    """Frames a second of the clip, as fast as possible, with so many pages."""
+
+    async def look(page):
+        # Without pages this one is there, too, but it asks for no picture.
+        await page.send("speed", speed=0)
+        await page.send("loop", on=True)
+        others = [asyncio.get_running_loop().run_in_executor(None, with_page, page.program, watch) for _ in range(pages)]
+        await asyncio.sleep(1)
+        return (await count(page), await asyncio.gather(*others))[0]
+
+    async def count(page):
+        """From the points of the series, of which every frame has one."""
+        first = await stats_of(page)
+        began = time.monotonic()
+        await asyncio.sleep(SECONDS)
+        last = await stats_of(page)
+        return (last - first) / (time.monotonic() - began)
+
+    async def stats_of(page):
+        while True:  # first all messages that wait, then a new one
+            try:
+                await asyncio.wait_for(page.receive(), 0.05)
+            except asyncio.TimeoutError:
+                break
+        return (await page.wait("aids"))["stats"]["frames"]
+
+    async def watch(page):
+        end = time.monotonic() + SECONDS + 3
+        while time.monotonic() < end:
+            await page.wait("frame")
+
+    with Program(*MOTION, clip) as program:
+        return with_silent_page(program, look)
+
+
+def with_silent_page(program, test):
+    """As with_page(), of a page that does not ask for pictures."""
+    from tune_made import Socket
+
+    send = Socket.send
+
+    async def send_but_ready(self, kind, **members):
+        if kind != "ready" or getattr(self, "program", None) is None:
+            await send(self, kind, **members)
+
+    async def named(page):
+        page.program = program
+        return await test(page)
+
+    Socket.send = send_but_ready
+    try:
+        return with_page(program, named)
+    finally:
+        Socket.send = send
+
+
+def cpu():
+    """Its name, without what is no name."""
+    found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return found[1].strip() if found else platform.machine()
+
+
+def main():
+    clip = sys.argv[1]
+    commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True).stdout.strip()
+    print(f"# command: tune_bench.py {Path(clip).name}")
+    print(f"# date: {time.strftime('%Y-%m-%d')}")
+    print(f"# commit: {commit}")
+    print(f"# cpu: {cpu()}, {len(os.sched_getaffinity(0))} threads")
+    print("what,pages,unit,value,least,largest")
+    for what, pages, unit, values in (
+            ("first picture", 1, "ms", [first_picture(clip) for _ in range(ROUNDS)]), ("change at 1080p", 1, "ms", changes())):
+        print(f"{what},{pages},{unit},{statistics.median(values):.0f},{min(values):.0f},{max(values):.0f}", flush=True)
+    found = {pages: [] for pages in (0, 1, 10)}
+    for _ in range(ROUNDS):
+        for pages, values in found.items():
+            values.append(rate(clip, pages))
+    for pages, values in found.items():
+        print(f"rate,{pages},frames/s,{statistics.median(values):.1f},{min(values):.1f},{max(values):.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
