@@ -37,7 +37,7 @@ inline constexpr uint8_t kNoStep = 4;  ///< of a summit
 inline constexpr uint8_t kRight = 5;
 inline constexpr uint8_t kBackground = 9;
 
-/// Kernels that tell components apart by their roots. Where components do not touch, roots are 0 for
+/// Kernels that know components by their roots. Where components do not touch, roots are 0 for
 /// background and one other value for foreground, and only the first two kernels read them.
 template <typename Root>
 struct RootKernels {
