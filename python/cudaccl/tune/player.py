@@ -78,6 +78,7 @@ class Player:
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._is_closed = False
+        self._stops = 0  # how often what is open, or being opened, had to stop
         self._shots = 0
         self._place: int | None = None  # where the next stream is shown first
         self.index = 0  #: of the source that is shown
@@ -166,7 +167,9 @@ class Player:
         return stream.pipeline.seek_simple(gst.Format.TIME, gst.SeekFlags.FLUSH | gst.SeekFlags.ACCURATE, start)
 
     def _stop_stream(self) -> None:
-        stream = self._stream
+        with self._lock:
+            self._stops += 1
+            stream = self._stream
         self._wake.set()
         if stream is not None:
             stream.stop()
@@ -187,13 +190,14 @@ class Player:
 
     def _run(self) -> None:
         while not self._is_closed:
-            self._wake.clear()
+            self._wake.clear()  # first: a stop counts, and then wakes
+            stops = self._stops
             self.error = None
             self.is_open = False
             self.duration = None
             self._changed()
             try:
-                self._play()
+                self._play(stops)
             except (FileNotFoundError, PipelineError, UsageError) as error:
                 self.error = one_line(error)
             self._stream = None
@@ -208,8 +212,11 @@ class Player:
                 self._changed()
                 self._wake.wait(_AGAIN_S)
 
-    def _play(self) -> None:
+    def _play(self, stops: int) -> None:
+        """stops: what their number was before; another one now means that the stream must not begin."""
         with self._lock:
+            if stops != self._stops or self._is_closed:
+                return
             stream = _TappedStream(self.source, self._properties, self.gate)
             if self._place is not None:
                 self.gate.skip_until(self._place)

@@ -4,9 +4,14 @@
 import socket
 import subprocess
 import sys
+import threading
+import time
 
 import numpy
 import pytest
+
+from cudaccl.tune.player import Player
+from cudaccl.video.sources import Source
 
 from tune_made import FRAMES, HEIGHT, PATIENCE, RATE, SETTINGS, Program, frame, with_page, write_scene
 
@@ -169,6 +174,21 @@ def test_settings_of_the_next_start_open_the_source_again(clip):
 
     with Program(*SETTINGS, clip) as program:
         with_page(program, look)
+
+
+def test_a_player_can_be_closed_and_opened_again_at_any_moment(clip):
+    """Also while it is opening a source, which then must not begin."""
+    for number in range(60):
+        player = Player([Source("a", str(clip))], {"threshold": "100"}, lambda _shot: None, lambda: None,
+                        lambda *_frame: None, PATIENCE)
+        player.start()
+        time.sleep(number * 0.001)
+        if number % 2:
+            player.reopen()
+        closing = threading.Thread(target=player.close, daemon=True)
+        closing.start()
+        closing.join(PATIENCE)
+        assert not closing.is_alive(), number
 
 
 def test_a_background_is_learned_by_both_elements(tmp_path):
