@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(All, BadValues,
                                          BadValue{"output", 99}, BadValue{"output", -1},
                                          BadValue{"backend", 3}, BadValue{"algorithm", 1000},
                                          BadValue{"connectivity", 6}, BadValue{"foreground", 5},
-                                         BadValue{"palette", 4}, BadValue{"features", 128},
+                                         BadValue{"palette", 4}, BadValue{"features", 256},
                                          BadValue{"label-map", 3}, BadValue{"metadata", 1024}),
                          [](const auto& info) {
                            std::string name = info.param.property;
