@@ -16,7 +16,8 @@ namespace ccl::device {
 /// Computing Distance Transforms in Linear Time", Mathematical Morphology and its Applications to Image and
 /// Signal Processing, 2000: within columns, then within rows. A pixel searches its row outwards, and leaves
 /// out groups of columns that are too high to have its nearest border, so that long distances cost little
-/// more than short ones. Masks have kernels of their own (mask_distance.cuh), which search two pixels at once.
+/// more than short ones. Masks have kernels of their own (mask_distance.cuh), which search two pixels at
+/// once.
 class DistanceTransform {
  public:
   Status configure(uint32_t width, uint32_t height);
