@@ -52,7 +52,9 @@ def test_no_page_faults(no_collector, image, is_kept):
             if not is_kept:
                 del result
         counts.append(faults() - before)
-    assert min(counts[1:]) <= 2, counts
+        if len(counts) > 1 and counts[-1] <= 2:
+            return
+    pytest.fail(f"page faults of each round: {counts}")
 
 
 def test_results_die_with_their_last_user(no_collector):

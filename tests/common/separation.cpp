@@ -47,17 +47,25 @@ std::vector<int64_t> rows_to_another(const Roots& roots) {
   return rows;
 }
 
-/// The nearest pixel of another root is in some column.
+/// The nearest pixel of another root is in some column. Those that are farther away than it need no look.
 uint32_t square_at(const Roots& roots, const std::vector<int64_t>& rows, int64_t x, int64_t y,
                    int64_t aspect) {
   const uint32_t root = roots.at(x, y);
-  int64_t best = kNoSquare;
-  for (int64_t column = 0; column < roots.width; ++column) {
-    const int64_t dx = aspect * (column - x);
-    const int64_t dy = roots.at(column, y) == root ? rows[roots.index(column, y)] : 0;
-    best = std::min(best, dx * dx + dy * dy);
+  if (root == 0) {
+    return 0;
   }
-  return root == 0 ? 0 : static_cast<uint32_t>(best);
+  int64_t best = kNoSquare;
+  const int64_t most = std::max(x, roots.width - 1 - x);
+  for (int64_t way = 0; way <= most && aspect * way * aspect * way < best; ++way) {
+    for (const int64_t column : {x - way, x + way}) {
+      if (column >= 0 && column < roots.width) {
+        const int64_t dx = aspect * way;
+        const int64_t dy = roots.at(column, y) == root ? rows[roots.index(column, y)] : 0;
+        best = std::min(best, dx * dx + dy * dy);
+      }
+    }
+  }
+  return static_cast<uint32_t>(best);
 }
 
 /// ⌊16 √square⌋, at most what 16 bits hold.
@@ -335,7 +343,7 @@ std::vector<uint32_t> expect_raw_heights(const std::vector<uint32_t>& squares) {
 std::vector<uint32_t> expect_heights(const std::vector<uint32_t>& root_map, uint32_t width, uint32_t height,
                                      uint32_t aspect) {
   const Roots roots{root_map, width, height};
-  const std::vector<uint32_t> squares = expect_squares(root_map, width, height, aspect);
+  const std::vector<uint32_t> raw = expect_raw_heights(expect_squares(root_map, width, height, aspect));
   std::vector<uint32_t> heights;
   heights.reserve(root_map.size());
   for (int64_t y = 0; y < roots.height; ++y) {
@@ -348,7 +356,7 @@ std::vector<uint32_t> expect_heights(const std::vector<uint32_t>& root_map, uint
           const int64_t row = std::clamp<int64_t>(y + dy, 0, roots.height - 1);
           const uint32_t weight = (dx == 0 ? 2u : 1u) * (dy == 0 ? 2u : 1u);
           const bool is_same = roots.at(column, row) == roots.at(x, y);
-          sum += is_same ? weight * height_from(squares[roots.index(column, row)]) : 0;
+          sum += is_same ? weight * raw[roots.index(column, row)] : 0;
         }
       }
       heights.push_back(roots.at(x, y) == 0 ? 0 : sum / 16);

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cudaccl._types import EVENT_TYPES, TrackFlag
-from cudaccl.publish import metrics_server
 from cudaccl.publish.errors import SinkError, need
 from cudaccl.publish.report import Report, events_as_dicts, zone_names
 from cudaccl.publish.sink import Sink
@@ -26,6 +25,8 @@ def serve(registry: Any, port: int, host: str) -> Callable[[], None]:
     SinkError and MissingPackage.
     """
     app = need("prometheus_client", "metrics").make_wsgi_app(registry)
+    from cudaccl.publish import metrics_server  # and asyncio, which few commands need
+
     try:
         return metrics_server.start(app, host, port)
     except OSError as error:

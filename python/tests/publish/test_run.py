@@ -223,8 +223,8 @@ def test_a_file_that_ends_early_says_so(tmp_path, muxer):
 
 def test_run_goes_on_behind_a_source_that_fails(clip, tmp_path):
     broken = tmp_path / "broken.avi"
-    broken.write_bytes(clip.read_bytes()[:40] + bytes(1000))
-    done = command("run", "--stall", "30", "-s", "threshold=200", broken, clip)
+    broken.write_bytes(b"no video" * 100)
+    done = command("run", "-s", "threshold=200", broken, clip)
     assert done.returncode == 1 and "error: broken:" in done.stderr
     assert done.stdout.count("\n") == FRAMES
 

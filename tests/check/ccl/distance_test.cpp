@@ -222,7 +222,7 @@ TEST_P(DistanceTest, BesideOtherOutputs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Labelers, DistanceTest, testing::ValuesIn(labeler_cases()), test_name<LabelerCase>);
+INSTANTIATE_TEST_SUITE_P(Labelers, DistanceTest, testing::ValuesIn(stage_cases()), test_name<LabelerCase>);
 
 /// A pixel farther than 16 bits can say, and one whose square 32 bits cannot hold. The longest column has no
 /// other pixel, so that its distances are those of rows.

@@ -331,7 +331,7 @@ TEST_P(FilteredFrameTest, ChangesFromFrameToFrame) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Labelers, FilteredFrameTest, testing::ValuesIn(labeler_cases()),
+INSTANTIATE_TEST_SUITE_P(Labelers, FilteredFrameTest, testing::ValuesIn(stage_cases()),
                          test_name<LabelerCase>);
 
 /// Frames of many tiles: resident and, on most GPUs, parked ones. The CPU has no tiles.

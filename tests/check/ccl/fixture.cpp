@@ -54,9 +54,21 @@ Settings LabelerCase::settings() const {
   return {.connectivity = connectivity, .rule = {.foreground = foreground}};
 }
 
-std::vector<LabelerCase> labeler_cases() {
+std::vector<AlgorithmInfo> stage_labelers() {
+  std::vector<AlgorithmInfo> found = labelers();
+  if (backend() == Backend::kCpu) {
+    std::erase_if(found, [](const AlgorithmInfo& info) {
+      return info.algorithm != Algorithm::kRuns && info.algorithm != Algorithm::kSauf;
+    });
+  }
+  return found;
+}
+
+namespace {
+
+std::vector<LabelerCase> cases_of(const std::vector<AlgorithmInfo>& labelers) {
   std::vector<LabelerCase> cases;
-  for (const AlgorithmInfo& labeler : labelers()) {
+  for (const AlgorithmInfo& labeler : labelers) {
     for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
       for (const Foreground foreground : {Foreground::kBinary, Foreground::kValues}) {
         cases.push_back({labeler, connectivity, foreground});
@@ -64,6 +76,16 @@ std::vector<LabelerCase> labeler_cases() {
     }
   }
   return cases;
+}
+
+}  // namespace
+
+std::vector<LabelerCase> labeler_cases() {
+  return cases_of(labelers());
+}
+
+std::vector<LabelerCase> stage_cases() {
+  return cases_of(stage_labelers());
 }
 
 std::vector<LabelerCase> labeler_cases(Algorithm algorithm) {

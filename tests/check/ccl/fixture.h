@@ -39,6 +39,13 @@ std::vector<LabelerCase> labeler_cases();
 /// Those of one labeler.
 std::vector<LabelerCase> labeler_cases(Algorithm algorithm);
 
+/// Labelers with which everything behind the root map is tested. On the CPU, all but `runs` share the code of
+/// these stages, so one of them stands for the others. Their root maps are tested by LabelerTest and
+/// ExhaustiveTest, and the latter, AgreementTest and SeparateFuzzTest run all stages behind each of them.
+std::vector<AlgorithmInfo> stage_labelers();
+/// Each of them with either connectivity and either foreground.
+std::vector<LabelerCase> stage_cases();
+
 /// For messages and names of tests: "runs_8way_binary".
 std::string name_of(const LabelerCase& labeler_case);
 /// "union_find"

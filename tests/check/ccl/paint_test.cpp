@@ -334,7 +334,7 @@ TEST_P(PaintTest, SanitizerSubset) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Labelers, PaintTest, testing::ValuesIn(labelers()), test_name<AlgorithmInfo>);
+INSTANTIATE_TEST_SUITE_P(Labelers, PaintTest, testing::ValuesIn(stage_labelers()), test_name<AlgorithmInfo>);
 
 /// Frames that any two ways to label them must agree about, records and pixels.
 class AgreementTest : public testing::TestWithParam<Output> {
@@ -347,6 +347,7 @@ class AgreementTest : public testing::TestWithParam<Output> {
           for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
             const Settings settings{.connectivity = connectivity,
                                     .rule = {.foreground = foreground, .threshold = kThreshold},
+                                    .separation = {.neck = 0, .aspect = 2},  // of distances
                                     .filter = {.min_area = 2},
                                     .palette = palette,
                                     .color_seed = 3,

@@ -219,7 +219,7 @@ TEST_P(RecordTest, SanitizerSubset) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Labelers, RecordTest, testing::ValuesIn(labeler_cases()), test_name<LabelerCase>);
+INSTANTIATE_TEST_SUITE_P(Labelers, RecordTest, testing::ValuesIn(stage_cases()), test_name<LabelerCase>);
 
 }  // namespace
 

@@ -48,8 +48,13 @@ class SeparateTest : public ExactTest {
   }
 
   testing::AssertionResult is_exact(const Image& image, const Settings& settings) {
-    testing::AssertionResult same = has_labels(image, settings);
-    same = same ? has_records(image, settings) : same;
+    const ExpectedFrame& want = expectations().labels(image, settings);
+    const Outcome& got = runner_.run(image, settings);
+    testing::AssertionResult same = has_labels(got, want, image);
+    same =
+        same ? has_records(got, want, expectations().records(image, settings, runner_.config.max_components),
+                           image, settings)
+             : same;
     return same << describe(settings);
   }
   testing::AssertionResult is_exact(const Image& image) { return is_exact(image, settings()); }
@@ -263,7 +268,7 @@ TEST_P(SeparateTest, Pixels) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Labelers, SeparateTest, testing::ValuesIn(labeler_cases()), test_name<LabelerCase>);
+INSTANTIATE_TEST_SUITE_P(Labelers, SeparateTest, testing::ValuesIn(stage_cases()), test_name<LabelerCase>);
 
 /* Frames in flight */
 
