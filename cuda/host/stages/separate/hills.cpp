@@ -207,11 +207,10 @@ void Hills::take_from(uint32_t y, const uint32_t* other, decltype(SeparationKern
   for_each_byte(steps, steps + width_, kLeft,
                 [&](const uint8_t* at) { row[at - steps] = row[at - steps - 1]; });
   for_each_byte(steps, steps + width_, kRight, [&](const uint8_t* at) {
-    const uint8_t* last = at;
-    while (*last == kRight) {
-      ++last;
+    if (at == steps || at[-1] != kRight) {  // else it has what the first one of those in a row has found
+      const uint8_t* last = std::find_if(at, steps + width_, [](uint8_t step) { return step != kRight; });
+      std::fill(row + (at - steps), row + (last - steps), row[last - steps]);
     }
-    row[at - steps] = row[last - steps];
   });
 }
 
