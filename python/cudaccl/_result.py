@@ -166,7 +166,8 @@ def _eigenvalues(r: numpy.ndarray) -> _Columns:
     return {(0,): mean + root, (1,): numpy.maximum(mean - root, 0)}
 
 
-def _eccentricity(r: numpy.ndarray) -> numpy.ndarray:
+def eccentricity(r: numpy.ndarray) -> numpy.ndarray:
+    """Of each record. `max-eccentricity` compares this."""
     large, small = _eigenvalues(r).values()
     return numpy.sqrt(1 - numpy.divide(small, large, out=numpy.ones_like(large), where=large > 0))
 
@@ -193,7 +194,7 @@ _COLUMNS: dict[str, Callable[[numpy.ndarray], _Columns]] = {
     "inertia_tensor_eigvals": _eigenvalues,
     "axis_major_length": _one(lambda r: 4 * numpy.sqrt(_eigenvalues(r)[(0,)])),
     "axis_minor_length": _one(lambda r: 4 * numpy.sqrt(_eigenvalues(r)[(1,)])),
-    "eccentricity": _one(_eccentricity),
+    "eccentricity": _one(eccentricity),
     "orientation": _one(_orientation),
     "euler_number": _one(lambda r: r["euler"].astype(numpy.int64)),
     "euler_number_4": _one(lambda r: r["euler"].astype(numpy.int64)),

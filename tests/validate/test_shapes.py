@@ -126,15 +126,19 @@ def smallest_rectangle_area(hull) -> float:
     return float((numpy.ptp(along, axis=0) * numpy.ptp(across, axis=0)).min())
 
 
+def largest_shapes(name, connectivity):
+    """Labels of an image, the records of its 80 largest components, and their polygons by label."""
+    image = ALL_IMAGES[name]
+    threshold = int(filters.threshold_otsu(image)) + 1
+    components, _, polygons, vertices = shapes(
+        image, f"threshold={threshold} connectivity={4 * connectivity}-way min-area=30 top-n=80")
+    return labels_of(image, threshold, connectivity), components, polygons_by_label(polygons, vertices)
+
+
 @pytest.mark.parametrize("connectivity", [1, 2])
 @pytest.mark.parametrize("name", ALL_IMAGES)
 def test_polygons(name, connectivity):
-    image = ALL_IMAGES[name]
-    threshold = int(filters.threshold_otsu(image)) + 1
-    labels = labels_of(image, threshold, connectivity)
-    components, _, polygons, vertices = shapes(
-        image, f"threshold={threshold} connectivity={4 * connectivity}-way min-area=30 top-n=80")
-    found = polygons_by_label(polygons, vertices)
+    labels, components, found = largest_shapes(name, connectivity)
     assert set(found) == set(components["label"]) and len(found) > 0
     background = EDGES if connectivity == 2 else CORNERS
     for record, slices in zip(components, (scipy_ndimage.find_objects(labels)[i - 1] for i in components["label"])):
@@ -159,12 +163,7 @@ def test_polygons(name, connectivity):
 @pytest.mark.parametrize("connectivity", [1, 2])
 @pytest.mark.parametrize("name", ALL_IMAGES)
 def test_circles(name, connectivity):
-    image = ALL_IMAGES[name]
-    threshold = int(filters.threshold_otsu(image)) + 1
-    labels = labels_of(image, threshold, connectivity)
-    components, _, polygons, vertices = shapes(
-        image, f"threshold={threshold} connectivity={4 * connectivity}-way min-area=30 top-n=80")
-    found = polygons_by_label(polygons, vertices)
+    labels, components, found = largest_shapes(name, connectivity)
     assert len(components) > 0
     for label in components["label"]:
         distances = scipy_ndimage.distance_transform_edt(labels == label)

@@ -23,8 +23,8 @@ _KEPT = 12  # frames that are in the element at most, and those that the loop ha
 class Gate:
     """A pad probe. Its methods are for any thread; frames wait in GStreamer's."""
 
-    def __init__(self, entered: Callable[[Any, Any, int], None], ended: Callable[[], None]) -> None:
-        """entered: is called with the buffer, its caps and its time, for each frame. ended: when the last one has
+    def __init__(self, entered: Callable[[Any, Any], None], ended: Callable[[], None]) -> None:
+        """entered: is called with the buffer and its caps, for each frame. ended: when the last one has
         entered. Both in GStreamer's thread."""
         self._entered = entered
         self._ended = ended
@@ -120,7 +120,7 @@ class Gate:
         with self._changed:
             self._last = buffer, caps
             self._inputs.append((buffer.pts, buffer, caps, time.monotonic(), self._is_again))
-        self._entered(buffer, caps, buffer.pts)
+        self._entered(buffer, caps)
         return gst.PadProbeReturn.OK
 
     def _wait(self, pad: Any, pts: int) -> bool:

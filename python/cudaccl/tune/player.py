@@ -18,7 +18,6 @@ from cudaccl.video.sources import Source
 from cudaccl.video.stream import Stream, Watchdog
 
 _AGAIN_S = 5.0  # after which a camera is opened again
-_BACK_NS = 10 * 10**9  # before a place, from where the background and the tracks are learned for it
 
 Properties = dict[str, str]
 
@@ -64,7 +63,7 @@ class Player:
 
     def __init__(
         self, sources: list[Source], properties: Properties, taken: Callable[[Shot], None],
-        changed: Callable[[], None], entered: Callable[[Any, Any, int], None], stall: float,
+        changed: Callable[[], None], entered: Callable[[Any, Any], None], stall: float,
     ) -> None:
         """taken: is called with each shot. changed: after the state, the error or the source is another one. entered: as
         of Gate. All in other threads."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 import struct
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -40,10 +39,8 @@ class Session:
         self.pages: set[Page] = set()
         self.history = History()
         self._stall = stall
-        self._lock = threading.Lock()
-        self._second_element: SecondElement | None = None
-        self._second_shots: dict[int | None, tuple[Any, Any]] = {}
-        self._everything = aids.AllComponents()
+        self._second = SecondElement()
+        self._everything = SecondElement()  #: with unfiltered() settings
         self._known_state = ""
         self._last: tuple[int, bytes] | None = None
         self._aids: dict[str, Any] | None = None
@@ -55,15 +52,15 @@ class Session:
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()
         self.pictures.start()
-        self._everything.start(self.settings.values)  # now: it learns the background from the same frames
+        self._everything.use(aids.unfiltered(self.settings.values))  # now: it learns the background from the same frames
         self.player.start()
 
     def close(self) -> None:
         """Blocks until all threads have ended. For another thread than the event loop's."""
         self.player.close()
         self.pictures.close()
-        self._everything.stop()
-        self._stop_second()
+        self._everything.use(None)
+        self._second.use(None)
 
     def _properties(self) -> Values:
         return {**self.settings.values, description.OUTPUT: self.output}
@@ -132,9 +129,9 @@ class Session:
 
     def _use_properties(self) -> None:
         self.player.change(self._properties())
-        self._everything.change(self.settings.values)
-        if self._second_element is not None:
-            self._use_second()
+        if self._everything.is_used:
+            self._everything.use(aids.unfiltered(self.settings.values))
+        self._use_second()
 
     def compare(self, values: Values | None) -> None:
         """Labels the same frames with these settings, too; None: no longer. They were checked."""
@@ -144,21 +141,7 @@ class Session:
         self.broadcast({"type": "values", **self._values()})
 
     def _use_second(self) -> None:
-        if self.second is None:
-            self._stop_second()
-            return
-        properties = {**self.second, description.OUTPUT: self.output}
-        if self._second_element is None:
-            self._second_element = SecondElement(properties, self._second_taken)
-        else:
-            self._second_element.change(properties)
-
-    def _stop_second(self) -> None:
-        element, self._second_element = self._second_element, None
-        if element is not None:
-            element.close()
-        with self._lock:
-            self._second_shots.clear()
+        self._second.use(None if self.second is None else {**self.second, description.OUTPUT: self.output})
 
     def exports(self, preset: str) -> dict[str, str]:
         return export.all_of(self.player.source, self.settings.values, self.output, preset)
@@ -199,7 +182,7 @@ class Session:
         if not (0 <= x < info.width and 0 <= y < info.height):
             raise IndexError(f"{x}, {y} is outside the frame of {info.width} x {info.height} pixels")
         found = pixel.explain(
-            x, y, shot.frame, self._everything.of(shot.frame.time), shot.input, self.settings.values)
+            x, y, shot.frame, self._all_components(shot), shot.input, self.settings.values)
         component = found["component"]
         if component is not None and component["track"] is not None:
             component["events"] = self.history.events_of(component["track"]["id"])
@@ -216,30 +199,26 @@ class Session:
             self._forget()
         self._call(self.state_has_changed)
 
-    def _entered(self, buffer: Any, caps: Any, pts: int) -> None:
+    def _entered(self, buffer: Any, caps: Any) -> None:
         self._everything.push(buffer, caps)
-        element = self._second_element
-        if element is not None:
-            with self._lock:
-                self._second_shots.pop(pts, None)  # of other settings, if the frame enters once more
-            element.push(buffer, caps)
+        self._second.push(buffer, caps)
 
     def _taken(self, shot: Shot) -> None:
         self.history.add(shot)
         if shot.is_shown:
             self.pictures.put(shot)
 
-    def _second_taken(self, picture: Any, frame: Any) -> None:
-        with self._lock:
-            self._second_shots = dict([*self._second_shots.items(), (frame.time, (picture, frame))][-4:])
+    def _all_components(self, shot: Shot) -> Any:
+        """The cudaccl.gst.Frame without filters; None: there is none, or not yet."""
+        found = self._everything.of(shot.frame.time)
+        return None if found is None else found[1]
 
     def _second_sample(self, pts: int | None) -> Any:
         """Of the comparison: of the same frame if it comes soon, else none."""
         for _ in range(20):
-            if self._second_element is None:
+            if not self._second.is_used:
                 return None
-            with self._lock:
-                found = self._second_shots.get(pts)
+            found = self._second.of(pts)
             if found is not None:
                 return found[0]
             time.sleep(0.01)
@@ -257,13 +236,13 @@ class Session:
         records = frame.records
         if len(records) > _MOST_BOXES:
             records = records[records["area"].argsort()[::-1][:_MOST_BOXES]]
-        with self._lock:
-            second = self._second_shots.get(frame.time)
+        second = self._second.of(frame.time)
         now = time.monotonic()
         return {
             "number": shot.number, "time": frame.time, "width": info.width, "height": info.height,
             "count": info.n_components, "overflow": info.overflow, "relearning": info.relearning,
-            "level": info.level, "largestValue": self._largest_value(shot), "secondCount": None if second is None else second[1].info.n_components,
+            "level": info.level, "largestValue": self._largest_value(shot),
+            "secondCount": None if second is None else second[1].info.n_components,
             "boxes": [[int(value) for value in row] for row in zip(
                 *(records[name] for name in ("label", "id", "area", "x", "y", "width", "height")))],
             "inZones": self.history.in_zones, "rate": round(self.history.rate(), 1), "isAgain": shot.is_again,
@@ -278,7 +257,7 @@ class Session:
 
     def _describe(self, shot: Shot) -> bool:
         """More about a frame, now and then."""
-        everything = self._everything.of(shot.frame.time)
+        everything = self._all_components(shot)
         found = aids.describe(shot.frame, everything, shot.input)
         stream = self.player.stream
         found["stats"] = {} if stream is None else {

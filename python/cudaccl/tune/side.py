@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from cudaccl import _gst_pipeline, gst
 _LEAST_URGENT = 19
 _TIMEOUT_NS = 2 * 10**9
 _QUALITY = 88
+_KEPT = 6  # frames, until that of the same time is shown
 
 
 def come_last() -> None:
@@ -79,12 +81,11 @@ class Encoder:
         self._side.close()
 
 
-class SecondElement:
-    """Labels the frames that the first one labels, with other settings. `push()` is for GStreamer's threads."""
+class _Labelling:
+    """A pipeline with an element, and a thread that takes what comes out of it."""
 
     def __init__(self, properties: dict[str, str], taken: Callable[[Any, Any], None]) -> None:
-        """taken: is called with a buffer and its caps, and the cudaccl.gst.Frame of it, in a thread of its own. Raises
-        PipelineError."""
+        """taken: is called with a buffer and its caps, and the cudaccl.gst.Frame of it. Raises PipelineError."""
         self._taken = taken
         self._side = _SidePipeline(
             _gst_pipeline.element_line({"name": "second", "threads": "1", **properties}), 2)
@@ -94,7 +95,6 @@ class SecondElement:
         self._thread.start()
 
     def change(self, properties: dict[str, str]) -> None:
-        """Which were checked."""
         before, self._properties = self._properties, dict(properties)
         _gst_pipeline.change_properties(self._side.pipeline.get_by_name("second"), before, properties)
 
@@ -112,6 +112,52 @@ class SecondElement:
             sample = self._side.pull(10**8)
             if sample is not None:
                 self._taken((sample.get_buffer(), sample.get_caps()), gst.frame_of(sample))
+
+
+class SecondElement:
+    """Labels the frames that the first one labels, with other settings, and keeps the last ones. Its methods are for any
+    thread, `push()` for GStreamer's."""
+
+    def __init__(self) -> None:
+        self._labelling: _Labelling | None = None
+        self._lock = threading.Lock()
+        self._frames: deque[tuple[tuple[Any, Any], Any]] = deque(maxlen=_KEPT)
+
+    @property
+    def is_used(self) -> bool:
+        return self._labelling is not None
+
+    def use(self, properties: dict[str, str] | None) -> None:
+        """Which were checked. None: it stops. Raises PipelineError."""
+        if properties is None:
+            labelling, self._labelling = self._labelling, None
+            if labelling is not None:
+                labelling.close()
+            with self._lock:
+                self._frames.clear()
+        elif self._labelling is None:
+            self._labelling = _Labelling(properties, self._taken)
+        else:
+            self._labelling.change(properties)
+
+    def push(self, buffer: Any, caps: Any) -> None:
+        labelling = self._labelling
+        if labelling is None:
+            return
+        with self._lock:  # a frame that enters once more has other settings
+            others = [one for one in self._frames if one[1].time != buffer.pts]
+            self._frames.clear()
+            self._frames.extend(others)
+        labelling.push(buffer, caps)
+
+    def of(self, pts: int | None) -> tuple[tuple[Any, Any], Any] | None:
+        """Buffer and caps, and the cudaccl.gst.Frame, of this time; None: there are none, or not yet."""
+        with self._lock:
+            return next((one for one in reversed(self._frames) if one[1].time == pts), None)
+
+    def _taken(self, picture: tuple[Any, Any], frame: Any) -> None:
+        with self._lock:
+            self._frames.append((picture, frame))
 
 
 def label_once(buffer: Any, caps: Any, properties: dict[str, str]) -> Any:

@@ -7,6 +7,7 @@ import numpy
 import pytest
 
 from cudaccl._gst_pipeline import gstreamer
+from cudaccl._result import eccentricity
 from cudaccl.tune import aids, pixel
 from cudaccl.tune.luma import as_frame, luma, otsu
 from cudaccl.tune.side import label_once
@@ -116,4 +117,4 @@ def test_eccentricity_is_the_one_of_the_filter():
     everything = label_once(*made, {"threshold": "1", "output": "passthrough"}).records
     for limit in (0.5, 0.7, 0.99, 1.0):
         kept = label_once(*made, {"threshold": "1", "max-eccentricity": str(limit), "output": "passthrough"}).records
-        assert kept["label"].tolist() == everything["label"][aids.eccentricity(everything) <= limit].tolist()
+        assert kept["label"].tolist() == everything["label"][eccentricity(everything) <= limit].tolist()
