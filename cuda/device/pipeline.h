@@ -16,6 +16,7 @@
 
 namespace ccl::device {
 
+class Guide;
 class Labeler;
 
 /// Device memory of one frame, owned by the caller. Output, records and counts are aligned to 16 bytes.
@@ -38,6 +39,8 @@ struct FrameBuffers {
   bool is_tracked = false;
   /// The pipeline leaves labels() in any case.
   bool needs_labels = false;
+  /// Tracks that guide the cuts of components, where they are separated; or null.
+  Guide* guide = nullptr;
   /// Where a pipeline that can choose leaves labels(): n pixels, dense, aligned to 16 bytes. Null: in its own
   /// memory.
   uint32_t* label_map = nullptr;

@@ -120,6 +120,9 @@ void HostEngine::prepare_tracks(const Config& config) {
 }
 
 void HostEngine::run(const FrameJob& job, const ResultTables& tables, FrameResult* result) {
+  if (tracks_ != nullptr) {
+    tracks_->begin(job);
+  }
   process(job, tables, result);
   const Settings& settings = job.settings;
   if (settings.draw_ids || settings.draw_trails || settings.draw_regions) {

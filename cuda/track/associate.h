@@ -19,6 +19,10 @@ namespace ccl::track {
 template <typename Team>
 constexpr void match_all(const Team& team, const Matching& m, const PartLists& current) {
   const TrackHeader& header = *m.tables.header;
+  if (m.frame.origins != nullptr) {
+    match_members(team, m);
+    team.sync();
+  }
   match_steady(team, m);
   team.sync();
   list_left_parts(team, m);

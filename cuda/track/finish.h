@@ -194,7 +194,19 @@ constexpr void update_track(const Matching& m, const PartLists& current, const G
   const Part part = m.tables.parts[track->component];
   const Part whole = whole_part(m, current, track);
   track->flags |= track->n_fragments > 0 ? uint32_t{CCL_TRACK_FRAGMENTED} : 0u;
-  if (group.n > 1) {
+  const bool was_several = track->fragmented_us >= kFragmentUs;
+  if (track->n_fragments == 0) {
+    track->fragmented_us = 0;
+  } else if (!was_several) {
+    track->fragmented_us += m.step.duration_us;
+  }
+  if (was_several) {
+    set_size(whole, track);
+    track->place = track->shown;
+  }
+  if (group.n == 1 && m.is_main_of_member(track->component)) {
+    move_as_member(m, part, m.frame.origins[track->component].group, track);
+  } else if (group.n > 1) {
     track->flags = (track->flags | CCL_TRACK_MERGED) & ~uint32_t{CCL_TRACK_SPLIT};
     move_in_group(m, part.box, group.outline, i, track);
   } else if (track->age > 0) {

@@ -47,6 +47,14 @@ struct Matching {
     return part != kNone && (is_proven(track) || (tables.n_proven[part] == 0 && tables.taker[part] == track));
   }
 
+  /// Whether a part was cut for a member: the main one, or also another one.
+  constexpr bool is_main_of_member(uint32_t part) const {
+    return frame.origins != nullptr && frame.origins[part].is_main != 0;
+  }
+  constexpr uint32_t member_of(uint32_t part) const {
+    return frame.origins != nullptr ? frame.origins[part].track : kNone;
+  }
+
   /// Calls visit(overlap) for all significant overlaps of the last frame's components of the track.
   template <typename Visit>
   constexpr void for_each_overlap(uint32_t track, Visit visit) const {
@@ -96,6 +104,12 @@ constexpr int32_t moved(int32_t place, int32_t way) {
   return static_cast<int32_t>(sum > kFarthest ? kFarthest : sum < -kFarthest ? -kFarthest : sum);
 }
 
+/// Where a track is expected after a time.
+constexpr Place moved_place(const TrackState& track, uint32_t duration_us) {
+  return {moved(track.place.x, distance(track.velocity.x, duration_us)),
+          moved(track.place.y, distance(track.velocity.y, duration_us))};
+}
+
 /// The box of the whole object at the track's place.
 constexpr Box whole_box(const TrackState& track) {
   const int32_t left = track.place.x + track.middle.x - track.width / 2;
@@ -130,8 +144,7 @@ constexpr void predict(const Team& team, const Matching& m) {
   const TrackTables& tables = m.tables;
   for (uint32_t i = team.rank(); i < m.n_tracks; i += team.size()) {
     TrackState track = m.tracks[i];  // a copy: a device would read again from memory what it has written
-    track.place.x = moved(track.place.x, distance(track.velocity.x, m.step.duration_us));
-    track.place.y = moved(track.place.y, distance(track.velocity.y, m.step.duration_us));
+    track.place = moved_place(track, m.step.duration_us);
     if ((track.flags & CCL_TRACK_MERGED) != 0 && m.now_us - track.seen_us > m.step.lost_us) {
       track.component = kNone;
     }

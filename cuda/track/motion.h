@@ -321,6 +321,36 @@ constexpr int32_t error_of(const Side& begin, const Side& end, int32_t size) {
   return static_cast<int32_t>(uses_begin && uses_end ? sum / 2 : sum);
 }
 
+/// A member of a component that was cut between its members. The sides of its part are its own on the outside
+/// of the group. What it hides, or what hides it, changes no size.
+constexpr void move_as_member(const Matching& m, const Part& part, const Box& group, TrackState* track) {
+  const Place before = track->place;
+  const Box expected = whole_box(*track);
+  const Box frame = box_of(m.frame);
+  const auto side = [](int32_t seen, int32_t wanted, bool is_own, bool is_cut) {
+    return Side{.error = seen - wanted, .is_own = is_own, .is_cut = is_cut};
+  };
+  const Box& box = part.box;
+  const int32_t size = larger(size_of(track->width, track->height), kLeastSize);
+  track->place.x = moved(
+      before.x,
+      error_of(side(box.left, expected.left, box.left <= group.left, box.left <= frame.left),
+               side(box.right, expected.right, box.right >= group.right, box.right >= frame.right), size));
+  track->place.y = moved(
+      before.y,
+      error_of(side(box.top, expected.top, box.top <= group.top, box.top <= frame.top),
+               side(box.bottom, expected.bottom, box.bottom >= group.bottom, box.bottom >= frame.bottom),
+               size));
+  if (const uint64_t elapsed_us = m.step.duration_us; elapsed_us > 0) {
+    const auto elapsed = static_cast<int64_t>(elapsed_us);
+    const int64_t gain = elapsed * kGainOne / (elapsed + kGroupVelocityUs);
+    track->velocity = {corrected(track->velocity.x, track->place.x - before.x, elapsed_us, gain),
+                       corrected(track->velocity.y, track->place.y - before.y, elapsed_us, gain)};
+  }
+  track->box = common_box(whole_box(*track), group);
+  track->shown = track->place;
+}
+
 /// A member of a group moves by itself, and so that the group's box is around its members.
 constexpr void move_in_group(const Matching& m, const Box& group, const Outline& outline, uint32_t i,
                              TrackState* track) {

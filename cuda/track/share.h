@@ -301,6 +301,21 @@ constexpr bool may_own(const Matching& m, uint32_t i, const Part& part) {
   return (is_known(m, i) && may_be_fragment(m, i, part)) || comes_in_with(m, i, part.box);
 }
 
+/// Whether two boxes together are clearly wider than one object, if it is known how that looks.
+constexpr bool is_wider(const Matching& m, const Box& a, const Box& b) {
+  const Box both = hull(a, b);
+  return m.step.aspect > 1 && int64_t{both.width()} * m.step.aspect * 10 > int64_t{both.height()} * 13;
+}
+
+/// Parts of one component were cut since they are different objects: one is a fragment of another one's track
+/// only if half of it is where that is expected.
+constexpr bool are_apart(const Matching& m, uint32_t i, uint32_t c) {
+  const Part& part = m.tables.parts[c];
+  const uint32_t main = m.tables.matched[i];
+  return (m.tracks[i].fragmented_us >= kFragmentUs || is_wider(m, m.tables.parts[main].box, part.box)) &&
+         stand_apart(m.tables.parts[main], part);
+}
+
 /// The nearest one of the tracks that overlap a component, and of which it may be a fragment: its
 /// nearness_of(); 0.
 constexpr uint64_t find_overlapped_owner(const Matching& m, uint32_t c) {
@@ -309,7 +324,8 @@ constexpr uint64_t find_overlapped_owner(const Matching& m, uint32_t c) {
   uint64_t nearest = 0;
   for (uint32_t e = tables.first_of_current[c]; e != kNone; e = tables.next_of_current[e]) {
     m.for_each_track_of(m.frame.overlaps[e].previous, [&](uint32_t i) {
-      if (m.is_shown(i) && (fits(m, i, part.box) || is_inside_prediction(m, i, part.box))) {
+      if (m.is_shown(i) && !are_apart(m, i, c) &&
+          (fits(m, i, part.box) || is_inside_prediction(m, i, part.box))) {
         const uint64_t nearness = nearness_of(m, i, part);
         nearest = nearness > nearest ? nearness : nearest;
       }
@@ -323,7 +339,7 @@ constexpr uint64_t find_near_owner(const Matching& m, uint32_t c) {
   const Part& part = m.tables.parts[c];
   uint64_t nearest = 0;
   for (uint32_t i = 0; i < m.n_tracks; ++i) {
-    if (m.is_shown(i) && may_own(m, i, part)) {
+    if (m.is_shown(i) && !are_apart(m, i, c) && may_own(m, i, part)) {
       const uint64_t nearness = nearness_of(m, i, part);
       nearest = nearness > nearest ? nearness : nearest;
     }
@@ -357,7 +373,8 @@ constexpr void offer_to_near_parts(const Team& team, const Matching& m, const Pa
       tables, [&](int32_t extent) { return widened(reach, extent); },
       [&](const SortedBox& box) {
         const uint32_t c = box.index;
-        if (tables.taker[c] == kNone && current.owner[c] == kNone && may_own(m, i, tables.parts[c])) {
+        if (tables.taker[c] == kNone && current.owner[c] == kNone && !are_apart(m, i, c) &&
+            may_own(m, i, tables.parts[c])) {
           team.max(&tables.best[c], nearness_of(m, i, tables.parts[c]));
         }
       });
@@ -407,7 +424,8 @@ constexpr void share_out_fragments(const Team& team, const Matching& m, const Pa
   const Grid grid = sorted_left_parts(team, m, of_all);
   for_each_left_part(team, m, [&](uint32_t c) {
     tables.best[c] = 0;
-    current.owner[c] = owner_of(find_overlapped_owner(m, c));
+    const uint32_t member = m.member_of(c);
+    current.owner[c] = member != kNone ? member : owner_of(find_overlapped_owner(m, c));
   });
   if (grid.is_used()) {
     team.sync();

@@ -102,10 +102,23 @@ constexpr uint32_t steady_part(const Matching& m, uint32_t i) {
   return overlap.pixels * kGroupPart >= area ? c : kNone;
 }
 
+/// Matches the members of components that were cut for them.
+template <typename Team>
+constexpr void match_members(const Team& team, const Matching& m) {
+  for (uint32_t c = team.rank(); c < m.n_parts; c += team.size()) {
+    if (m.is_main_of_member(c)) {
+      match(team, m, m.member_of(c), c);
+    }
+  }
+}
+
 /// Matches the steady tracks and lists the others.
 template <typename Team>
 constexpr void match_steady(const Team& team, const Matching& m) {
   for (uint32_t i = team.rank(); i < m.n_tracks; i += team.size()) {
+    if (m.tables.matched[i] != kNone) {
+      continue;
+    }
     if (const uint32_t part = steady_part(m, i); part != kNone) {
       match(team, m, i, part);
     } else {

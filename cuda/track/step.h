@@ -16,10 +16,12 @@ struct TrackStep {
   uint32_t confirm_frames = 1;  ///< at least 1
   uint32_t lost_us = 0;         ///< a track that is not seen for longer ends
   uint32_t resets = 0;          ///< 1: all tracks end before this frame
+  uint32_t aspect = 1;          ///< Separation::aspect: how much higher than wide objects are
 
   bool operator==(const TrackStep&) const = default;
 };
 
-TrackStep step_of(const Tracking& tracking, const FrameTime& time, bool resets);
+/// `aspect`: Separation::aspect.
+TrackStep step_of(const Tracking& tracking, const FrameTime& time, bool resets, uint32_t aspect);
 
 }  // namespace ccl::track

@@ -21,6 +21,13 @@ struct Overlap {
   uint32_t pixels;
 };
 
+/// What separation knows of a part, for the matching: see guide.h.
+struct Origin {
+  uint32_t track = kNone;  ///< the member for which it was cut; kNone: by shape
+  uint32_t is_main = 0;    ///< 1: the largest one of those that were cut for the member
+  Box group = {};          ///< of all parts of the component that have a record
+};
+
 /// One object, as the last frame left it.
 struct TrackState {
   uint32_t id;
@@ -31,6 +38,7 @@ struct TrackState {
   uint32_t n_missed;        ///< frames since it was seen
   uint32_t n_moves;         ///< measurements of its velocity
   uint32_t proven_us;       ///< how long it was seen alone and away from the border, at most kProofUs
+  uint32_t fragmented_us;   ///< how long it has had further components, at most kFragmentUs
   uint32_t component;       ///< record index of its main component; kNone if it was not seen
   uint32_t n_fragments;     ///< further components
   uint32_t first_fragment;  ///< of a list through PartLists::next_fragment; kNone
@@ -262,6 +270,7 @@ struct TrackFrame {
   uint32_t is_matched;
   uint32_t n_overlaps;
   const Overlap* overlaps;
+  const Origin* origins;  ///< per record; null if tracks guided no cuts
   CclComponent* records;  ///< by ascending label; associate() writes id, age and flags
   CclTrack* tracks;       ///< out: room for TrackSizes::max_tracks
 };

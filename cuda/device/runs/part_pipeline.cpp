@@ -23,7 +23,7 @@ class PartPipeline final : public Pipeline {
   Status allocate();
 
   Status prepare(const Settings& settings, const FrameBuffers& frame) override {
-    CCL_RETURN_IF_ERROR(separator_.prepare(settings, config_.width, config_.height));
+    CCL_RETURN_IF_ERROR(separator_.prepare(settings, config_.width, config_.height, frame.guide));
     if (frame.bits != nullptr && unpacked_.data() == nullptr) {
       CCL_RETURN_IF_ERROR(unpacked_.allocate(pitch() * config_.height));
     }
@@ -88,7 +88,7 @@ Status PartPipeline::enqueue(const Settings& settings, const FrameBuffers& frame
     source.pitch = pitch();
     source.rule = kBitRule;
   }
-  CCL_RETURN_IF_ERROR(separator_.run(settings, Mask{source}, pitch(), values_.data(), stream));
+  CCL_RETURN_IF_ERROR(separator_.run(settings, Mask{source}, pitch(), values_.data(), frame.guide, stream));
   return of_values_->enqueue(as_values(settings), as_values(frame), stream, marks);
 }
 

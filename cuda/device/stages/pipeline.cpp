@@ -47,6 +47,8 @@ class StagedPipeline final : public Pipeline {
  private:
   uint32_t n_pixels() const { return config_.width * config_.height; }
   SegmentSource source(const Settings& settings, const FrameBuffers& frame) const;
+  static Guide* guide_of(const Settings& settings, const FrameBuffers& frame);
+  Status separate(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream);
   SegmentSource foreground(const Settings& settings, const FrameBuffers& frame) const;
   Status measure(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream);
   Status paint(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream);
@@ -61,6 +63,7 @@ class StagedPipeline final : public Pipeline {
   DeviceArray<uint32_t> marks_;         ///< per label
   DeviceArray<uint32_t> record_index_;  ///< per label
   DeviceArray<uint8_t> unpacked_;       ///< the frame's bit image as bytes, once a frame had one
+  DeviceArray<uint8_t> colors_;         ///< likewise, of parts, once tracks could guide their cuts
 
   DeviceArray<uint32_t> squares_;  ///< with has_distances()
 
@@ -93,7 +96,11 @@ Status StagedPipeline::prepare(const Settings& settings, const FrameBuffers& fra
     CCL_RETURN_IF_ERROR(measurement_.prepare_all(settings, config_.width, config_.height));
   }
   if (settings.separation.is_active()) {
-    CCL_RETURN_IF_ERROR(separator_.prepare(settings, config_.width, config_.height));
+    CCL_RETURN_IF_ERROR(
+        separator_.prepare(settings, config_.width, config_.height, guide_of(settings, frame)));
+  }
+  if (guide_of(settings, frame) != nullptr && colors_.data() == nullptr) {
+    CCL_RETURN_IF_ERROR(colors_.allocate(unpacked_pitch(config_.width) * config_.height));
   }
   if (frame.bits == nullptr || unpacked_.data() != nullptr) {
     return {};
@@ -121,6 +128,30 @@ SegmentSource StagedPipeline::foreground(const Settings& settings, const FrameBu
   return foreground;
 }
 
+/// Components of values touch: colours do not tell them apart, so tracks do not guide their cuts.
+Guide* StagedPipeline::guide_of(const Settings& settings, const FrameBuffers& frame) {
+  const bool is_guided = settings.separation.is_active() && settings.rule.foreground != Foreground::kValues;
+  return is_guided ? frame.guide : nullptr;
+}
+
+/// Makes the root map of components that of their parts. Parts that tracks may have guided are labelled as
+/// values.
+Status StagedPipeline::separate(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) {
+  Guide* guide = guide_of(settings, frame);
+  if (guide == nullptr) {
+    return separator_.run(settings, root_map_.data(), stream);
+  }
+  const SegmentSource parts{.pixels = colors_.data(),
+                            .pitch = unpacked_pitch(config_.width),
+                            .width = config_.width,
+                            .height = config_.height,
+                            .rule = {.foreground = Foreground::kValues}};
+  CCL_RETURN_IF_ERROR(separator_.run(settings, RootMap{root_map_.data(), config_.width}, parts.pitch,
+                                     colors_.data(), guide, stream));
+  return labeler_->label(parts, settings.connectivity, root_map_.data(), workspace_.data(),
+                         &frame.counts->n_iterations, stream);
+}
+
 Status StagedPipeline::enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
                                StageMarks* marks) {
   const auto mark = [&](StageMarks::Stage stage) {
@@ -136,7 +167,7 @@ Status StagedPipeline::enqueue(const Settings& settings, const FrameBuffers& fra
                                           settings.separation.aspect, squares_.data(), stream));
   }
   if (settings.separation.is_active()) {
-    CCL_RETURN_IF_ERROR(separator_.run(settings, root_map_.data(), stream));
+    CCL_RETURN_IF_ERROR(separate(settings, frame, stream));
   }
   CCL_RETURN_IF_ERROR(mark(StageMarks::kLabel));
   CCL_RETURN_IF_ERROR(numbering_.run(root_map_.data(), labels_.data(), &frame.counts->n_labels, stream));

@@ -7,24 +7,22 @@
 
 namespace ccl::host {
 
-PartSource::PartSource(uint32_t width, uint32_t height, ThreadPool& pool)
+PartSource::PartSource(uint32_t width, uint32_t height, ThreadPool& pool, StreamTracks* tracks)
     : width_(width),
       strips_(height, pool),
-      hills_(width, height, pool),
-      regions_(width, height, pool),
+      separator_(width, height, pool, tracks),
       pixels_(uninitialized<uint8_t>(size_t{width} * height)) {}
 
 const RowSource* PartSource::run(const Settings& settings, const RowSource& frame) {
   read(frame);
-  hills_.measure(pixels_.get(), settings.connectivity, settings.separation.aspect);
   source_ = frame;
-  if (!regions_.join(pixels_.get(), hills_, settings)) {
+  if (separator_.find_parts(settings, pixels_.get()) == Parts::kNone) {
     return &source_;
   }
-  if (!regions_.color()) {
+  if (!separator_.color()) {
     return nullptr;
   }
-  paint();
+  separator_.paint(pixels_.get(), width_);
   source_ = {.image = {.pixels = pixels_.get(), .stride = width_},
              .rule = {.foreground = Foreground::kValues, .record_value = kBinarySegment}};
   return &source_;
@@ -44,17 +42,6 @@ void PartSource::read(const RowSource& frame) {
       } else {
         kernels.read_mask(frame.pixels(y), frame.rule.threshold, frame.rule.invert, width_, out);
       }
-    }
-  });
-}
-
-/// Writes the colours of parts.
-void PartSource::paint() {
-  strips_.for_each([&](uint32_t, const RowSpan& rows) {
-    for (uint32_t y = rows.begin; y < rows.end; ++y) {
-      uint8_t* row = pixels_.get() + size_t{y} * width_;
-      regions_.for_each_color(
-          y, [&](uint32_t begin, uint32_t end, uint8_t color) { std::fill(row + begin, row + end, color); });
     }
   });
 }

@@ -6,20 +6,20 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "ccl/config.h"
 #include "host/runs/row_source.h"
 #include "host/stages/segment/row_strips.h"
-#include "host/stages/separate/hills.h"
-#include "host/stages/separate/regions.h"
+#include "host/stages/separate/separator.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {
 
 class PartSource {
  public:
-  /// Takes all memory that frames need. `pool` must outlive it.
-  PartSource(uint32_t width, uint32_t height, ThreadPool& pool);
+  /// Takes all memory that frames need. `pool` and `tracks`, which may be null, must outlive it.
+  PartSource(uint32_t width, uint32_t height, ThreadPool& pool, StreamTracks* tracks);
 
   static constexpr bool can_have_parts(const Settings& settings) {
     return settings.connectivity == Connectivity::k8 && settings.rule.foreground != Foreground::kValues;
@@ -29,14 +29,17 @@ class PartSource {
   /// parts; otherwise values. Null if there are too few of them.
   const RowSource* run(const Settings& settings, const RowSource& frame);
 
+  /// Tells the tracks what the records are, if they guided the cuts; before StreamTracks::run().
+  void find_origins(std::span<const CclComponent> records) {
+    separator_.find_origins(pixels_.get(), records);
+  }
+
  private:
   void read(const RowSource& frame);
-  void paint();
 
   uint32_t width_;
   RowStrips strips_;
-  Hills hills_;
-  Regions regions_;
+  Separator separator_;
   std::unique_ptr<uint8_t[]> pixels_;  ///< foreground, then values
   RowSource source_{};
 };

@@ -155,7 +155,7 @@ RunsPipeline::RunsPipeline(const Config& config, ThreadPool& pool, StreamTracks*
 
 PartSource& RunsPipeline::parts() {
   if (parts_ == nullptr) {
-    parts_ = std::make_unique<PartSource>(config_.width, config_.height, pool_);
+    parts_ = std::make_unique<PartSource>(config_.width, config_.height, pool_, tracks_);
   }
   return *parts_;
 }
@@ -402,6 +402,9 @@ void RunsPipeline::track(const FrameJob& job, const FrameNeeds& needs, const Str
     for_each_strip([&](const Strip& strip) {
       keep_runs(table_, labeler, needs, strip, record_index_.get(), &tracks_->runs());
     });
+  }
+  if (job.settings.separation.is_active() && tracks_->needs_runs(result->counts)) {
+    parts().find_origins(result->components);
   }
   tracks_->run(job, tables.records, tables.tracks, result);
 }

@@ -46,6 +46,8 @@ class StagedPipeline final : public Pipeline {
 
  private:
   Separator& separator();
+  void separate(const FrameJob& job, const FrameBits& bits, uint32_t* root_map);
+  void read_segments(const FrameJob& job, const FrameBits& bits);
   void apply_rule(const FrameJob& job);
   void unpack_segments(const BitImage& bits);
   void drop_weak_components(const BitImage& strong, const uint32_t* labels, uint32_t n_labels);
@@ -77,6 +79,7 @@ class StagedPipeline final : public Pipeline {
   std::unique_ptr<Labeler> labeler_;
   std::unique_ptr<Distances> distances_;  ///< with has_distances()
   std::unique_ptr<Separator> separator_;  ///< once a frame was separated
+  std::unique_ptr<uint8_t[]> colors_;     ///< per pixel, once tracks guided cuts
   Selector selector_{1};
 };
 
@@ -104,17 +107,13 @@ void StagedPipeline::run(const FrameJob& job, const FrameBits& bits, const Resul
   uint32_t* root_map = job.root_map != nullptr ? job.root_map : root_map_.get();
   uint32_t* labels = job.labels != nullptr ? job.labels : labels_.get();
   StageClock clock;
-  if (bits.foreground != nullptr) {
-    unpack_segments(*bits.foreground);
-  } else {
-    apply_rule(job);
-  }
+  read_segments(job, bits);
   labeler_->label(segments_, job.settings.connectivity, root_map);
   if (distances_ != nullptr) {
     distances_->measure(root_map, job.settings.separation.aspect);
   }
   if (job.settings.separation.is_active()) {
-    separator().run(job.settings, root_map);
+    separate(job, bits, root_map);
   }
   result->counts.n_iterations = labeler_->iterations();
   result->times.label = clock.lap();
@@ -162,9 +161,43 @@ void StagedPipeline::run(const FrameJob& job, const FrameBits& bits, const Resul
 
 Separator& StagedPipeline::separator() {
   if (separator_ == nullptr) {
-    separator_ = std::make_unique<Separator>(config_.width, config_.height, pool_);
+    separator_ = std::make_unique<Separator>(config_.width, config_.height, pool_, tracks_);
   }
   return *separator_;
+}
+
+void StagedPipeline::read_segments(const FrameJob& job, const FrameBits& bits) {
+  if (bits.foreground != nullptr) {
+    unpack_segments(*bits.foreground);
+  } else {
+    apply_rule(job);
+  }
+}
+
+/// Makes the root map of components that of their parts. Parts that tracks have guided are labelled as
+/// values.
+void StagedPipeline::separate(const FrameJob& job, const FrameBits& bits, uint32_t* root_map) {
+  const Parts parts = separator().find_parts(job.settings, root_map);
+  if (parts == Parts::kNone) {
+    return;
+  }
+  if (parts == Parts::kByShape || !separator().color()) {
+    separator().write_roots(root_map);
+    return;
+  }
+  if (colors_ == nullptr) {
+    colors_ = uninitialized<uint8_t>(count_pixels(config_));
+  }
+  for (size_t y = 0; y < config_.height; ++y) {
+    std::copy_n(segments_.pixels + y * segments_.stride, config_.width, colors_.get() + y * config_.width);
+  }
+  separator().paint(colors_.get(), config_.width);
+  for (size_t y = 0; y < config_.height; ++y) {
+    std::copy_n(colors_.get() + y * config_.width, config_.width,
+                padded_segments_.get() + (y + 1) * segments_.stride + 1);
+  }
+  labeler_->label(segments_, job.settings.connectivity, root_map);
+  read_segments(job, bits);
 }
 
 /// Applies the foreground rule to the input.
@@ -262,6 +295,9 @@ void StagedPipeline::track(const FrameJob& job, const LabeledFrame& frame, const
                            FrameResult* result) {
   if (tracks_->needs_runs(result->counts)) {
     write_kept_runs(frame, record_index_.get(), &tracks_->runs());
+    if (job.settings.separation.is_active()) {
+      separator().find_origins(colors_.get(), result->components);
+    }
   }
   tracks_->run(job, tables.records, tables.tracks, result);
 }

@@ -19,6 +19,26 @@ StreamTracks::StreamTracks(const Config& config, uint32_t last_id)
   tables_.header->n_ids = last_id;
 }
 
+void StreamTracks::begin(const FrameJob& job) {
+  step_ =
+      track::step_of(job.tracking, clock_.next(job.time), job.resets_tracks, job.settings.separation.aspect);
+  has_origins_ = false;
+}
+
+ExpectedTracks StreamTracks::expected() {
+  return {.tracks = tables_.tracks_of(tables_.header->parity),
+          .n_tracks = step_.resets != 0 ? 0 : tables_.header->n_tracks,
+          .duration_us = step_.duration_us};
+}
+
+track::Origin* StreamTracks::add_origins() {
+  if (origins_ == nullptr) {
+    origins_ = std::make_unique_for_overwrite<track::Origin[]>(tables_.sizes.max_components);
+  }
+  has_origins_ = true;
+  return origins_.get();
+}
+
 void StreamTracks::run(const FrameJob& job, CclComponent* records, CclTrack* tracks, FrameResult* result) {
   const auto n_records = static_cast<uint32_t>(result->components.size());
   bool is_matched = result->counts.n_components <= tables_.sizes.max_components;
@@ -36,10 +56,10 @@ void StreamTracks::run(const FrameJob& job, CclComponent* records, CclTrack* tra
                                 .is_matched = is_matched ? 1u : 0u,
                                 .n_overlaps = n_overlaps,
                                 .overlaps = overlaps_.overlaps(),
+                                .origins = has_origins_ ? origins_.get() : nullptr,
                                 .records = records,
                                 .tracks = tracks};
-  track::associate(track::HostTeam{}, track::step_of(job.tracking, clock_.next(job.time), job.resets_tracks),
-                   frame, tables_);
+  track::associate(track::HostTeam{}, step_, frame, tables_);
   result->tracks = {tracks, tables_.header->n_tracks};
   std::swap(previous_, current_);
 }

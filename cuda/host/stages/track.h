@@ -15,6 +15,13 @@
 
 namespace ccl::host {
 
+/// What a stream's tracks expect of the frame to come.
+struct ExpectedTracks {
+  track::TrackState* tracks;
+  uint32_t n_tracks;
+  uint32_t duration_us;
+};
+
 /// The tracks of an engine's stream. They live as long as the frames' size and the tables' lengths stay the
 /// same.
 class StreamTracks {
@@ -26,6 +33,8 @@ class StreamTracks {
     return config.width == width_ && config.height == height_ && sizes_of(config) == tables_.sizes;
   }
 
+  uint32_t max_tracks() const { return tables_.sizes.max_tracks; }
+
   /// The largest id that was given.
   uint32_t last_id() const { return tables_.header->n_ids; }
 
@@ -36,6 +45,14 @@ class StreamTracks {
   bool needs_runs(const FrameCounts& counts) const {
     return counts.n_components > 0 && counts.n_components <= tables_.sizes.max_components;
   }
+
+  /// Begins a frame; before the calls below.
+  void begin(const FrameJob& job);
+
+  /// For cuts that are guided by tracks.
+  ExpectedTracks expected();
+  /// Where to write what is known of the parts that have a record, if tracks guided the cuts.
+  track::Origin* add_origins();
 
   /// Finds the tracks of a frame. `result` has its counts and components, and gets its tracks, which are
   /// written to `tracks`. Writes id, age and flags of the `records`, as many as the result has components.
@@ -53,6 +70,9 @@ class StreamTracks {
   std::unique_ptr<std::byte[]> memory_;  ///< not filled in advance, as KeptRuns
   track::TrackTables tables_;
   FrameClock clock_;
+  track::TrackStep step_;                     ///< of the frame
+  std::unique_ptr<track::Origin[]> origins_;  ///< per record, once tracks guided cuts
+  bool has_origins_ = false;
   OverlapCounter overlaps_;
   std::unique_ptr<KeptRuns> previous_;
   std::unique_ptr<KeptRuns> current_;

@@ -58,7 +58,7 @@ TEST(FrameClock, IsThatOfModelsAndTracks) {
   FrameClock tracks;
   for (const Case& one : kCases) {
     EXPECT_EQ(models.next({}, one.time, false).duration_us, one.step_us) << &one - kCases;
-    const track::TrackStep step = track::step_of({}, tracks.next(one.time), false);
+    const track::TrackStep step = track::step_of({}, tracks.next(one.time), false, 1);
     EXPECT_EQ(step.duration_us, one.step_us) << &one - kCases;
     EXPECT_EQ(step.time_ns, one.expected.time_ns) << &one - kCases;
   }

@@ -363,6 +363,40 @@ TEST(TrackDeviceTest, LargeFrames) {
   }
 }
 
+/// People who come alone, meet, walk together and part, so that tracks guide cuts: by each labeler.
+TEST(TrackDeviceTest, Groups) {
+  constexpr uint32_t kWidth = 250;
+  constexpr uint32_t kHeight = 130;
+  constexpr uint32_t kFrames = 64;
+  std::vector<Image> images;
+  for (uint32_t i = 0; i < kFrames; ++i) {
+    images.push_back(drawn("walkers", kWidth, kHeight, [i](uint32_t x, uint32_t y) {
+      const auto is_in = [&](int32_t at_x, int32_t at_y) {
+        const int32_t dx = static_cast<int32_t>(x) - at_x;
+        const int32_t dy = static_cast<int32_t>(y) - at_y;
+        return 9 * dx * dx + dy * dy <= 24 * 24;
+      };
+      const auto t = static_cast<int32_t>(i);
+      const int32_t near = std::abs(t - 32) > 16 ? std::abs(t - 32) - 16 : 0;
+      return is_in(40 + 2 * t - near, 40) || is_in(50 + 2 * t + near, 44) || is_in(210 - 2 * t + near, 95) ||
+             is_in(199 - 2 * t - near, 90) || is_in(204 - 2 * t, 97 - near);
+    }));
+  }
+  for (const LabelerCase& labeler : labeler_cases()) {
+    if (labeler.settings().rule.foreground == Foreground::kValues) {
+      continue;
+    }
+    Config config = config_of(kWidth, kHeight, Output::kColorized);
+    config.algorithm = labeler.labeler.algorithm;
+    FrameJob job;
+    job.settings = labeler.settings();
+    job.settings.separation = {.neck = 700, .aspect = 3};
+    EnginePair pair(config);
+    run_images(config, job, images, kFrames, &pair);
+    ASSERT_FALSE(testing::Test::HasFatalFailure()) << name_of(labeler);
+  }
+}
+
 /// Ids, tracks, events, grey statistics and pixels of random video: see fuzz.h for longer runs.
 TEST(TrackDeviceTest, RandomVideo) {
   constexpr uint32_t kFrames = 150;

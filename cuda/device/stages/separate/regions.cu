@@ -7,6 +7,7 @@
 #include "device/check.h"
 #include "device/grid_barrier.cuh"
 #include "device/launch.cuh"
+#include "track/guide.h"
 
 namespace ccl::device {
 
@@ -14,7 +15,7 @@ namespace {
 
 constexpr uint32_t kJoinThreads = 1024;
 constexpr uint32_t kMostBlocks = 128;
-constexpr uint32_t kColors = 255;
+constexpr uint32_t kColors = track::kFirstMemberColor - 1;
 constexpr uint32_t kMostRounds = 10000;               ///< no frame is known that needs a thousandth of them
 constexpr uint32_t kLinksOfBlock = 4 * kJoinThreads;  ///< for more, all blocks work
 
@@ -340,9 +341,14 @@ Status join_to_roots(const RegionTable& table, const Settings& settings, uint32_
                 kBlockThreads, stream, table, root_map);
 }
 
+Status join_to_colors(const RegionTable& table, const Settings& settings, uint32_t* arrivals,
+                      cudaStream_t stream) {
+  return join(table, settings, /*colors=*/true, arrivals, stream);
+}
+
 Status join_to_values(const RegionTable& table, const Settings& settings, uint32_t* arrivals, size_t pitch,
                       uint8_t* values, cudaStream_t stream) {
-  CCL_RETURN_IF_ERROR(join(table, settings, /*colors=*/true, arrivals, stream));
+  CCL_RETURN_IF_ERROR(join_to_colors(table, settings, arrivals, stream));
   return launch("write_values", write_values, dim3(blocks_for(table.width, 4 * kBlockThreads), table.height),
                 kBlockThreads, stream, table, pitch, values);
 }

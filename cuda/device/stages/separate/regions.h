@@ -18,6 +18,10 @@ namespace ccl::device {
 Status join_to_roots(const RegionTable& table, const Settings& settings, uint32_t* arrivals,
                      uint32_t* root_map, cudaStream_t stream);
 
+/// The same, without writing them: the colours of parts are in RegionTable::joined if there are links.
+Status join_to_colors(const RegionTable& table, const Settings& settings, uint32_t* arrivals,
+                      cudaStream_t stream);
+
 /// The same, with values in place of roots: rows of `pitch` bytes, a multiple of 4. Background is 0, and
 /// parts of a component that touch have different values.
 Status join_to_values(const RegionTable& table, const Settings& settings, uint32_t* arrivals, size_t pitch,

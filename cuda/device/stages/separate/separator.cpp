@@ -23,7 +23,7 @@ size_t Separator::max_basins(const Settings& settings) const {
                                                    : (size_t{width_} * height_ + 1) / 2;
 }
 
-Status Separator::prepare(const Settings& settings, uint32_t width, uint32_t height) {
+Status Separator::prepare(const Settings& settings, uint32_t width, uint32_t height, Guide* guide) {
   const size_t n_pixels = size_t{width} * height;
   if (width_ == 0) {
     width_ = width;
@@ -41,6 +41,9 @@ Status Separator::prepare(const Settings& settings, uint32_t width, uint32_t hei
     CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(arrivals_.data(), 0, sizeof(uint32_t), stream.get()),
                               "cudaMemsetAsync of the arrivals"));
     CCL_RETURN_IF_ERROR(stream.synchronize());
+  }
+  if (guide != nullptr) {
+    CCL_RETURN_IF_ERROR(guide->prepare(max_basins(settings)));
   }
   if (n_basins_ >= max_basins(settings)) {
     return {};
@@ -85,10 +88,19 @@ Status Separator::run(const Settings& settings, uint32_t* root_map, cudaStream_t
   return join_to_roots(table(), settings, arrivals_.data(), root_map, stream);
 }
 
-Status Separator::run(const Settings& settings, const Mask& mask, size_t pitch, uint8_t* values,
-                      cudaStream_t stream) {
-  CCL_RETURN_IF_ERROR(find_basins(settings, mask, stream));
-  return join_to_values(table(), settings, arrivals_.data(), pitch, values, stream);
+template <typename RootsOf>
+Status Separator::run(const Settings& settings, const RootsOf& roots, size_t pitch, uint8_t* values,
+                      Guide* guide, cudaStream_t stream) {
+  CCL_RETURN_IF_ERROR(find_basins(settings, roots, stream));
+  if (guide == nullptr) {
+    return join_to_values(table(), settings, arrivals_.data(), pitch, values, stream);
+  }
+  CCL_RETURN_IF_ERROR(join_to_colors(table(), settings, arrivals_.data(), stream));
+  CCL_RETURN_IF_ERROR(guide->decide(table(), stream));
+  return guide->write_parts(table(), pitch, values, stream);
 }
+
+template Status Separator::run(const Settings&, const Mask&, size_t, uint8_t*, Guide*, cudaStream_t);
+template Status Separator::run(const Settings&, const RootMap&, size_t, uint8_t*, Guide*, cudaStream_t);
 
 }  // namespace ccl::device

@@ -10,20 +10,25 @@
 #include "ccl/status.h"
 #include "device/memory.h"
 #include "device/stages/separate/distance.h"
+#include "device/stages/separate/guide.h"
 #include "device/stages/separate/region_table.h"
 
 namespace ccl::device {
 
 class Separator {
  public:
-  /// Takes the memory for frames with these settings. What was taken is kept.
-  Status prepare(const Settings& settings, uint32_t width, uint32_t height);
+  /// Takes the memory for frames with these settings, and that of the guide, which may be null. What was
+  /// taken is kept.
+  Status prepare(const Settings& settings, uint32_t width, uint32_t height, Guide* guide);
 
   /// Enqueues the change of the root map of components to that of their parts.
   Status run(const Settings& settings, uint32_t* root_map, cudaStream_t stream);
 
-  /// Enqueues the writing of parts as values; see join_to_values().
-  Status run(const Settings& settings, const Mask& mask, size_t pitch, uint8_t* values, cudaStream_t stream);
+  /// Enqueues the writing of parts as values; see join_to_values(). `guide`: tracks that guide the cuts, for
+  /// which prepare() took memory; or null. Roots: RootMap or Mask.
+  template <typename RootsOf>
+  Status run(const Settings& settings, const RootsOf& roots, size_t pitch, uint8_t* values, Guide* guide,
+             cudaStream_t stream);
 
  private:
   template <typename RootsOf>

@@ -32,7 +32,8 @@ struct AssociateJob {
   uint32_t height;
   const FrameCounts* counts;
   CclComponent* records;
-  CclTrack* tracks;  ///< out
+  const track::Origin* origins;  ///< null if tracks guide no cuts
+  CclTrack* tracks;              ///< out
   track::TrackTables tables;
   PairTable pairs;
   track::Overlap* overlaps;  ///< scratch, of TrackSizes::max_overlaps()

@@ -20,6 +20,7 @@ __device__ track::TrackFrame frame_of(const Job& job) {
           .is_matched = n_components <= max_components ? 1u : 0u,
           .n_overlaps = 0,
           .overlaps = nullptr,
+          .origins = job.origins,
           .records = job.records,
           .tracks = nullptr};
 }

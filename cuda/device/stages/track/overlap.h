@@ -24,7 +24,8 @@ struct OverlapJob {
   FrameLabels frame;
   const FrameCounts* counts;
   CclComponent* records;
-  track::TrackTables tables;  ///< of the frame before
+  const track::Origin* origins = nullptr;  ///< see AssociateJob; they are not known yet
+  track::TrackTables tables;               ///< of the frame before
   IndexMaps maps;
   PairTable pairs;
   track::TrackStep* step;  ///< out: for the kernels that follow

@@ -15,6 +15,7 @@
 #include "device/memory.h"
 #include "device/pipeline.h"
 #include "device/stages/segment/vectors.h"
+#include "device/stages/separate/guide.h"
 #include "device/stages/track/associate.h"
 #include "device/stages/track/frame_labels.h"
 #include "device/stages/track/index_map.h"
@@ -75,15 +76,26 @@ class Tracker {
 
   /// The step of the frame that is pushed now.
   track::TrackStep next_step(const FrameJob& job) {
-    return track::step_of(job.tracking, clock_.next(job.time), job.resets_tracks);
+    return track::step_of(job.tracking, clock_.next(job.time), job.resets_tracks,
+                          job.settings.separation.aspect);
   }
 
   /// Makes `stream` wait for the previous frame.
   Status begin(const Stream& stream);
 
   /// Makes the next launch of a graph with what enqueue() enqueued use another step.
-  Status set_step(const track::TrackStep& step, Graph* graph) const {
+  Status set_step(const track::TrackStep& step, const Settings& settings, Graph* graph) const {
+    if (guides(settings)) {
+      CCL_RETURN_IF_ERROR(graph->set_last_argument(Guide::kernel(), Guide::kArguments, &step));
+    }
     return graph->set_last_argument(overlap_kernel(maps()), kOverlapArguments, &step);
+  }
+
+  /// For the pipelines of all slots.
+  Guide* guide() { return &guide_; }
+  /// Whether tracks guide the cuts of frames with these settings.
+  static bool guides(const Settings& settings) {
+    return settings.separation.is_active() && settings.rule.foreground != Foreground::kValues;
   }
 
   /// Enqueues, after the pipeline has, what makes ids and tracks, and the pixels of shown_output(). `marks`
@@ -111,6 +123,7 @@ class Tracker {
   track::TrackSizes sizes_;
   uint32_t shared_bytes_ = 0;  ///< see AssociateJob
   FrameClock clock_;
+  Guide guide_;
   Stream stream_;                       ///< for memory that is initialized once
   Event ended_;                         ///< of the last frame
   cudaStream_t last_stream_ = nullptr;  ///< of the last frame

@@ -7,6 +7,7 @@
 
 #include "host/runs/table.h"
 #include "host/stages/sums.h"
+#include "track/guide.h"
 
 namespace ccl::host {
 
@@ -20,7 +21,8 @@ Regions::Regions(uint32_t width, uint32_t height, ThreadPool& pool)
 template <typename Root>
 bool Regions::join(const Root* roots, const Hills& hills, const Settings& settings) {
   links_ = lister_.list(roots, hills, settings.connectivity);
-  if (links_.empty()) {
+  is_measured_ = !links_.empty();
+  if (!is_measured_) {
     return false;
   }
   measure_basins(hills);
@@ -31,6 +33,12 @@ bool Regions::join(const Root* roots, const Hills& hills, const Settings& settin
     regions_[basin].parent = find(basin);
   }
   return !links_.empty();
+}
+
+void Regions::take_components(const Hills& hills) {
+  if (links_.empty() && !is_measured_) {
+    measure_basins(hills);
+  }
 }
 
 void Regions::measure_basins(const Hills& hills) {
@@ -68,10 +76,10 @@ bool Regions::color() {
       is_taken.set(regions_[std::min(link->a, link->b)].color);
     }
     uint32_t color = 1;
-    while (color < 256 && is_taken.test(color)) {
+    while (color < track::kFirstMemberColor && is_taken.test(color)) {
       ++color;
     }
-    if (color == 256) {
+    if (color == track::kFirstMemberColor) {
       return false;
     }
     regions_[part].color = static_cast<uint8_t>(color);

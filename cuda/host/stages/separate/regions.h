@@ -24,9 +24,26 @@ class Regions {
   template <typename Root>
   bool join(const Root* roots, const Hills& hills, const Settings& settings);
 
+  /// After a join() that found no component with several parts: makes parts of the components.
+  void take_components(const Hills& hills);
+
   /// After join(), chooses a colour from 1 on for each part, another one than those of the parts of its
-  /// component that it touches. Returns false if more than 255 were needed.
+  /// component that it touches. Returns false if more were needed than track::kFirstMemberColor leaves.
   bool color();
+
+  /// The part of a basin, as the number of one of its basins.
+  uint32_t part_of(uint32_t basin) const { return regions_[basin].parent; }
+  uint64_t area(uint32_t part) const { return regions_[part].sums.n; }
+  uint8_t color(uint32_t part) const { return regions_[part].color; }
+
+  /// Links between different parts of a component.
+  std::span<const Link> links() const { return links_; }
+
+  /// Calls visit(run) for the stretches of a row that lie in one basin.
+  template <typename Visit>
+  void for_each_run(uint32_t y, Visit visit) const {
+    lister_.for_each_run(y, visit);
+  }
 
   /// After join(): calls visit(begin, end, root of the part) for the stretches of a row that lie in one
   /// basin.
@@ -73,6 +90,7 @@ class Regions {
   std::unique_ptr<uint32_t[]> joined_;  ///< regions that joined another one in this round
   size_t n_joined_ = 0;
   std::span<Link> links_;  ///< between different regions
+  bool is_measured_ = false;
   uint32_t round_ = 0;
 };
 
