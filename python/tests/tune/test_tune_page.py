@@ -252,7 +252,7 @@ def test_settings_are_found_and_presets_used(page):
     until(lambda: page.find("[data-setting=foreground] select").get_attribute("value") == "motion", "the preset")
     page.find(".settings .check input").click()
     names = [one.get_attribute("data-setting") for one in page.driver.find_elements(By.CSS_SELECTOR, ".row") if one.is_displayed()]
-    assert set(names) == {"foreground", "open-radius", "close-radius", "separate-aspect", "min-area", "min-height", "track"}
+    assert set(names) == {"foreground", "open-radius", "close-radius", "separate", "separate-aspect", "min-area", "min-height", "track"}
     page.press("Reset all")
     until(lambda: not page.find("#reset").is_enabled(), "all settings are the defaults")
 
