@@ -35,7 +35,7 @@ import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
-from evaluate import FIGURES, MIN_VISIBLE, score  # first, for its setting of OpenBLAS
+from evaluate import FIGURES, MIN_VISIBLE, score, text_of  # first, for its setting of OpenBLAS
 
 import cv2
 import numpy as np
@@ -47,6 +47,7 @@ from real_bench import as_results, facts, follow, form, named_settings, preset
 HERE = Path(__file__).resolve().parent
 SETTINGS = [("plain", ""), *((f"separate {value}", f"separate={value}") for value in (0.7, 0.8, 0.9, 0.97)),
             *((f"separate {value}, aspect 4", f"separate={value} separate-aspect=4") for value in (0.7, 0.8))]
+UPPER_ENDS = {"truth": {}, "truth, max_age 30": {"max_age": 30}}  # the second one finds a person again after a second
 COUNTS = ("objects", "switches", "fragmentations", "misses", "false_positives", "idtp", "idfp", "idfn")
 COLUMNS = ["part", "scene", "masks", "boxes", "tracker", "parameter", "frames", "people", "mota", "idf1", "moda", *COUNTS]
 
@@ -107,9 +108,9 @@ def row_of(clip, boxes, tracker, parameter, results):
 def measure(task):
     """Rows of one clip and one line of settings; of none those of the truth."""
     clip, name, settings, options = task
-    if settings is None:
+    if name in UPPER_ENDS:
         boxes = [frame[frame[:, 7] >= MIN_VISIBLE, 2:6] for frame in clip.truth()]
-        return [row_of(clip, name, "sort", "", follow("sort", boxes))]
+        return [row_of(clip, name, "sort", text_of(UPPER_ENDS[name]), follow("sort", boxes, **UPPER_ENDS[name]))]
     results, components = run_element(clip, settings, options.build)
     rows = [row_of(clip, name, "cudaccl", settings, results)]
     return rows if options.own else rows + [row_of(clip, name, "sort", settings, follow("sort", components))]
@@ -208,7 +209,7 @@ def main():
                  for clip in some]
         if not clips:
             sys.exit("error: no annotations of any sequence, or no scene of this name")
-        lines = options.settings + ([] if options.own else [("truth", None)])
+        lines = options.settings + [(name, "") for name in ([] if options.own else UPPER_ENDS)]
         tasks = [(clip, name, settings, options) for name, settings in lines for clip in clips]
         rows = [row for some in pool.map(measure, tasks, chunksize=1) for row in some]
     show(rows, options.scenes)

@@ -9,7 +9,7 @@ does not show them. Occluders of the scene are left out as well. PETS09-S2L1 is 
 
 import hashlib
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -21,7 +21,7 @@ HEIGHTS = 3.5      # how many times as high as people a cut-out is
 ASPECT = 4 / 3
 STEPS = 8          # places of cut-outs in each direction
 FEWEST, MOST = 2, 8  # people in a cut-out, in the mean
-N_SCENES = 8       # of a sequence
+N_SCENES = 12      # of a sequence
 MAX_SHARED = 0.25  # of a scene's frames and pixels with another one
 MIN_SHOWN = 0.25
 WALKS = 1.0        # heights that somebody moves, who walks
@@ -84,17 +84,11 @@ class Scene:
     top: int
     width: int
     height: int
-    is_whole: bool = False
+    part: str = ""  # `development`, `check`, or `whole` sequences beside both
 
     @property
     def name(self):
-        return self.source.name + ("" if self.is_whole else f" {self.begin} {self.left}+{self.top}")
-
-    @property
-    def part(self):
-        """`whole` sequences are beside both halves."""
-        digest = hashlib.sha256(self.name.encode()).digest()
-        return "whole" if self.is_whole else ("development", "check")[digest[-1] % 2]
+        return self.source.name + ("" if self.part == "whole" else f" {self.begin} {self.left}+{self.top}")
 
 
 def shown(boxes, scene):
@@ -111,20 +105,22 @@ def groups(low, high):
 
 
 def merit(scene, frames, walkers):
-    """Frames in which two or three who walk are a group, less those in which more than three are one, as a share of all;
-    and the mean number of people. None if no two of them meet or part."""
+    """Frames in which two or three who walk are a group, less those in which more than three are one, and less those in
+    which somebody is higher than the cut-out, as a share of all; and the mean number of people. None if no two of them
+    meet or part."""
     score, people, together, n_changes = 0, 0, None, 0
     sampled = range(scene.begin, scene.end, 5)
     for frame in sampled:
         boxes = frames[frame]
         low, high, share = shown(boxes, scene)
         is_in = share >= MIN_SHOWN
+        is_too_high = boxes[share > 0, 5] > scene.height
         low, high, ids = low[is_in], high[is_in], boxes[is_in, 1]
         people += len(ids)
         members = [set(ids[of == one]) for of in [groups(low, high)] for one in range(of.max() + 1)] if len(ids) else []
         sizes = [len(one) for one in members]
         pairs = {frozenset(one) for one in members if 2 <= len(one) <= 3 and one <= walkers}
-        score += bool(pairs) - any(size > 3 for size in sizes)
+        score += bool(pairs) - any(size > 3 for size in sizes) - is_too_high.any()
         n_changes += together is not None and together != pairs
         together = pairs
     return (score / len(sampled), people / len(sampled)) if n_changes >= 2 else None
@@ -167,4 +163,12 @@ def scenes_of(source, lines):
     for _, scene in sorted(found, key=lambda one: (-one[0], one[1].name)):
         if len(chosen) < N_SCENES and all(shared(scene, other) <= MAX_SHARED for other in chosen):
             chosen.append(scene)
-    return [Scene(source, 0, source.n_frames, 0, 0, *source.size, is_whole=True), *chosen]
+    return [Scene(source, 0, source.n_frames, 0, 0, *source.size, "whole"), *halves(chosen)]
+
+
+def halves(scenes):
+    """In the order of a digest of their names, one for development and one for the check by turns, of as many as there
+    are in a sequence; the digest of the first one says who begins."""
+    digests = {hashlib.sha256(scene.name.encode()).digest(): scene for scene in scenes}
+    for index, digest in enumerate(sorted(digests)):
+        yield replace(digests[digest], part=("development", "check")[(min(digests)[-1] + index) % 2])
