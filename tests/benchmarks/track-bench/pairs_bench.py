@@ -4,7 +4,7 @@
 
     pairs_bench.py ANNOTATIONS --build build
     pairs_bench.py ANNOTATIONS --build build --part check --settings "cut: separate=0.7" --settings "none:" --scenes
-    pairs_bench.py ANNOTATIONS --build build --strip pictures
+    pairs_bench.py ANNOTATIONS --build build --strips pictures --masks ragged
 
 needs the packages of requirements.txt. ANNOTATIONS is a checkout of github.com/cheind/py-motmetrics at the commit that
 record-track-pairs names; its annotations (MOT challenge, CC BY-NC-SA 3.0) must not come into this repository.
@@ -42,6 +42,7 @@ import numpy as np
 
 from pairs_masks import QUALITIES, Painter
 from pairs_scenes import SOURCES, boxes_of, scenes_of
+from pairs_strip import strip
 from real_bench import as_results, facts, follow, form, named_settings, preset
 
 HERE = Path(__file__).resolve().parent
@@ -152,6 +153,16 @@ def write(path, rows, options):
             writer.writerow(row | {name: form(figures[name]) for name in ("mota", "idf1", "moda")})
 
 
+def draw_strips(clips, options):
+    """Of each scene with a pair that meets and parts a picture with a row for each line of settings."""
+    options.strips.mkdir(parents=True, exist_ok=True)
+    for clip in clips:
+        results = [run_element(clip, settings, options.build)[0] for _, settings in options.settings]
+        path = options.strips / f"{clip.path.stem.rpartition('-')[0]}.png"
+        print(f"{path}: " + (", ".join(name for name, _ in options.settings) if strip(clip, results, path)
+                             else "nobody meets and parts"))
+
+
 def version():
     """Of the code that draws: other masks are other files."""
     code = b"".join((HERE / name).read_bytes() for name in ("pairs_scenes.py", "pairs_masks.py"))
@@ -190,6 +201,8 @@ def options_of():
     parser.add_argument("--scenes", action="store_true", help="a table of each scene")
     parser.add_argument("--cache", type=Path, help="folder that keeps masks for the next run")
     parser.add_argument("--csv", type=Path)
+    parser.add_argument("--strips", type=Path, help="folder for pictures of pairs that meet and part, a row for each line of "
+                        "settings; nothing is measured then")
     parser.add_argument("--commit", help="of the element (default: of this checkout)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
@@ -209,6 +222,8 @@ def main():
                  for clip in some]
         if not clips:
             sys.exit("error: no annotations of any sequence, or no scene of this name")
+        if options.strips:
+            return draw_strips(clips, options)
         lines = options.settings + [(name, "") for name in ([] if options.own else UPPER_ENDS)]
         tasks = [(clip, name, settings, options) for name, settings in lines for clip in clips]
         rows = [row for some in pool.map(measure, tasks, chunksize=1) for row in some]
