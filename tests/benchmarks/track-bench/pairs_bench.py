@@ -18,7 +18,8 @@ says of components, and the settings of the line. SORT has its published paramet
 Figures are those of motmetrics, over all frames of a part together. A result is a track that is confirmed, and is seen
 or shares a component; it fits a person if the boxes overlap by half. A person of whom less than a quarter is in the
 picture and not hidden by nearer ones does not count, and neither does a result that fits it. MODA is MOTA without the
-switches: what was found, whatever its identity.
+switches: what was found, whatever its identity. Of people without a result the table says in how many of 100 cases a
+component fits (`there`): that is the tracker's fault, and the rest are faults of the mask and of the cuts.
 """
 
 import argparse
@@ -35,7 +36,7 @@ import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
-from evaluate import FIGURES, MIN_VISIBLE, score, text_of  # first, for its setting of OpenBLAS
+from evaluate import FIGURES, MIN_OVERLAP, MIN_VISIBLE, score, text_of  # first, for its setting of OpenBLAS
 
 import cv2
 import numpy as np
@@ -44,13 +45,16 @@ from pairs_masks import QUALITIES, Painter
 from pairs_scenes import SOURCES, boxes_of, scenes_of
 from pairs_strip import strip
 from real_bench import as_results, facts, follow, form, named_settings, preset
+from trackers import overlaps
 
 HERE = Path(__file__).resolve().parent
-SETTINGS = [("plain", ""), *((f"separate {value}", f"separate={value}") for value in (0.7, 0.8, 0.9, 0.97)),
-            *((f"separate {value}, aspect 4", f"separate={value} separate-aspect=4") for value in (0.7, 0.8))]
+PARTS = ("development", "check", "whole")
+SETTINGS = [("uncut", ""), ("cut", "separate=0.8"), ("cut, aspect 4", "separate=0.8 separate-aspect=4")]
 UPPER_ENDS = {"truth": {}, "truth, max_age 30": {"max_age": 30}}  # the second one finds a person again after a second
 COUNTS = ("objects", "switches", "fragmentations", "misses", "false_positives", "idtp", "idfp", "idfn")
-COLUMNS = ["part", "scene", "masks", "boxes", "tracker", "parameter", "frames", "people", "mota", "idf1", "moda", *COUNTS]
+SUMMED = ("frames", "people", *COUNTS, "no_track", "no_track_on_component")
+KEYS = ("part", "sequence", "masks", "boxes", "tracker", "parameter")
+COLUMNS = [*KEYS, "scenes", "mota", "idf1", "moda", *SUMMED]
 
 
 class Clip:
@@ -85,7 +89,9 @@ def run_element(clip, settings, build):
     line = (f"filesrc location={shlex.quote(str(clip.frames))} blocksize={scene.width * scene.height} ! rawvideoparse "
             f"format=gray8 width={scene.width} height={scene.height} framerate={scene.source.fps}/1 ! cudaccl backend=cpu "
             f"threads=1 {people_preset()} foreground=binary threshold=127 track=true {settings} output=passthrough")
-    environment = os.environ | {"GST_PLUGIN_PATH": str(build / "gst"), "GST_REGISTRY": str(clip.path.parent / "registry.bin")}
+    plugins = str(build / "gst")
+    registry = clip.path.parent / f"{hashlib.sha256(plugins.encode()).hexdigest()[:10]}.registry"  # of this build alone
+    environment = os.environ | {"GST_PLUGIN_PATH": plugins, "GST_REGISTRY": str(registry)}
     done = subprocess.run([build / "tests/examples/ccl-records", "--format", "json", "--launch", line], capture_output=True,
                           text=True, env=environment)
     frames = [json.loads(one) for one in done.stdout.splitlines()]
@@ -97,60 +103,75 @@ def run_element(clip, settings, build):
     return results, components
 
 
-def row_of(clip, boxes, tracker, parameter, results):
+def untracked(truth, results, components):
+    """Boxes of people that no result fits, and how many of them a component fits: those are not the mask's fault."""
+    none, with_component = 0, 0
+    for lines, (_, boxes), found in zip(truth, results, components):
+        lines = lines[lines[:, 7] >= MIN_VISIBLE, 2:6]
+        by_result, by_component = (overlaps(lines, one).max(axis=1, initial=0) >= MIN_OVERLAP for one in (boxes, found))
+        none += np.count_nonzero(~by_result)
+        with_component += np.count_nonzero(~by_result & by_component)
+    return {"no_track": none, "no_track_on_component": with_component}
+
+
+def row_of(clip, boxes, tracker, parameter, results, components):
     truth = clip.truth()
     figures = score(SimpleNamespace(truth=truth), results, (*FIGURES, "num_objects", "idtp", "idfp", "idfn"))
     people = {line[1] for frame in truth for line in frame if line[7] >= MIN_VISIBLE}
-    return {"part": clip.scene.part, "scene": clip.scene.name, "masks": clip.masks, "boxes": boxes, "tracker": tracker,
-            "parameter": parameter, "frames": len(truth), "people": len(people),
-            **{name: int(figures[name]) for name in COUNTS}}
+    return {"part": clip.scene.part, "sequence": clip.scene.source.name, "scene": clip.scene.name, "masks": clip.masks,
+            "boxes": boxes, "tracker": tracker, "parameter": parameter, "frames": len(truth), "people": len(people),
+            **{name: int(figures[name]) for name in COUNTS}, **untracked(truth, results, components)}
 
 
 def measure(task):
-    """Rows of one clip and one line of settings; of none those of the truth."""
+    """Rows of one clip and one line of settings, or of an upper end."""
     clip, name, settings, options = task
     if name in UPPER_ENDS:
         boxes = [frame[frame[:, 7] >= MIN_VISIBLE, 2:6] for frame in clip.truth()]
-        return [row_of(clip, name, "sort", text_of(UPPER_ENDS[name]), follow("sort", boxes, **UPPER_ENDS[name]))]
+        return [row_of(clip, name, "sort", text_of(UPPER_ENDS[name]), follow("sort", boxes, **UPPER_ENDS[name]), boxes)]
     results, components = run_element(clip, settings, options.build)
-    rows = [row_of(clip, name, "cudaccl", settings, results)]
-    return rows if options.own else rows + [row_of(clip, name, "sort", settings, follow("sort", components))]
+    rows = [row_of(clip, name, "cudaccl", settings, results, components)]
+    if not options.own:
+        rows.append(row_of(clip, name, "sort", settings, follow("sort", components), components))
+    return rows
 
 
 def summed(rows):
     """Counts, and figures of all of them together."""
-    total = {name: sum(row[name] for row in rows) for name in COUNTS}
+    total = {name: sum(row[name] for row in rows) for name in SUMMED}
     wrong = total["misses"] + total["false_positives"]
     ids = 2 * total["idtp"] + total["idfp"] + total["idfn"]
     return total | {"mota": 1 - (wrong + total["switches"]) / total["objects"], "moda": 1 - wrong / total["objects"],
-                    "idf1": 2 * total["idtp"] / ids}
+                    "idf1": 2 * total["idtp"] / ids, "there": 100 * total["no_track_on_component"] / max(1, total["no_track"])}
 
 
 def show(rows, by_scene):
     """MOTA/IDF1/MODA of each method, for each kind of mask and all together."""
     masks = list(dict.fromkeys(row["masks"] for row in rows))
-    parts = list(dict.fromkeys(row["scene"] if by_scene else row["part"] for row in rows))
+    parts = list(dict.fromkeys(row["scene"] if by_scene else row["part"]
+                               for row in sorted(rows, key=lambda row: PARTS.index(row["part"]))))
     methods = list(dict.fromkeys((row["boxes"], row["tracker"]) for row in rows))
     for part in parts:
         print(f"\n{part + ': MOTA/IDF1/MODA':38}", *(f"{one:>17}" for one in masks),
-              f"{'all':>17} {'switch':>6} {'fragm':>5} {'missed':>6} {'false':>6}")
+              f"{'all':>17} {'switch':>6} {'fragm':>5} {'missed':>6} {'there':>5} {'false':>6}")
         for boxes, tracker in methods:
             of_method = [row for row in rows if part in (row["scene"], row["part"])
                          and (row["boxes"], row["tracker"]) == (boxes, tracker)]
             cells = [summed([row for row in of_method if row["masks"] == one]) for one in masks] + [summed(of_method)]
             print(f"{boxes + ', ' + tracker:38}",
                   *(f"{one['mota']:5.3f}/{one['idf1']:5.3f}/{one['moda']:5.3f}" for one in cells),
-                  "{switches:6} {fragmentations:5} {misses:6} {false_positives:6}".format(**cells[-1]))
+                  "{switches:6} {fragmentations:5} {misses:6} {there:5.1f} {false_positives:6}".format(**cells[-1]))
 
 
 def write(path, rows, options):
     with open(path, "w", newline="", encoding="utf-8") as file:
-        file.writelines(f"# {key}: {value}\n" for key, value in facts(options).items())
+        file.writelines(f"# {key}: {value}\n" for key, value in (facts(options) | {"command": "pairs_bench.py"}).items())
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        for row in rows:
-            figures = summed([row])
-            writer.writerow(row | {name: form(figures[name]) for name in ("mota", "idf1", "moda")})
+        for key in dict.fromkeys(tuple(row[name] for name in KEYS) for row in rows):
+            of_key = [row for row in rows if tuple(row[name] for name in KEYS) == key]
+            figures = {name: form(value) for name, value in summed(of_key).items()}
+            writer.writerow({name: (dict(zip(KEYS, key)) | {"scenes": len(of_key)} | figures)[name] for name in COLUMNS})
 
 
 def draw_strips(clips, options):
@@ -191,7 +212,7 @@ def options_of():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("annotations", type=Path)
     parser.add_argument("--build", type=Path, required=True, help="build folder with the element and ccl-records")
-    parser.add_argument("--part", action="append", choices=("development", "check", "whole"),
+    parser.add_argument("--part", action="append", choices=PARTS,
                         help="scenes: for development (default), for the check at the end, or whole sequences")
     parser.add_argument("--masks", action="append", choices=list(QUALITIES), help="default: all")
     parser.add_argument("--scene", default="", help="names with this in them (default: all)")
@@ -201,8 +222,8 @@ def options_of():
     parser.add_argument("--scenes", action="store_true", help="a table of each scene")
     parser.add_argument("--cache", type=Path, help="folder that keeps masks for the next run")
     parser.add_argument("--csv", type=Path)
-    parser.add_argument("--strips", type=Path, help="folder for pictures of pairs that meet and part, a row for each line of "
-                        "settings; nothing is measured then")
+    parser.add_argument("--strips", type=Path, help="folder for pictures of pairs that meet and part, a row for each line "
+                        "of settings; nothing is measured then")
     parser.add_argument("--commit", help="of the element (default: of this checkout)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()

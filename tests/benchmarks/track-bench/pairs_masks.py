@@ -15,7 +15,7 @@ import numpy as np
 
 SHIFT = 4  # fractional bits of coordinates
 GAIT = 0.8  # of one's own height: the way of two steps
-DEPTH = 3   # how many times as far somebody goes who comes nearer than the picture shows
+DEPTH = 3   # how many times as far as the picture shows somebody goes who approaches
 SMOOTH = 9  # frames over which an annotated place is averaged, since it is in whole pixels
 WAIST = (0.46, 0.52)
 
@@ -173,7 +173,8 @@ class Painter:
             if not is_own.any():
                 continue
             owner[target][is_own] = person.identity
-            boxes[person.identity] = cv2.boundingRect(is_own.astype(np.uint8)) + np.array([target[1].start, target[0].start, 0, 0])
+            corner = (target[1].start, target[0].start, 0, 0)
+            boxes[person.identity] = np.array(cv2.boundingRect(is_own.astype(np.uint8))) + corner
             sizes[person.identity] = np.count_nonzero(silhouette)
             behind = self.behind[scene.top:, scene.left:][target]
             is_shown = np.abs(greys[own] - behind) >= quality.alike
@@ -195,7 +196,7 @@ def part_of(x, y, size, shape):
 
 
 def spoiled(mask, quality, random):
-    """Specks, and outlines that tremble: the blurred mask falls by 1/4 of its height or so for each pixel outwards."""
+    """Specks, and outlines that tremble: the blurred mask falls by about a quarter for each pixel outwards."""
     if quality.specks:
         for _ in range(random.poisson(quality.specks * mask.size / 1e5)):
             x, y = random.uniform((0, 0), mask.shape[::-1])

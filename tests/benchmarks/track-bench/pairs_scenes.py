@@ -127,7 +127,7 @@ def merit(scene, frames, walkers):
 
 
 def places(source, lines, n_frames):
-    """All cut-outs: of people's size, so that they are neither a line nor all of the picture."""
+    """All cut-outs: of people's size, so that some have room, but not a crowd."""
     height = min(source.size[1], int(HEIGHTS * np.median(lines[:, 5])) // 16 * 16)
     width = min(source.size[0], int(height * ASPECT) // 16 * 16)
     length = min(N_FRAMES, n_frames)

@@ -42,7 +42,8 @@ def encounters(frames):
     pairs = {pair for frame in frames for pair in itertools.combinations(sorted(frame), 2)}
     for a, b in sorted(pairs):
         states = [are_together(frame[a], frame[b]) if a in frame and b in frame else None for frame in frames]
-        runs = [(state, [number for number, _ in run]) for state, run in itertools.groupby(enumerate(states), lambda one: one[1])]
+        runs = [(state, [number for number, _ in run])
+                for state, run in itertools.groupby(enumerate(states), lambda one: one[1])]
         for before, during, after in zip(runs, runs[1:], runs[2:]):
             if (before[0], during[0], after[0]) == (False, True, False) and len(during[1]) >= TOGETHER and \
                     min(len(before[1]), len(after[1])) >= APART and go_together(frames, during[1], a, b):
@@ -85,6 +86,7 @@ def strip(clip, lines, path):
     _, first, last, pair = found[0]
     low, high = view(frames, first, last, pair, size)
     numbers = np.linspace(first, last, N_PICTURES).astype(int)
-    rows = [np.hstack([picture(masks[number], zip(*results[number]), low, high) for number in numbers]) for results in lines]
+    rows = [np.hstack([picture(masks[number], zip(*results[number]), low, high) for number in numbers])
+            for results in lines]
     cv2.imwrite(str(path), np.vstack(rows))
     return True
