@@ -88,7 +88,7 @@ def track_pairs(results, document):
     counts = [f"{part}: {sum_of(of_part, 'scenes')} scenes, {sum_of(of_part, 'frames'):,} frames, "
               f"{sum_of(of_part, 'objects'):,} boxes" for part in (*halves, "whole")
               for of_part in [[row for row in one if row.part == part]] if of_part]
-    return markdown(["MOTA, IDF1 (switches)", *columns, "no track, of 100; where a component fits"], lines) + caption(
+    return markdown(["MOTA, IDF1 (switches)", *columns, "without a track, of 100: all; a component fits; and is taken for a piece"], lines) + caption(
         results, document, f"{'; '.join(counts)}; each with three masks. Boxes that overlap by half; figures of all frames "
                            f"together. motmetrics {results.facts['motmetrics']}")
 
@@ -104,8 +104,8 @@ def sums_cell(rows):
 
 
 def untracked_cell(rows):
-    return " ; ".join(f"{100 * sum_of(rows, column) / sum_of(rows, 'objects'):.0f}"
-                      for column in ("no_track", "no_track_on_component")).replace(" ;", ";")
+    return "; ".join(f"{100 * sum_of(rows, column) / sum_of(rows, 'objects'):.0f}"
+                     for column in ("no_track", "no_track_on_component", "no_track_on_piece"))
 
 
 def track_times(results, document):

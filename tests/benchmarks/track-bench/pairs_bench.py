@@ -19,7 +19,8 @@ Figures are those of motmetrics, over all frames of a part together. A result is
 or shares a component; it fits a person if the boxes overlap by half. A person of whom less than a quarter is in the
 picture and not hidden by nearer ones does not count, and neither does a result that fits it. MODA is MOTA without the
 switches: what was found, whatever its identity. Of people without a result the table says in how many of 100 cases a
-component fits (`there`): that is the tracker's fault, and the rest are faults of the mask and of the cuts.
+component fits (`there`): that is the tracker's fault, and the rest are faults of the mask and of the cuts. Of 100 without
+a result, `pieces` have a component that the tracker takes for a piece of something larger.
 """
 
 import argparse
@@ -52,7 +53,7 @@ PARTS = ("development", "check", "whole")
 SETTINGS = [("uncut", ""), ("cut", "separate=0.8"), ("cut, aspect 4", "separate=0.8 separate-aspect=4")]
 UPPER_ENDS = {"truth": {}, "truth, max_age 30": {"max_age": 30}}  # the second one finds a person again after a second
 COUNTS = ("objects", "switches", "fragmentations", "misses", "false_positives", "idtp", "idfp", "idfn")
-SUMMED = ("frames", "people", *COUNTS, "no_track", "no_track_on_component")
+SUMMED = ("frames", "people", *COUNTS, "no_track", "no_track_on_component", "no_track_on_piece")
 KEYS = ("part", "sequence", "masks", "boxes", "tracker", "parameter")
 COLUMNS = [*KEYS, "scenes", "mota", "idf1", "moda", *SUMMED]
 
@@ -84,7 +85,7 @@ def people_preset():
 
 
 def run_element(clip, settings, build):
-    """Tracks and boxes of components of each frame."""
+    """Of each frame tracks, boxes of components, and which of these are pieces of a track that others show as well."""
     scene = clip.scene
     line = (f"filesrc location={shlex.quote(str(clip.frames))} blocksize={scene.width * scene.height} ! rawvideoparse "
             f"format=gray8 width={scene.width} height={scene.height} framerate={scene.source.fps}/1 ! cudaccl backend=cpu "
@@ -100,27 +101,32 @@ def run_element(clip, settings, build):
     results = [as_results([(track["id"], track["box"]) for track in frame["tracks"]
                            if "confirmed" in track["flags"] and "predicted" not in track["flags"]]) for frame in frames]
     components = [np.array([one["box"] for one in frame["components"]], float).reshape(-1, 4) for frame in frames]
-    return results, components
+    pieces = []
+    for frame in frames:
+        fragmented = {track["id"] for track in frame["tracks"] if "fragmented" in track["flags"]}
+        pieces.append(np.array([one["id"] in fragmented for one in frame["components"]], bool))
+    return results, components, pieces
 
 
-def untracked(truth, results, components):
-    """Boxes of people that no result fits, and how many of them a component fits: those are not the mask's fault."""
-    none, with_component = 0, 0
-    for lines, (_, boxes), found in zip(truth, results, components):
+def untracked(truth, results, components, pieces):
+    """Boxes of people that no result fits, how many of them a component fits (those are not the mask's fault), and how
+    many of these are taken for pieces of something larger."""
+    counts = np.zeros(3, int)
+    for lines, (_, boxes), found, are_pieces in zip(truth, results, components, pieces):
         lines = lines[lines[:, 7] >= MIN_VISIBLE, 2:6]
-        by_result, by_component = (overlaps(lines, one).max(axis=1, initial=0) >= MIN_OVERLAP for one in (boxes, found))
-        none += np.count_nonzero(~by_result)
-        with_component += np.count_nonzero(~by_result & by_component)
-    return {"no_track": none, "no_track_on_component": with_component}
+        by_result, by_component, by_piece = (overlaps(lines, one).max(axis=1, initial=0) >= MIN_OVERLAP
+                                             for one in (boxes, found, found[are_pieces]))
+        counts += [np.count_nonzero(~by_result & one) for one in (np.ones_like(by_result), by_component, by_piece)]
+    return dict(zip(("no_track", "no_track_on_component", "no_track_on_piece"), counts.tolist()))
 
 
-def row_of(clip, boxes, tracker, parameter, results, components):
-    truth = clip.truth()
+def row_of(clip, boxes, tracker, parameter, results, components, pieces=None):
+    truth, pieces = clip.truth(), pieces or [np.zeros(len(one), bool) for one in components]
     figures = score(SimpleNamespace(truth=truth), results, (*FIGURES, "num_objects", "idtp", "idfp", "idfn"))
     people = {line[1] for frame in truth for line in frame if line[7] >= MIN_VISIBLE}
     return {"part": clip.scene.part, "sequence": clip.scene.source.name, "scene": clip.scene.name, "masks": clip.masks,
             "boxes": boxes, "tracker": tracker, "parameter": parameter, "frames": len(truth), "people": len(people),
-            **{name: int(figures[name]) for name in COUNTS}, **untracked(truth, results, components)}
+            **{name: int(figures[name]) for name in COUNTS}, **untracked(truth, results, components, pieces)}
 
 
 def measure(task):
@@ -129,8 +135,8 @@ def measure(task):
     if name in UPPER_ENDS:
         boxes = [frame[frame[:, 7] >= MIN_VISIBLE, 2:6] for frame in clip.truth()]
         return [row_of(clip, name, "sort", text_of(UPPER_ENDS[name]), follow("sort", boxes, **UPPER_ENDS[name]), boxes)]
-    results, components = run_element(clip, settings, options.build)
-    rows = [row_of(clip, name, "cudaccl", settings, results, components)]
+    results, components, pieces = run_element(clip, settings, options.build)
+    rows = [row_of(clip, name, "cudaccl", settings, results, components, pieces)]
     if not options.own:
         rows.append(row_of(clip, name, "sort", settings, follow("sort", components), components))
     return rows
@@ -142,7 +148,8 @@ def summed(rows):
     wrong = total["misses"] + total["false_positives"]
     ids = 2 * total["idtp"] + total["idfp"] + total["idfn"]
     return total | {"mota": 1 - (wrong + total["switches"]) / total["objects"], "moda": 1 - wrong / total["objects"],
-                    "idf1": 2 * total["idtp"] / ids, "there": 100 * total["no_track_on_component"] / max(1, total["no_track"])}
+                    "idf1": 2 * total["idtp"] / ids, **{name: 100 * total[f"no_track_on_{of}"] / max(1, total["no_track"])
+                                                      for name, of in (("there", "component"), ("pieces", "piece"))}}
 
 
 def show(rows, by_scene):
@@ -153,14 +160,15 @@ def show(rows, by_scene):
     methods = list(dict.fromkeys((row["boxes"], row["tracker"]) for row in rows))
     for part in parts:
         print(f"\n{part + ': MOTA/IDF1/MODA':38}", *(f"{one:>17}" for one in masks),
-              f"{'all':>17} {'switch':>6} {'fragm':>5} {'missed':>6} {'there':>5} {'false':>6}")
+              f"{'all':>17} {'switch':>6} {'fragm':>5} {'missed':>6} {'there':>5} {'pieces':>6} {'false':>6}")
         for boxes, tracker in methods:
             of_method = [row for row in rows if part in (row["scene"], row["part"])
                          and (row["boxes"], row["tracker"]) == (boxes, tracker)]
             cells = [summed([row for row in of_method if row["masks"] == one]) for one in masks] + [summed(of_method)]
             print(f"{boxes + ', ' + tracker:38}",
                   *(f"{one['mota']:5.3f}/{one['idf1']:5.3f}/{one['moda']:5.3f}" for one in cells),
-                  "{switches:6} {fragmentations:5} {misses:6} {there:5.1f} {false_positives:6}".format(**cells[-1]))
+                  "{switches:6} {fragmentations:5} {misses:6} {there:5.1f} {pieces:6.1f} {false_positives:6}".format(
+                      **cells[-1]))
 
 
 def write(path, rows, options):
