@@ -14,7 +14,7 @@ category beside OpenCV's background models) and `foreground-speed`; from video-b
 that of `ccl-bench segment`: `segment-times` (each rule for the foreground on a GPU); from track-bench's: `track` (IDF1
 and switches beside other trackers) and `track-colors` (how often an object's colour changes); of `ccl-bench track`:
 `track-times` (frames with tracks on a GPU); from real_bench.py's: `track-real` (MOTA and IDF1 of real video) and
-`crossings-real`; from counts by eye: `crossings` (of lines, beside events); from python-bench's: `python` (the Python
+`crossings-real`; from pairs_bench.py's: `track-pairs` (people who walk together); from counts by eye: `crossings` (of lines, beside events); from python-bench's: `python` (the Python
 package beside other libraries).
 From separate-bench's: `separate` (F1 of nuclei that touch), `separate-planted` and `separate-times`.
 From tune-bench's: `tune` (pictures of the page of `cudaccl tune`, and what they take from the pipeline).
@@ -43,7 +43,7 @@ from python_tables import python
 from real_tables import crossings_real, track_real
 from results import Results, algorithm_name, by_algorithm, mean, size_name, worst
 from separate_tables import separate, separate_planted, separate_times
-from track_tables import crossings, track, track_colors, track_times
+from track_tables import crossings, track, track_colors, track_pairs, track_times
 from tune_table import tune
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -338,7 +338,7 @@ def matrix(path, document):
 
 RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed, "segment-times": segment_times, "video": video,
                  "track": track, "track-colors": track_colors, "track-times": track_times, "crossings": crossings,
-                 "track-real": track_real, "crossings-real": crossings_real,
+                 "track-pairs": track_pairs, "track-real": track_real, "crossings-real": crossings_real,
                  "python": python, "pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams,
                  "decode": decode, "labelers": labelers, "outputs": outputs, "label-stages": label_stages,
                  "published-code": published_code, "at-a-glance": at_a_glance, "peers": peers, "npp-splits": npp_splits,

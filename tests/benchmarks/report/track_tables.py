@@ -66,6 +66,48 @@ def mean_changes(results, method):
     return fsum(row.color_changes for row in rows) / len(rows)
 
 
+UPPER_END = {"truth": "boxes of the truth, SORT", "truth, max_age 30": "the same, lost ones sought for a second"}
+
+
+def track_pairs(results, document):
+    """MOTA and IDF1 of people who walk together, by part and by the kind of mask, from sums of counts."""
+    parts, halves = list(dict.fromkeys(row.part for row in results.rows)), ("development", "check")
+    columns = {part: [row for row in results.rows if row.part == part] for part in halves}
+    for masks in dict.fromkeys(row.masks for row in results.rows):
+        columns[f"both, {masks}"] = [row for row in results.rows if row.masks == masks and row.part in halves]
+    columns |= {"whole sequences": results.select(part="whole")} if "whole" in parts else {}
+    methods = list(dict.fromkeys((row.boxes, row.tracker) for row in results.rows))
+
+    def of_method(rows, method):
+        return [row for row in rows if (row.boxes, row.tracker) == method]
+
+    lines = [[UPPER_END.get(method[0]) or f"{method[0]}, {NAMES[method[1]]}",
+              *(sums_cell(of_method(rows, method)) for rows in columns.values()),
+              untracked_cell(of_method(columns["development"] + columns["check"], method))] for method in methods]
+    one = of_method(results.select(masks=results.rows[0].masks), methods[0])
+    counts = [f"{part}: {sum_of(of_part, 'scenes')} scenes, {sum_of(of_part, 'frames'):,} frames, "
+              f"{sum_of(of_part, 'objects'):,} boxes" for part in (*halves, "whole")
+              for of_part in [[row for row in one if row.part == part]] if of_part]
+    return markdown(["MOTA, IDF1 (switches)", *columns, "without a track, of 100: all; a component fits; and is taken for a piece"], lines) + caption(
+        results, document, f"{'; '.join(counts)}; each with three masks. Boxes that overlap by half; figures of all frames "
+                           f"together. motmetrics {results.facts['motmetrics']}")
+
+
+def sum_of(rows, column):
+    return sum(int(getattr(row, column)) for row in rows)
+
+
+def sums_cell(rows):
+    switches, ids = sum_of(rows, "switches"), 2 * sum_of(rows, "idtp")
+    mota = 1 - (switches + sum_of(rows, "misses") + sum_of(rows, "false_positives")) / sum_of(rows, "objects")
+    return f"{mota:.2f}, {ids / (ids + sum_of(rows, 'idfp') + sum_of(rows, 'idfn')):.2f} ({switches})".replace("-", "−")
+
+
+def untracked_cell(rows):
+    return "; ".join(f"{100 * sum_of(rows, column) / sum_of(rows, 'objects'):.0f}"
+                     for column in ("no_track", "no_track_on_component", "no_track_on_piece"))
+
+
 def track_times(results, document):
     """The time of frames with tracks, and how many times that of frames without."""
     rows = {(row.mode, row.image, row.output, row.size, row.algorithm): row.median_us for row in results.rows}

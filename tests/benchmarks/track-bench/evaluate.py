@@ -103,14 +103,14 @@ def without_ignored(truth, ids, boxes):
     return truth[counts], np.delete(ids, ignored), np.delete(boxes, ignored, axis=0)
 
 
-def score(scene, results):
+def score(scene, results, figures=FIGURES):
     accumulator = motmetrics.MOTAccumulator(auto_id=True)
     for truth, (ids, boxes) in zip(scene.truth, results):
         truth, ids, boxes = without_ignored(truth, ids, boxes)
         overlap = overlaps(truth[:, 2:6], boxes)
         accumulator.update(truth[:, 1].astype(int), ids, np.where(overlap >= MIN_OVERLAP, 1 - overlap, np.nan))
-    summary = motmetrics.metrics.create().compute(accumulator, metrics=FIGURES)
-    return {name.removeprefix("num_"): summary[name].iloc[0] for name in FIGURES}
+    summary = motmetrics.metrics.create().compute(accumulator, metrics=figures)
+    return {name.removeprefix("num_"): summary[name].iloc[0] for name in figures}
 
 
 def color_changes(scene, colors):

@@ -232,9 +232,9 @@ def mog2_components(clip):
     return found
 
 
-def follow(tracker, components):
+def follow(tracker, components, **parameters):
     return [as_results([(identity, box) for _, identity, box, is_shown in frame if is_shown])
-            for frame in TRACKERS[tracker]().follow(components)]
+            for frame in TRACKERS[tracker](**parameters).follow(components)]
 
 
 def results_of(clip, elements, is_own):
