@@ -14,7 +14,7 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
-from cudaccl.cli import video_options
+from cudaccl.cli import tune_fit, video_options
 from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.publish.errors import need
 from cudaccl.video import errors, values
@@ -32,6 +32,7 @@ examples:
   cudaccl tune clip.mp4
   cudaccl tune --preset people /dev/video0
   cudaccl tune --settings yard.txt --listen 8080 rtsp://cam1/live
+  cudaccl tune --fit marks.json clip.mp4 > settings.txt
 
 """
 
@@ -49,17 +50,21 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         "--output", default="overlay", metavar="NAME", help="what is shown first: the property output (default: overlay)")
     parser.add_argument("--no-browser", action="store_true", help="open no browser, only print the address")
     video_options.add(parser, stall=10.0)
+    tune_fit.add(parser)
     parser.set_defaults(command=tune)
 
 
 def tune(options: argparse.Namespace) -> int:
     """Returns the exit status."""
+    tune_fit.check(options)
+    properties = video_options.properties_of(options)
+    sources = _sources(options.sources)
+    if options.fit is not None:
+        return tune_fit.fit(options, sources, properties)
     need("aiohttp", "tune")
     from cudaccl.tune import description
     from cudaccl.tune.session import Session
 
-    properties = video_options.properties_of(options)
-    sources = _sources(options.sources)
     outputs = [name for name, _ in description.outputs()]
     if options.output not in outputs:
         raise errors.UsageError(f"--output is {options.output!r}; possible are {', '.join(outputs)}")

@@ -8,7 +8,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from cudaccl._gst_pipeline import PipelineError
+from cudaccl.publish.errors import MissingPackage
 from cudaccl.tune import description
+from cudaccl.tune.fit import TRIALS
+from cudaccl.tune.marks import MarksError
 from cudaccl.tune.page import Page
 from cudaccl.tune.session import Session
 from cudaccl.tune.settings import Refused, checked, of_preset, with_tracks
@@ -30,7 +33,7 @@ async def obey(session: Session, page: Page, message: Any) -> None:
         await _COMMANDS[kind](session, page, message)
     except Refused as refusal:
         page.put({"type": "refused", "names": refusal.names, "text": str(refusal)})
-    except (PipelineError, IndexError) as error:
+    except (PipelineError, IndexError, MarksError, MissingPackage) as error:
         page.put({"type": "refused", "names": [], "text": str(error)})
 
 
@@ -175,6 +178,26 @@ async def _explain(session: Session, page: Page, message: dict[str, Any]) -> Non
     page.put(await _in_thread(session.explain, x, y))
 
 
+async def _marks(session: Session, _page: Page, message: dict[str, Any]) -> None:
+    session.marking.mark(message.get("document"))
+
+
+async def _fit(session: Session, _page: Page, message: dict[str, Any]) -> None:
+    names = message.get("names")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise BadMessage("names must be a list of texts")
+    try:
+        session.fit(names, TRIALS)
+    except MarksError:
+        raise
+    except ValueError as error:
+        raise BadMessage(str(error)) from None
+
+
+async def _stop_fit(session: Session, _page: Page, _message: dict[str, Any]) -> None:
+    session.marking.stop()
+
+
 async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     return await asyncio.get_running_loop().run_in_executor(None, function, *arguments)
 
@@ -182,4 +205,5 @@ async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 _COMMANDS: dict[str, Callable[[Session, Page, dict[str, Any]], Awaitable[None]]] = {
     "ready": _ready, "set": _set, "regions": _regions, "undo": _undo, "redo": _redo, "preset": _preset, "reset": _reset,
     "output": _output, "compare": _compare, "export": _export, "play": _play, "pause": _pause, "step": _step,
-    "seek": _seek, "runTo": _run_to, "loop": _loop, "speed": _speed, "source": _source, "explain": _explain}
+    "seek": _seek, "runTo": _run_to, "loop": _loop, "speed": _speed, "source": _source, "explain": _explain,
+    "marks": _marks, "fit": _fit, "stopFit": _stop_fit}

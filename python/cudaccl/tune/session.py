@@ -12,8 +12,9 @@ from typing import Any
 
 from cudaccl._gst_pipeline import PipelineError, gstreamer
 from cudaccl._property_values import is_tracked, needs_earlier_frames
-from cudaccl.tune import aids, description, export, pixel
+from cudaccl.tune import aids, axes, description, export, fit, pixel
 from cudaccl.tune.history import History
+from cudaccl.tune.marking import Marking
 from cudaccl.tune.page import Page
 from cudaccl.tune.picture import Pictures
 from cudaccl.tune.player import Player, Shot
@@ -38,6 +39,7 @@ class Session:
         self.second: Values | None = None  #: the other settings of a comparison
         self.pages: set[Page] = set()
         self.history = History()
+        self.marking = Marking(lambda message: self._call(self.broadcast, message))
         self._stall = stall
         self._second = SecondElement()
         self._everything = SecondElement()  #: with unfiltered() settings
@@ -57,6 +59,7 @@ class Session:
 
     def close(self) -> None:
         """Blocks until all threads have ended. For another thread than the event loop's."""
+        self.marking.close()
         self.player.close()
         self.pictures.close()
         self._everything.use(None)
@@ -72,6 +75,8 @@ class Session:
         page.put(self._hello())
         page.put({"type": "events", "events": list(self.history.events)})
         page.put({"type": "series", "points": list(self.history.points)})
+        for message in self.marking.hello():
+            page.put(message)
         if self._aids is not None:
             page.put(self._aids)
 
@@ -95,13 +100,14 @@ class Session:
         return {
             "type": "hello",
             "settings": [vars(one) for one in description.settings().values()],
-            "outputs": description.outputs(), "presets": found,
+            "outputs": description.outputs(), "presets": found, "searchable": axes.searchable(),
             **self._values(), "state": self._state()}
 
     def _values(self) -> dict[str, Any]:
         return {
             "values": self.settings.values, "output": self.output, "second": self.second,
             "canUndo": self.settings.can_undo, "canRedo": self.settings.can_redo,
+            "searched": axes.usual(self.settings.values),
             "needsEarlierFrames": needs_earlier_frames(self.settings.values) or is_tracked(self.settings.values)}
 
     def _state(self) -> dict[str, Any]:
@@ -145,6 +151,11 @@ class Session:
 
     def exports(self, preset: str) -> dict[str, str]:
         return export.all_of(self.player.source, self.settings.values, self.output, preset)
+
+    def fit(self, names: list[str], trials: int) -> None:
+        """Searches settings on the marks. Raises MarksError, ValueError, MissingPackage."""
+        self.marking.start(fit.Task(
+            self.player.sources, list(self.marking.frames), dict(self.settings.values), names, trials, self._stall))
 
     # ---- the player ----
 

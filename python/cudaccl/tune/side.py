@@ -160,12 +160,33 @@ class SecondElement:
             self._frames.append((picture, frame))
 
 
+class Labeller:
+    """An element that labels one frame after the other, and is waited for."""
+
+    def __init__(self, properties: dict[str, str]) -> None:
+        """Raises PipelineError."""
+        self._side = _SidePipeline(_gst_pipeline.element_line({"name": "alone", "threads": "1", **properties}), 1)
+        self._properties = dict(properties)
+
+    def change(self, properties: dict[str, str]) -> None:
+        """For the frames that follow. They were checked."""
+        before, self._properties = self._properties, dict(properties)
+        _gst_pipeline.change_properties(self._side.pipeline.get_by_name("alone"), before, properties)
+
+    def label(self, buffer: Any, caps: Any) -> Any:
+        """The cudaccl.gst.Frame; None: the frame cannot be labelled."""
+        self._side.push(buffer, caps)
+        sample = self._side.pull()
+        return None if sample is None else gst.frame_of(sample)
+
+    def close(self) -> None:
+        self._side.close()
+
+
 def label_once(buffer: Any, caps: Any, properties: dict[str, str]) -> Any:
     """The cudaccl.gst.Frame of one buffer, labelled alone; None: it cannot be. Raises PipelineError."""
-    side = _SidePipeline(_gst_pipeline.element_line({"threads": "1", **properties}), 1)
+    labeller = Labeller(properties)
     try:
-        side.push(buffer, caps)
-        sample = side.pull()
-        return None if sample is None else gst.frame_of(sample)
+        return labeller.label(buffer, caps)
     finally:
-        side.close()
+        labeller.close()

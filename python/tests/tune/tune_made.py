@@ -27,8 +27,8 @@ def frame(number):
     return image
 
 
-def write_scene(path, frames=FRAMES):
-    """Without loss, so that every decoder gives these pixels."""
+def write_scene(path, frames=FRAMES, image=frame):
+    """Without loss, so that every decoder gives these pixels. image: of a number."""
     from gi.repository import Gst
 
     Gst.init(None)
@@ -38,7 +38,7 @@ def write_scene(path, frames=FRAMES):
     source = pipeline.get_by_name("in")
     pipeline.set_state(Gst.State.PLAYING)
     for number in range(frames):
-        buffer = Gst.Buffer.new_wrapped(frame(number).tobytes())
+        buffer = Gst.Buffer.new_wrapped(image(number).tobytes())
         buffer.pts, buffer.duration = number * Gst.SECOND // RATE, Gst.SECOND // RATE
         source.emit("push-buffer", buffer)
     source.emit("end-of-stream")

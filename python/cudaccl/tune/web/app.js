@@ -4,6 +4,7 @@
 import * as aids from './aids.js';
 import './compare.js';
 import {byId, h} from './dom.js';
+import * as fit from './fit.js';
 import * as inspect from './inspect.js';
 import * as out from './out.js';
 import * as settings from './settings.js';
@@ -11,7 +12,7 @@ import {changed, link, on, state} from './state.js';
 import './transport.js';
 import * as zones from './zones.js';
 
-const TABS = {Settings: settings.panel, Zones: zones.panel, Pixel: inspect.panel, Charts: aids.panel, Export: out.panel};
+const TABS = {Settings: settings.panel, Zones: zones.panel, Pixel: inspect.panel, Charts: aids.panel, Fit: fit.panel, Export: out.panel};
 
 function show(name, focus = false) {
   for (const tab of byId('tabs').children) {

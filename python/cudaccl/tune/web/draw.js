@@ -219,10 +219,13 @@ function drawPicked() {
   return [svg('rect', {class: 'picked', x: x + middle - side / 2, y: y + middle - side / 2, width: side, height: side})];
 }
 
-function redraw() {
+/** Functions that give what else is drawn over the pictures. */
+export const layers = [];
+
+export function redraw() {
   for (const pane of allPanes()) {
     pane.element.classList.toggle('drawing', Boolean(drawing));
-    pane.overlay.replaceChildren(...shapes.flatMap(drawShape), ...drawNew(), ...drawPicked());
+    pane.overlay.replaceChildren(...shapes.flatMap(drawShape), ...layers.flatMap((layer) => layer()), ...drawNew(), ...drawPicked());
   }
 }
 

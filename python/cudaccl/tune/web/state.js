@@ -55,7 +55,7 @@ function keepLast(list, more, most) {
 function takeValues(message) {
   Object.assign(state, {
     values: message.values, output: message.output, second: message.second, canUndo: message.canUndo,
-    canRedo: message.canRedo, needsEarlierFrames: message.needsEarlierFrames});
+    canRedo: message.canRedo, searched: message.searched, needsEarlierFrames: message.needsEarlierFrames});
 }
 
 link.addEventListener('hello', ({detail}) => {
@@ -63,6 +63,7 @@ link.addEventListener('hello', ({detail}) => {
   state.byName = new Map(detail.settings.map((one) => [one.name, one]));
   state.outputs = detail.outputs;
   state.presets = detail.presets;
+  state.searchable = detail.searchable;
   state.player = detail.state;
   state.events.length = state.points.length = 0;
   takeValues(detail);
@@ -104,6 +105,6 @@ link.addEventListener('aids', ({detail}) => {
   state.aids = detail;
   changed('aids');
 });
-for (const name of ['refused', 'pixel', 'exports', 'lost', 'connected']) {
+for (const name of ['refused', 'pixel', 'exports', 'marks', 'fit', 'lost', 'connected']) {
   link.addEventListener(name, ({detail}) => changed(name, detail));
 }
