@@ -238,7 +238,10 @@ class Player:
 
     def _take(self, stream: _TappedStream, frame: Any) -> None:
         self._shots += 1
-        found = self.gate.input_of(stream.last[0].pts)
+        pts = stream.last[0].pts
+        found = self.gate.input_of(pts)
+        if not self.gate.is_live and frame.time is not None:
+            frame = dataclasses.replace(frame, time=pts)  # the running time begins again at each jump
         before = None if found is None else found[1:3]
         self._taken(Shot(self._shots, frame, stream.last, before, found[3] if found else None,
                          bool(found and found[4]), not self.gate.is_skipping))

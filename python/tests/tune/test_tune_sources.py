@@ -100,6 +100,23 @@ def test_pause_step_and_seek(clip):
         with_page(program, look)
 
 
+def test_the_time_after_a_jump_is_that_of_the_frame(clip):
+    """Also without tracks, when the pipeline begins at the place itself."""
+    async def look(page):
+        await page.wait("frame")
+        await page.send("pause")
+        await page.wait("state", lambda one: one["state"] == "paused")
+        for number in (40, 10):
+            await page.send("seek", time=number * FRAME_NS)
+            at = await page.wait("frame", lambda one: one["time"] == number * FRAME_NS)
+            assert [box[3] for box in at["boxes"] if 600 < box[2] < 800] == [20 + 3 * number - 14]
+            await page.send("set", values={"threshold": str(100 + number)})
+            assert (await page.wait("frame", lambda one: one["isAgain"]))["time"] == number * FRAME_NS
+
+    with Program("-s", "threshold=100", clip) as program:
+        with_page(program, look)
+
+
 def test_a_launch_line_cannot_seek_everywhere():
     async def look(page):
         await page.wait("frame")
