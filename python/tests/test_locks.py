@@ -32,6 +32,7 @@ TESTS = of_file("python/tests")
     *(("publish", of_project(extra)) for extra in ("cli", "parquet", "mqtt", "kafka", "metrics", "tune")),
     ("publish fleet", of_project("fleet")),
     ("build publish tests", [one for one in TESTS if "==" in one]),
+    ("axe", of_file("python/tests/tune")),
     ("peers", [one for one in TESTS if "==" not in one]),
     *((f"{name}-bench", of_file(f"tests/benchmarks/{name}-bench")) for name in ("python", "separate", "track", "video")),
 ])

@@ -22,6 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("CUDACCL_BUILD", ROOT / "build")).resolve()
 VENV = BUILD / "python-venv"
+AXE = ROOT / "python" / "locks" / "axe.txt"  # a file, of which nothing is imported
 PYTHON = VENV / "bin" / "python"
 SKIPPED = 77
 FAST = ["-Doptimization=1", "--unity=on", "-Dunity_size=100", "-Db_pch=false"]
@@ -44,7 +45,7 @@ def make_environment():
         names.append("peers")  # else they are the system's: what else the system has was built for its NumPy
     locks = [ROOT / "python" / "locks" / f"{name}.txt" for name in names]
     made_of = VENV / "made-of.txt"
-    recipe = "\n".join([sys.version, *(path.read_text() for path in locks)])
+    recipe = "\n".join([sys.version, *(path.read_text() for path in [*locks, AXE])])
     if not made_of.exists() or made_of.read_text() != recipe:
         done = run(sys.executable, "-m", "venv", "--clear", "--system-site-packages", VENV, capture_output=True)
         if done.returncode != 0:
@@ -53,6 +54,8 @@ def make_environment():
     wanted = [argument for path in locks for argument in ("-r", path)]
     done = run(PYTHON, "-m", "pip", "install", "--quiet", "--no-compile", "--require-hashes", *wanted,
                capture_output=True)
+    if done.returncode == 0:
+        done = run(PYTHON, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "-r", AXE, capture_output=True)
     if done.returncode != 0:
         if re.search(r"NameResolution|Failed to establish|No matching distribution|timed out", done.stderr):
             skip(f"the package index does not answer: {done.stderr.strip().splitlines()[-1]}")

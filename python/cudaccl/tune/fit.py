@@ -12,7 +12,7 @@ from cudaccl.tune import axes, kept, trial
 from cudaccl.tune.agreement import Agreement
 from cudaccl.tune.kept import Stopped
 from cudaccl.tune.marks import MarkedFrame, MarksError, count_text
-from cudaccl.tune.search import Range, Search
+from cudaccl.tune.search import Range, Search, Texts
 from cudaccl.tune.settings import checked
 from cudaccl.video.sources import Source
 
@@ -136,10 +136,12 @@ class _Fit:
 
     def _refine(self, proposals: list[Proposal]) -> None:
         self._phase = "refining"
+        refined: list[Texts] = []
         for texts in self._search.best_few(_PROPOSALS):
             texts, ranges = self._search.centred(self._search.simplified(texts))
-            values = checked([], self._search.values(texts))
-            if all(one.values != values for one in proposals):
+            if all(self._search.is_far(texts, other) for other in refined):
+                refined.append(texts)
+                values = checked([], self._search.values(texts))
                 proposals.append(_proposal(values, self._trials.frames(values), ranges))
 
     def _unrefined(self) -> list[Proposal]:

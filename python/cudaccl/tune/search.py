@@ -105,11 +105,12 @@ class Search:
         order = sorted((one for one in self._known if self._known[one] is not None),
                        key=lambda one: rank(self._known[one]), reverse=True)
         for texts in order:
-            if len(found) < most and all(self._is_far(texts, other) for other in found):
+            if len(found) < most and all(self.is_far(texts, other) for other in found):
                 found.append(texts)
         return found
 
-    def _is_far(self, one: Texts, other: Texts) -> bool:
+    def is_far(self, one: Texts, other: Texts) -> bool:
+        """Whether a user would take them for two proposals."""
         return any(abs(axis.place(a) - axis.place(b)) >= _FAR if axis.is_number else a != b
                    for axis, a, b in zip(self._axes, one, other))
 

@@ -95,6 +95,17 @@ def _labelled(
             yield take.marked[index], frame
 
 
+class _TimedStream(Stream):
+    """Knows the time of the buffer of the last frame, as `kept.keep()` has it."""
+
+    def __init__(self, source: Source, properties: Values) -> None:
+        self.time = 0
+        super().__init__(source, properties)
+
+    def _image(self, sample: Any) -> None:
+        self.time = time_of(sample.get_buffer())
+
+
 def run(
     sources: Sequence[Source], marks: Sequence[MarkedFrame], values: Values, stall: float, stopping: Callable[[], bool]
 ) -> Frames:
@@ -104,12 +115,12 @@ def run(
         left = [one for one in marks if one.source == source.name]
         if not left:
             continue
-        stream = Stream(source, _that_matter(values))
+        stream = _TimedStream(source, _that_matter(values))
         with closing(stream), Watchdog(stream, stall):
             for frame in stream:
                 if stopping():
                     raise Stopped
-                mark = next((one for one in left if abs(one.time - (frame.time or 0)) <= NEAR_NS), None)
+                mark = next((one for one in left if abs(one.time - stream.time) <= NEAR_NS), None)
                 if mark is not None:
                     found[mark] = agreement(mark.objects, boxes(frame))
                     left.remove(mark)

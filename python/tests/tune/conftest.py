@@ -57,3 +57,17 @@ def browser():
     driver = webdriver.Chrome(options=options, service=service)
     yield driver
     driver.quit()
+
+
+@pytest.fixture
+def page(browser, clip):
+    """The page of a program that plays the clip. No error and no warning in the console."""
+    from tune_made import SETTINGS, Program
+    from tune_page import Page
+
+    with Program(*SETTINGS, clip) as program:
+        page = Page(browser, program)
+        yield page
+        complaints = [one for one in browser.get_log("browser") if one["level"] in ("SEVERE", "WARNING")]
+        browser.get("about:blank")
+        assert not complaints

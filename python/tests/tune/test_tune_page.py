@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The page of `cudaccl tune` in a real browser: what a user does, and what then is seen."""
 
-import contextlib
 import json
 import shlex
 import subprocess
@@ -9,104 +8,10 @@ import sys
 
 import pytest
 
-import tune_made
-from tune_made import PATIENCE, SETTINGS, Program
+pytest.importorskip("selenium", reason="python3-selenium is missing")
 
-errors = pytest.importorskip("selenium.common.exceptions", reason="python3-selenium is missing")
-By = pytest.importorskip("selenium.webdriver.common.by", reason="python3-selenium is missing").By
-ActionChains = pytest.importorskip("selenium.webdriver").ActionChains
-Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
-
-
-def until(condition, text):
-    """As of tune_made; an element that is not there yet, or is made again, is no error."""
-
-    def holds():
-        with contextlib.suppress(errors.NoSuchElementException, errors.StaleElementReferenceException):
-            return condition()
-        return False
-
-    return tune_made.until(holds, text)
-
-
-class Page:
-    """What a user sees and does."""
-
-    def __init__(self, driver, program):
-        self.driver = driver
-        driver.get(program.address)
-        until(lambda: self.number("Components"), "the first picture")
-
-    def find(self, selector):
-        return self.driver.find_element(By.CSS_SELECTOR, selector)
-
-    def number(self, name):
-        return self.driver.execute_script(
-            "return document.querySelector(`[data-number='${arguments[0]}']`).textContent", name)
-
-    def state(self):
-        return self.find("#state").get_attribute("data-state")
-
-    def count(self):
-        return int(self.number("Components").split(",")[0])
-
-    def tab(self, name):
-        self.find(f"#tab-{name}").click()
-
-    def press(self, text):
-        self.driver.find_element(By.XPATH, f"//button[normalize-space()='{text}' and not(ancestor::*[@hidden])]").click()
-
-    def pause(self):
-        until(lambda: self.state() in ("playing", "paused", "ended"), "the source is open")
-        if self.state() == "playing":
-            self.press("Pause")
-            until(lambda: self.state() != "playing", "the pause")
-
-    def show(self, place):
-        """The frame at this time, after all that came before it."""
-        self.driver.execute_script(
-            "import('/state.js').then(({link}) => link.send('runTo', {time: arguments[0]}))", place)
-        until(lambda: self.head()["time"] == place, f"the frame at {place}")
-
-    def head(self):
-        return self.driver.execute_async_script(
-            "const done = arguments[0]; import('/state.js').then(({state}) => done(state.head))")
-
-    def set(self, name, text):
-        box = self.find(f"[data-setting={name}] input[type=text]")
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].focus()", box)
-        box.send_keys(Keys.CONTROL + "a")
-        box.send_keys(f"{text}{Keys.ENTER}")
-
-    def points(self, pane=1):
-        """From parts of the frame to places in a pane, relative to its middle."""
-        width, height = self.head()["width"], self.head()["height"]
-        zoom = self.driver.execute_async_script(
-            "const done = arguments[0]; import('/view.js').then(({view}) => done(view.zoom))")
-        element = self.driver.find_elements(By.CSS_SELECTOR, ".pane")[pane]
-        return element, lambda x, y: (round((x - 0.5) * width * zoom), round((y - 0.5) * height * zoom))
-
-    def click(self, *places, pane=1):
-        element, point = self.points(pane)
-        for place in places:
-            ActionChains(self.driver).move_to_element_with_offset(element, *point(*place)).click().perform()
-
-    def export(self, form):
-        self.tab("export")
-        choice = self.find("#form")
-        self.driver.execute_script(
-            "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))", choice, form)
-        return until(lambda: self.find("#text").get_attribute("value"), "the text")
-
-
-@pytest.fixture
-def page(browser, clip):
-    with Program(*SETTINGS, clip) as program:
-        page = Page(browser, program)
-        yield page
-        complaints = [one for one in browser.get_log("browser") if one["level"] in ("SEVERE", "WARNING")]
-        browser.get("about:blank")
-        assert not complaints
+from tune_made import PATIENCE, SETTINGS, Program  # noqa: E402  (Selenium comes first)
+from tune_page import ActionChains, By, Keys, Page, until  # noqa: E402
 
 
 def test_a_threshold_changes_the_count(page):
@@ -356,53 +261,3 @@ def test_a_page_opens_its_connection_again(browser, clip):
         until(lambda: page.find("#lost").is_displayed(), "the loss is shown")
         browser.get_log("browser")  # of attempts that fail
         browser.get("about:blank")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_texts_can_be_read(browser, clip, scheme):
-    """Contrast of 4.5 : 1, as WCAG 2.2 AA asks for texts; and every control has a name."""
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-    with Program(*SETTINGS, clip) as program:
-        page = Page(browser, program)
-        page.pause()
-        for name in ("settings", "zones", "pixel", "charts", "export"):
-            page.tab(name)
-            assert browser.execute_script(CONTRAST) == []
-            assert browser.execute_script(NAMELESS) == []
-        browser.get("about:blank")
-
-
-CONTRAST = """
-const canvas = document.createElement('canvas').getContext('2d');
-function rgb(text) {
-  canvas.clearRect(0, 0, 1, 1);
-  canvas.fillStyle = text;
-  canvas.fillRect(0, 0, 1, 1);
-  return [...canvas.getImageData(0, 0, 1, 1).data];
-}
-function light([r, g, b]) {
-  const [x, y, z] = [r, g, b].map((v) => (v /= 255, v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * x + 0.7152 * y + 0.0722 * z;
-}
-function ground(element) {
-  for (let one = element; one; one = one.parentElement) {
-    const color = rgb(getComputedStyle(one).backgroundColor);
-    if (color[3] > 128) return color;
-  }
-  return [255, 255, 255, 255];
-}
-const bad = [];
-for (const element of document.querySelectorAll('body *')) {
-  const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
-  if (!own || element.closest('svg, option, .idle, [hidden]') || element.disabled || !element.checkVisibility()) continue;
-  const [a, b] = [light(rgb(getComputedStyle(element).color)), light(ground(element))].sort((x, y) => y - x);
-  const ratio = (a + 0.05) / (b + 0.05);
-  if (ratio < 4.5) bad.push(`${element.textContent.trim().slice(0, 30)}: ${ratio.toFixed(2)}`);
-}
-return bad;
-"""
-NAMELESS = """
-return [...document.querySelectorAll('button, input, select, textarea, [role=slider], [tabindex]')].filter((one) =>
-  one.checkVisibility() && !(one.labels?.length || one.getAttribute('aria-label') || one.getAttribute('aria-labelledby') || one.textContent.trim()))
-  .map((one) => one.outerHTML.slice(0, 100));
-"""

@@ -115,8 +115,8 @@ const ROWS = {
   Found: ({hits}) => hits, Missed: ({missed}) => missed, 'Not marked': ({extra}) => extra};
 
 function valueText({values, ranges}, name) {
-  const range = ranges[name] ? ` (${ranges[name].join(' to ')})` : '';
-  return `${values[name] ?? state.byName.get(name)?.default ?? ''}${range}`;
+  const value = values[name] ?? state.byName.get(name)?.default ?? '';
+  return ranges[name] ? [value, h('span', {class: 'range'}, `${ranges[name].join(' to ')}`)] : value;
 }
 
 function use(values) {
@@ -134,7 +134,7 @@ function table(columns) {
   const settings = [...new Set(columns.flatMap(({values}) => Object.keys(values)))].filter((name) => name !== 'regions').sort();
   const row = (name, cells) => h('tr', {}, h('th', {scope: 'row'}, name), cells.map((cell) => h('td', {}, cell)));
   return h('table', {class: 'proposals'},
-    h('thead', {}, h('tr', {}, h('td', {}), columns.map((_, index) => h('th', {scope: 'col'}, index ? `Proposal ${index}` : 'Now')))),
+    h('thead', {}, h('tr', {}, h('td', {}), columns.map((_, index) => h('th', {scope: 'col'}, index || 'Now')))),
     h('tbody', {}, Object.entries(ROWS).map(([name, value]) => row(name, columns.map(value))),
       settings.map((name) => row(name, columns.map((one) => valueText(one, name)))),
       h('tr', {}, h('td', {}), columns.map((one, index) => (index ? actions(one, index) : h('td', {}))))));
@@ -150,7 +150,7 @@ function showFound({now, proposals, restsOn, isComplete, trials}) {
   const same = best && JSON.stringify(Object.entries(best.values).sort()) === JSON.stringify(Object.entries(now.values).sort());
   progress.textContent = `${isComplete ? 'Done' : 'Stopped'} after ${trials} trials.${same ? ' Nothing is better than the settings of now.' : ''}`;
   result.replaceChildren(h('p', {class: 'verdict', id: 'rests-on'}, restsOn),
-    h('p', {class: 'hint'}, 'In brackets: from where to where F1 is the same, if nothing else changes.'),
+    h('p', {class: 'hint'}, 'Below a value: from where to where F1 is the same, if nothing else changes.'),
     h('div', {class: 'wide', tabindex: 0, role: 'group', 'aria-label': 'Proposals'}, table([now, ...proposals])),
     ...(best?.wrong.length ? [h('h2', {}, 'Where proposal 1 is wrong'), h('ul', {class: 'shapes'}, wrongFrames(best))] : []));
 }
