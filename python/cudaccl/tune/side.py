@@ -39,9 +39,9 @@ class _SidePipeline:
             f" {elements} ! appsink name=out sync=false max-buffers={waiting} drop=true")
         self.source = self.pipeline.get_by_name("in")
         self.sink = self.pipeline.get_by_name("out")
-        bus = self.pipeline.get_bus()
-        bus.enable_sync_message_emission()
-        bus.connect("sync-message::stream-status", self._thread_has_begun)
+        self._bus = self.pipeline.get_bus()
+        self._bus.enable_sync_message_emission()
+        self._handler = self._bus.connect("sync-message::stream-status", self._thread_has_begun)
         self.pipeline.set_state(self._gst.State.PLAYING)
 
     def _thread_has_begun(self, _bus: Any, message: Any) -> None:
@@ -58,6 +58,9 @@ class _SidePipeline:
 
     def close(self) -> None:
         self.pipeline.set_state(self._gst.State.NULL)
+        # Else the bus, which the pipeline has, would keep this object, which has the pipeline.
+        self._bus.disconnect(self._handler)
+        self._bus.disable_sync_message_emission()
 
 
 class Encoder:
@@ -111,7 +114,9 @@ class _Labelling:
         while not self._is_closed:
             sample = self._side.pull(10**8)
             if sample is not None:
-                self._taken((sample.get_buffer(), sample.get_caps()), gst.frame_of(sample))
+                found = (sample.get_buffer(), sample.get_caps()), gst.frame_of(sample)
+                del sample  # appsink uses it again when it gets other caps, as after a seek
+                self._taken(*found)
 
 
 class SecondElement:

@@ -68,6 +68,4 @@ def page(browser, clip):
     with Program(*SETTINGS, clip) as program:
         page = Page(browser, program)
         yield page
-        complaints = [one for one in browser.get_log("browser") if one["level"] in ("SEVERE", "WARNING")]
-        browser.get("about:blank")
-        assert not complaints
+        assert page.leave() == []

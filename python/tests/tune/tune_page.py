@@ -32,6 +32,12 @@ class Page:
         driver.get(program.address)
         until(lambda: self.number("Components"), "the first picture")
 
+    def leave(self):
+        """Returns the errors and warnings of the console."""
+        found = [one for one in self.driver.get_log("browser") if one["level"] in ("SEVERE", "WARNING")]
+        self.driver.get("about:blank")
+        return found
+
     def find(self, selector):
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
