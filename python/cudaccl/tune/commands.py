@@ -198,6 +198,18 @@ async def _stop_fit(session: Session, _page: Page, _message: dict[str, Any]) -> 
     session.marking.stop()
 
 
+async def _video(session: Session, page: Page, _message: dict[str, Any]) -> None:
+    session.videos.open(page)
+
+
+async def _no_video(session: Session, page: Page, _message: dict[str, Any]) -> None:
+    session.videos.close(page)
+
+
+async def _answer(session: Session, page: Page, message: dict[str, Any]) -> None:
+    session.videos.answer(page, _text(message, "sdp"))
+
+
 async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     return await asyncio.get_running_loop().run_in_executor(None, function, *arguments)
 
@@ -206,4 +218,4 @@ _COMMANDS: dict[str, Callable[[Session, Page, dict[str, Any]], Awaitable[None]]]
     "ready": _ready, "set": _set, "regions": _regions, "undo": _undo, "redo": _redo, "preset": _preset, "reset": _reset,
     "output": _output, "compare": _compare, "export": _export, "play": _play, "pause": _pause, "step": _step,
     "seek": _seek, "runTo": _run_to, "loop": _loop, "speed": _speed, "source": _source, "explain": _explain,
-    "marks": _marks, "fit": _fit, "stopFit": _stop_fit}
+    "marks": _marks, "fit": _fit, "stopFit": _stop_fit, "video": _video, "noVideo": _no_video, "answer": _answer}

@@ -21,15 +21,19 @@ _HURRIED_S = 1 / 8  # if frames come as fast as possible, and each picture costs
 _TRIES = 10  # to describe a frame completely
 
 
+Frame = tuple[Any, Any]  # buffer and caps
+
+
 class Pictures:
     """Gets all frames; makes pictures of one when a page waits for it."""
 
     def __init__(
-        self, made: Callable[[Shot, dict[str, bytes]], None], described: Callable[[Shot], bool],
+        self, made: Callable[[Shot, dict[str, Frame]], None], described: Callable[[Shot], bool],
         second: Callable[[int | None], Any],
     ) -> None:
-        """made: is called with a frame and its JPEG pictures by name. described: when there is time for more about a
-        frame; it returns whether all is known, else it is called again. second: buffer and caps of the second element at a time, or None. All in the thread of this object."""
+        """made: is called with a frame, and what pictures are made of, by name. described: when there is time for more about a
+        frame; it returns whether all is known, else it is called again. second: buffer and caps of the second element at a
+        time, or None. All in the thread of this object."""
         self._made = made
         self._described = described
         self._second = second
@@ -78,7 +82,7 @@ class Pictures:
         while self._wait():
             shot, is_new = self._next()
             if is_new:
-                self._made(shot, self._encode(shot))
+                self._made(shot, self._frames(shot))
             self._describe(shot)
         for encoder in self._encoders.values():
             encoder.close()
@@ -117,14 +121,23 @@ class Pictures:
             self._described_number = shot.number
         self._described_at = time.monotonic()
 
-    def _encode(self, shot: Shot) -> dict[str, bytes]:
-        found = {}
+    def repeat(self) -> None:
+        """Makes pictures of the newest frame once more."""
+        with self._changed:
+            self._done = 0
+            self._is_wanted = True
+            self._changed.notify()
+
+    def _frames(self, shot: Shot) -> dict[str, Frame]:
         second = self._second(shot.frame.time)
         frames = {"input": shot.input, "result": _visible(*shot.result),
                   "second": _visible(*second) if second is not None else None}
+        return {name: frame for name, frame in frames.items() if frame is not None}
+
+    def encode(self, frames: dict[str, Frame]) -> dict[str, bytes]:
+        """JPEG pictures by name. For the thread of this object."""
+        found = {}
         for name, frame in frames.items():
-            if frame is None:
-                continue
             if name not in self._encoders:
                 self._encoders[name] = Encoder(sharp=name != "input")
             jpeg = self._encoders[name].encode(*frame)

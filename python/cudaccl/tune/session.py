@@ -20,10 +20,12 @@ from cudaccl.tune.picture import Pictures
 from cudaccl.tune.player import Player, Shot
 from cudaccl.tune.settings import Settings
 from cudaccl.tune.side import SecondElement
+from cudaccl.tune.videos import Videos
 from cudaccl.video import presets
 from cudaccl.video.sources import Source
 
 _NS = 10**9
+_MOVING = ("playing", "running")  # states in which pages may have a video
 _MOST_BOXES = 400  # that a page gets of a frame, the largest first
 _LEAD_NS = 10 * _NS  # of frames before a place, from which the background and the tracks are learned for it
 
@@ -40,6 +42,7 @@ class Session:
         self.pages: set[Page] = set()
         self.history = History()
         self.marking = Marking(lambda message: self._call(self.broadcast, message))
+        self.videos = Videos(self._call)
         self._stall = stall
         self._second = SecondElement()
         self._everything = SecondElement()  #: with unfiltered() settings
@@ -82,12 +85,14 @@ class Session:
 
     def leave(self, page: Page) -> None:
         self.pages.discard(page)
+        self.videos.close(page)
 
     def ready(self, page: Page) -> None:
         """The page has drawn what it got."""
         page.is_ready = True
-        if self._last is not None and self._last[0] != page.shown:
-            page.put_picture(*self._last)
+        is_newer = self._last is not None and self._last[0] > (page.shown or 0)
+        if is_newer and page not in self.videos.streaming():
+            page.put_picture(*self._last)  # type: ignore[misc]
         self.pictures.want()
 
     def broadcast(self, message: dict[str, Any]) -> None:
@@ -160,6 +165,8 @@ class Session:
     # ---- the player ----
 
     def state_has_changed(self) -> None:
+        if self._known_state in _MOVING and self.player.state not in _MOVING and self.videos.streaming():
+            self.pictures.repeat()  # a video is not sharp
         self._known_state = self.player.state
         self.broadcast({"type": "state", **self._state()})
 
@@ -235,12 +242,14 @@ class Session:
             time.sleep(0.01)
         return None
 
-    def _made(self, shot: Shot, pictures: dict[str, bytes]) -> None:
-        """A message: the length of its head, the head in JSON, and the pictures one after the other."""
-        head = self._head(shot) | {"pictures": [[name, len(data)] for name, data in pictures.items()]}
-        text = json.dumps(head, separators=(",", ":")).encode()
-        message = b"".join([struct.pack("<I", len(text)), text, *pictures.values()])
-        self._call(self._publish, shot.number, message)
+    def _made(self, shot: Shot, frames: dict[str, Any]) -> None:
+        """Pages with a video get the head alone."""
+        streaming = self.videos.streaming() if self.player.state in _MOVING else frozenset()
+        self.videos.push(streaming, list(frames.values()))
+        head = self._head(shot)
+        silent = _message(head | {"pictures": [], "video": list(frames)}, {}) if streaming else b""
+        message = _message(head, self.pictures.encode(frames)) if len(streaming) < len(self.pages) else None
+        self._call(self._publish, shot.number, message, streaming, silent)
 
     def _head(self, shot: Shot) -> dict[str, Any]:
         frame, info = shot.frame, shot.frame.info
@@ -278,11 +287,14 @@ class Session:
 
     # ---- in the event loop again ----
 
-    def _publish(self, number: int, message: bytes) -> None:
-        self._last = number, message
+    def _publish(self, number: int, message: bytes | None, streaming: frozenset[Page], silent: bytes) -> None:
+        if message is not None:
+            self._last = number, message
         waiting = False
         for page in list(self.pages):
-            if page.is_ready:
+            if page.is_ready and page in streaming:
+                page.put_picture(number, silent)
+            elif page.is_ready and message is not None:
                 page.put_picture(number, message)
             waiting = waiting or page.is_ready
         if waiting:
@@ -298,3 +310,10 @@ class Session:
     def _publish_aids(self, found: dict[str, Any]) -> None:
         self._aids = found
         self.broadcast(found)
+
+
+def _message(head: dict[str, Any], pictures: dict[str, bytes]) -> bytes:
+    """The length of its head, the head in JSON, and the pictures one after the other."""
+    head = {"pictures": [[name, len(data)] for name, data in pictures.items()], **head}
+    text = json.dumps(head, separators=(",", ":")).encode()
+    return b"".join([struct.pack("<I", len(text)), text, *pictures.values()])

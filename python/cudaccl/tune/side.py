@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from cudaccl import _gst_pipeline, gst
 
 _LEAST_URGENT = 19
@@ -79,6 +81,37 @@ class Encoder:
             return None
         data = sample.get_buffer()
         return data.extract_dup(0, data.get_size())
+
+    def close(self) -> None:
+        self._side.close()
+
+
+class Converter:
+    """Makes I420 of frames, of which neither side is longer than a limit; rows are not padded."""
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._side = _SidePipeline("videoconvert n-threads=1 ! videoscale n-threads=1 ! capsfilter name=size", 1)
+        self._size: tuple[int, int] | None = None
+
+    def planes(self, buffer: Any, caps: Any) -> list[numpy.ndarray] | None:
+        """Y, U and V; None: the frame cannot be converted."""
+        structure = caps.get_structure(0)
+        sides = [structure.get_value(name) for name in ("width", "height")]
+        part = min(1.0, self._longest / max(sides))
+        width, height = max(8, int(sides[0] * part) // 8 * 8), max(8, int(sides[1] * part) // 8 * 8)
+        if (width, height) != self._size:
+            self._size = width, height
+            self._side.pipeline.get_by_name("size").set_property("caps", _gst_pipeline.gstreamer().Gst.Caps.from_string(
+                f"video/x-raw,format=I420,width={width},height={height},pixel-aspect-ratio=1/1"))
+        self._side.push(buffer, caps)
+        sample = self._side.pull()
+        if sample is None:
+            return None
+        data = numpy.frombuffer(sample.get_buffer().extract_dup(0, width * height * 3 // 2), numpy.uint8)
+        luma, quarter = width * height, width * height // 4
+        ends = ((0, luma, height), (luma, luma + quarter, height // 2), (luma + quarter, luma + 2 * quarter, height // 2))
+        return [data[begin:end].reshape(rows, -1) for begin, end, rows in ends]
 
     def close(self) -> None:
         self._side.close()

@@ -10,6 +10,7 @@ import * as out from './out.js';
 import * as settings from './settings.js';
 import {changed, link, on, state} from './state.js';
 import './transport.js';
+import './video.js';
 import * as zones from './zones.js';
 
 const TABS = {Settings: settings.panel, Zones: zones.panel, Pixel: inspect.panel, Charts: aids.panel, Fit: fit.panel, Export: out.panel};

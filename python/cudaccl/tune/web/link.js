@@ -6,6 +6,7 @@ const LONGEST_WAIT_MS = 5000;
 export class Link extends EventTarget {
   #socket = null;
   #wait = 250;
+  takeVideo = () => null;  // of video.js
 
   open() {
     const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
@@ -44,7 +45,11 @@ export class Link extends EventTarget {
     try {
       const length = new DataView(data).getUint32(0, true);
       const head = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
-      const images = {};
+      let images = {};
+      if (head.video) {
+        images = this.takeVideo(head.video);
+        if (!images) return;
+      }
       let begin = 4 + length;
       for (const [name, size] of head.pictures) {
         images[name] = await createImageBitmap(new Blob([new Uint8Array(data, begin, size)], {type: 'image/jpeg'}));

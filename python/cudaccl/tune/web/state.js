@@ -105,6 +105,6 @@ link.addEventListener('aids', ({detail}) => {
   state.aids = detail;
   changed('aids');
 });
-for (const name of ['refused', 'pixel', 'exports', 'marks', 'fit', 'lost', 'connected']) {
+for (const name of ['refused', 'pixel', 'exports', 'marks', 'fit', 'offer', 'noVideo', 'lost', 'connected']) {
   link.addEventListener(name, ({detail}) => changed(name, detail));
 }
