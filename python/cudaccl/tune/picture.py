@@ -17,7 +17,8 @@ from cudaccl.tune.side import Encoder, come_last
 
 _AIDS_S = 0.2  # between two descriptions of a frame, which take time
 _PICTURE_S = 1 / 30  # between two pictures: more of them nobody sees
-_HURRIED_S = 1 / 8  # if frames come as fast as possible, and each picture costs some of them
+_HURRIED_S = 1 / 4  # if frames come as fast as possible, and each picture costs some of them
+_HURRIED_AIDS_S = 1.0  # the same for descriptions: Python runs one thread at a time
 _TRIES = 10  # to describe a frame completely
 
 
@@ -42,7 +43,7 @@ class Pictures:
         self._done = 0  # number of the last shot that was shown
         self._is_wanted = False
         self._is_closed = False
-        self._interval = _PICTURE_S
+        self._interval, self._pause = _PICTURE_S, _AIDS_S  # between pictures, and between descriptions
         self._described_at = self._made_at = 0.0
         self._described_number = self._tried = self._tries = 0
         self._encoders: dict[str, Encoder] = {}
@@ -63,7 +64,7 @@ class Pictures:
 
     def hurry(self, is_hurried: bool) -> None:
         """Whether frames come as fast as possible."""
-        self._interval = _HURRIED_S if is_hurried else _PICTURE_S
+        self._interval, self._pause = (_HURRIED_S, _HURRIED_AIDS_S) if is_hurried else (_PICTURE_S, _AIDS_S)
 
     def put(self, shot: Shot) -> None:
         """In place of one that was not shown yet."""
@@ -91,7 +92,7 @@ class Pictures:
         """Until there is something to do. False: the thread shall end."""
         with self._changed:
             while not self._is_closed and not self._is_new() and not self._can_describe():
-                self._changed.wait(self._interval if self._is_wanted else _AIDS_S)
+                self._changed.wait(self._interval if self._is_wanted else self._pause)
             return not self._is_closed
 
     def _is_new(self) -> bool:
@@ -100,7 +101,7 @@ class Pictures:
 
     def _can_describe(self) -> bool:
         return (self._newest is not None and self._newest.number != self._described_number
-                and time.monotonic() - self._described_at >= _AIDS_S)
+                and time.monotonic() - self._described_at >= self._pause)
 
     def _next(self) -> tuple[Shot, bool]:
         """The newest frame, and whether pictures of it are wanted."""
@@ -113,7 +114,7 @@ class Pictures:
             return self._newest, is_new  # type: ignore[return-value]
 
     def _describe(self, shot: Shot) -> None:
-        if time.monotonic() - self._described_at < _AIDS_S:
+        if time.monotonic() - self._described_at < self._pause:
             return
         self._tries = self._tries + 1 if shot.number == self._tried else 1
         self._tried = shot.number

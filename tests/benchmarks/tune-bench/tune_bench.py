@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Times `cudaccl tune`: the first picture, a changed setting, and what a page takes from the pipeline.
+"""Times `cudaccl tune`: the first picture, a changed setting, and what a page takes from the pipeline. Rates of pairs are
+compared by their ratio, with its confidence interval.
 
     tune_bench.py CLIP > tests/benchmarks/results/MACHINE/tune.csv
 
@@ -26,7 +27,9 @@ from tune_made import Program, with_page  # noqa: E402  (the path comes first)
 MOTION = [word for text in ("foreground=motion", "open-radius=1", "close-radius=3", "min-area=150", "track=true")
           for word in ("-s", text)]
 LARGE = "videotestsrc is-live=true pattern=ball ! video/x-raw,width=1920,height=1080,framerate=25/1"
-ROUNDS = 4
+ROUNDS = 10
+T_95 = 2.262  # of Student's distribution, for so many pairs
+RUN_IN = 100  # frames before `cudaccl run` is timed
 CHANGES = 20
 SECONDS = 4.0
 
@@ -65,12 +68,22 @@ def changes():
         return with_page(program, look)
 
 
-def rate(clip, pages):
-    """Frames a second of the clip, as fast as possible, with so many pages."""
+def rate_of_run(clip):
+    """Frames a second of `cudaccl run`, behind its first frames."""
+    with subprocess.Popen([sys.executable, "-m", "cudaccl", "run", *MOTION, clip], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as process:
+        times = [time.monotonic() for _line in process.stdout]
+    assert process.returncode == 0
+    return (len(times) - 1 - RUN_IN) / (times[-1] - times[RUN_IN])
+
+
+def rate(clip, pages, speed=0):
+    """Frames a second of the clip, with so many pages, by the pipeline of `cudaccl run`, whose output is passthrough.
+    speed: 0: as fast as possible."""
 
     async def look(page):
         # Without pages this one is there, too, but it asks for no picture.
-        await page.send("speed", speed=0)
+        await page.send("speed", speed=speed)
         await page.send("loop", on=True)
         others = [asyncio.get_running_loop().run_in_executor(None, with_page, page.program, watch) for _ in range(pages)]
         await asyncio.sleep(1)
@@ -97,7 +110,7 @@ def rate(clip, pages):
         while time.monotonic() < end:
             await page.wait("frame")
 
-    with Program(*MOTION, clip) as program:
+    with Program(*MOTION, "--output", "passthrough", clip) as program:
         return with_silent_page(program, look)
 
 
@@ -137,14 +150,34 @@ def main():
     print(f"# cpu: {cpu()}, {len(os.sched_getaffinity(0))} threads")
     print("what,pages,unit,value,least,largest")
     for what, pages, unit, values in (
-            ("first picture", 1, "ms", [first_picture(clip) for _ in range(ROUNDS)]), ("change at 1080p", 1, "ms", changes())):
+            ("first picture", 1, "ms", [first_picture(clip) for _ in range(5)]), ("change at 1080p", 1, "ms", changes())):
         print(f"{what},{pages},{unit},{statistics.median(values):.0f},{min(values):.0f},{max(values):.0f}", flush=True)
-    found = {pages: [] for pages in (0, 1, 10)}
-    for _ in range(ROUNDS):
-        for pages, values in found.items():
-            values.append(rate(clip, pages))
-    for pages, values in found.items():
-        print(f"rate,{pages},frames/s,{statistics.median(values):.1f},{min(values):.1f},{max(values):.1f}", flush=True)
+    print_rates(clip)
+
+
+def print_rates(clip):
+    """One after the other, again and again: what else the machine does meets all of them."""
+    found = {"run": [], "paced 0": [], "paced 1": [], "rate 0": [], "rate 1": [], "rate 10": []}
+    for number in range(ROUNDS):
+        found["run"].append(rate_of_run(clip))
+        for pages in (0, 1):
+            found[f"rate {pages}"].append(rate(clip, pages))
+        if number % 4 == 0:
+            found["rate 10"].append(rate(clip, 10))
+            for pages in (0, 1):
+                found[f"paced {pages}"].append(rate(clip, pages, 1))
+    for name, values in found.items():
+        what, _, pages = name.partition(" ")
+        print(f"{what},{pages or 0},frames/s,{statistics.median(values):.1f},{min(values):.1f},{max(values):.1f}", flush=True)
+    for name, other in (("of none", "rate 0"), ("of run", "run")):
+        print(f"{name},1,%,{part(found['rate 1'], found[other])}", flush=True)
+
+
+def part(values, others):
+    """The mean of the ratios of pairs, and its confidence interval of 95 %, in percent."""
+    ratios = [100 * a / b for a, b in zip(values, others)]
+    mean, half = statistics.mean(ratios), T_95 * statistics.stdev(ratios) / len(ratios) ** 0.5
+    return f"{mean:.1f},{mean - half:.1f},{mean + half:.1f}"
 
 
 if __name__ == "__main__":
