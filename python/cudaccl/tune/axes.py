@@ -83,7 +83,7 @@ class Axis:
             return (self._choices.index(text) + 0.5) / len(self._choices) if text in self._choices else 0.0
         above = min(max(float(text), self._least), self._largest) - self._least
         span = self._largest - self._least
-        return math.log1p(above) / math.log1p(span) if self._is_wide else above / span
+        return math.log1p(above) / math.log1p(span) if self._is_wide else above / (span or 1)
 
 
 def _end(setting: Description, size: Size) -> float:
