@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Takes the pictures of docs/tune.md: tune.png, tune-zones.png and tune-charts.png.
+"""Takes the pictures of docs/tune.md: tune.png, tune-zones.png, tune-charts.png and tune-fit.png.
 
     tune.py [CLIP]    CLIP: vtest.avi of the package opencv-doc, if it is another file
 
@@ -27,6 +27,23 @@ REGIONS = ('{"version":1,"zones":[{"name":"road","polygon":[[0.35,0.3],[0.9,0.32
 SETTINGS = ("foreground=motion", "open-radius=1", "close-radius=3", "min-area=150", "track=true", f"regions={REGIONS}")
 PLACE_NS = 13_500_000_000
 SIZE = "1440,900"
+
+
+# Marks the large components of the frame that is shown: people.
+MARK = """
+import('/marks.js').then(({mark}) => import('/state.js').then(({state}) => mark(
+  state.head.boxes.filter(([, , area]) => area >= arguments[0]).map(([, , , ...box]) => box))));
+"""
+LEAST_AREA = 500
+
+
+def until_found(driver):
+    for _ in range(10):  # each waits for a minute
+        try:
+            return until(lambda: driver.find_elements(By.ID, "rests-on"), "the proposals")
+        except AssertionError:
+            pass
+    raise AssertionError("the search did not end")
 
 
 def browser():
@@ -62,6 +79,14 @@ def main():
             driver.find_element(By.ID, "tab-charts").click()
             driver.find_element(By.XPATH, "//button[text()='Wipe']").click()
             save(driver, "tune-charts.png")
+            driver.find_element(By.XPATH, "//button[text()='Side by side']").click()
+            driver.find_element(By.ID, "tab-fit").click()
+            driver.execute_script(MARK, LEAST_AREA)
+            until(lambda: driver.find_elements(By.CSS_SELECTOR, "#panel-fit .shapes li"), "the marks")
+            driver.find_element(By.ID, "search-fit").click()
+            until_found(driver)
+            driver.execute_script("document.querySelector('#rests-on').scrollIntoView()")
+            save(driver, "tune-fit.png")
             driver.get("about:blank")
     finally:
         driver.quit()
