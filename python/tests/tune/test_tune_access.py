@@ -174,7 +174,7 @@ def test_two_fingers_zoom(page):
 
 
 CONTRAST = """
-const canvas = document.createElement('canvas').getContext('2d');
+const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
 function rgb(text) {
   canvas.clearRect(0, 0, 1, 1);
   canvas.fillStyle = text;

@@ -7,7 +7,7 @@ import {link, on} from './state.js';
 const GATHER_MS = 2000;  // for addresses of the page; it finds the program also without
 
 const box = byId('video');
-const screen = h('video', {muted: true, autoplay: true, playsinline: true, class: 'screen', 'aria-hidden': 'true', tabindex: -1});
+const screen = h('video', {muted: true, autoplay: true, playsinline: true, class: 'screen', 'aria-hidden': 'true'});
 byId('stage').after(screen);  // a browser need not decode what is not on the page
 let peer = null;
 
