@@ -52,7 +52,7 @@ class LabelSettings(TypedDict, total=False):
     fill_holes: int
     """Holes of at most so many pixels become foreground, after the closing (0: none); not with foreground=values."""
     separate: float
-    """Cut components that are several objects, at necks lower than this part of a summit of the distance (0: off; 0.97 is best for cells, less cuts less)."""
+    """Cut components that are several objects, at necks lower than this part of a summit of the distance (0: off; 0.97 is best for cells, less cuts less), and with track between tracks that meet."""
     separate_aspect: int
     """How many times as high as wide objects are, for separate and distances."""
     min_area: int

@@ -10,7 +10,7 @@
 
 #include "fixture.h"
 #include "images.h"
-#include "track_scene.h"
+#include "walkers.h"
 
 namespace ccl::test {
 
@@ -19,41 +19,11 @@ namespace {
 constexpr uint32_t kWidth = 320;
 constexpr uint32_t kHeight = 120;
 
-/// An ellipse, three times as high as wide.
-struct Walker {
-  int32_t x, y;
-  int32_t half_height = 24;
-
-  bool shows(uint32_t at_x, uint32_t at_y) const {
-    const int32_t dx = static_cast<int32_t>(at_x) - x;
-    const int32_t dy = static_cast<int32_t>(at_y) - y;
-    return 9 * dx * dx + dy * dy <= half_height * half_height;
-  }
-};
-
 Image draw(const std::vector<Walker>& walkers) {
-  return drawn("walkers", kWidth, kHeight, [&](uint32_t x, uint32_t y) {
-    return std::any_of(walkers.begin(), walkers.end(), [&](const Walker& one) { return one.shows(x, y); });
-  });
-}
-
-/// Two who come apart, meet in frame 20, walk together until frame 40, so near that no neck is between them,
-/// and part.
-constexpr int32_t kMeeting = 20;
-constexpr int32_t kParting = 40;
-
-std::vector<Walker> pair_at(int32_t t) {
-  const int32_t apart = t < kMeeting ? kMeeting - t : std::max(t - kParting, 0);
-  return {{60 + 3 * t / 2 - apart, 50}, {69 + 3 * t / 2 + apart, 54}};
+  return draw(kWidth, kHeight, walkers);
 }
 
 constexpr int32_t kFrames = 64;
-
-Stream separated(uint8_t aspect = 3, Algorithm algorithm = Algorithm::kAuto) {
-  Stream stream{Config{.algorithm = algorithm, .max_tracks = 64}};
-  stream.job.settings.separation = {.neck = 700, .aspect = aspect};
-  return stream;
-}
 
 /// The id of the only component of which the box has this pixel; 0 if there are none or several.
 uint32_t only_id_at(const TrackedFrame& frame, int32_t x, int32_t y) {
@@ -71,12 +41,12 @@ uint32_t only_id_at(const TrackedFrame& frame, int32_t x, int32_t y) {
 
 /// By shape alone the pair is one component: otherwise the tests below would show nothing.
 TEST(TrackGuideTest, ShapeAloneDoesNotCutThePair) {
-  Stream stream = separated();
+  LabelledStream stream = separated();
   EXPECT_EQ(stream.push(draw(pair_at(30))).components.size(), 1u);
 }
 
 TEST(TrackGuideTest, TwoWhoWalkTogetherAreTwo) {
-  Stream stream = separated();
+  LabelledStream stream = separated();
   for (int32_t t = 0; t < kFrames; ++t) {
     const std::vector<Walker> pair = pair_at(t);
     const Image image = draw(pair);
@@ -113,7 +83,7 @@ TEST(TrackGuideTest, EveryLabelerCutsAlike) {
       continue;
     }
     std::vector<TrackedFrame>& of_connectivity = expected[labeler.connectivity == Connectivity::k8 ? 1 : 0];
-    Stream stream = separated(3, labeler.labeler.algorithm);
+    LabelledStream stream = separated(3, {.algorithm = labeler.labeler.algorithm, .max_tracks = 64});
     stream.job.settings.connectivity = labeler.connectivity;
     for (int32_t t = 0; t < kFrames; ++t) {
       const TrackedFrame frame = stream.push(draw(pair_at(t)));
@@ -132,7 +102,7 @@ TEST(TrackGuideTest, EveryLabelerCutsAlike) {
 TEST(TrackGuideTest, CrowdsAreNotCut) {
   constexpr int32_t kPitch = 17;
   for (const uint32_t n : {2u, 16u, 17u, 18u}) {
-    Stream stream = separated();
+    LabelledStream stream = separated();
     std::vector<Walker> walkers;
     for (uint32_t i = 0; i < n; ++i) {
       walkers.push_back({10 + kPitch * static_cast<int32_t>(i), 60});
@@ -152,7 +122,7 @@ TEST(TrackGuideTest, TrackingGoesOnAfterWhatHappensToAGroup) {
   const Image light = drawn("light", kWidth, kHeight, [](uint32_t, uint32_t) { return true; });
   for (const char* what : {"light", "reset", "jump", "gap", "halves"}) {
     const std::string event = what;
-    Stream stream = separated();
+    LabelledStream stream = separated();
     TrackedFrame frame;
     for (int32_t t = 0; t < kFrames; ++t) {
       if (t == 30) {
