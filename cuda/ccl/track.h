@@ -58,8 +58,8 @@ typedef struct CclTrack {
   /** Velocity in pixels per second. */
   float vx, vy;
   /** Box, cut off at the frame's border: left and top pixel, and extent in pixels. That of its component, if
-     it is alone and whole there (see flags); smaller if the component suddenly shows more than this object.
-   */
+     it is alone and whole there (see flags); smaller if the component suddenly shows more than this object;
+     where it is expected, if the component was cut from a group of tracks. */
   uint16_t x, y, width, height;
   /** The id of the track that it parted from at its birth; 0: none. */
   uint32_t parent;

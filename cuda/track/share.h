@@ -307,8 +307,7 @@ constexpr bool is_wider(const Matching& m, const Box& a, const Box& b) {
   return m.step.aspect > 1 && int64_t{both.width()} * m.step.aspect * 10 > int64_t{both.height()} * 13;
 }
 
-/// Parts of one component were cut since they are different objects: one is a fragment of another one's track
-/// only if half of it is where that is expected.
+/// Whether a component beside a track's own one is another object, and no fragment of the track.
 constexpr bool are_apart(const Matching& m, uint32_t i, uint32_t c) {
   const Part& part = m.tables.parts[c];
   const uint32_t main = m.tables.matched[i];

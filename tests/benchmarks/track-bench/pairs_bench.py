@@ -50,7 +50,7 @@ from trackers import overlaps
 
 HERE = Path(__file__).resolve().parent
 PARTS = ("development", "check", "whole")
-SETTINGS = [("uncut", ""), ("cut", "separate=0.8"), ("cut, aspect 4", "separate=0.8 separate-aspect=4")]
+SETTINGS = [("uncut", "separate=0"), ("cut, aspect 1", "separate=0.8 separate-aspect=1"), ("cut", "")]  # by the preset
 UPPER_ENDS = {"truth": {}, "truth, max_age 30": {"max_age": 30}}  # the second one finds a person again after a second
 COUNTS = ("objects", "switches", "fragmentations", "misses", "false_positives", "idtp", "idfp", "idfn")
 SUMMED = ("frames", "people", *COUNTS, "no_track", "no_track_on_component", "no_track_on_piece")
