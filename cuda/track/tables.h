@@ -21,7 +21,7 @@ struct Overlap {
   uint32_t pixels;
 };
 
-/// What separation knows of a part, for the matching: see guide.h.
+/// What separation has found about a part, for the matching: see guide.h.
 struct Origin {
   uint32_t track = kNone;  ///< the member for which it was cut; kNone: by shape
   uint32_t is_main = 0;    ///< 1: the largest one of those that were cut for the member

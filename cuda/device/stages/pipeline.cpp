@@ -128,7 +128,7 @@ SegmentSource StagedPipeline::foreground(const Settings& settings, const FrameBu
   return foreground;
 }
 
-/// Components of values touch: colours do not tell them apart, so tracks do not guide their cuts.
+/// Components of values touch and may have equal colours, so tracks do not guide their cuts.
 Guide* StagedPipeline::guide_of(const Settings& settings, const FrameBuffers& frame) {
   const bool is_guided = settings.separation.is_active() && settings.rule.foreground != Foreground::kValues;
   return is_guided ? frame.guide : nullptr;

@@ -29,7 +29,7 @@ class PartSource {
   /// parts; otherwise values. Null if there are too few of them.
   const RowSource* run(const Settings& settings, const RowSource& frame);
 
-  /// Tells the tracks what the records are, if they guided the cuts; before StreamTracks::run().
+  /// Reports to the tracks what the records are, if they guided the cuts; before StreamTracks::run().
   void find_origins(std::span<const CclComponent> records) {
     separator_.find_origins(pixels_.get(), records);
   }

@@ -17,7 +17,7 @@ template <typename Root>
 Parts Separator::find_parts(const Settings& settings, const Root* roots) {
   hills_.measure(roots, settings.connectivity, settings.separation.aspect);
   parts_ = regions_.join(roots, hills_, settings) ? Parts::kByShape : Parts::kNone;
-  // Components of values touch: colours do not tell them apart.
+  // Components of values touch and may have equal colours.
   if (guide_ != nullptr && settings.rule.foreground != Foreground::kValues) {
     regions_.take_components(hills_);
     parts_ = guide_->decide(hills_, regions_, tracks_->expected()) ? Parts::kGuided : parts_;

@@ -41,7 +41,7 @@ class Separator {
   /// Writes the colours of parts, after color(); not to background.
   void paint(uint8_t* colors, size_t stride);
 
-  /// Tells the tracks which records were cut for them; before StreamTracks::run(). `colors`: as painted,
+  /// Reports to the tracks which records were cut for them; before StreamTracks::run(). `colors`: as painted,
   /// dense.
   void find_origins(const uint8_t* colors, std::span<const CclComponent> records);
 
