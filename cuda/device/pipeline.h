@@ -39,7 +39,7 @@ struct FrameBuffers {
   bool is_tracked = false;
   /// The pipeline leaves labels() in any case.
   bool needs_labels = false;
-  /// Tracks that guide the cuts of components, where they are separated; or null.
+  /// Tracks that guide the cuts of components; null if the frame is not separated, or has none.
   Guide* guide = nullptr;
   /// Where a pipeline that can choose leaves labels(): n pixels, dense, aligned to 16 bytes. Null: in its own
   /// memory.

@@ -213,18 +213,6 @@ constexpr bool can_share(const Matching& m, uint32_t i) {
 inline constexpr int32_t kFragmentPart = 4;
 inline constexpr int32_t kFragmentPixels = 2 * kUnit;
 
-/// What hides the middle of an object does so for a moment. Two pieces that stand beside each other for
-/// longer are two objects that came as one, if none is much smaller than the other.
-inline constexpr uint32_t kFragmentUs = 700'000;
-inline constexpr uint64_t kLeastPiece = 4;
-
-constexpr bool stand_apart(const Part& a, const Part& b) {
-  const int32_t both = smaller(a.box.bottom, b.box.bottom) - larger(a.box.top, b.box.top);
-  const uint32_t small = a.area < b.area ? a.area : b.area;
-  const uint32_t large = a.area < b.area ? b.area : a.area;
-  return small * kLeastPiece >= large && 2 * both >= smaller(a.box.height(), b.box.height());
-}
-
 constexpr bool fits(int32_t width, int32_t height, const Box& box) {
   return box.width() <= width + width / kFragmentPart + kFragmentPixels &&
          box.height() <= height + height / kFragmentPart + kFragmentPixels;

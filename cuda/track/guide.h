@@ -70,16 +70,13 @@ constexpr Samples samples_of(const Box& box, uint32_t width, uint32_t height) {
   }
   const uint32_t extent = right - left > bottom - top ? right - left : bottom - top;
   const uint32_t step = (extent + Samples::kMost - 1) / Samples::kMost;
-  const auto count = [step](uint32_t n) { return (n + step - 1) / step; };
-  // In the middle of what each of them stands for.
-  const auto middle = [step](uint32_t begin, uint32_t end) {
+  // Each is in the middle of what it stands for, as far as that is in the box.
+  const auto first = [step](uint32_t begin, uint32_t end) {
     return begin + (step / 2 < end - begin ? step / 2 : end - begin - 1);
   };
-  const auto fitting = [&](uint32_t begin, uint32_t end) {
-    const uint32_t first = middle(begin, end);
-    return count(end - first) < count(end - begin) ? count(end - first) : count(end - begin);
-  };
-  return {middle(left, right), middle(top, bottom), step, fitting(left, right), fitting(top, bottom)};
+  const uint32_t x = first(left, right);
+  const uint32_t y = first(top, bottom);
+  return {x, y, step, (right - x + step - 1) / step, (bottom - y + step - 1) / step};
 }
 
 /// Orders the components in the box of a track: the larger, the better. `first`: the first sample in it.

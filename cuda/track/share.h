@@ -301,18 +301,35 @@ constexpr bool may_own(const Matching& m, uint32_t i, const Part& part) {
   return (is_known(m, i) && may_be_fragment(m, i, part)) || comes_in_with(m, i, part.box);
 }
 
-/// Whether two boxes together are clearly wider than one object, if it is known how that looks.
+/// What hides the middle of an object does so for a moment. Two pieces that stand beside each other for
+/// longer are two objects that came as one, if none is much smaller than the other.
+inline constexpr uint32_t kFragmentUs = 700'000;
+inline constexpr uint64_t kLeastPiece = 4;
+
+constexpr bool stand_apart(const Part& a, const Part& b) {
+  const int32_t both = smaller(a.box.bottom, b.box.bottom) - larger(a.box.top, b.box.top);
+  const uint32_t small = a.area < b.area ? a.area : b.area;
+  const uint32_t large = a.area < b.area ? b.area : a.area;
+  return small * kLeastPiece >= large && 2 * both >= smaller(a.box.height(), b.box.height());
+}
+
+/// Two boxes together are clearly wider than one object if they are wider than this part of what an object of
+/// their height is, where it is known how that looks.
+inline constexpr int64_t kWiderNumerator = 13;
+inline constexpr int64_t kWiderDenominator = 10;
+
 constexpr bool is_wider(const Matching& m, const Box& a, const Box& b) {
   const Box both = hull(a, b);
-  return m.step.aspect > 1 && int64_t{both.width()} * m.step.aspect * 10 > int64_t{both.height()} * 13;
+  return m.step.aspect > 1 &&
+         int64_t{both.width()} * m.step.aspect * kWiderDenominator > both.height() * kWiderNumerator;
 }
 
 /// Whether a component beside a track's own one is another object, and no fragment of the track.
 constexpr bool are_apart(const Matching& m, uint32_t i, uint32_t c) {
   const Part& part = m.tables.parts[c];
-  const uint32_t main = m.tables.matched[i];
-  return (m.tracks[i].fragmented_us >= kFragmentUs || is_wider(m, m.tables.parts[main].box, part.box)) &&
-         stand_apart(m.tables.parts[main], part);
+  const Part& main = m.tables.parts[m.tables.matched[i]];
+  return stand_apart(main, part) &&
+         (m.tracks[i].fragmented_us >= kFragmentUs || is_wider(m, main.box, part.box));
 }
 
 /// The nearest one of the tracks that overlap a component, and of which it may be a fragment: its
@@ -323,8 +340,8 @@ constexpr uint64_t find_overlapped_owner(const Matching& m, uint32_t c) {
   uint64_t nearest = 0;
   for (uint32_t e = tables.first_of_current[c]; e != kNone; e = tables.next_of_current[e]) {
     m.for_each_track_of(m.frame.overlaps[e].previous, [&](uint32_t i) {
-      if (m.is_shown(i) && !are_apart(m, i, c) &&
-          (fits(m, i, part.box) || is_inside_prediction(m, i, part.box))) {
+      if (m.is_shown(i) && (fits(m, i, part.box) || is_inside_prediction(m, i, part.box)) &&
+          !are_apart(m, i, c)) {
         const uint64_t nearness = nearness_of(m, i, part);
         nearest = nearness > nearest ? nearness : nearest;
       }
@@ -338,7 +355,7 @@ constexpr uint64_t find_near_owner(const Matching& m, uint32_t c) {
   const Part& part = m.tables.parts[c];
   uint64_t nearest = 0;
   for (uint32_t i = 0; i < m.n_tracks; ++i) {
-    if (m.is_shown(i) && !are_apart(m, i, c) && may_own(m, i, part)) {
+    if (m.is_shown(i) && may_own(m, i, part) && !are_apart(m, i, c)) {
       const uint64_t nearness = nearness_of(m, i, part);
       nearest = nearness > nearest ? nearness : nearest;
     }
@@ -372,8 +389,8 @@ constexpr void offer_to_near_parts(const Team& team, const Matching& m, const Pa
       tables, [&](int32_t extent) { return widened(reach, extent); },
       [&](const SortedBox& box) {
         const uint32_t c = box.index;
-        if (tables.taker[c] == kNone && current.owner[c] == kNone && !are_apart(m, i, c) &&
-            may_own(m, i, tables.parts[c])) {
+        if (tables.taker[c] == kNone && current.owner[c] == kNone && may_own(m, i, tables.parts[c]) &&
+            !are_apart(m, i, c)) {
           team.max(&tables.best[c], nearness_of(m, i, tables.parts[c]));
         }
       });

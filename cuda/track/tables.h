@@ -270,9 +270,9 @@ struct TrackFrame {
   uint32_t is_matched;
   uint32_t n_overlaps;
   const Overlap* overlaps;
-  const Origin* origins;  ///< per record; null if tracks guided no cuts
-  CclComponent* records;  ///< by ascending label; associate() writes id, age and flags
-  CclTrack* tracks;       ///< out: room for TrackSizes::max_tracks
+  const Origin* origins = nullptr;  ///< per record; null if tracks guided no cuts
+  CclComponent* records;            ///< by ascending label; associate() writes id, age and flags
+  CclTrack* tracks;                 ///< out: room for TrackSizes::max_tracks
 };
 
 }  // namespace ccl::track

@@ -47,7 +47,6 @@ class StagedPipeline final : public Pipeline {
  private:
   uint32_t n_pixels() const { return config_.width * config_.height; }
   SegmentSource source(const Settings& settings, const FrameBuffers& frame) const;
-  static Guide* guide_of(const Settings& settings, const FrameBuffers& frame);
   Status separate(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream);
   SegmentSource foreground(const Settings& settings, const FrameBuffers& frame) const;
   Status measure(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream);
@@ -96,10 +95,9 @@ Status StagedPipeline::prepare(const Settings& settings, const FrameBuffers& fra
     CCL_RETURN_IF_ERROR(measurement_.prepare_all(settings, config_.width, config_.height));
   }
   if (settings.separation.is_active()) {
-    CCL_RETURN_IF_ERROR(
-        separator_.prepare(settings, config_.width, config_.height, guide_of(settings, frame)));
+    CCL_RETURN_IF_ERROR(separator_.prepare(settings, config_.width, config_.height, frame.guide));
   }
-  if (guide_of(settings, frame) != nullptr && colors_.data() == nullptr) {
+  if (frame.guide != nullptr && colors_.data() == nullptr) {
     CCL_RETURN_IF_ERROR(colors_.allocate(unpacked_pitch(config_.width) * config_.height));
   }
   if (frame.bits == nullptr || unpacked_.data() != nullptr) {
@@ -128,17 +126,10 @@ SegmentSource StagedPipeline::foreground(const Settings& settings, const FrameBu
   return foreground;
 }
 
-/// Components of values touch and may have equal colours, so tracks do not guide their cuts.
-Guide* StagedPipeline::guide_of(const Settings& settings, const FrameBuffers& frame) {
-  const bool is_guided = settings.separation.is_active() && settings.rule.foreground != Foreground::kValues;
-  return is_guided ? frame.guide : nullptr;
-}
-
 /// Makes the root map of components that of their parts. Parts that tracks may have guided are labelled as
 /// values.
 Status StagedPipeline::separate(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) {
-  Guide* guide = guide_of(settings, frame);
-  if (guide == nullptr) {
+  if (frame.guide == nullptr) {
     return separator_.run(settings, root_map_.data(), stream);
   }
   const SegmentSource parts{.pixels = colors_.data(),
@@ -147,7 +138,7 @@ Status StagedPipeline::separate(const Settings& settings, const FrameBuffers& fr
                             .height = config_.height,
                             .rule = {.foreground = Foreground::kValues}};
   CCL_RETURN_IF_ERROR(separator_.run(settings, RootMap{root_map_.data(), config_.width}, parts.pitch,
-                                     colors_.data(), guide, stream));
+                                     colors_.data(), frame.guide, stream));
   return labeler_->label(parts, settings.connectivity, root_map_.data(), workspace_.data(),
                          &frame.counts->n_iterations, stream);
 }

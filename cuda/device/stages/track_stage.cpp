@@ -14,12 +14,11 @@ class TrackStage final : public Stage {
     CCL_RETURN_IF_ERROR(delivery_.configure(slot_.config.max_tracks));
     slot_.tracks = {delivery_.tracks(), &tracker_.header()->n_tracks};
     slot_.buffers.is_tracked = true;
-    slot_.buffers.guide = tracker_.guide();
     return {};
   }
   Status prepare() override {
     step_ = tracker_.next_step(slot_.job);
-    tracker_.guide()->set_step(step_);
+    slot_.buffers.guide = tracker_.guide_for(slot_.settings, step_);
     return {};
   }
   /// See Graph::set_last_argument().
@@ -41,7 +40,7 @@ class TrackStage final : public Stage {
   }
   Status begin(Graph* graph) override {
     CCL_RETURN_IF_ERROR(tracker_.begin(slot_.stream));
-    return tracker_.set_step(step_, slot_.settings, graph);
+    return tracker_.set_step(step_, slot_.buffers, graph);
   }
   /// What is drawn depends on the tracker's memory, too.
   Status complete() override { return tracker_.end(slot_.stream); }

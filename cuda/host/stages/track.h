@@ -17,7 +17,7 @@ namespace ccl::host {
 
 /// What a stream's tracks expect of the frame to come.
 struct ExpectedTracks {
-  track::TrackState* tracks;
+  const track::TrackState* tracks;
   uint32_t n_tracks;
   uint32_t duration_us;
 };

@@ -119,7 +119,7 @@ class Camera {
 
   Status launch(uint32_t i) {
     if (is_tracked_) {
-      CCL_RETURN_IF_ERROR(tracker_.set_step(next_step(), {}, &graphs_[i]));
+      CCL_RETURN_IF_ERROR(tracker_.set_step(next_step(), frame(i), &graphs_[i]));
     }
     return graphs_[i].launch(stream_);
   }

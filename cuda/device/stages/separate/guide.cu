@@ -57,7 +57,6 @@ struct BoxTable {
 struct Decision {
   RegionTable regions;
   GuideTable guide;
-  track::TrackTables tracks;
 
   static __device__ uint32_t begin() { return blockIdx.x * kGuideThreads + threadIdx.x; }
   static __device__ uint32_t step() { return gridDim.x * kGuideThreads; }
@@ -66,21 +65,15 @@ struct Decision {
 
   __device__ void clear(uint32_t n_tracks) const {
     for (uint32_t basin = begin(); basin < n_basins(); basin += step()) {
-      guide.components[basin] = {.area = 0,
-                                 .parent = basin,
-                                 .n_parts = 0,
-                                 .first_member = kNone,
-                                 .n_members = 0,
-                                 .is_cut = 0,
-                                 .first_of_cut = kNone,
-                                 .group = {INT32_MAX, INT32_MAX, INT32_MIN, INT32_MIN}};
+      guide.components[basin] = {
+          .area = 0, .parent = basin, .n_parts = 0, .first_member = kNone, .n_members = 0, .cut = kNone};
     }
     for (uint32_t i = begin(); i < n_tracks; i += step()) {
       guide.members[i].component = kNone;
       guide.members[i].largest = 0;
     }
     if (begin() == 0) {
-      *guide.n_cut = 0;
+      *guide.n_cuts = 0;
     }
   }
 
@@ -203,9 +196,8 @@ struct Decision {
       guide.members[i].next = next;
       next = i;
     }
-    component->first_of_cut = next;
-    component->is_cut = 1;
-    atomicAdd(guide.n_cut, 1);
+    component->cut = atomicAdd(guide.n_cuts, 1);
+    guide.cuts[component->cut] = {next, {INT32_MAX, INT32_MAX, INT32_MIN, INT32_MIN}};
   }
 };
 
@@ -213,7 +205,7 @@ __global__ void __launch_bounds__(kGuideThreads)
     decide_cuts(RegionTable regions, GuideTable guide, track::TrackTables tracks, uint32_t* arrivals,
                 track::TrackStep step) {
   __shared__ BoxTable found;
-  const Decision decision{regions, guide, tracks};
+  const Decision decision{regions, guide};
   const GridBarrier barrier(arrivals);
   const auto wait = [&] { barrier.wait(barrier.arrive()); };
   const track::TrackState* states = tracks.tracks_of(tracks.header->parity);
@@ -249,13 +241,13 @@ struct PartColors {
       return 0;
     }
     const uint32_t part = regions.regions[basin & ~kIsBasin];
-    const GuideComponent& component = guide.components[guide.components[part].parent];
-    if (component.is_cut == 0) {
+    const uint32_t cut = guide.components[guide.components[part].parent].cut;
+    if (cut == kNone) {
       return is_cut_by_shape ? regions.joined[basin & ~kIsBasin] : 1;
     }
     uint64_t nearest = UINT64_MAX;
     uint32_t rank = 0;
-    for (uint32_t i = component.first_of_cut; i != kNone; i = guide.members[i].next) {
+    for (uint32_t i = guide.cuts[cut].first_member; i != kNone; i = guide.members[i].next) {
       const uint64_t distance = guide.members[i].ellipse.squared_distance(x, y);
       if (distance < nearest) {
         nearest = distance;
@@ -313,19 +305,20 @@ struct OriginJob {
   __device__ void find(uint32_t c, uint32_t pixel) const {
     track::Origin origin;
     const uint32_t part = parts.parts[parts.basins[pixel] & ~kIsBasin];
-    GuideComponent& component = guide.components[guide.components[part].parent];
-    if (component.is_cut != 0) {
+    const uint32_t of_component = guide.components[guide.components[part].parent].cut;
+    if (of_component != kNone) {
+      GuideCut& cut = guide.cuts[of_component];
       const uint32_t value = parts.values[pixel / width * parts.pitch + pixel % width];
-      uint32_t i = component.first_of_cut;
+      uint32_t i = cut.first_member;
       while (guide.members[i].rank != value - track::kFirstMemberColor) {
         i = guide.members[i].next;
       }
       origin.track = i;
       const track::Box box = track::part_of(records[c]).box;
-      atomicMin(&component.group.left, box.left);
-      atomicMin(&component.group.top, box.top);
-      atomicMax(&component.group.right, box.right);
-      atomicMax(&component.group.bottom, box.bottom);
+      atomicMin(&cut.group.left, box.left);
+      atomicMin(&cut.group.top, box.top);
+      atomicMax(&cut.group.right, box.right);
+      atomicMax(&cut.group.bottom, box.bottom);
       atomicMax(reinterpret_cast<unsigned long long*>(&guide.members[i].largest), order(c));
     }
     origins[c] = origin;
@@ -339,7 +332,7 @@ struct OriginJob {
 template <typename Cell>
 __global__ void __launch_bounds__(kBlockThreads) find_members_of(OriginJob job) {
   const uint32_t n_records = job.n_records();
-  const bool is_cut = *job.guide.n_cut != 0;
+  const bool is_cut = *job.guide.n_cuts != 0;
   const uint32_t first = (blockIdx.x * kBlockThreads + threadIdx.x) / kWarpSize;
   for (uint32_t c = first; c < n_records; c += gridDim.x * kBlockThreads / kWarpSize) {
     if (!is_cut) {
@@ -357,12 +350,12 @@ __global__ void __launch_bounds__(kBlockThreads) find_members_of(OriginJob job) 
 
 /// Completes origins when all are known.
 __global__ void __launch_bounds__(kBlockThreads) complete_origins(OriginJob job) {
-  const uint32_t n_records = *job.guide.n_cut != 0 ? job.n_records() : 0;
+  const uint32_t n_records = *job.guide.n_cuts != 0 ? job.n_records() : 0;
   for (uint32_t c = blockIdx.x * kBlockThreads + threadIdx.x; c < n_records; c += gridDim.x * kBlockThreads) {
     track::Origin& origin = job.origins[c];
     if (origin.track != kNone) {
       const GuideMember& member = job.guide.members[origin.track];
-      origin.group = job.guide.components[member.component].group;
+      origin.group = job.guide.cuts[job.guide.components[member.component].cut].group;
       origin.is_main = member.largest == job.order(c) ? 1 : 0;
     }
   }
@@ -370,25 +363,22 @@ __global__ void __launch_bounds__(kBlockThreads) complete_origins(OriginJob job)
 
 }  // namespace
 
-Status Guide::configure(const track::TrackTables& tables) {
-  tracks_ = tables;
-  CCL_RETURN_IF_ERROR(members_.allocate(tables.sizes.max_tracks));
-  CCL_RETURN_IF_ERROR(n_cut_.allocate(1));
+/// Of two neighbours of a component at most one is a summit, in either connectivity.
+Status Guide::prepare(uint32_t width, uint32_t height) {
+  if (components_.data() != nullptr) {
+    return {};
+  }
+  CCL_RETURN_IF_ERROR(members_.allocate(tracks_.sizes.max_tracks));
+  CCL_RETURN_IF_ERROR(cuts_.allocate(tracks_.sizes.max_tracks));
+  CCL_RETURN_IF_ERROR(n_cuts_.allocate(1));
   CCL_RETURN_IF_ERROR(arrivals_.allocate(1));
-  CCL_RETURN_IF_ERROR(origins_.allocate(tables.sizes.max_components));
+  CCL_RETURN_IF_ERROR(origins_.allocate(tracks_.sizes.max_components));
   Stream stream;
   CCL_RETURN_IF_ERROR(stream.create());
   CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(arrivals_.data(), 0, sizeof(uint32_t), stream.get()),
                             "cudaMemsetAsync of the arrivals"));
-  return stream.synchronize();
-}
-
-Status Guide::prepare(size_t n_basins) {
-  if (n_basins <= n_basins_) {
-    return {};
-  }
-  n_basins_ = n_basins;
-  return components_.allocate(n_basins);
+  CCL_RETURN_IF_ERROR(stream.synchronize());
+  return components_.allocate((size_t{width} * height + 1) / 2);
 }
 
 Status Guide::decide(const RegionTable& regions, cudaStream_t stream) const {

@@ -24,9 +24,13 @@ struct GuideComponent {
   uint32_t n_parts;
   uint32_t first_member;  ///< the head of a list
   uint32_t n_members;
-  uint32_t is_cut;        ///< 1: between members
-  uint32_t first_of_cut;  ///< then the head of a list of those, by their age
-  track::Box group;
+  uint32_t cut;  ///< the index of a GuideCut; track::kNone: it is cut by its shape
+};
+
+/// A component that is cut between members.
+struct GuideCut {
+  uint32_t first_member;  ///< the head of a list, by their age
+  track::Box group;       ///< of its parts that have a record
 };
 
 /// Per track.
@@ -43,7 +47,8 @@ struct GuideMember {
 struct GuideTable {
   GuideComponent* components;  ///< per basin
   GuideMember* members;        ///< per track
-  uint32_t* n_cut;             ///< components that are cut between members
+  GuideCut* cuts;              ///< in any order; a cut has two members at least
+  uint32_t* n_cuts;
 };
 
 /// The parts that were written: what find_origins() reads of them.
@@ -58,10 +63,9 @@ struct GuidedParts {
 /// joining of basins, then find_origins() behind the map of records.
 class Guide {
  public:
-  /// Takes memory that lasts.
-  Status configure(const track::TrackTables& tables);
-  /// Takes the memory for frames with so many basins. What was taken is kept.
-  Status prepare(size_t n_basins);
+  void configure(const track::TrackTables& tables) { tracks_ = tables; }
+  /// Takes all memory, with the first frame that is separated: later graphs of all slots have its addresses.
+  Status prepare(uint32_t width, uint32_t height);
 
   void set_step(const track::TrackStep& step) { step_ = step; }
 
@@ -80,16 +84,16 @@ class Guide {
   static constexpr uint32_t kArguments = 5;
 
  private:
-  GuideTable table() const { return {components_.data(), members_.data(), n_cut_.data()}; }
+  GuideTable table() const { return {components_.data(), members_.data(), cuts_.data(), n_cuts_.data()}; }
 
   track::TrackTables tracks_;
   track::TrackStep step_;
   GuidedParts parts_{};
   uint32_t width_ = 0;
-  size_t n_basins_ = 0;
   DeviceArray<GuideComponent> components_;
   DeviceArray<GuideMember> members_;
-  DeviceArray<uint32_t> n_cut_;
+  DeviceArray<GuideCut> cuts_;
+  DeviceArray<uint32_t> n_cuts_;
   DeviceArray<uint32_t> arrivals_;
   DeviceArray<track::Origin> origins_;
 };

@@ -43,7 +43,7 @@ Status Separator::prepare(const Settings& settings, uint32_t width, uint32_t hei
     CCL_RETURN_IF_ERROR(stream.synchronize());
   }
   if (guide != nullptr) {
-    CCL_RETURN_IF_ERROR(guide->prepare(max_basins(settings)));
+    CCL_RETURN_IF_ERROR(guide->prepare(width_, height_));
   }
   if (n_basins_ >= max_basins(settings)) {
     return {};

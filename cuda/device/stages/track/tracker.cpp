@@ -46,7 +46,7 @@ Status Tracker::configure(const Config& config, uint32_t last_id) {
   CCL_RETURN_IF_ERROR(check(cudaMemcpyAsync(&tables_.header->n_ids, &last_id, sizeof(last_id),
                                             cudaMemcpyHostToDevice, stream_.get()),
                             "cudaMemcpyAsync of the last id"));
-  CCL_RETURN_IF_ERROR(guide_.configure(tables_));
+  guide_.configure(tables_);
   CCL_RETURN_IF_ERROR(allocate_zeros(sizeof(State), stream_, &state_));
   CCL_RETURN_IF_ERROR(allocate_pairs());
   CCL_RETURN_IF_ERROR(allocate_maps());
@@ -120,14 +120,14 @@ Status Tracker::enqueue(const Config& config, const TrackedFrame& frame, const t
                                       .pairs = pairs(),
                                       .step = &state()->step},
                                      step, stream));
-  if (guides(frame.settings)) {
+  if (frame.buffers.guide != nullptr) {
     CCL_RETURN_IF_ERROR(guide_.find_origins(frame.buffers.counts, frame.buffers.records, maps(), stream));
   }
   const AssociateJob job{.width = width_,
                          .height = height_,
                          .counts = frame.buffers.counts,
                          .records = frame.buffers.records,
-                         .origins = guides(frame.settings) ? guide_.origins() : nullptr,
+                         .origins = frame.buffers.guide != nullptr ? guide_.origins() : nullptr,
                          .tracks = frame.tracks,
                          .tables = tables_,
                          .pairs = pairs(),

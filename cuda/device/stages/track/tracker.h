@@ -83,19 +83,20 @@ class Tracker {
   /// Makes `stream` wait for the previous frame.
   Status begin(const Stream& stream);
 
-  /// Makes the next launch of a graph with what enqueue() enqueued use another step.
-  Status set_step(const track::TrackStep& step, const Settings& settings, Graph* graph) const {
-    if (guides(settings)) {
+  /// Makes the next launch of a graph with what enqueue() enqueued for these buffers use another step.
+  Status set_step(const track::TrackStep& step, const FrameBuffers& buffers, Graph* graph) const {
+    if (buffers.guide != nullptr) {
       CCL_RETURN_IF_ERROR(graph->set_last_argument(Guide::kernel(), Guide::kArguments, &step));
     }
     return graph->set_last_argument(overlap_kernel(maps()), kOverlapArguments, &step);
   }
 
-  /// For the pipelines of all slots.
-  Guide* guide() { return &guide_; }
-  /// Whether tracks guide the cuts of frames with these settings.
-  static bool guides(const Settings& settings) {
-    return settings.separation.is_active() && settings.rule.foreground != Foreground::kValues;
+  /// FrameBuffers::guide of the frame with this step. Components of values touch and may have equal
+  /// colours, so tracks do not guide their cuts.
+  Guide* guide_for(const Settings& settings, const track::TrackStep& step) {
+    guide_.set_step(step);
+    return settings.separation.is_active() && settings.rule.foreground != Foreground::kValues ? &guide_
+                                                                                              : nullptr;
   }
 
   /// Enqueues, after the pipeline has, what makes ids and tracks, and the pixels of shown_output(). `marks`

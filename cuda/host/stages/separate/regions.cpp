@@ -36,7 +36,7 @@ bool Regions::join(const Root* roots, const Hills& hills, const Settings& settin
 }
 
 void Regions::take_components(const Hills& hills) {
-  if (links_.empty() && !is_measured_) {
+  if (!is_measured_) {
     measure_basins(hills);
   }
 }
