@@ -59,18 +59,23 @@ def tune(options: argparse.Namespace) -> int:
     tune_fit.check(options)
     properties = video_options.properties_of(options)
     sources = _sources(options.sources)
+    _check_output(options.output)  # first: without the plugin there is none
     if options.fit is not None:
         return tune_fit.fit(options, sources, properties)
     need("aiohttp", "tune")
-    from cudaccl.tune import description
     from cudaccl.tune.session import Session
 
-    outputs = [name for name, _ in description.outputs()]
-    if options.output not in outputs:
-        raise errors.UsageError(f"--output is {options.output!r}; possible are {', '.join(outputs)}")
     session = Session(sources, properties, options.output, float(options.stall))
     with stop_on_signals() as stopping:
         return asyncio.run(_serve(session, options, stopping))
+
+
+def _check_output(output: str) -> None:
+    from cudaccl.tune import description
+
+    outputs = [name for name, _ in description.outputs()]
+    if output not in outputs:
+        raise errors.UsageError(f"--output is {output!r}; possible are {', '.join(outputs)}")
 
 
 def _sources(texts: list[str]) -> list[Source]:

@@ -30,6 +30,11 @@ class Page:
         self.shown = number
         self._put(message)
 
+    def put_head(self, message: bytes) -> None:
+        """Of a frame that its video shows. The picture of this frame is still to come, if the video ends with it."""
+        self.is_ready = False
+        self._put(message)
+
     def _put(self, message: str | bytes) -> None:
         try:
             self._messages.put_nowait(message)

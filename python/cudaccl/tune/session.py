@@ -27,6 +27,7 @@ from cudaccl.video.sources import Source
 _NS = 10**9
 _MOVING = ("playing", "running")  # states in which pages may have a video
 _MOST_BOXES = 400  # that a page gets of a frame, the largest first
+_PATIENCE_S, _LONG_PATIENCE_S = 0.2, 2.0  # with the second element: while frames come, and for a picture that stays
 _LEAD_NS = 10 * _NS  # of frames before a place, from which the background and the tracks are learned for it
 
 Values = dict[str, str]
@@ -64,9 +65,9 @@ class Session:
         """Blocks until all threads have ended. For another thread than the event loop's."""
         self.marking.close()
         self.player.close()
-        self.pictures.close()
         self._everything.use(None)
-        self._second.use(None)
+        self._second.use(None)  # first: pictures wait for it
+        self.pictures.close()
 
     def _properties(self) -> Values:
         return {**self.settings.values, description.OUTPUT: self.output}
@@ -91,7 +92,7 @@ class Session:
         """The page has drawn what it got."""
         page.is_ready = True
         is_newer = self._last is not None and self._last[0] > (page.shown or 0)
-        if is_newer and page not in self.videos.streaming():
+        if is_newer and page not in self._streaming():
             page.put_picture(*self._last)  # type: ignore[misc]
         self.pictures.want()
 
@@ -208,6 +209,10 @@ class Session:
 
     # ---- called by other threads ----
 
+    def _streaming(self) -> frozenset[Page]:
+        """Pages that see a video now. When nothing moves, they get a picture, which is sharp."""
+        return self.videos.streaming() if self.player.state in _MOVING else frozenset()
+
     def _call(self, function: Callable[..., None], *arguments: Any) -> None:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(function, *arguments)
@@ -233,18 +238,19 @@ class Session:
 
     def _second_sample(self, pts: int | None) -> Any:
         """Of the comparison: of the same frame if it comes soon, else none."""
-        for _ in range(20):
-            if not self._second.is_used:
-                return None
+        began = time.monotonic()
+        while self._second.is_used:
             found = self._second.of(pts)
             if found is not None:
                 return found[0]
+            if time.monotonic() - began > (_PATIENCE_S if self.player.state in _MOVING else _LONG_PATIENCE_S):
+                break
             time.sleep(0.01)
         return None
 
     def _made(self, shot: Shot, frames: dict[str, Any]) -> None:
         """Pages with a video get the head alone."""
-        streaming = self.videos.streaming() if self.player.state in _MOVING else frozenset()
+        streaming = self._streaming()
         self.videos.push(streaming, list(frames.values()))
         head = self._head(shot)
         silent = _message(head | {"pictures": [], "video": list(frames)}, {}) if streaming else b""
@@ -293,7 +299,7 @@ class Session:
         waiting = False
         for page in list(self.pages):
             if page.is_ready and page in streaming:
-                page.put_picture(number, silent)
+                page.put_head(silent)
             elif page.is_ready and message is not None:
                 page.put_picture(number, message)
             waiting = waiting or page.is_ready

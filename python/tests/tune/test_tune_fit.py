@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The search for settings: planted frames whose right settings are known, marks that contradict, and how it ends."""
 
+import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -249,12 +251,19 @@ def test_marks_that_nothing_finds(scipy, clip, tmp_path):
 
 
 def test_the_command_is_interrupted(scipy, document, clip):
+    """While it searches, which its line on the terminal says."""
+    terminal, other_end = os.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "cudaccl", "tune", "--fit", document, "--trials", "1000000", "--search",
          "threshold,min-area,max-area,min-width,max-width,min-height,max-height,min-extent", clip],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(5)
-    process.send_signal(signal.SIGINT)
-    printed, said = process.communicate(timeout=PATIENCE)
+        stdout=subprocess.PIPE, stderr=other_end, text=True)
+    os.close(other_end)
+    said = ""
+    with open(terminal, encoding="utf-8", errors="replace", newline="") as lines, contextlib.suppress(OSError):
+        while "searching: " not in said:
+            said += lines.read(1)
+        process.send_signal(signal.SIGINT)
+        while True:  # until the process closes it, which is an error of the terminal
+            said += lines.read(1)
+    printed, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130 and ("threshold=" in printed or "before anything was found" in said), said

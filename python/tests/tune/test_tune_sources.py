@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Sources of all kinds in `cudaccl tune`, also those that end, stall, fail or change; and how the command ends."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -19,9 +20,9 @@ FRAME_NS = 10**9 // RATE
 SMALL, LARGE = (f"video/x-raw,width={size},framerate=30/1" for size in ("160,height=120", "320,height=240"))
 
 
-def command(*arguments):
+def command(*arguments, **variables):
     return subprocess.run([sys.executable, "-m", "cudaccl", "tune", "--no-browser", *map(str, arguments)],
-                          capture_output=True, text=True, timeout=PATIENCE)
+                          capture_output=True, text=True, timeout=PATIENCE, env={**os.environ, **variables})
 
 
 @pytest.mark.parametrize("arguments, reason", [
@@ -30,6 +31,13 @@ def command(*arguments):
 def test_wrong_arguments_end_with_one_line(clip, arguments, reason):
     done = command(*arguments, clip)
     assert done.returncode == 2 and reason in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+@pytest.mark.parametrize("arguments", [(), ("--fit", "marks.json")])
+def test_without_the_plugin_there_is_one_line(clip, tmp_path, arguments):
+    done = command(*arguments, clip, GST_PLUGIN_PATH=str(tmp_path), GST_PLUGIN_PATH_1_0=str(tmp_path),
+                   GST_REGISTRY_1_0=str(tmp_path / "registry"))
+    assert done.returncode == 2 and "no element cudaccl" in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
 def test_a_port_that_is_in_use(clip):

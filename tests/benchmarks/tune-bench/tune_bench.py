@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Times `cudaccl tune`: the first picture, a changed setting, and what a page takes from the pipeline. Rates of pairs are
-compared by their ratio, with its confidence interval.
+"""Times `cudaccl tune`: the first picture, a changed setting, and what a page takes from the pipeline. Rates with and without
+a page are measured in turn and compared by their ratio, with its confidence interval.
 
     tune_bench.py CLIP > tests/benchmarks/results/MACHINE/tune.csv
 
-Pages are sockets of this process, which decode no picture: a browser on another machine. Needs aiohttp, GStreamer's
-bindings, the plugin and the package. CLIP is for the first picture and the rates; the changed setting is on a pattern
+Pages are sockets of this process, which decode no picture: a browser on another machine. Needs aiohttp, SciPy,
+GStreamer's bindings, the plugin and the package. CLIP is for the first picture and the rates; the changed setting is on a pattern
 of 1920 x 1080 pixels.
 """
 
@@ -17,8 +17,11 @@ import re
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+
+from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python/tests/tune"))
 
@@ -27,11 +30,12 @@ from tune_made import Program, with_page  # noqa: E402  (the path comes first)
 MOTION = [word for text in ("foreground=motion", "open-radius=1", "close-radius=3", "min-area=150", "track=true")
           for word in ("-s", text)]
 LARGE = "videotestsrc is-live=true pattern=ball ! video/x-raw,width=1920,height=1080,framerate=25/1"
-ROUNDS = 10
-T_95 = 2.262  # of Student's distribution, for so many pairs
+ROUNDS = 20  # of a rate without a page and one with it
+RUNS = 5
 RUN_IN = 100  # frames before `cudaccl run` is timed
 CHANGES = 20
-SECONDS = 4.0
+SECONDS = 5.0
+SETTLING_S = 1.0
 
 
 def first_picture(clip):
@@ -77,41 +81,53 @@ def rate_of_run(clip):
     return (len(times) - 1 - RUN_IN) / (times[-1] - times[RUN_IN])
 
 
-def rate(clip, pages, speed=0):
-    """Frames a second of the clip, with so many pages, by the pipeline of `cudaccl run`, whose output is passthrough.
-    speed: 0: as fast as possible."""
+def rates(clip, rounds, numbers=(0, 1), speed=0):
+    """Frames a second of the clip, by the number of pages that are open: a list of each, whose members belong together.
+    All are of one program, one after the other and then in the opposite order, again and again: what else the machine
+    does meets all of them. The pipeline is that of `cudaccl run`, whose output is passthrough. speed: 0: as fast as
+    possible."""
 
     async def look(page):
-        # Without pages this one is there, too, but it asks for no picture.
+        # This page is always there, but asks for no picture.
         await page.send("speed", speed=speed)
         await page.send("loop", on=True)
-        others = [asyncio.get_running_loop().run_in_executor(None, with_page, page.program, watch) for _ in range(pages)]
-        await asyncio.sleep(1)
-        return (await count(page), await asyncio.gather(*others))[0]
-
-    async def count(page):
-        """From the points of the series, of which every frame has one."""
-        first = await stats_of(page)
-        began = time.monotonic()
-        await asyncio.sleep(SECONDS)
-        last = await stats_of(page)
-        return (last - first) / (time.monotonic() - began)
-
-    async def stats_of(page):
-        while True:  # first all messages that wait, then a new one
-            try:
-                await asyncio.wait_for(page.receive(), 0.05)
-            except asyncio.TimeoutError:
-                break
-        return (await page.wait("aids"))["stats"]["frames"]
-
-    async def watch(page):
-        end = time.monotonic() + SECONDS + 3
-        while time.monotonic() < end:
-            await page.wait("frame")
+        await asyncio.sleep(SETTLING_S)
+        found = {number: [] for number in numbers}
+        for turn in range(rounds):
+            for number in numbers if turn % 2 == 0 else reversed(numbers):
+                found[number].append(await rate(page, number))
+        return found
 
     with Program(*MOTION, "--output", "passthrough", clip) as program:
         return with_silent_page(program, look)
+
+
+async def rate(page, others):
+    closing = threading.Event()
+    loop = asyncio.get_running_loop()
+    watching = [loop.run_in_executor(None, with_page, page.program, lambda one: watch(one, closing)) for _ in range(others)]
+    await asyncio.sleep(SETTLING_S)
+    first, began = await frames_of(page), time.monotonic()
+    await asyncio.sleep(SECONDS)
+    found = (await frames_of(page) - first) / (time.monotonic() - began)
+    closing.set()
+    await asyncio.gather(*watching)
+    return found
+
+
+async def frames_of(page):
+    """That the element has labelled since its start."""
+    while True:  # first all messages that wait, then a new one
+        try:
+            await asyncio.wait_for(page.receive(), 0.05)
+        except asyncio.TimeoutError:
+            break
+    return (await page.wait("aids"))["stats"]["frames"]
+
+
+async def watch(page, closing):
+    while not closing.is_set():
+        await page.wait("frame")
 
 
 def with_silent_page(program, test):
@@ -156,27 +172,22 @@ def main():
 
 
 def print_rates(clip):
-    """One after the other, again and again: what else the machine does meets all of them."""
-    found = {"run": [], "paced 0": [], "paced 1": [], "rate 0": [], "rate 1": [], "rate 10": []}
-    for number in range(ROUNDS):
-        found["run"].append(rate_of_run(clip))
-        for pages in (0, 1):
-            found[f"rate {pages}"].append(rate(clip, pages))
-        if number % 4 == 0:
-            found["rate 10"].append(rate(clip, 10))
-            for pages in (0, 1):
-                found[f"paced {pages}"].append(rate(clip, pages, 1))
-    for name, values in found.items():
-        what, _, pages = name.partition(" ")
-        print(f"{what},{pages or 0},frames/s,{statistics.median(values):.1f},{min(values):.1f},{max(values):.1f}", flush=True)
-    for name, other in (("of none", "rate 0"), ("of run", "run")):
-        print(f"{name},1,%,{part(found['rate 1'], found[other])}", flush=True)
+    found = {("rate", number): values for number, values in rates(clip, ROUNDS).items()}
+    found["rate", 10] = rates(clip, 1, [10])[10]
+    found |= {("paced", number): values for number, values in rates(clip, 3, speed=1).items()}
+    pairs = [(rate_of_run(clip), rates(clip, 1, [1])[1][0]) for _ in range(RUNS)]
+    found["run", 0] = [run for run, _ in pairs]
+    for (what, pages), values in found.items():
+        print(f"{what},{pages},frames/s,{statistics.median(values):.1f},{min(values):.1f},{max(values):.1f}", flush=True)
+    print(f"of none,1,%,{part(zip(found['rate', 1], found['rate', 0]))}", flush=True)
+    print(f"of run,1,%,{part((rate, run) for run, rate in pairs)}", flush=True)
 
 
-def part(values, others):
+def part(pairs):
     """The mean of the ratios of pairs, and its confidence interval of 95 %, in percent."""
-    ratios = [100 * a / b for a, b in zip(values, others)]
-    mean, half = statistics.mean(ratios), T_95 * statistics.stdev(ratios) / len(ratios) ** 0.5
+    ratios = [100 * a / b for a, b in pairs]
+    half = stats.t.ppf(0.975, len(ratios) - 1) * statistics.stdev(ratios) / len(ratios) ** 0.5
+    mean = statistics.mean(ratios)
     return f"{mean:.1f},{mean - half:.1f},{mean + half:.1f}"
 
 

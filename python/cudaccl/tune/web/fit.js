@@ -116,7 +116,7 @@ const ROWS = {
 
 function valueText({values, ranges}, name) {
   const value = values[name] ?? state.byName.get(name)?.default ?? '';
-  return ranges[name] ? [value, h('span', {class: 'range'}, `${ranges[name].join(' to ')}`)] : value;
+  return ranges[name] ? [value, h('span', {class: 'range'}, ranges[name].join('–'))] : value;
 }
 
 function use(values) {
