@@ -195,10 +195,14 @@ def labelled(pipeline: _gst_pipeline.Pipeline) -> Iterator[Frame]:
         yield _frame(time, image, buffer)
 
 
-def frame_of(sample: Any) -> Frame:
-    """What a Gst.Sample has; not for others than this package. The image is left out."""
-    buffer = sample.get_buffer()
-    return _frame(buffer.pts if buffer.pts < _NO_TIME else None, None, buffer)
+def frame_of(buffer: Any) -> Frame:
+    """What a Gst.Buffer has; not for others than this package. The image is left out."""
+    return _frame(time_of(buffer), None, buffer)
+
+
+def time_of(buffer: Any) -> int | None:
+    """Of its presentation, in nanoseconds; None: it has none. Not for others than this package."""
+    return buffer.pts if buffer.pts < _NO_TIME else None
 
 
 def _frame(time: int | None, image: numpy.ndarray | None, buffer: Any) -> Frame:

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from cudaccl._gst_pipeline import MissingElement
 from cudaccl._redaction import Formatter
 from cudaccl.cli import camera, fleet, label, publish, run, tune
 from cudaccl.publish.address import AddressError
@@ -62,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return errors.OUTPUT_FAILED
     except KeyboardInterrupt:
         return fail("interrupted", errors.INTERRUPTED)
-    except ImportError as missing:  # GStreamer's bindings
+    except (ImportError, MissingElement) as missing:  # GStreamer's bindings, or the plugin
         return fail(missing, errors.USAGE)
 
 

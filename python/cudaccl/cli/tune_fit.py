@@ -111,6 +111,8 @@ def _give_out(outcome: Any, path: Path | None) -> int:
     print("\n".join(_report(outcome)), file=sys.stderr)
     best = outcome.proposals[0] if outcome.proposals else outcome.now
     if best.agreement.hits == 0:
+        if not outcome.is_complete:
+            return _fail(f"interrupted after {outcome.trials} trials, before anything was found", errors.INTERRUPTED)
         return _fail("no settings were found that find a marked object", errors.SOURCE_FAILED)
     text = settings_file(best.values)
     try:

@@ -40,6 +40,7 @@ class Gate:
         self._is_again = False  # the frame on the screen is entering once more
         self._steps = 0
         self._until: int | None = None
+        self._until_after_flush: int | None = None
         self._anchor: tuple[float, int] | None = None
         self._last: tuple[Any, Any] | None = None
 
@@ -48,7 +49,7 @@ class Gate:
         kinds = gstreamer().Gst.PadProbeType
         with self._changed:
             self._is_closed = self._is_flushing = self.at_end = self._wants_again = False
-            self._steps, self._until, self._anchor, self._last = 0, None, None, None
+            self._steps, self._until, self._until_after_flush, self._anchor, self._last = 0, None, None, None, None
             self._inputs.clear()
         pad.add_probe(kinds.BUFFER, self._buffer)
         pad.add_probe(kinds.EVENT_DOWNSTREAM | kinds.EVENT_FLUSH, self._event)
@@ -87,6 +88,11 @@ class Gate:
         """Frames before this time do not wait; nothing shows them. The one at this time is shown, also if paused."""
         with self._changed:
             self._until = until
+
+    def skip_until_after_flush(self, until: int | None) -> None:
+        """The same from the next flush on: frames that come before it are not those of the new place."""
+        with self._changed:
+            self._until_after_flush = until
 
     @property
     def is_skipping(self) -> bool:
@@ -186,6 +192,7 @@ class Gate:
         elif kind == gst.EventType.FLUSH_STOP:
             with self._changed:
                 self._is_flushing = self.at_end = False
+                self._until, self._until_after_flush = self._until_after_flush, None
                 self._inputs.clear()
                 self._anchor = self._last = None
                 self._steps = 0

@@ -14,7 +14,6 @@ from cudaccl.tune import fit, marks
 from cudaccl.tune.agreement import Agreement
 from cudaccl.tune.fit import Outcome, Progress, Proposal, Task
 from cudaccl.tune.kept import Stopped
-from cudaccl.tune.side import come_last
 from cudaccl.video.errors import UsageError
 from cudaccl.video.follower import one_line
 
@@ -24,7 +23,7 @@ Message = dict[str, Any]
 
 
 class Marking:
-    """Its methods are for one thread; the search has its own, which comes last."""
+    """Its methods are for one thread; the search has its own."""
 
     def __init__(self, changed: Callable[[Message], None]) -> None:
         """changed: is called with messages for the pages, also by the thread of the search."""
@@ -69,7 +68,6 @@ class Marking:
             self._thread.join()
 
     def _run(self, task: Task) -> None:
-        come_last()
         try:
             outcome = fit.fit(task, self._progress, self._stopping.is_set)
         except Stopped:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the pictures of the page, of the newest frame only, in a thread that comes last."""
+"""Makes the pictures of the page, of the newest frame only, in a thread of their own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy
 from cudaccl._gst_pipeline import gstreamer
 from cudaccl.tune.luma import as_frame
 from cudaccl.tune.player import Shot
-from cudaccl.tune.side import Encoder, come_last
+from cudaccl.tune.side import Encoder
 
 _AIDS_S = 0.2  # between two descriptions of a frame, which take time
 _PICTURE_S = 1 / 30  # between two pictures: more of them nobody sees
@@ -67,10 +67,12 @@ class Pictures:
         self._interval, self._pause = (_HURRIED_S, _HURRIED_AIDS_S) if is_hurried else (_PICTURE_S, _AIDS_S)
 
     def put(self, shot: Shot) -> None:
-        """In place of one that was not shown yet."""
-        with self._changed:
-            self._newest = shot
-            self._changed.notify()
+        """In place of one that was not shown yet. It wakes nobody, and waits for no lock, while no picture is due: frames
+        may come by the thousand."""
+        self._newest = shot
+        if self._is_wanted and time.monotonic() - self._made_at >= self._interval:
+            with self._changed:
+                self._changed.notify()
 
     def want(self) -> None:
         """A page waits for a picture."""
@@ -79,7 +81,6 @@ class Pictures:
             self._changed.notify()
 
     def _run(self) -> None:
-        come_last()
         while self._wait():
             shot, is_new = self._next()
             if is_new:
@@ -92,7 +93,8 @@ class Pictures:
         """Until there is something to do. False: the thread shall end."""
         with self._changed:
             while not self._is_closed and not self._is_new() and not self._can_describe():
-                self._changed.wait(self._interval if self._is_wanted else self._pause)
+                until_due = self._made_at + self._interval - time.monotonic()
+                self._changed.wait(until_due if self._is_wanted and until_due > 0 else self._pause)
             return not self._is_closed
 
     def _is_new(self) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 
+from cudaccl._gst_pipeline import PipelineError
 from cudaccl._keywords import GROUPS
 from cudaccl._property_values import needs_earlier_frames
 from cudaccl.publish.report import Report
@@ -32,18 +33,18 @@ def _step(is_passed: bool | None, text: str) -> Step:
 
 def explain(x: int, y: int, shown: Any, everything: Any, frame: tuple[Any, Any], values: Values) -> dict[str, Any]:
     """For the page. shown: the cudaccl.gst.Frame on the screen; everything: with all components, or None; frame: buffer
-    and caps of the input.
+    and caps of the input. Raises PipelineError.
     """
     is_moving = needs_earlier_frames(values)
     if everything is None and not is_moving:
-        everything = label_once(*frame, unfiltered(values))
+        everything = _labelled(frame, unfiltered(values))
     grey = luma(*frame)
     found: dict[str, Any] = {"type": "pixel", "x": x, "y": y, "value": None if grey is None else int(grey[y, x])}
     if everything is None or everything.label_map is None:
         return found | {"steps": [_step(None, _UNKNOWN)], "component": None}
     label = int(everything.label_map[y, x])
-    before = None if is_moving else label_once(
-        *frame, {name: text for name, text in unfiltered(values).items() if name not in _CLEAN_UP})
+    before = None if is_moving else _labelled(
+        frame, {name: text for name, text in unfiltered(values).items() if name not in _CLEAN_UP})
     steps = [_rule(found["value"], shown, before, label, x, y, values)]
     steps += _cleaned(before, label, x, y, frame, values)
     component = None
@@ -60,6 +61,14 @@ def explain(x: int, y: int, shown: Any, everything: Any, frame: tuple[Any, Any],
 
 _UNKNOWN = ("The background is learned by a second element that began when the page was opened; it has no picture of this"
             " frame yet")
+
+
+def _labelled(frame: tuple[Any, Any], values: Values) -> Any:
+    """Raises PipelineError if it takes too long: the answer would be wrong."""
+    found = label_once(*frame, values)
+    if found is None:
+        raise PipelineError("the frame could not be labelled again in time")
+    return found
 
 
 def _is_foreground(frame: Any, x: int, y: int) -> bool:
@@ -88,7 +97,7 @@ def _cleaned(before: Any, label: int, x: int, y: int, frame: tuple[Any, Any], va
     if regions:
         white = as_frame(numpy.full(_size(frame), 255, numpy.uint8))
         inside = _is_foreground(
-            label_once(*white, {"threshold": "1", "regions": regions, "label-map": "labels", "track": "true"}), x, y)
+            _labelled(white, {"threshold": "1", "regions": regions, "label-map": "labels", "track": "true"}), x, y)
         if '"include"' in regions or '"exclude"' in regions or not inside:
             steps.append(_step(inside, "regions: the pixel is " + ("looked at" if inside else "not looked at")))
         if not inside:
@@ -113,10 +122,10 @@ def _filters(mask: numpy.ndarray, kept: bool, values: Values) -> Step:
         return _step(True, "kept" if not used else f"passes {' '.join(f'{name}={text}' for name, text in used.items())}")
     removing = []
     for name, text in used.items():
-        alone = label_once(*as_frame(mask.astype(numpy.uint8) * 255),
-                           {"threshold": "1", "min-area": "0", "connectivity": values.get("connectivity", "8-way"),
-                            "features": "moments+perimeter+euler", name: text})
-        if alone is None or len(alone.records) == 0:
+        alone = _labelled(as_frame(mask.astype(numpy.uint8) * 255),
+                          {"threshold": "1", "min-area": "0", "connectivity": values.get("connectivity", "8-way"),
+                           "features": "moments+perimeter+euler", name: text})
+        if len(alone.records) == 0:
             removing.append(f"{name}={text}")
     if not removing and "top-n" in used:
         removing = [f"top-n={used['top-n']}"]

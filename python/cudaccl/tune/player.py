@@ -75,6 +75,7 @@ class Player:
         self.gate = Gate(entered, self._at_end)
         self._stream: _TappedStream | None = None
         self._lock = threading.Lock()
+        self._seeking = threading.Lock()
         self._wake = threading.Event()
         self._is_closed = False
         self._stops = 0  # how often what is open, or being opened, had to stop
@@ -160,10 +161,14 @@ class Player:
         if stream is None or self.gate.is_live:
             return False
         place = max(0, place)
-        self.gate.skip_until(place)
         gst = stream._gst.Gst
         start = max(0, place - lead)
-        return stream.pipeline.seek_simple(gst.Format.TIME, gst.SeekFlags.FLUSH | gst.SeekFlags.ACCURATE, start)
+        with self._seeking:  # each place belongs to its own flush
+            self.gate.skip_until_after_flush(place)
+            done = stream.pipeline.seek_simple(gst.Format.TIME, gst.SeekFlags.FLUSH | gst.SeekFlags.ACCURATE, start)
+            if not done:
+                self.gate.skip_until_after_flush(None)
+            return done
 
     def _stop_stream(self) -> None:
         with self._lock:

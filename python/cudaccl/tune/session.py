@@ -27,7 +27,7 @@ from cudaccl.video.sources import Source
 _NS = 10**9
 _MOVING = ("playing", "running")  # states in which pages may have a video
 _MOST_BOXES = 400  # that a page gets of a frame, the largest first
-_PATIENCE_S, _LONG_PATIENCE_S = 0.2, 2.0  # with the second element: while frames come, and for a picture that stays
+_PATIENCE_S = 0.2  # with the second element, whose frame comes soon, or too late
 _LEAD_NS = 10 * _NS  # of frames before a place, from which the background and the tracks are learned for it
 
 Values = dict[str, str]
@@ -45,10 +45,10 @@ class Session:
         self.marking = Marking(lambda message: self._call(self.broadcast, message))
         self.videos = Videos(self._call)
         self._stall = stall
-        self._second = SecondElement()
+        self._second = SecondElement(self._second_has_labelled)
         self._everything = SecondElement()  #: with unfiltered() settings
         self._known_state = ""
-        self._last: tuple[int, bytes] | None = None
+        self._last: tuple[int, bytes] | None = None  # number and message of the last picture; a frame can have several
         self._aids: dict[str, Any] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.pictures = Pictures(self._made, self._describe, self._second_sample)
@@ -65,9 +65,9 @@ class Session:
         """Blocks until all threads have ended. For another thread than the event loop's."""
         self.marking.close()
         self.player.close()
-        self._everything.use(None)
-        self._second.use(None)  # first: pictures wait for it
         self.pictures.close()
+        self._everything.use(None)
+        self._second.use(None)
 
     def _properties(self) -> Values:
         return {**self.settings.values, description.OUTPUT: self.output}
@@ -243,10 +243,16 @@ class Session:
             found = self._second.of(pts)
             if found is not None:
                 return found[0]
-            if time.monotonic() - began > (_PATIENCE_S if self.player.state in _MOVING else _LONG_PATIENCE_S):
+            if time.monotonic() - began > _PATIENCE_S:
                 break
             time.sleep(0.01)
         return None
+
+    def _second_has_labelled(self, pts: int | None) -> None:
+        """The picture that stays gets its comparison, however late that comes."""
+        newest = self.pictures.newest
+        if newest is not None and newest.frame.time == pts and self.player.state not in _MOVING:
+            self.pictures.repeat()
 
     def _made(self, shot: Shot, frames: dict[str, Any]) -> None:
         """Pages with a video get the head alone."""
@@ -255,7 +261,7 @@ class Session:
         head = self._head(shot)
         silent = _message(head | {"pictures": [], "video": list(frames)}, {}) if streaming else b""
         message = _message(head, self.pictures.encode(frames)) if len(streaming) < len(self.pages) else None
-        self._call(self._publish, shot.number, message, streaming, silent)
+        self._call(self._publish, message, streaming, silent)
 
     def _head(self, shot: Shot) -> dict[str, Any]:
         frame, info = shot.frame, shot.frame.info
@@ -293,15 +299,15 @@ class Session:
 
     # ---- in the event loop again ----
 
-    def _publish(self, number: int, message: bytes | None, streaming: frozenset[Page], silent: bytes) -> None:
+    def _publish(self, message: bytes | None, streaming: frozenset[Page], silent: bytes) -> None:
         if message is not None:
-            self._last = number, message
+            self._last = 1 + (self._last[0] if self._last else 0), message
         waiting = False
         for page in list(self.pages):
             if page.is_ready and page in streaming:
                 page.put_head(silent)
             elif page.is_ready and message is not None:
-                page.put_picture(number, message)
+                page.put_picture(*self._last)  # type: ignore[misc]
             waiting = waiting or page.is_ready
         if waiting:
             self.pictures.want()

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Pipelines beside the one that is shown: a second element for other settings, and encoders of pictures.
 
-They get frames that exist anyway, drop those for which they have no time, and their threads come after all others, so
-that they take no time from the pipeline.
+They get frames that exist anyway, drop those for which they have no time, and GStreamer's threads for them are less urgent
+than others, so that they take little time from the pipeline. Threads that run Python are not: one that waits for a
+processor while it has Python's lock would keep the pipeline waiting.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 from collections import deque
@@ -18,16 +20,16 @@ import numpy
 
 from cudaccl import _gst_pipeline, gst
 
-_LEAST_URGENT = 19
-_TIMEOUT_NS = 2 * 10**9
+_LESS_URGENT = 10  # of 19: the least urgent threads get no time at all on a busy machine
+_TIMEOUT_NS = 5 * 10**9
 _QUALITY = 88
 _KEPT = 6  # frames, until that of the same time is shown
 
 
-def come_last() -> None:
-    """The thread that calls this runs when no other one wants to. On Linux a priority is a thread's own."""
+def be_less_urgent() -> None:
+    """The thread that calls this lets others run first. On Linux a priority is a thread's own."""
     with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, _LEAST_URGENT)
+        os.setpriority(os.PRIO_PROCESS, 0, _LESS_URGENT)
 
 
 class _SidePipeline:
@@ -48,7 +50,7 @@ class _SidePipeline:
 
     def _thread_has_begun(self, _bus: Any, message: Any) -> None:
         if message.parse_stream_status()[0] == self._gst.StreamStatusType.ENTER:
-            come_last()
+            be_less_urgent()
 
     def push(self, buffer: Any, caps: Any) -> None:
         # By signals: functions are there only if GStreamer's app library was loaded before the first of its elements.
@@ -57,6 +59,16 @@ class _SidePipeline:
     def pull(self, timeout: int = _TIMEOUT_NS) -> Any:
         """A sample; None: none came, or the pipeline has failed."""
         return self.sink.emit("try-pull-sample", timeout)
+
+    def exchange(self, buffer: Any, caps: Any, timeout: int = _TIMEOUT_NS) -> Any:
+        """What comes out for this frame, if nothing else is in the pipeline; None as of pull(). Then the pipeline begins
+        again: what comes too late must not be taken for the next frame's."""
+        self.push(buffer, caps)
+        sample = self.pull(timeout)
+        if sample is None:
+            self.pipeline.set_state(self._gst.State.READY)
+            self.pipeline.set_state(self._gst.State.PLAYING)
+        return sample
 
     def close(self) -> None:
         self.pipeline.set_state(self._gst.State.NULL)
@@ -75,8 +87,7 @@ class Encoder:
 
     def encode(self, buffer: Any, caps: Any) -> bytes | None:
         """None: the frame cannot be encoded."""
-        self._side.push(buffer, caps)
-        sample = self._side.pull()
+        sample = self._side.exchange(buffer, caps)
         if sample is None:
             return None
         data = sample.get_buffer()
@@ -104,8 +115,7 @@ class Converter:
             self._size = width, height
             self._side.pipeline.get_by_name("size").set_property("caps", _gst_pipeline.gstreamer().Gst.Caps.from_string(
                 f"video/x-raw,format=I420,width={width},height={height},pixel-aspect-ratio=1/1"))
-        self._side.push(buffer, caps)
-        sample = self._side.pull()
+        sample = self._side.exchange(buffer, caps)
         if sample is None:
             return None
         data = numpy.frombuffer(sample.get_buffer().extract_dup(0, width * height * 3 // 2), numpy.uint8)
@@ -121,7 +131,7 @@ class _Labelling:
     """A pipeline with an element, and a thread that takes what comes out of it."""
 
     def __init__(self, properties: dict[str, str], taken: Callable[[Any, Any], None]) -> None:
-        """taken: is called with a buffer and its caps, and the cudaccl.gst.Frame of it. Raises PipelineError."""
+        """taken: is called with a buffer and its caps. Raises PipelineError."""
         self._taken = taken
         self._side = _SidePipeline(
             _gst_pipeline.element_line({"name": "second", "threads": "1", **properties}), 2)
@@ -143,23 +153,36 @@ class _Labelling:
         self._side.close()
 
     def _run(self) -> None:
-        come_last()
         while not self._is_closed:
             sample = self._side.pull(10**8)
             if sample is not None:
-                found = (sample.get_buffer(), sample.get_caps()), gst.frame_of(sample)
+                found = sample.get_buffer(), sample.get_caps()
                 del sample  # appsink uses it again when it gets other caps, as after a seek
                 self._taken(*found)
+
+
+class _Labelled:
+    """A frame, whose metadata is read when somebody asks for it."""
+
+    def __init__(self, buffer: Any, caps: Any) -> None:
+        self.time = gst.time_of(buffer)
+        self.picture = buffer, caps
+
+    @functools.cached_property
+    def frame(self) -> Any:
+        return gst.frame_of(self.picture[0])
 
 
 class SecondElement:
     """Labels the frames that the first one labels, with other settings, and keeps the last ones. Its methods are for any
     thread, `push()` for GStreamer's."""
 
-    def __init__(self) -> None:
+    def __init__(self, labelled: Callable[[int | None], None] = lambda _time: None) -> None:
+        """labelled: is called with the time of a frame that `of()` has from now on, in another thread."""
+        self._labelled = labelled
         self._labelling: _Labelling | None = None
         self._lock = threading.Lock()
-        self._frames: deque[tuple[tuple[Any, Any], Any]] = deque(maxlen=_KEPT)
+        self._frames: deque[_Labelled] = deque(maxlen=_KEPT)
 
     @property
     def is_used(self) -> bool:
@@ -183,7 +206,7 @@ class SecondElement:
         if labelling is None:
             return
         with self._lock:  # a frame that enters once more has other settings
-            others = [one for one in self._frames if one[1].time != buffer.pts]
+            others = [one for one in self._frames if one.time != gst.time_of(buffer)]
             self._frames.clear()
             self._frames.extend(others)
         labelling.push(buffer, caps)
@@ -191,11 +214,13 @@ class SecondElement:
     def of(self, pts: int | None) -> tuple[tuple[Any, Any], Any] | None:
         """Buffer and caps, and the cudaccl.gst.Frame, of this time; None: there are none, or not yet."""
         with self._lock:
-            return next((one for one in reversed(self._frames) if one[1].time == pts), None)
+            found = next((one for one in reversed(self._frames) if one.time == pts), None)
+        return None if found is None else (found.picture, found.frame)
 
-    def _taken(self, picture: tuple[Any, Any], frame: Any) -> None:
+    def _taken(self, buffer: Any, caps: Any) -> None:
         with self._lock:
-            self._frames.append((picture, frame))
+            self._frames.append(_Labelled(buffer, caps))
+        self._labelled(gst.time_of(buffer))
 
 
 class Labeller:
@@ -213,9 +238,8 @@ class Labeller:
 
     def label(self, buffer: Any, caps: Any) -> Any:
         """The cudaccl.gst.Frame; None: the frame cannot be labelled."""
-        self._side.push(buffer, caps)
-        sample = self._side.pull()
-        return None if sample is None else gst.frame_of(sample)
+        sample = self._side.exchange(buffer, caps)
+        return None if sample is None else gst.frame_of(sample.get_buffer())
 
     def close(self) -> None:
         self._side.close()

@@ -2,7 +2,7 @@
 """The pictures of a page as one stream of video, by WebRTC: less to send than pictures, for a page on another machine.
 
 The input is above the result in one picture of VP8. One message goes each way: an offer and an answer, with all
-addresses in them. Frames that come too fast are dropped before the encoder, whose threads come last.
+addresses in them. Frames that come too fast are dropped before the encoder, whose threads are less urgent.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cudaccl._gst_pipeline import PipelineError, gstreamer, parse
-from cudaccl.tune.side import Converter, come_last
+from cudaccl.tune.side import Converter, be_less_urgent
 
 _ELEMENTS = ("webrtcbin", "nicesink", "vp8enc", "rtpvp8pay")
 _LONGEST_SIDE = 1280
@@ -121,7 +121,7 @@ class Video:
 
     def _thread_has_begun(self, _bus: Any, message: Any) -> None:
         if message.parse_stream_status()[0] == self._gst.StreamStatusType.ENTER:
-            come_last()
+            be_less_urgent()
 
     def _make_offer(self, rtc: Any) -> None:
         transceiver = rtc.emit("get-transceiver", 0)

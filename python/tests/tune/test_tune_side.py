@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Pipelines beside the one that is shown, when they are slower than those who wait for them."""
+
+import numpy
+
+from cudaccl.tune.luma import as_frame
+from cudaccl.tune.side import _SidePipeline
+
+from tune_made import Program, with_page
+
+
+def grey(value):
+    return as_frame(numpy.full((8, 8), value, numpy.uint8))
+
+
+def test_a_late_answer_is_not_that_of_the_next_frame():
+    side = _SidePipeline("identity sleep-time=300000", 1)
+    try:
+        assert side.exchange(*grey(10), timeout=10**7) is None
+        for value in (20, 30):
+            buffer = side.exchange(*grey(value)).get_buffer()
+            assert set(buffer.extract_dup(0, buffer.get_size())) == {value}
+    finally:
+        side.close()
+
+
+def test_a_still_picture_gets_its_comparison(clip):
+    """Also if that comes after the picture itself."""
+    async def look(page):
+        await page.wait("frame")
+        await page.send("pause")
+        await page.wait("state", lambda one: one["state"] == "paused")
+        for _ in range(5):
+            await page.send("compare", values={"threshold": "150"})
+            found = await page.wait("frame", lambda one: one["secondCount"] is not None)
+            while "second" not in dict(found["pictures"]):
+                found = await page.wait("frame")
+            assert found["count"] == 3 and found["secondCount"] == 2
+            await page.send("compare", values=None)
+            await page.wait("frame", lambda one: one["secondCount"] is None)
+
+    with Program("-s", "threshold=100", clip) as program:
+        with_page(program, look)
