@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -96,6 +97,8 @@ class Pipeline:
             raise ValueError(f"image_format is {image_format!r}; possible are auto, {', '.join(_FORMATS)} and None")
         self._image_format = image_format
         self._drop = drop
+        self._reading = threading.Lock()  # held while a sample is
+        self._is_seeking = False
         self._gst = gstreamer()
         element = _element(self._gst.Gst, properties)
         convert = f" ! videoconvert ! video/x-raw,format={image_format}" if image_format is not None else ""
@@ -114,16 +117,12 @@ class Pipeline:
             if self._pipeline.set_state(gst.State.PLAYING) == gst.StateChangeReturn.FAILURE:
                 raise self._pop_error() or PipelineError("the pipeline does not start, and gives no reason")
             is_first = True
-            for sample in self._samples():
+            for frame in self._frames():
                 if is_first and (self._is_live() if self._drop is None else self._drop):
                     self._sink.set_property("max-buffers", 1)
                     self._sink.set_property("drop", True)
                 is_first = False
-                buffer = sample.get_buffer()
-                time = sample.get_segment().to_running_time(gst.Format.TIME, buffer.pts)
-                image = self._image(sample)
-                del sample  # appsink uses it again when it gets other caps, as after a seek
-                yield time if time != gst.CLOCK_TIME_NONE else None, image, buffer
+                yield frame
         finally:
             self._pipeline.set_state(gst.State.NULL)
 
@@ -132,32 +131,54 @@ class Pipeline:
         # Not of the pipeline: a sink that does not wait for the clock answers that it is not live.
         return self._sink.get_static_pad("sink").peer_query(query) and query.parse_latency()[0]
 
-    def _samples(self) -> Iterator[Any]:
+    def seek(self, place: int) -> bool:
+        """To a time in nanoseconds, in another thread than that of run(). False: the source cannot seek."""
+        gst = self._gst.Gst
+        self._is_seeking = True
+        with self._reading:
+            self._is_seeking = False
+            return self._pipeline.seek_simple(gst.Format.TIME, gst.SeekFlags.FLUSH | gst.SeekFlags.ACCURATE, place)
+
+    def _frames(self) -> Iterator[Any]:
         """Until the end of the stream. Frames that were ready before an error come before its exception."""
         error = None
         left = _QUEUED
         while True:
             # In this order: frames that come between the two are pulled next time.
             error = error or self._pop_error()
-            sample = self._sink.try_pull_sample(_PULL_NS)
+            given = self._pull()
             if error is not None:
-                if sample is None or left == 0:
+                if not given or left == 0:
                     raise error
                 left -= 1
-            if sample is not None:
+            if given:
                 if self._strict:
                     error = error or self._pop_error()  # of this frame: it has not left yet
                     if isinstance(error, SettingsError):
                         raise error
                     self._strict = False
-                given = [sample]
-                sample = None
                 yield given.pop()  # which this function does not keep
             elif self._sink.is_eos():
                 error = self._pop_error()
                 if error is not None:
                     raise error
                 return
+
+    def _pull(self) -> list[tuple[int | None, numpy.ndarray | None, Any]]:
+        """One frame, as of run(), or none. No sample is kept: appsink uses it again when it gets other caps, and, in
+        GStreamer 1.22, after a flush, whoever has it."""
+        while self._is_seeking:  # a lock alone would be taken again at once
+            time.sleep(0.001)
+        gst = self._gst.Gst
+        with self._reading:
+            sample = self._sink.try_pull_sample(_PULL_NS)
+            if sample is None:
+                return []
+            buffer = sample.get_buffer()
+            running = sample.get_segment().to_running_time(gst.Format.TIME, buffer.pts)
+            image = self._image(sample)
+            del sample
+        return [(running if running != gst.CLOCK_TIME_NONE else None, image, buffer)]
 
     def _pop_error(self) -> PipelineError | None:
         """The first error on the bus. Other messages than warnings are discarded."""

@@ -161,11 +161,9 @@ class Player:
         if stream is None or self.gate.is_live:
             return False
         place = max(0, place)
-        gst = stream._gst.Gst
-        start = max(0, place - lead)
         with self._seeking:  # each place belongs to its own flush
             self.gate.skip_until_after_flush(place)
-            done = stream.pipeline.seek_simple(gst.Format.TIME, gst.SeekFlags.FLUSH | gst.SeekFlags.ACCURATE, start)
+            done = stream.seek(max(0, place - lead))
             if not done:
                 self.gate.skip_until_after_flush(None)
             return done

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Pipelines beside the one that is shown, when they are slower than those who wait for them."""
 
+import threading
+import time
+
 import numpy
 
+from cudaccl import _gst_pipeline
 from cudaccl.tune.luma import as_frame
 from cudaccl.tune.side import _SidePipeline
 
-from tune_made import Program, with_page
+from tune_made import FRAMES, PATIENCE, Program, with_page
 
 
 def grey(value):
@@ -41,3 +45,27 @@ def test_a_still_picture_gets_its_comparison(clip):
 
     with Program("-s", "threshold=100", clip) as program:
         with_page(program, look)
+
+
+def test_a_jump_waits_for_the_frame_that_is_read(clip):
+    """At a flush nobody may have a sample of appsink."""
+    done, found = [], []
+
+    class Pipeline(_gst_pipeline.Pipeline):
+        def _image(self, sample):
+            if not done:
+                jump.start()
+                time.sleep(0.2)
+                found.append(list(done))
+            done.append("read")
+
+        def jump(self):
+            assert self.seek(0)
+            done.append("sought")
+
+    pipeline = Pipeline(str(clip), None, False, {"threshold": "100"})
+    jump = threading.Thread(target=pipeline.jump)
+    n_frames = sum(1 for _ in pipeline.run())
+    jump.join(PATIENCE)
+    assert found == [[]] and done[:2] in (["read", "sought"], ["read", "read"]) and "sought" in done
+    assert n_frames > FRAMES
