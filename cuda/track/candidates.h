@@ -73,6 +73,31 @@ constexpr bool has_fitting_area(const Matching& m, uint32_t i, const Part& part)
          touches_border(track.box, m.frame) || is_inside_prediction(m, i, part.box);
 }
 
+/// The square of the distance that costs as much as kCostOfSize. Where in a group a member is, is an
+/// estimate, and as unsure for a small one as for a large one: all members have the group's area.
+constexpr int64_t square_unit(const Matching& m, uint32_t i, int64_t unit) {
+  const TrackState& track = m.tracks[i];
+  const bool is_member = m.was_merged(i) && track.component != kNone;
+  const int64_t group = is_member ? int64_t{m.previous.area[track.component]} * kUnit * kUnit : 0;
+  return group > unit * unit ? group : unit * unit;
+}
+
+/// By how many octaves a part differs from the track: in area, or in width and height together for a member
+/// of a group, of which little else is known.
+constexpr uint32_t octaves_off(const Matching& m, uint32_t i, const Part& part) {
+  const TrackState& track = m.tracks[i];
+  const uint32_t of_area = octaves_between(track.area, part.area);
+  if (!m.was_merged(i)) {
+    return of_area;
+  }
+  const auto extents_off = [](int32_t a, int32_t b) {
+    return octaves_between(static_cast<uint32_t>(larger(a, 1)), static_cast<uint32_t>(b));
+  };
+  const uint32_t of_shape =
+      extents_off(track.width, part.box.width()) + extents_off(track.height, part.box.height());
+  return of_area > of_shape ? of_area : of_shape;
+}
+
 /// The cost of going on in the part; kForbidden if that is not possible, or costs more than `most`.
 /// `overlaps`: the part overlaps what the last frame showed of the track, so it may be anywhere.
 constexpr uint32_t cost_of(const Matching& m, uint32_t i, const Gate& gate, const Part& part, bool overlaps,
@@ -84,14 +109,14 @@ constexpr uint32_t cost_of(const Matching& m, uint32_t i, const Gate& gate, cons
     return kForbidden;
   }
   const TrackState& track = m.tracks[i];
-  const int64_t unit = track.n_missed == 0 ? scale * scale : radius * radius;
+  const int64_t unit = square_unit(m, i, track.n_missed == 0 ? scale : radius);
   const int64_t limited = square < 64 * unit ? square : 64 * unit;
   const auto cost_of_way = static_cast<uint32_t>(limited * kCostOfSize / unit);
   const bool is_possible = overlaps || (cost_of_way <= most && has_fitting_area(m, i, part));
   if (!is_possible || (m.is_proven(i) && has_left(m, i, part))) {
     return kForbidden;
   }
-  uint32_t octaves = octaves_between(track.area, part.area);
+  uint32_t octaves = octaves_off(m, i, part);
   if (octaves > kMostPartOctaves && is_inside_prediction(m, i, part.box)) {
     octaves = kMostPartOctaves;
   }

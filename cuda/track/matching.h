@@ -135,7 +135,7 @@ constexpr Outlook outlook_of(const TrackState& track) {
                           (track.n_seen >= kEstablishedFrames ? Outlook::kEstablished : 0) |
                           (track.next_member != kNone ? Outlook::kHasFellows : 0) |
                           (track.n_fragments > 0 ? Outlook::kHasFragments : 0);
-  return {track.component, traits, track.place, size_of(track.width, track.height)};
+  return {track.component, traits, track.place, size_of(track.width, track.height), track.area};
 }
 
 /// If the components of the last frame are not known, tracks are found again like lost ones.

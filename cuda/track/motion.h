@@ -249,6 +249,10 @@ constexpr void move_alone(const Matching& m, const Part& part, TrackState* track
   }
   if (!is_smaller && touches_border(part.box, m.frame)) {
     set_size(part, track);  // it comes into the frame
+  } else if (track->n_fragments > 0 && track->proven_us < kProofUs && is_smaller) {
+    track->middle = middle_of(part);  // what is between its pieces hides the rest
+    track->width = larger(track->width, part.box.width());
+    track->height = larger(track->height, part.box.height());
   } else if (track->n_fragments == 0) {
     const int64_t gain = gain_of(track->n_moves + 1, elapsed_us, is_smaller ? kShrinkUs : kGrowUs);
     learn_size(part, gain * share / kGainOne, track);

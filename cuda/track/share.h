@@ -302,7 +302,8 @@ constexpr bool is_wider(const Matching& m, const Box& a, const Box& b) {
 constexpr bool are_apart(const Matching& m, uint32_t i, uint32_t c) {
   const Part& part = m.tables.parts[c];
   const Part& main = m.tables.parts[m.tables.matched[i]];
-  return stand_apart(main, part) && is_wider(m, main.box, part.box);
+  return stand_apart(main, part) &&
+         (m.tracks[i].fragmented_us >= kFragmentUs || is_wider(m, main.box, part.box));
 }
 
 /// The nearest one of the tracks that overlap a component, and of which it may be a fragment: its

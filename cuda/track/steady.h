@@ -73,7 +73,8 @@ constexpr uint32_t steady_part(const Matching& m, uint32_t i) {
   }
   const bool is_alone = m.previous.member[p] == i && !track.has(Outlook::kHasFellows);
   if (is_alone) {
-    return track.has(Outlook::kEstablished) && is_where_expected(track.place, track.size, tables.parts[c])
+    return track.has(Outlook::kEstablished) && is_where_expected(track.place, track.size, tables.parts[c]) &&
+                   octaves_between(track.area, tables.parts[c].area) <= kSteadyOctaves
                ? c
                : kNone;
   }

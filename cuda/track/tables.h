@@ -62,6 +62,7 @@ struct Outlook {
   uint32_t traits;     ///< kProven, …
   Place place;         ///< predicted
   int32_t size;        ///< of the whole object
+  uint32_t area;       ///< TrackState::area
 
   static constexpr uint32_t kProven = 1;
   static constexpr uint32_t kEstablished = 2;
