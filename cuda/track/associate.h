@@ -5,13 +5,12 @@
 /// 1. matching.h: predict all places; list the significant overlaps.
 /// 2. steady.h: match what one overlap explains.
 /// 3. candidates.h, clusters.h, assign.h: match what is left at the least cost.
-/// 4. share.h, pieces.h: merges and fragments; tracks that are one object.
+/// 4. share.h: merges and fragments.
 /// 5. motion.h, finish.h: move tracks, end some, begin others.
 #pragma once
 
 #include "track/finish.h"
 #include "track/grid.h"
-#include "track/pieces.h"
 
 namespace ccl::track {
 
@@ -41,10 +40,6 @@ constexpr void match_all(const Team& team, const Matching& m, const PartLists& c
     find_hosts(team, m, grid);
     team.sync();
     join_hosts(team, m);
-    team.sync();
-    find_other_pieces(team, m, grid);
-    team.sync();
-    join_pieces(team, m, current);
     team.sync();
   }
   if (header.n_left_parts > 0) {
@@ -103,6 +98,7 @@ constexpr void decide(const Team& team, const Matching& m) {
     forget_components(team, m);
     team.sync();
   }
+  note_members(team, m);
   link_overlaps(team, m);
   team.sync();
   match_all(team, m, current);

@@ -12,8 +12,6 @@ namespace ccl::track {
 inline constexpr int64_t kCostOfSize = 256;
 /// A difference of area by a factor of two counts as much as a distance of 0.7 sizes.
 inline constexpr uint32_t kCostOfOctave = 128;
-/// A part that overlaps the track costs no more: better there than nowhere, however much it has changed.
-inline constexpr uint32_t kMostOverlapCost = 512;
 /// More than any sum of costs that is worth it.
 inline constexpr uint32_t kForbidden = 1u << 24;
 
@@ -27,21 +25,14 @@ inline constexpr uint32_t kMostPartOctaves = 256;
 inline constexpr uint32_t kYoungUnmatched = 2048;
 /// An established track: as much as a distance of two sizes. A fast object that bounces is not farther away.
 inline constexpr uint32_t kEstablishedUnmatched = 1024;
-/// A track whose predicted place is outside the frame: less than moving two tracks of a row by one place.
-inline constexpr uint32_t kLeavingUnmatched = 640;
 /// A track that was not seen in the last frame: it takes nothing from one that was.
 inline constexpr uint32_t kLostUnmatched = 384;
-/// A track that can share a component: it takes another one only at a distance of less than two sizes.
-inline constexpr uint32_t kSharedUnmatched = 1024;
-
 /* Gates */
 
 /// A track without a known velocity may move by so many halves of its size in a frame.
 inline constexpr int64_t kYoungHalves = 3;
 /// Areas differ by at most this factor, in octaves of 1/256, unless the object is partly hidden or outside.
 inline constexpr uint32_t kMostOctaves = 2 * 256;
-/// A track that shares a component takes no part smaller than this part of its own area: that is a fragment.
-inline constexpr uint64_t kLeastShare = 4;
 /// The gate of a lost track grows by its own radius each second, at most to three times of it.
 inline constexpr uint64_t kGateGrowthUs = 1'000'000;
 inline constexpr uint64_t kMostGateGrowthUs = 2 * kGateGrowthUs;
@@ -75,30 +66,11 @@ constexpr Gate gate_of(const Matching& m, uint32_t i) {
           .growth_us = static_cast<int64_t>(growth_us)};
 }
 
-/// Whether the part reaches half as far into the frame as the track is expected to, from each side of the
-/// frame that it touches. What comes into the frame does not.
-constexpr bool reaches_in(const Matching& m, uint32_t i, const Box& part) {
-  const Box frame = box_of(m.frame);
-  const Box& expected = m.tables.predicted[i];
-  return (part.left > frame.left || 2 * (part.right - frame.left) >= expected.right - frame.left) &&
-         (part.top > frame.top || 2 * (part.bottom - frame.top) >= expected.bottom - frame.top) &&
-         (part.right < frame.right || 2 * (frame.right - part.left) >= frame.right - expected.left) &&
-         (part.bottom < frame.bottom || 2 * (frame.bottom - part.top) >= frame.bottom - expected.top);
-}
-
 /// Whether the part is large enough, and not too large, to be the track.
 constexpr bool has_fitting_area(const Matching& m, uint32_t i, const Part& part) {
   const TrackState& track = m.tracks[i];
-  if (octaves_between(track.area, part.area) <= kMostOctaves) {
-    return true;
-  }
-  const bool is_at_border = touches_border(part.box, m.frame) || touches_border(track.box, m.frame);
-  if (is_at_border && track.n_missed > 0) {
-    // What comes into the frame is another object.
-    return touches_border(m.tables.predicted[i], m.frame) && is_inside_prediction(m, i, part.box) &&
-           reaches_in(m, i, part.box);
-  }
-  return is_at_border || is_inside_prediction(m, i, part.box);
+  return octaves_between(track.area, part.area) <= kMostOctaves || touches_border(part.box, m.frame) ||
+         touches_border(track.box, m.frame) || is_inside_prediction(m, i, part.box);
 }
 
 /// The square of the distance that costs as much as kCostOfSize. Where in a group a member is, is an
@@ -140,8 +112,7 @@ constexpr uint32_t cost_of(const Matching& m, uint32_t i, const Gate& gate, cons
   const int64_t unit = square_unit(m, i, track.n_missed == 0 ? scale : radius);
   const int64_t limited = square < 64 * unit ? square : 64 * unit;
   const auto cost_of_way = static_cast<uint32_t>(limited * kCostOfSize / unit);
-  const bool is_partial = m.was_merged(i) && part.area * kLeastShare < track.area;
-  const bool is_possible = !is_partial && (overlaps || (cost_of_way <= most && has_fitting_area(m, i, part)));
+  const bool is_possible = overlaps || (cost_of_way <= most && has_fitting_area(m, i, part));
   if (!is_possible || (m.is_proven(i) && has_left(m, i, part))) {
     return kForbidden;
   }
@@ -149,32 +120,15 @@ constexpr uint32_t cost_of(const Matching& m, uint32_t i, const Gate& gate, cons
   if (octaves > kMostPartOctaves && is_inside_prediction(m, i, part.box)) {
     octaves = kMostPartOctaves;
   }
-  const uint32_t cost = cost_of_way + octaves * kCostOfOctave / 256;
-  return overlaps && !m.was_merged(i) && cost > kMostOverlapCost ? kMostOverlapCost : cost;
-}
-
-/// Whether a component overlaps what the last frame showed of a confirmed track, of which the area is at most
-/// so many octaves off.
-constexpr bool shows_confirmed(const Matching& m, uint32_t c, uint32_t most_octaves) {
-  const uint32_t area = m.tables.parts[c].area;
-  bool shows = false;
-  const auto look = [&](uint32_t i) {
-    shows = shows || (m.is_confirmed(i) && octaves_between(m.tracks[i].area, area) <= most_octaves);
-  };
-  for (uint32_t e = m.tables.first_of_current[c]; e != kNone; e = m.tables.next_of_current[e]) {
-    m.for_each_track_of(m.frame.overlaps[e].previous, look);
-  }
-  return shows;
+  return cost_of_way + octaves * kCostOfOctave / 256;
 }
 
 /// Whether a component is another track, or a piece of it: a confirmed one that it overlaps. A track that was
 /// not seen gets no part of that; neither does noise beside an object get the object.
 constexpr bool is_another(const Matching& m, uint32_t i, uint32_t c) {
-  if (m.tracks[i].n_missed > 0) {
-    return shows_confirmed(m, c, UINT32_MAX);
-  }
-  return !m.is_confirmed(i) && octaves_between(m.tracks[i].area, m.tables.parts[c].area) > kMostOctaves &&
-         shows_confirmed(m, c, kSteadyOctaves);
+  return m.tables.shows_confirmed[c] != 0 &&
+         (m.tracks[i].n_missed > 0 ||
+          (!m.is_proven(i) && octaves_between(m.tracks[i].area, m.tables.parts[c].area) > kMostOctaves));
 }
 
 /// Keeps the cheapest candidates, ascending.
@@ -198,16 +152,6 @@ constexpr void insert(Candidate* candidates, uint32_t* n, const Candidate& candi
   }
 }
 
-/// Whether a track that is left without a component shares one, because it overlaps one of another track.
-constexpr bool can_share(const Matching& m, uint32_t i) {
-  bool shares = m.was_merged(i);
-  m.for_each_overlap(i, [&](const Overlap& overlap) {
-    const uint32_t taker = m.tables.taker[overlap.current];
-    shares = shares || taker != kNone || m.tables.n_of_current[overlap.current] > 1;
-  });
-  return shares && m.tracks[i].component != kNone;
-}
-
 /// All fragments of an object fit into a box that is larger than the object by this part of it, and by a few
 /// pixels.
 inline constexpr int32_t kFragmentPart = 4;
@@ -222,12 +166,6 @@ constexpr bool fits(const TrackState& track, const Box& box) {
 }
 
 constexpr uint32_t unmatched_cost_of(const Matching& m, uint32_t i) {
-  if (can_share(m, i)) {
-    return kSharedUnmatched;
-  }
-  if (!is_in_frame(m.tracks[i].place, m.frame)) {
-    return kLeavingUnmatched;
-  }
   if (m.tracks[i].n_missed > 0) {
     return kLostUnmatched;
   }

@@ -42,18 +42,6 @@ constexpr uint32_t number_tracks(const Team& team, const Matching& m) {
   return total;
 }
 
-/// A former fellow is seen in another component.
-constexpr bool has_left_group(const Matching& m, uint32_t i) {
-  if (!m.was_merged(i) || m.tracks[i].component == kNone) {
-    return false;
-  }
-  bool is_apart = false;
-  m.for_each_track_of(m.tracks[i].component, [&](uint32_t other) {
-    is_apart = is_apart || (m.is_shown(other) && m.tables.matched[other] != m.tables.matched[i]);
-  });
-  return is_apart;
-}
-
 /// Lists at each component the tracks that are seen in it, by their places in the new table.
 template <typename Team>
 constexpr void list_seen_tracks(const Team& team, const Matching& m, const PartLists& current) {
@@ -63,9 +51,18 @@ constexpr void list_seen_tracks(const Team& team, const Matching& m, const PartL
       continue;
     }
     const uint32_t c = m.tables.matched[i];
+    if (c != kNone && m.was_merged(i) && m.tracks[i].component != kNone) {
+      team.add(&m.tables.n_seen_of_previous[m.tracks[i].component], 1u);
+    }
     m.tables.old_index[index] = i;
     m.tables.next_seen[index] = c != kNone ? team.exchange(&current.member[c], index) : kNone;
   }
+}
+
+/// Whether a former fellow of a member is seen, too. Where the member is alone, it is in another component.
+constexpr bool has_fellow(const Matching& m, uint32_t i) {
+  return m.was_merged(i) && m.tracks[i].component != kNone &&
+         m.tables.n_seen_of_previous[m.tracks[i].component] > 1;
 }
 
 /// A track as it goes on in the new table, in component `c`, before `next` in that one's list; kNone. What
@@ -85,7 +82,7 @@ constexpr TrackState moved_track(const Matching& m, uint32_t i, uint32_t c, uint
     ++track.n_missed;
     return track;
   }
-  if (has_left_group(m, i)) {
+  if (has_fellow(m, i)) {  // it is cleared where both are in one component
     track.flags |= CCL_TRACK_SPLIT;
   }
   track.n_missed = 0;
@@ -154,19 +151,6 @@ struct Group {
   bool is_seen = true;  ///< not only the largest one
 };
 
-/// A component that differs by no more than this from one track, seen alone, shows only that one: an eighth
-/// of an octave of area, and an eighth and a pixel of each extent.
-inline constexpr uint32_t kAloneOctaves = 32;
-inline constexpr int32_t kAlonePart = 8;
-
-constexpr bool shows_only(const Part& part, const TrackState& track) {
-  const auto is_equal = [](int32_t seen, int32_t known) {
-    return magnitude(int64_t{seen} - known) <= known / kAlonePart + kUnit;
-  };
-  return octaves_between(part.area, track.area) <= kAloneOctaves && is_equal(part.box.width(), track.width) &&
-         is_equal(part.box.height(), track.height);
-}
-
 constexpr Group group_of(uint32_t first, const TrackState* tracks) {
   Group group;
   for (uint32_t i = first; i != kNone; i = tracks[i].next_member) {
@@ -205,7 +189,7 @@ constexpr void update_track(const Matching& m, const PartLists& current, const G
     track->place = track->shown;
   }
   if (group.n == 1 && m.is_main_of_member(track->component)) {
-    move_as_member(m, part, m.frame.origins[track->component].group, track);
+    move_as_member(m, part.box, m.frame.origins[track->component].group, track);
   } else if (group.n > 1) {
     track->flags = (track->flags | CCL_TRACK_MERGED) & ~uint32_t{CCL_TRACK_SPLIT};
     move_in_group(m, part.box, group.outline, i, track);
@@ -293,7 +277,7 @@ constexpr void settle_group(const Matching& m, const PartLists& current, uint32_
   }
   Group group = group_of(first, tracks);
   const Part& part = m.tables.parts[c];
-  group.is_seen = has_room(part.area, group.area) && !shows_only(part, tracks[group.largest]);
+  group.is_seen = has_room(part.area, group.area);
   for (uint32_t i = first; i != kNone; i = m.tables.next_seen[i]) {
     TrackState track = tracks[i];
     update_track(m, current, group, i, &track);

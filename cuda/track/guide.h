@@ -90,48 +90,17 @@ constexpr bool is_member(const TrackState& track, const Samples& samples, uint32
   return n_samples * samples.pixels() * kMemberDenominator >= area * kMemberNumerator;
 }
 
-/// How much of a member is expected in its component, in 1/256 of its area.
-constexpr uint32_t share_of(const TrackState& track, const Samples& samples, uint32_t n_samples) {
-  return static_cast<uint32_t>(n_samples * samples.pixels() * 256 / track.area);
-}
-
 /// The members of a component, at most kMostMembers, by their age.
 struct Members {
-  struct Member {
-    uint32_t track;
-    uint32_t share;  ///< share_of()
-    uint32_t area;   ///< of the track
-  };
-
   uint32_t n = 0;
-  Member list[kMostMembers] = {};
+  uint32_t list[kMostMembers] = {};
 
-  constexpr void add(const Member& member) {
+  constexpr void add(uint32_t track) {
     uint32_t k = n++;
-    for (; k > 0 && list[k - 1].track > member.track; --k) {
+    for (; k > 0 && list[k - 1] > track; --k) {
       list[k] = list[k - 1];
     }
-    list[k] = member;
-  }
-
-  /// A component has no room for members that others hide: those of which the least is expected in it; of
-  /// equal ones the youngest.
-  constexpr void drop_hidden(uint64_t component_area) {
-    uint64_t sum = 0;
-    for (uint32_t k = 0; k < n; ++k) {
-      sum += list[k].area;
-    }
-    while (n > 1 && !has_room(component_area, sum)) {
-      uint32_t least = 0;
-      for (uint32_t k = 1; k < n; ++k) {
-        least = list[k].share <= list[least].share ? k : least;
-      }
-      sum -= list[least].area;
-      --n;
-      for (uint32_t k = least; k < n; ++k) {
-        list[k] = list[k + 1];
-      }
-    }
+    list[k] = track;
   }
 };
 

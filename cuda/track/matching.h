@@ -19,7 +19,10 @@ inline constexpr int64_t kUsPerSecond = 1'000'000;
 
 /// A track is proven when it was seen alone, away from the frame's border, for so long. What joins another
 /// track earlier is a part of the same object, which came into view piece by piece.
-inline constexpr uint32_t kProofUs = 140'000;
+inline constexpr uint32_t kProofUs = 70'000;
+
+/// A component of the last frame is shattered if it overlaps more components than this.
+inline constexpr uint32_t kMostPieces = 64;
 
 /// A frame and the tracks, while the tracks move to the frame.
 struct Matching {
@@ -55,13 +58,22 @@ struct Matching {
     return frame.origins != nullptr ? frame.origins[part].track : kNone;
   }
 
-  /// Calls visit(overlap) for all significant overlaps of the last frame's components of the track.
+  /// Whether a component of the last frame is in so many pieces now that its members are looked for by their
+  /// places: in noise there are thousands of both, and too many pairs.
+  constexpr bool is_shattered(uint32_t previous_part) const {
+    return tables.n_of_previous[previous_part] > kMostPieces;
+  }
+
+  /// Calls visit(overlap) for all significant overlaps of the last frame's components of the track, but for
+  /// none of a group that is shattered.
   template <typename Visit>
   constexpr void for_each_overlap(uint32_t track, Visit visit) const {
     const TrackState& state = tracks[track];
     uint32_t fragment = state.first_fragment;
     for (uint32_t p = state.component; p != kNone;) {
-      for (uint32_t i = tables.first_of_previous[p]; i != kNone; i = tables.next_of_previous[i]) {
+      const bool is_skipped = was_merged(track) && is_shattered(p);
+      for (uint32_t i = is_skipped ? kNone : tables.first_of_previous[p]; i != kNone;
+           i = tables.next_of_previous[i]) {
         visit(frame.overlaps[i]);
       }
       p = fragment;
@@ -165,6 +177,9 @@ constexpr void open_parts(const Team& team, const Matching& m, const PartLists& 
   for (uint32_t i = team.rank(); i < m.n_previous; i += team.size()) {
     tables.first_of_previous[i] = kNone;
     tables.n_of_previous[i] = 0;
+    tables.oldest_of_previous[i] = kNone;
+    tables.confirmed_of_previous[i] = 0;
+    tables.n_seen_of_previous[i] = 0;
   }
   for (uint32_t i = team.rank(); i < m.n_parts; i += team.size()) {
     tables.parts[i] = part_of(m.frame.records[i]);
@@ -184,6 +199,24 @@ constexpr void open_parts(const Team& team, const Matching& m, const PartLists& 
     tables.first_in_cluster[i] = kNone;
     tables.n_tracks_in_cluster[i] = 0;
     tables.n_parts_in_cluster[i] = 0;
+  }
+}
+
+/// Notes of each component of the last frame what the tracks that it showed have in common, so that nothing
+/// has to look at all members of a large group.
+template <typename Team>
+constexpr void note_members(const Team& team, const Matching& m) {
+  const TrackTables& tables = m.tables;
+  for (uint32_t i = team.rank(); m.n_previous > 0 && i < m.n_tracks; i += team.size()) {
+    uint32_t fragment = m.tracks[i].first_fragment;
+    for (uint32_t p = m.tracks[i].component; p != kNone;) {
+      team.min(&tables.oldest_of_previous[p], i);
+      if (m.is_confirmed(i)) {
+        team.max(&tables.confirmed_of_previous[p], 1u);
+      }
+      p = fragment;
+      fragment = p != kNone ? m.previous.next_fragment[p] : kNone;
+    }
   }
 }
 

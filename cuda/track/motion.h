@@ -17,9 +17,6 @@ inline constexpr int64_t kShrinkUs =
     1'000'000;  ///< slow: an object that seems to shrink may be hidden bit by bit
 inline constexpr int64_t kGrowUs = 250'000;           ///< longer than a step of a walker, who widens with it
 inline constexpr int64_t kGroupVelocityUs = 200'000;  ///< of estimates, which err together
-/// If the area has jumped, so has the centroid, and the velocity learns this part of it.
-inline constexpr int64_t kJumpPart = 4;
-
 /// `n`: how many measurements there were before. It divides once: t / (t + T) is larger than 1 / (n + 1) if
 /// t·n is larger than T.
 constexpr int64_t gain_of(uint32_t n, uint64_t elapsed_us, int64_t constant_us) {
@@ -128,18 +125,17 @@ constexpr Place error_of(const Matching& m, const Part& part, const TrackState& 
   if (m.now_us - track.alone_us != m.step.duration_us) {
     return {part.place.x - track.place.x, part.place.y - track.place.y};
   }
-  const auto right = static_cast<int32_t>(m.frame.width) * kUnit - kHalfUnit;
-  const auto bottom = static_cast<int32_t>(m.frame.height) * kUnit - kHalfUnit;
+  const Box frame = box_of(m.frame);
   const Ways x{.centroid = part.place.x - track.shown.x,
                .low_edge = part.box.left - track.box.left,
                .high_edge = part.box.right - track.box.right,
-               .is_low_cut = part.box.left <= -kHalfUnit,
-               .is_high_cut = part.box.right >= right};
+               .is_low_cut = part.box.left <= frame.left,
+               .is_high_cut = part.box.right >= frame.right};
   const Ways y{.centroid = part.place.y - track.shown.y,
                .low_edge = part.box.top - track.box.top,
                .high_edge = part.box.bottom - track.box.bottom,
-               .is_low_cut = part.box.top <= -kHalfUnit,
-               .is_high_cut = part.box.bottom >= bottom};
+               .is_low_cut = part.box.top <= frame.top,
+               .is_high_cut = part.box.bottom >= frame.bottom};
   const bool knows_velocity = track.n_moves > 0;
   const Place expected = {moved(0, distance(track.velocity.x, m.step.duration_us)),
                           moved(0, distance(track.velocity.y, m.step.duration_us))};
@@ -158,23 +154,16 @@ constexpr int64_t seen_share(const Matching& m, const Part& part, const TrackSta
 /// A track of which only a part is seen: the whole object moves on, and so that what is seen is a part of it.
 /// Its centroid would be that of the part, which stays at the edge of what hides the rest.
 constexpr void move_partly_seen(const Matching& m, const Part& part, TrackState* track) {
-  const Box whole = whole_box(*track);
-  const bool was_seen = m.now_us - track->alone_us == m.step.duration_us;
-  const Place way = {-way_into(part.box.left, part.box.right, whole.left, whole.right),
-                     -way_into(part.box.top, part.box.bottom, whole.top, whole.bottom)};
-  const Place error = was_seen ? error_of(m, part, *track) : way;
+  const Place error = error_of(m, part, *track);
   const int64_t share = seen_share(m, part, *track);
-  track->place.x += was_seen ? averaged(0, error.x, share) : way.x;
-  track->place.y += was_seen ? averaged(0, error.y, share) : way.y;
-  if (was_seen) {
-    const Box moved_box = whole_box(*track);
-    track->place.x -= way_into(part.box.left, part.box.right, moved_box.left, moved_box.right);
-    track->place.y -= way_into(part.box.top, part.box.bottom, moved_box.top, moved_box.bottom);
-  }
+  track->place.x += averaged(0, error.x, share);
+  track->place.y += averaged(0, error.y, share);
+  const Box box = whole_box(*track);
+  track->place.x -= way_into(part.box.left, part.box.right, box.left, box.right);
+  track->place.y -= way_into(part.box.top, part.box.bottom, box.top, box.bottom);
   const uint64_t elapsed_us = m.now_us - track->alone_us;
   if (elapsed_us > 0) {
-    const int64_t gain =
-        gain_of(track->n_moves, elapsed_us, kVelocityUs) * share / kGainOne / (was_seen ? 1 : kJumpPart);
+    const int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs) * share / kGainOne;
     track->velocity = {corrected(track->velocity.x, error.x, elapsed_us, gain),
                        corrected(track->velocity.y, error.y, elapsed_us, gain)};
   }
@@ -183,14 +172,8 @@ constexpr void move_partly_seen(const Matching& m, const Part& part, TrackState*
 /// A track of which all is seen.
 constexpr void move_wholly_seen(const Matching& m, const Part& part, TrackState* track) {
   const uint64_t elapsed_us = m.now_us - track->alone_us;
-  const bool jumps = track->n_fragments > 0 || (!touches_border(part.box, m.frame) &&
-                                                octaves_between(part.area, track->area) > kSteadyOctaves);
-  if (!jumps && !is_where_expected(*track, part)) {
-    track->n_moves = 0;  // it has changed its direction: its velocity is measured again
-  }
   if (elapsed_us > 0) {
-    int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs);
-    gain = jumps && track->n_moves > 0 ? gain / kJumpPart : gain;
+    const int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs);
     const Place error = error_of(m, part, *track);
     track->velocity = {corrected(track->velocity.x, error.x, elapsed_us, gain),
                        corrected(track->velocity.y, error.y, elapsed_us, gain)};
@@ -200,10 +183,18 @@ constexpr void move_wholly_seen(const Matching& m, const Part& part, TrackState*
 
 /// Where a box must lie to be in the part, if the part may go on outside the frame.
 constexpr Box outer_box(const Matching& m, const Box& part) {
-  const auto right = static_cast<int32_t>(m.frame.width) * kUnit - kHalfUnit;
-  const auto bottom = static_cast<int32_t>(m.frame.height) * kUnit - kHalfUnit;
-  return {part.left <= -kHalfUnit ? -kFarthest : part.left, part.top <= -kHalfUnit ? -kFarthest : part.top,
-          part.right >= right ? kFarthest : part.right, part.bottom >= bottom ? kFarthest : part.bottom};
+  const Box frame = box_of(m.frame);
+  return {part.left <= frame.left ? -kFarthest : part.left, part.top <= frame.top ? -kFarthest : part.top,
+          part.right >= frame.right ? kFarthest : part.right,
+          part.bottom >= frame.bottom ? kFarthest : part.bottom};
+}
+
+/// Moves a track so that its box lies in another one, which may go on outside the frame.
+constexpr void move_into(const Matching& m, const Box& part, TrackState* track) {
+  const Box box = whole_box(*track);
+  const Box outer = outer_box(m, part);
+  track->place.x += way_into(box.left, box.right, outer.left, outer.right);
+  track->place.y += way_into(box.top, box.bottom, outer.top, outer.bottom);
 }
 
 /// Whether one component is larger than all fragments of the object could be: it shows something else, too,
@@ -227,10 +218,7 @@ constexpr bool has_addition(const Matching& m, const Part& part, const TrackStat
 /// A track in a component that shows more: it moves on by itself, as far as it stays in the component, and
 /// has a box of its own if something was added. If the object has really grown, its size follows.
 constexpr void move_in_larger(const Matching& m, const Part& part, TrackState* track) {
-  const Box outer = outer_box(m, part.box);
-  const Box box = whole_box(*track);
-  track->place.x += way_into(box.left, box.right, outer.left, outer.right);
-  track->place.y += way_into(box.top, box.bottom, outer.top, outer.bottom);
+  move_into(m, part.box, track);
   if (has_addition(m, part, *track)) {
     track->box = common_box(whole_box(*track), part.box);
     track->shown = track->place;
@@ -321,65 +309,56 @@ constexpr int32_t error_of(const Side& begin, const Side& end, int32_t size) {
   return static_cast<int32_t>(uses_begin && uses_end ? sum / 2 : sum);
 }
 
-/// A member of a component that was cut between its members. The sides of its part are its own on the outside
-/// of the group. What it hides, or what hides it, changes no size.
-constexpr void move_as_member(const Matching& m, const Part& part, const Box& group, TrackState* track) {
-  const Place before = track->place;
-  const Box expected = whole_box(*track);
+/// Which sides of what is seen are a member's own.
+struct OwnSides {
+  bool left, top, right, bottom;
+};
+
+/// Moves a member by its own sides, and its box with it, which stays in the group's. What it hides, or what
+/// hides it, changes no size. `expected`: where the sides of `seen` should be.
+constexpr void move_by_sides(const Matching& m, const Box& seen, const Box& expected, const OwnSides& own,
+                             TrackState* track) {
   const Box frame = box_of(m.frame);
-  const auto side = [](int32_t seen, int32_t wanted, bool is_own, bool is_cut) {
-    return Side{.error = seen - wanted, .is_own = is_own, .is_cut = is_cut};
-  };
-  const Box& box = part.box;
   const int32_t size = larger(size_of(track->width, track->height), kLeastSize);
-  track->place.x = moved(
-      before.x,
-      error_of(side(box.left, expected.left, box.left <= group.left, box.left <= frame.left),
-               side(box.right, expected.right, box.right >= group.right, box.right >= frame.right), size));
-  track->place.y = moved(
-      before.y,
-      error_of(side(box.top, expected.top, box.top <= group.top, box.top <= frame.top),
-               side(box.bottom, expected.bottom, box.bottom >= group.bottom, box.bottom >= frame.bottom),
-               size));
+  track->place.x = moved(track->place.x,
+                         error_of({seen.left - expected.left, own.left, seen.left <= frame.left},
+                                  {seen.right - expected.right, own.right, seen.right >= frame.right}, size));
+  track->place.y =
+      moved(track->place.y,
+            error_of({seen.top - expected.top, own.top, seen.top <= frame.top},
+                     {seen.bottom - expected.bottom, own.bottom, seen.bottom >= frame.bottom}, size));
+}
+
+/// Ends the move of a member: its velocity learns from it. `before`: where it was expected.
+constexpr void end_move(const Matching& m, const Place& before, const Box& group, TrackState* track) {
+  track->box = common_box(whole_box(*track), group);
+  track->shown = track->place;
   if (const uint64_t elapsed_us = m.step.duration_us; elapsed_us > 0) {
     const auto elapsed = static_cast<int64_t>(elapsed_us);
     const int64_t gain = elapsed * kGainOne / (elapsed + kGroupVelocityUs);
     track->velocity = {corrected(track->velocity.x, track->place.x - before.x, elapsed_us, gain),
                        corrected(track->velocity.y, track->place.y - before.y, elapsed_us, gain)};
   }
-  track->box = common_box(whole_box(*track), group);
-  track->shown = track->place;
+}
+
+/// A member of a component that was cut between its members. The sides of its part are its own on the outside
+/// of the group.
+constexpr void move_as_member(const Matching& m, const Box& part, const Box& group, TrackState* track) {
+  const Place before = track->place;
+  const OwnSides own = {part.left <= group.left, part.top <= group.top, part.right >= group.right,
+                        part.bottom >= group.bottom};
+  move_by_sides(m, part, whole_box(*track), own, track);
+  end_move(m, before, group, track);
 }
 
 /// A member of a group moves by itself, and so that the group's box is around its members.
 constexpr void move_in_group(const Matching& m, const Box& group, const Outline& outline, uint32_t i,
                              TrackState* track) {
   const Place before = track->place;
-  const auto right = static_cast<int32_t>(m.frame.width) * kUnit - kHalfUnit;
-  const auto bottom = static_cast<int32_t>(m.frame.height) * kUnit - kHalfUnit;
-  const int32_t size = larger(size_of(track->width, track->height), kLeastSize);
-  const auto side = [i](uint32_t owner, int32_t seen, int32_t expected, bool is_cut) {
-    return Side{.error = seen - expected, .is_own = owner == i, .is_cut = is_cut};
-  };
-  const Box& expected = outline.box;
-  track->place.x =
-      moved(before.x, error_of(side(outline.left, group.left, expected.left, group.left <= -kHalfUnit),
-                               side(outline.right, group.right, expected.right, group.right >= right), size));
-  track->place.y = moved(
-      before.y, error_of(side(outline.top, group.top, expected.top, group.top <= -kHalfUnit),
-                         side(outline.bottom, group.bottom, expected.bottom, group.bottom >= bottom), size));
-  const Box box = whole_box(*track);
-  const Box outer = outer_box(m, group);
-  track->place.x += way_into(box.left, box.right, outer.left, outer.right);
-  track->place.y += way_into(box.top, box.bottom, outer.top, outer.bottom);
-  track->box = common_box(whole_box(*track), group);
-  track->shown = track->place;
-  if (const uint64_t elapsed_us = m.step.duration_us; elapsed_us > 0) {
-    const auto elapsed = static_cast<int64_t>(elapsed_us);
-    const int64_t gain = elapsed * kGainOne / (elapsed + kGroupVelocityUs);
-    track->velocity = {corrected(track->velocity.x, track->place.x - before.x, elapsed_us, gain),
-                       corrected(track->velocity.y, track->place.y - before.y, elapsed_us, gain)};
-  }
+  const OwnSides own = {outline.left == i, outline.top == i, outline.right == i, outline.bottom == i};
+  move_by_sides(m, group, outline.box, own, track);
+  move_into(m, group, track);
+  end_move(m, before, group, track);
 }
 
 }  // namespace ccl::track

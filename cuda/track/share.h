@@ -33,88 +33,20 @@ struct Choice {
   }
 };
 
+/// A member of a group has left the frame if less than this part of its predicted box is in it.
+inline constexpr int64_t kInsidePart = 4;
+
+constexpr bool has_left_outside(const Matching& m, uint32_t i) {
+  const Box& box = m.tables.predicted[i];
+  return m.was_merged(i) && common_area(box, box_of(m.frame)) * kInsidePart < area_of(box);
+}
+
 /// Whether a component of another track can show this one, too: it is where this one is expected, or has room
 /// for both. One of a row of fast objects comes to where the one before it was, and shows only itself.
 constexpr bool can_host(const Matching& m, uint32_t i, uint32_t c) {
   const Part& part = m.tables.parts[c];
   return common_area(m.tables.predicted[i], part.box) > 0 ||
          has_room(part.area, uint64_t{m.tracks[m.tables.taker[c]].area} + m.tracks[i].area);
-}
-
-/// The component of another track that now covers what the last frame showed of this one. A member of a group
-/// follows its own place, since its component was that of all.
-constexpr uint32_t find_overlapping_host(const Matching& m, uint32_t i) {
-  Choice choice;
-  m.for_each_overlap(i, [&](const Overlap& overlap) {
-    const uint32_t c = overlap.current;
-    if (m.tables.taker[c] == kNone || !can_host(m, i, c)) {
-      return;
-    }
-    const int64_t common = common_area(m.tables.predicted[i], m.tables.parts[c].box);
-    choice.offer(m.was_merged(i) ? common + 1 : int64_t{overlap.pixels}, c);
-  });
-  return choice.index;
-}
-
-/// Offers a component of another track that covers the predicted box.
-constexpr void offer_covering(const Matching& m, uint32_t i, uint32_t c, Choice* choice) {
-  const TrackTables& tables = m.tables;
-  const Box& box = tables.predicted[i];
-  const int64_t common = common_area(box, tables.parts[c].box);
-  if (common * kCoveredPart < area_of(box) || tables.taker[c] == kNone) {
-    return;
-  }
-  const TrackState& other = m.tracks[tables.taker[c]];
-  const bool is_fellow = other.component == m.tracks[i].component;
-  if (is_fellow || has_room(tables.parts[c].area, uint64_t{other.area} + m.tracks[i].area)) {
-    choice->offer(common, c);
-  }
-}
-
-/// The same as find_covering_host(), from a grid of all components. What covers half of a box has its middle,
-/// and is no farther away than its extent.
-constexpr uint32_t find_sorted_host(const Matching& m, const Grid& grid, uint32_t i) {
-  const Box& box = m.tables.predicted[i];
-  const int32_t x = box.left + box.width() / 2;
-  const int32_t y = box.top + box.height() / 2;
-  Choice choice;
-  grid.for_each_in(
-      m.tables,
-      [&](int32_t extent) {
-        return widened({x, y, x + 1, y + 1}, extent);
-      },
-      [&](const SortedBox& sorted) { offer_covering(m, i, sorted.index, &choice); });
-  return choice.index;
-}
-
-/// The component of another track that covers the predicted box, for objects that move too fast to overlap.
-constexpr uint32_t find_covering_host(const Matching& m, const Grid& grid, uint32_t i) {
-  if (grid.is_used()) {
-    return find_sorted_host(m, grid, i);
-  }
-  Choice choice;
-  for (uint32_t c = 0; c < m.n_parts; ++c) {
-    offer_covering(m, i, c, &choice);
-  }
-  return choice.index;
-}
-
-/// Pieces of one object move alike. Two tracks are two objects if they moved by half a size against each
-/// other while both were followed, in this time at most.
-inline constexpr uint64_t kApartUs = 500'000;
-
-/// Whether two tracks that meet are certainly two objects, however short they were seen.
-constexpr bool are_separate(const Matching& m, uint32_t i, uint32_t other) {
-  if (!m.is_established(i) || !m.is_established(other)) {
-    return false;
-  }
-  const TrackState& a = m.tracks[i];
-  const TrackState& b = m.tracks[other];
-  const uint64_t followed_us = uint64_t{a.age < b.age ? a.age : b.age} * m.step.duration_us;
-  const auto time_us = static_cast<int64_t>(followed_us < kApartUs ? followed_us : kApartUs);
-  const int64_t speed = length_of(int64_t{a.velocity.x} - b.velocity.x, int64_t{a.velocity.y} - b.velocity.y);
-  const int64_t scale = larger(larger(size_of(a.width, a.height), size_of(b.width, b.height)), kLeastSize);
-  return 2 * speed * time_us >= scale * kUsPerSecond;
 }
 
 /// The component of a track that is not confirmed, in which a lost track would go on if it were free; kNone.
@@ -144,19 +76,70 @@ constexpr bool has_claimed(const Matching& m, uint32_t i, uint32_t c) {
   return m.tables.best[c] == offer_of(candidate->cost, i);
 }
 
-/// A member of a group has left the frame if less than this part of its predicted box is in it.
-inline constexpr int64_t kInsidePart = 4;
-
-constexpr bool has_left_outside(const Matching& m, uint32_t i) {
-  const Box& box = m.tables.predicted[i];
-  return m.was_merged(i) && common_area(box, box_of(m.frame)) * kInsidePart < area_of(box);
+/// The component of another track that now covers what the last frame showed of this one; kNone. A member of
+/// a group follows its own place, since its component was that of all.
+constexpr uint32_t find_overlapping_host(const Matching& m, uint32_t i) {
+  Choice choice;
+  m.for_each_overlap(i, [&](const Overlap& overlap) {
+    const uint32_t c = overlap.current;
+    if (m.tables.taker[c] == kNone || !can_host(m, i, c)) {
+      return;
+    }
+    const int64_t common = common_area(m.tables.predicted[i], m.tables.parts[c].box);
+    choice.offer(m.was_merged(i) ? common + 1 : int64_t{overlap.pixels}, c);
+  });
+  return choice.index;
 }
 
-/// Whether a track had its last component for itself, and little of it was still seen: then it vanished
-/// behind something, and not in another object, with which it would have merged before.
-constexpr bool was_hidden(const Matching& m, uint32_t i) {
-  const TrackState& track = m.tracks[i];
-  return !m.was_merged(i) && m.previous.area[track.component] * kLeastShare < track.area;
+/// Offers a component of another track that covers the predicted box.
+constexpr void offer_covering(const Matching& m, uint32_t i, uint32_t c, Choice* choice) {
+  const TrackTables& tables = m.tables;
+  const Box& box = tables.predicted[i];
+  const int64_t common = common_area(box, tables.parts[c].box);
+  if (common * kCoveredPart >= area_of(box) && tables.taker[c] != kNone &&
+      has_room(tables.parts[c].area, uint64_t{m.tracks[tables.taker[c]].area} + m.tracks[i].area)) {
+    choice->offer(common, c);
+  }
+}
+
+/// The component of another track that covers the predicted box, for objects that move too fast to overlap.
+/// What covers half of a box has its middle, and is no farther away than its extent.
+constexpr uint32_t find_covering_host(const Matching& m, const Grid& grid, uint32_t i) {
+  Choice choice;
+  if (!grid.is_used()) {
+    for (uint32_t c = 0; c < m.n_parts; ++c) {
+      offer_covering(m, i, c, &choice);
+    }
+    return choice.index;
+  }
+  const Box& box = m.tables.predicted[i];
+  const int32_t x = box.left + box.width() / 2;
+  const int32_t y = box.top + box.height() / 2;
+  grid.for_each_in(
+      m.tables,
+      [&](int32_t extent) {
+        return widened({x, y, x + 1, y + 1}, extent);
+      },
+      [&](const SortedBox& sorted) { offer_covering(m, i, sorted.index, &choice); });
+  return choice.index;
+}
+
+/// Pieces of one object move alike. Two tracks are two objects if they moved by half a size against each
+/// other while both were followed, in this time at most.
+inline constexpr uint64_t kApartUs = 500'000;
+
+/// Whether two tracks that meet are certainly two objects, however short they were seen.
+constexpr bool are_separate(const Matching& m, uint32_t i, uint32_t other) {
+  if (!m.is_established(i) || !m.is_established(other)) {
+    return false;
+  }
+  const TrackState& a = m.tracks[i];
+  const TrackState& b = m.tracks[other];
+  const uint64_t followed_us = uint64_t{a.age < b.age ? a.age : b.age} * m.step.duration_us;
+  const auto time_us = static_cast<int64_t>(followed_us < kApartUs ? followed_us : kApartUs);
+  const int64_t speed = length_of(int64_t{a.velocity.x} - b.velocity.x, int64_t{a.velocity.y} - b.velocity.y);
+  const int64_t scale = larger(larger(size_of(a.width, a.height), size_of(b.width, b.height)), kLeastSize);
+  return 2 * speed * time_us >= scale * kUsPerSecond;
 }
 
 /// The component that a track without one joins; kNone.
@@ -169,7 +152,7 @@ constexpr uint32_t find_host(const Team& team, const Matching& m, const Grid& gr
     return m.is_confirmed(i) ? claim_tentative(team, m, i) : kNone;
   }
   const uint32_t host = find_overlapping_host(m, i);
-  return host == kNone && m.is_established(i) && !was_hidden(m, i) ? find_covering_host(m, grid, i) : host;
+  return host == kNone && m.is_established(i) ? find_covering_host(m, grid, i) : host;
 }
 
 template <typename Team>
@@ -209,10 +192,6 @@ constexpr void join_hosts(const Team& team, const Matching& m) {
 
 /* Fragments */
 
-/// A component inside a predicted box is a fragment only if the areas sum up to at most 3/2 of the object's.
-inline constexpr uint64_t kMostAreaNumerator = 3;
-inline constexpr uint64_t kMostAreaDenominator = 2;
-
 /// Whether a component that overlaps the track is a fragment of it: together with the main component it is
 /// not larger than the object.
 constexpr bool fits(const Matching& m, uint32_t i, const Box& box) {
@@ -221,18 +200,14 @@ constexpr bool fits(const Matching& m, uint32_t i, const Box& box) {
   return fits(track, all);
 }
 
-/// Whether a component that does not overlap the track may be a fragment of it: it is where the object is
-/// expected, or near enough and, together with the main component, not more than the object. At the frame's
-/// border, what is outside is a part of the object, too.
+/// Whether a component that does not overlap the track may be a fragment of it: together with the main
+/// component it is not more than the object. At the frame's border, what is outside is a part of the object,
+/// too.
 constexpr bool may_be_fragment(const Matching& m, uint32_t i, const Part& part) {
   const Part& main = m.tables.parts[m.tables.matched[i]];
   const uint64_t area = uint64_t{part.area} + main.area;
-  const uint64_t whole = m.tracks[i].area;
-  if (is_inside_prediction(m, i, part.box)) {
-    return area * kMostAreaDenominator <= whole * kMostAreaNumerator;
-  }
   const bool is_cut = touches_border(main.box, m.frame);
-  return area <= whole && fits(m, i, part.box) &&
+  return area <= m.tracks[i].area && fits(m, i, part.box) &&
          (!is_cut || fits(m.tracks[i], hull(m.tables.predicted[i], part.box)));
 }
 
@@ -241,11 +216,15 @@ constexpr int32_t gap_between(int32_t begin, int32_t end, int32_t other_begin, i
   return larger(begin, other_begin) - smaller(end, other_end);
 }
 
+/// What has more pieces than this is noise: it would take all that is around it, and grow with it.
+inline constexpr uint32_t kMostFragments = 16;
+
 /// Whether a track that has a component comes into the frame, and it is not known yet how large it is.
 constexpr bool comes_in(const Matching& m, uint32_t i) {
   const TrackState& track = m.tracks[i];
-  return track.proven_us < kProofUs && (touches_border(m.tables.parts[m.tables.matched[i]].box, m.frame) ||
-                                        touches_border(track.box, m.frame));
+  return track.proven_us < kProofUs && track.n_fragments <= kMostFragments &&
+         (touches_border(m.tables.parts[m.tables.matched[i]].box, m.frame) ||
+          touches_border(track.box, m.frame));
 }
 
 /// Whether a component is a piece of an object that comes into the frame: nothing else appears inside the
@@ -291,14 +270,9 @@ constexpr Box reach_of(const Matching& m, uint32_t i) {
   return common_box(hull(near, grown(m.tables.predicted[i], kLostGrownPart)), box_of(m.frame));
 }
 
-/// Whether it is known how large a track is.
-constexpr bool is_known(const Matching& m, uint32_t i) {
-  return m.is_established(i) || m.tracks[i].n_fragments > 0;
-}
-
 /// Whether a component that a track does not overlap may be a fragment of it.
 constexpr bool may_own(const Matching& m, uint32_t i, const Part& part) {
-  return (is_known(m, i) && may_be_fragment(m, i, part)) || comes_in_with(m, i, part.box);
+  return (m.is_established(i) && may_be_fragment(m, i, part)) || comes_in_with(m, i, part.box);
 }
 
 /// What hides the middle of an object does so for a moment. Two pieces that stand beside each other for
@@ -339,7 +313,11 @@ constexpr uint64_t find_overlapped_owner(const Matching& m, uint32_t c) {
   const Part& part = tables.parts[c];
   uint64_t nearest = 0;
   for (uint32_t e = tables.first_of_current[c]; e != kNone; e = tables.next_of_current[e]) {
-    m.for_each_track_of(m.frame.overlaps[e].previous, [&](uint32_t i) {
+    const uint32_t p = m.frame.overlaps[e].previous;
+    if (m.is_shattered(p)) {
+      continue;
+    }
+    m.for_each_track_of(p, [&](uint32_t i) {
       if (m.is_shown(i) && (fits(m, i, part.box) || is_inside_prediction(m, i, part.box)) &&
           !are_apart(m, i, c)) {
         const uint64_t nearness = nearness_of(m, i, part);
@@ -402,7 +380,7 @@ template <typename Team>
 constexpr void find_near_owners(const Team& team, const Matching& m, const PartLists& current,
                                 const Grid& grid) {
   for (uint32_t i = team.rank(); i < m.n_tracks; i += team.size()) {
-    if (m.is_shown(i) && (is_known(m, i) || comes_in(m, i))) {
+    if (m.is_shown(i) && (m.is_established(i) || comes_in(m, i))) {
       offer_to_near_parts(team, m, current, grid, i);
     }
   }
@@ -414,7 +392,7 @@ constexpr uint32_t find_parent(const Matching& m, uint32_t c) {
   Choice choice;
   for (uint32_t e = m.tables.first_of_current[c]; e != kNone; e = m.tables.next_of_current[e]) {
     const Overlap& overlap = m.frame.overlaps[e];
-    m.for_each_track_of(overlap.previous, [&](uint32_t i) { choice.offer(overlap.pixels, i); });
+    choice.offer(overlap.pixels, m.tables.oldest_of_previous[overlap.previous]);
   }
   return choice.index;
 }

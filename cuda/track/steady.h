@@ -16,9 +16,6 @@ inline constexpr int32_t kLeastSize = 8 * kUnit;
 constexpr int32_t scale_of(int32_t size, const Part& part) {
   return larger(larger(size, size_of(part.box)), kLeastSize);
 }
-constexpr int32_t scale_of(const TrackState& track, const Part& part) {
-  return scale_of(size_of(track.width, track.height), part);
-}
 
 /// A steady track is found within half its size of its predicted place. Farther away, an overlap may be with
 /// the next one of a row of objects, and the assignment must decide.
@@ -26,30 +23,25 @@ constexpr bool is_where_expected(const Place& place, int32_t size, const Part& p
   const int64_t limit = scale_of(size, part) / 2;
   return squared_distance(place, part.place) <= limit * limit;
 }
-constexpr bool is_where_expected(const TrackState& track, const Part& part) {
-  return is_where_expected(track.place, size_of(track.width, track.height), part);
-}
 
 /// The predicted box has this part of its extent more on each side: what is inside may be a part of it.
 inline constexpr int32_t kGrownPart = 8;
 /// The prediction of a lost track is less sure.
 inline constexpr int32_t kLostGrownPart = 2;
 
-constexpr bool touches_border(const Box& box, const TrackFrame& frame) {
-  return box.left <= -kHalfUnit || box.top <= -kHalfUnit ||
-         box.right >= static_cast<int32_t>(frame.width) * kUnit - kHalfUnit ||
-         box.bottom >= static_cast<int32_t>(frame.height) * kUnit - kHalfUnit;
-}
-
 constexpr Box box_of(const TrackFrame& frame) {
   return {-kHalfUnit, -kHalfUnit, static_cast<int32_t>(frame.width) * kUnit - kHalfUnit,
           static_cast<int32_t>(frame.height) * kUnit - kHalfUnit};
 }
 
+constexpr bool touches_border(const Box& box, const TrackFrame& frame) {
+  const Box all = box_of(frame);
+  return box.left <= all.left || box.top <= all.top || box.right >= all.right || box.bottom >= all.bottom;
+}
+
 constexpr bool is_in_frame(const Place& place, const TrackFrame& frame) {
-  return place.x >= -kHalfUnit && place.y >= -kHalfUnit &&
-         place.x < static_cast<int32_t>(frame.width) * kUnit - kHalfUnit &&
-         place.y < static_cast<int32_t>(frame.height) * kUnit - kHalfUnit;
+  const Box all = box_of(frame);
+  return place.x >= all.left && place.y >= all.top && place.x < all.right && place.y < all.bottom;
 }
 
 constexpr bool is_inside_prediction(const Matching& m, uint32_t i, const Box& box) {
@@ -58,16 +50,9 @@ constexpr bool is_inside_prediction(const Matching& m, uint32_t i, const Box& bo
 
 /// Whether a track has left the frame: its place is outside, and the part is not a part of it that is still
 /// seen.
-constexpr bool has_left(const Matching& m, uint32_t i, const Place& place, const Part& part) {
-  return !is_in_frame(place, m.frame) && !is_inside_prediction(m, i, part.box);
-}
 constexpr bool has_left(const Matching& m, uint32_t i, const Part& part) {
-  return has_left(m, i, m.tracks[i].place, part);
+  return !is_in_frame(m.tracks[i].place, m.frame) && !is_inside_prediction(m, i, part.box);
 }
-
-/// A group goes on together if at least this part of the smaller component overlaps. Its members' places are
-/// estimates, so they are not asked.
-inline constexpr uint64_t kGroupPart = 2;
 
 /// A member of a group may leave it without overlapping what the last frame showed: it goes on with the group
 /// only if this part of its predicted box is there.
@@ -88,18 +73,13 @@ constexpr uint32_t steady_part(const Matching& m, uint32_t i) {
   }
   const bool is_alone = m.previous.member[p] == i && !track.has(Outlook::kHasFellows);
   if (is_alone) {
-    return track.has(Outlook::kEstablished) && !has_left(m, i, track.place, tables.parts[c]) &&
-                   is_where_expected(track.place, track.size, tables.parts[c]) &&
+    return track.has(Outlook::kEstablished) && is_where_expected(track.place, track.size, tables.parts[c]) &&
                    octaves_between(track.area, tables.parts[c].area) <= kSteadyOctaves
                ? c
                : kNone;
   }
   const Box& box = tables.predicted[i];
-  if (common_area(box, tables.parts[c].box) * kGroupBoxPart < area_of(box)) {
-    return kNone;
-  }
-  const uint32_t area = m.previous.area[p] < tables.parts[c].area ? m.previous.area[p] : tables.parts[c].area;
-  return overlap.pixels * kGroupPart >= area ? c : kNone;
+  return common_area(box, tables.parts[c].box) * kGroupBoxPart >= area_of(box) ? c : kNone;
 }
 
 /// Matches the members of components that were cut for them.
@@ -127,12 +107,23 @@ constexpr void match_steady(const Team& team, const Matching& m) {
   }
 }
 
+/// Whether a component overlaps what the last frame showed of a confirmed track.
+constexpr bool shows_confirmed(const Matching& m, uint32_t c) {
+  for (uint32_t e = m.tables.first_of_current[c]; e != kNone; e = m.tables.next_of_current[e]) {
+    if (m.tables.confirmed_of_previous[m.frame.overlaps[e].previous] != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Lists the components that no steady track took.
 template <typename Team>
 constexpr void list_left_parts(const Team& team, const Matching& m) {
   for (uint32_t c = team.rank(); c < m.n_parts; c += team.size()) {
     if (m.tables.taker[c] == kNone) {
       m.tables.left_parts[team.add(&m.tables.header->n_left_parts, 1)] = c;
+      m.tables.shows_confirmed[c] = shows_confirmed(m, c) ? 1 : 0;
     }
   }
 }

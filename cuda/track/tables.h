@@ -152,21 +152,25 @@ struct TrackTables {
   Candidate* candidates = nullptr;  ///< kCandidates each, ascending
   uint32_t* n_candidates = nullptr;
   uint32_t* unmatched_cost = nullptr;  ///< see assign.h
-  uint32_t* choice = nullptr;          ///< see assign.h, share.h and pieces.h
+  uint32_t* choice = nullptr;          ///< see share.h
   // Scratch, per track of the new table.
   uint32_t* old_index = nullptr;  ///< its place in the old table; kNone if it begins
   uint32_t* next_seen = nullptr;  ///< the next track with the same main component; kNone
 
   // Scratch, per component.
   Part* parts = nullptr;
-  uint32_t* taker = nullptr;        ///< the matched track with the smallest index; kNone
-  uint32_t* n_proven = nullptr;     ///< matched tracks that are proven
-  uint32_t* left_parts = nullptr;   ///< components that are not matched yet, in any order
-  uint32_t* part_parent = nullptr;  ///< for a component without a track: one that it parted from; kNone
-  uint64_t* best = nullptr;         ///< the best offer to it
+  uint32_t* taker = nullptr;            ///< the matched track with the smallest index; kNone
+  uint32_t* n_proven = nullptr;         ///< matched tracks that are proven
+  uint32_t* left_parts = nullptr;       ///< components that are not matched yet, in any order
+  uint32_t* part_parent = nullptr;      ///< for a component without a track: one that it parted from; kNone
+  uint64_t* best = nullptr;             ///< the best offer to it
+  uint32_t* shows_confirmed = nullptr;  ///< of those that are left: 1: it overlaps a confirmed track
   // Scratch, per component of the frame before, and of this frame.
   uint32_t* first_of_previous = nullptr;  ///< a significant overlap of it: the head of a list; kNone
   uint32_t* n_of_previous = nullptr;
+  uint32_t* oldest_of_previous = nullptr;     ///< of the tracks that it showed; kNone
+  uint32_t* confirmed_of_previous = nullptr;  ///< 1: one of them is confirmed
+  uint32_t* n_seen_of_previous = nullptr;     ///< its former members that are seen in this frame
   uint32_t* first_of_current = nullptr;
   uint32_t* n_of_current = nullptr;
   // Scratch, per overlap.
@@ -243,8 +247,9 @@ constexpr size_t TrackTables::place(std::byte* memory) {
   }
   room.take(&parts, n_parts);
   room.take(&best, n_parts);
-  for (uint32_t** array : {&taker, &n_proven, &left_parts, &part_parent, &first_of_previous, &n_of_previous,
-                           &first_of_current, &n_of_current}) {
+  for (uint32_t** array :
+       {&taker, &n_proven, &left_parts, &part_parent, &shows_confirmed, &first_of_previous, &n_of_previous,
+        &oldest_of_previous, &confirmed_of_previous, &n_seen_of_previous, &first_of_current, &n_of_current}) {
     room.take(array, n_parts);
   }
   room.take(&next_of_previous, n_overlaps);

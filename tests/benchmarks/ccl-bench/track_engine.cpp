@@ -24,8 +24,8 @@ constexpr uint32_t kRepetitions = 300;
 /// An engine and its last frame.
 class HostCamera {
  public:
-  Status configure(Config config, bool is_tracked) {
-    config.max_tracks = is_tracked ? kMaxTracks : 0;
+  Status configure(Config config, uint32_t max_tracks) {
+    config.max_tracks = max_tracks;
     config.threads = 1;
     config_ = config;
     pixels_.resize(size_t{config.width} * config.height * bytes_per_pixel(config.output));
@@ -69,7 +69,7 @@ Status write_rows(const Size& size, bool has_noise, Output output, CsvWriter* cs
   std::array<HostCamera, 2> cameras;  // without tracks, and with
   std::array<std::vector<float>, 2> times;
   for (size_t k = 0; k < 2; ++k) {
-    CCL_RETURN_IF_ERROR(cameras[k].configure(config, k == 1));
+    CCL_RETURN_IF_ERROR(cameras[k].configure(config, k == 1 ? kMaxTracks : 0));
   }
   for (uint32_t i = 0; i < kWarmUps + kRepetitions; ++i) {
     for (size_t k = 0; k < 2; ++k) {
@@ -98,22 +98,87 @@ Status write_rows(const Size& size, bool has_noise, Output output, CsvWriter* cs
                                                     " objects");
 }
 
+constexpr uint32_t kNoiseWarmUps = 6;
+constexpr uint32_t kNoiseRepetitions = 14;
+/// 0: without tracks, which all others are compared with.
+constexpr std::array<uint32_t, 6> kNoiseTables = {0, 64, 1024, 4096, 8192, 16384};
+
+/// More than there are components of noise: a frame with more is not matched.
+constexpr uint32_t kNoiseRecords = 1u << 18;
+
+/// Noise of single pixels, so many percent of them foreground, another one in each frame.
+Status write_noise_rows(const Size& size, uint32_t density, CsvWriter* csv) {
+  std::vector<test::Image> images;
+  for (uint32_t i = 0; i < kFrames; ++i) {
+    images.push_back(test::noise(size.width, size.height, 1, density, i));
+  }
+  const Config config{.width = size.width,
+                      .height = size.height,
+                      .algorithm = Algorithm::kRuns,
+                      .output = Output::kNone,
+                      .layout = {},
+                      .max_components = kNoiseRecords};
+  std::array<HostCamera, kNoiseTables.size()> cameras;
+  std::array<std::vector<float>, kNoiseTables.size()> times;
+  for (size_t k = 0; k < cameras.size(); ++k) {
+    CCL_RETURN_IF_ERROR(cameras[k].configure(config, kNoiseTables[k]));
+  }
+  for (uint32_t i = 0; i < kNoiseWarmUps + kNoiseRepetitions; ++i) {
+    for (size_t k = 0; k < cameras.size(); ++k) {
+      CCL_RETURN_IF_ERROR(cameras[k].run(images[i % kFrames], {}, &times[k]));
+    }
+  }
+  for (size_t k = 0; k < cameras.size(); ++k) {
+    const uint32_t n = kNoiseTables[k];
+    Row row{.backend = "cpu",
+            .algorithm = n > 0 ? "tracked-" + std::to_string(n) : "untracked",
+            .mode = "engine",
+            .output = output_name(Output::kNone),
+            .features = features_name(kAllFeatures),
+            .connectivity = 8,
+            .image = "noise-" + std::to_string(density),
+            .width = size.width,
+            .height = size.height,
+            .components = cameras[k].result().counts.n_components};
+    row.times.total.assign(times[k].begin() + kNoiseWarmUps, times[k].end());
+    CCL_RETURN_IF_ERROR(csv->write(row));
+  }
+  return {};
+}
+
+Status open_csv(int argc, char** argv, CsvWriter* csv) {
+  const char* commit = std::getenv("COMMIT");
+  CCL_RETURN_IF_ERROR(csv->open(argv[2]));
+  csv->write_header(machine_facts(commit != nullptr ? commit : "", argc, argv));
+  return {};
+}
+
 }  // namespace
 
 Status run_track_engine(int argc, char** argv) {
   if (argc != 3) {
     return {StatusCode::kInvalidArgument, "usage: ccl-bench track-cpu FILE.csv"};
   }
-  const char* commit = std::getenv("COMMIT");
   CsvWriter csv;
-  CCL_RETURN_IF_ERROR(csv.open(argv[2]));
-  csv.write_header(machine_facts(commit != nullptr ? commit : "", argc, argv));
+  CCL_RETURN_IF_ERROR(open_csv(argc, argv, &csv));
   for (const Size& size : {Size{1280, 720}, Size{1920, 1080}, Size{3840, 2160}}) {
     for (const bool has_noise : {false, true}) {
       for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay}) {
         CCL_RETURN_IF_ERROR(write_rows(size, has_noise, output, &csv));
       }
     }
+  }
+  return {};
+}
+
+Status run_track_noise(int argc, char** argv) {
+  if (argc != 3) {
+    return {StatusCode::kInvalidArgument, "usage: ccl-bench track-noise FILE.csv"};
+  }
+  CsvWriter csv;
+  CCL_RETURN_IF_ERROR(open_csv(argc, argv, &csv));
+  for (const uint32_t density : {10u, 30u, 50u}) {
+    CCL_RETURN_IF_ERROR(write_noise_rows({1920, 1080}, density, &csv));
   }
   return {};
 }

@@ -162,16 +162,6 @@ TEST_F(TrackIdentityTest, IdsAreNotGivenOnAtTheBorder) {
   EXPECT_EQ(frame.find(1), nullptr);
 }
 
-/// What appears at the border where a track was lost is too small to be the track.
-TEST_F(TrackIdentityTest, NothingComesBackAtTheBorder) {
-  for (int32_t i = 0; i < 10; ++i) {
-    push({{284, 80, 36, 40}});
-  }
-  push({});
-  push({});
-  EXPECT_EQ(push({{317, 90, 3, 20}}).id_at(318, 95), 2u);
-}
-
 /// Something that is seen together with the object only does not change how the object moves.
 TEST_F(TrackIdentityTest, ObjectsMoveOnInLargerComponents) {
   TrackedFrame frame;

@@ -59,21 +59,6 @@ TEST_F(TrackPartsTest, MembersAreKnownByTheirShape) {
   EXPECT_EQ(frame.id_at(191, 92), 2u);
 }
 
-/// A component that is just the large one does not show the small one, which ends after `lost_ms`.
-TEST_F(TrackPartsTest, HiddenMembersEnd) {
-  uint32_t last = 0;
-  for (uint32_t i = 0; i < 60; ++i) {
-    const auto x = static_cast<int32_t>(i);
-    const TrackedFrame frame = push({{150, 60, 60, 60}, {std::min(60 + 6 * x, 170), 80, 16, 16}});
-    if (frame.find(2) != nullptr) {
-      last = i;
-    }
-  }
-  // Its last pixel beside the large one is in frame 14. A second has 25 frames.
-  EXPECT_GE(last, 38u);
-  EXPECT_LE(last, 42u);
-}
-
 /* Larger components */
 
 /// Something comes beside it for a frame.
@@ -142,110 +127,6 @@ TEST_F(TrackPartsTest, WhatVanishesDoesNotJoinThePieceBesideIt) {
     EXPECT_FALSE(frame.has_flags(2, CCL_TRACK_MERGED)) << i;
   }
   EXPECT_EQ(frame.components.size(), 1u);
-}
-
-/* Pieces that begin as tracks */
-
-/// All components of the frame have this id, and its box is around all of them.
-void expect_one(const TrackedFrame& frame, uint32_t id, int32_t i) {
-  uint32_t left = UINT32_MAX;
-  uint32_t top = UINT32_MAX;
-  uint32_t right = 0;
-  uint32_t bottom = 0;
-  for (const CclComponent& c : frame.components) {
-    EXPECT_EQ(c.id, id) << i;
-    left = std::min<uint32_t>(left, c.x);
-    top = std::min<uint32_t>(top, c.y);
-    right = std::max<uint32_t>(right, c.x + c.width);
-    bottom = std::max<uint32_t>(bottom, c.y + c.height);
-  }
-  const CclTrack* track = frame.find(id);
-  ASSERT_NE(track, nullptr) << i;
-  EXPECT_EQ(track->x, left) << i;
-  EXPECT_EQ(track->y, top) << i;
-  EXPECT_EQ(track->x + track->width, right) << i;
-  EXPECT_EQ(track->y + track->height, bottom) << i;
-}
-
-/// Something narrow cuts it in two from the first frame on. When it has moved, it is one object.
-TEST_F(TrackPartsTest, WhatBeginsInTwoPiecesIsOneObject) {
-  for (const int32_t way : {3, -3}) {
-    for (const bool is_bar : {false, true}) {
-      stream.job.resets_tracks = true;
-      uint32_t id = 0;
-      for (int32_t i = 0; i < 16; ++i) {
-        const int32_t begin = 80 + way * i;
-        const TrackedFrame frame = is_bar ? push({{100, begin, 34, 40}, {0, 98, kWidth, 4, 0}})
-                                          : push({{begin, 100, 40, 34}, {98, 0, 4, kHeight, 0}});
-        id = i == 0 ? frame.components[0].id : id;
-        if (i == 0) {
-          EXPECT_EQ(frame.tracks.size(), 2u);
-          continue;
-        }
-        EXPECT_EQ(frame.tracks.size(), 1u) << i;
-        expect_one(frame, id, i);
-        if (i > 9) {
-          EXPECT_NEAR(is_bar ? frame.find(id)->vy : frame.find(id)->vx, 25 * way, 3) << i;
-        }
-      }
-    }
-  }
-}
-
-/// Another cut, only in the frame in which its two pieces become one object.
-TEST_F(TrackPartsTest, WhatBeginsInTwoPiecesHasMore) {
-  for (int32_t i = 0; i < 8; ++i) {
-    std::vector<Rectangle> scene = {{80 + 3 * i, 100, 40, 34}};
-    if (i == 1) {
-      scene.push_back({80, 104, 60, 2, 0});
-    }
-    const TrackedFrame frame = push_behind(98, 102, scene);
-    if (i > 0) {
-      expect_one(frame, 1, i);
-      EXPECT_EQ(frame.tracks.size(), 1u) << i;
-    }
-  }
-}
-
-/// They move alike, or grow, or have a wide thing between them.
-TEST_F(TrackPartsTest, NeighboursAreTwoObjects) {
-  const auto scenes = [](int32_t i) {
-    return std::vector<std::vector<Rectangle>>{
-        {{80 + 3 * i, 100, 20, 34 + 3 * i}, {104 + 3 * i, 100, 20, 34 + 3 * i}},
-        {{80 - i, 100, 20 + i, 34}, {104, 100, 20, 34 + i}},
-        {{60 + 3 * i, 100, 100, 34}, {100, 0, 20, kHeight, 0}},
-    };
-  };
-  for (size_t scene = 0; scene < scenes(0).size(); ++scene) {
-    stream.job.resets_tracks = true;
-    for (int32_t i = 0; i < 8; ++i) {
-      EXPECT_EQ(push(scenes(i)[scene]).tracks.size(), 2u) << scene << ' ' << i;
-    }
-  }
-}
-
-/// Behind a post the edges at it stay, too, but the outer ones move by different ways.
-TEST_F(TrackPartsTest, NeighboursOfDifferentSpeedAreTwoObjects) {
-  for (int32_t i = 0; i < 5; ++i) {
-    EXPECT_EQ(push({{80 + 2 * i, 100, 20 - 2 * i, 34}, {104, 100, 20 + 4 * i, 34}}).tracks.size(), 2u) << i;
-  }
-}
-
-/// Edges of what stands flicker, and those of what moves by half a pixel move in turn: the outer ones once
-/// by one pixel to the same side, while the inner ones stay.
-TEST_F(TrackPartsTest, SlowNeighboursAreTwoObjects) {
-  for (const int32_t last : {2, 8}) {
-    stream.job.resets_tracks = true;
-    for (int32_t i = 0; i < 12; ++i) {
-      const int32_t now = i < last ? i : last;
-      const int32_t early = (now + 1) / 2;
-      const int32_t late = now / 2;
-      EXPECT_EQ(push({{80 + early, 100, 20 + late - early, 34}, {104 + late, 100, 20 + early - late, 34}})
-                    .tracks.size(),
-                2u)
-          << last << ' ' << i;
-    }
-  }
 }
 
 /// They come into the frame, one above the other, and move along the border by the same way. The space

@@ -318,6 +318,38 @@ TEST(TrackStreamTest, RandomVideo) {
   fuzz(60, kFrames, [](uint32_t seed) { return run_random_video(seed, kFrames); });
 }
 
+/// Objects that cross, pass behind a bar, and come and leave at the border.
+std::vector<Rectangle> crossing_scene(int32_t i) {
+  return {{10 + 3 * i, 10, 20, 30},   {250 - 4 * i, 15, 26, 34},  {30 + 3 * i, 70, 34, 24},
+          {260 - 5 * i, 105, 16, 20}, {-60 + 4 * i, 135, 40, 22}, {200, 170 - i, 22, 18},
+          {150, 60, 12, 40, 0}};
+}
+
+/// No direction is preferred: the places of tracks are rounded, but nothing is decided in another way.
+TEST(TrackStreamTest, MirroredVideoHasMirroredTracks) {
+  constexpr int32_t kSide = 320;
+  Stream stream(Config{.max_tracks = 64});
+  Stream mirrored(Config{.max_tracks = 64});
+  for (int32_t i = 0; i < 90; ++i) {
+    std::vector<Rectangle> scene = crossing_scene(i);
+    const TrackedFrame frame = stream.push(draw(kSide, 200, scene));
+    for (Rectangle& r : scene) {
+      r.x = kSide - r.x - r.width;
+    }
+    const TrackedFrame other = mirrored.push(draw(kSide, 200, scene));
+    ASSERT_EQ(frame.tracks.size(), other.tracks.size()) << i;
+    for (size_t k = 0; k < frame.tracks.size(); ++k) {
+      const CclTrack& a = frame.tracks[k];
+      const CclTrack& b = other.tracks[k];
+      ASSERT_EQ(a.id, b.id) << i;
+      EXPECT_EQ(a.flags, b.flags) << i << ", id " << a.id;
+      EXPECT_NEAR(kSide - a.x - a.width, b.x, 2) << i << ", id " << a.id;
+      EXPECT_NEAR(a.y, b.y, 1) << i << ", id " << a.id;
+      EXPECT_NEAR(a.width, b.width, 2) << i << ", id " << a.id;
+    }
+  }
+}
+
 /// Frames of noise, in which nearly everything is a candidate for everything.
 TEST(TrackStreamTest, Noise) {
   Stream stream(colorized(kMaxTracks));

@@ -90,9 +90,7 @@ std::vector<Measured> measure(const std::vector<Image>& images) {
   return frames;
 }
 
-/// `n_in_pieces`: tracks of the second frame, in which none is established, that are in pieces.
-void expect_same_for_all_teams(const std::vector<Image>& images, uint32_t max_tracks,
-                               int64_t* n_in_pieces = nullptr) {
+void expect_same_for_all_teams(const std::vector<Image>& images, uint32_t max_tracks) {
   const std::vector<Measured> frames = measure(images);
   const track::TrackSizes sizes{.max_tracks = max_tracks, .max_components = 16384};
   Tracker one(sizes, 1, UINT64_MAX);  // looks at all pairs
@@ -111,11 +109,6 @@ void expect_same_for_all_teams(const std::vector<Image>& images, uint32_t max_tr
       std::shuffle(shuffled.begin(), shuffled.end(), random);
       ASSERT_TRUE(is_same(tracker->run(step, frames[i].records, shuffled), want)) << "frame " << i;
     }
-    if (i == 1 && n_in_pieces != nullptr) {
-      *n_in_pieces = std::count_if(want.tracks.begin(), want.tracks.end(), [](const CclTrack& track) {
-        return (track.flags & CCL_TRACK_FRAGMENTED) != 0;
-      });
-    }
   }
 }
 
@@ -128,51 +121,6 @@ TEST(TrackTeamTest, RandomVideo) {
     }
     expect_same_for_all_teams(images, seed == 6 ? 9 : 256);
   }
-}
-
-/// Objects that a lattice cuts from the first frame on. Some have no upper left corner, so that two of their
-/// pieces would take the third one.
-TEST(TrackTeamTest, Pieces) {
-  constexpr int32_t kPitch = 36;
-  constexpr auto kWidth = static_cast<int32_t>(Tracker::kWidth);
-  constexpr auto kHeight = static_cast<int32_t>(Tracker::kHeight);
-  std::vector<Image> images;
-  for (int32_t i = 0; i < 12; ++i) {
-    std::vector<Rectangle> scene;
-    for (int32_t k = 0; k < 32; ++k) {
-      const int32_t left = kPitch * (k % 8) + 14 + 2 * (k % 3 - 1) * i;
-      const int32_t top = kPitch * (k / 8) + 14 + 2 * (k % 4 - 1) * i;
-      scene.push_back({left, top, 14 + k % 5, 14 + k % 5});
-      if (k % 2 == 0) {
-        scene.push_back({left, top, kPitch * (k % 8) + 20 - left, kPitch * (k / 8) + 20 - top, 0});
-      }
-    }
-    for (int32_t at = 20; at < kWidth; at += kPitch) {
-      scene.push_back({at, 0, 2, kHeight, 0});
-      scene.push_back({0, at, kWidth, 2, 0});
-    }
-    images.push_back(draw(Tracker::kWidth, Tracker::kHeight, scene));
-  }
-  int64_t n_in_pieces = 0;
-  expect_same_for_all_teams(images, 512, &n_in_pieces);
-  EXPECT_GT(n_in_pieces, 10);
-}
-
-/// Large objects that a post cuts in two. The middles of the pieces are in different cells of every grid.
-TEST(TrackTeamTest, LargePieces) {
-  constexpr int32_t kPost = 126;
-  std::vector<Image> images;
-  for (int32_t i = 0; i < 6; ++i) {
-    std::vector<Rectangle> scene;
-    for (int32_t top = 6; top + 8 < static_cast<int32_t>(Tracker::kHeight); top += 14) {
-      scene.push_back({kPost - 50 + 2 * i, top, 94, 8});
-    }
-    scene.push_back({kPost, 0, 2, Tracker::kHeight, 0});
-    images.push_back(draw(Tracker::kWidth, Tracker::kHeight, scene));
-  }
-  int64_t n_in_pieces = 0;
-  expect_same_for_all_teams(images, 512, &n_in_pieces);
-  EXPECT_GT(n_in_pieces, 10);
 }
 
 /// Large clusters.

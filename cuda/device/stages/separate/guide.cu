@@ -167,7 +167,6 @@ struct Decision {
       if (track::is_member(track, samples, found->n[place], component.area)) {
         GuideMember& member = guide.members[i];
         member.component = c;
-        member.share = track::share_of(track, samples, found->n[place]);
         member.ellipse = track::ellipse_in(box);
         member.next = atomicExch(&component.first_member, i);
         atomicAdd(&component.n_members, 1);
@@ -177,21 +176,17 @@ struct Decision {
   }
 
   /// Decides whether a component is cut, and makes a list of the members between which it is.
-  __device__ void choose_members(GuideComponent* component, const track::TrackState* states) const {
+  __device__ void choose_members(GuideComponent* component) const {
     if (component->n_members > track::kMostMembers || component->n_members <= component->n_parts) {
       return;
     }
     track::Members members;
     for (uint32_t i = component->first_member; i != kNone; i = guide.members[i].next) {
-      members.add({i, guide.members[i].share, states[i].area});
-    }
-    members.drop_hidden(component->area);
-    if (members.n <= component->n_parts) {
-      return;
+      members.add(i);
     }
     uint32_t next = kNone;
     for (uint32_t rank = members.n; rank-- > 0;) {
-      const uint32_t i = members.list[rank].track;
+      const uint32_t i = members.list[rank];
       guide.members[i].rank = rank;
       guide.members[i].next = next;
       next = i;
@@ -225,7 +220,7 @@ __global__ void __launch_bounds__(kGuideThreads)
   for (uint32_t i = Decision::begin(); i < n_tracks; i += Decision::step()) {
     const uint32_t component = guide.members[i].component;
     if (component != kNone && guide.components[component].first_member == i) {
-      decision.choose_members(&guide.components[component], states);
+      decision.choose_members(&guide.components[component]);
     }
   }
 }

@@ -39,7 +39,6 @@ struct GuideMember {
   uint32_t component;
   uint32_t next;
   uint32_t rank;
-  uint32_t share;
   track::Ellipse ellipse;
 };
 

@@ -25,7 +25,7 @@ bool Guide::decide(const Hills& hills, const Regions& regions, const ExpectedTra
   bool is_guided = false;
   for (const uint32_t i : guides_) {
     if (Component& component = components_[members_[i].component]; component.first_member == i) {
-      choose_members(tracks, &component);
+      choose_members(&component);
       is_guided = is_guided || component.is_cut;
     }
   }
@@ -99,7 +99,6 @@ void Guide::find_component(const Hills& hills, const Regions& regions, const Exp
                      .next = component.first_member,
                      .rank = 0,
                      .largest = kNone,
-                     .share = track::share_of(track, samples, component.n_samples),
                      .ellipse = track::ellipse_in(box)};
       component.first_member = i;
       ++component.n_members;
@@ -112,19 +111,18 @@ void Guide::find_component(const Hills& hills, const Regions& regions, const Exp
 }
 
 /// Decides whether a component is cut, and makes a list of the members between which it is.
-void Guide::choose_members(const ExpectedTracks& tracks, Component* component) {
+void Guide::choose_members(Component* component) {
   if (component->n_members > track::kMostMembers) {
     return;
   }
   track::Members members;
   for (uint32_t i = component->first_member; i != kNone; i = members_[i].next) {
-    members.add({i, members_[i].share, tracks.tracks[i].area});
+    members.add(i);
   }
-  members.drop_hidden(component->area);
   component->is_cut = members.n > component->n_parts;
   uint32_t next = kNone;
   for (uint32_t rank = members.n; rank-- > 0;) {
-    const uint32_t i = members.list[rank].track;
+    const uint32_t i = members.list[rank];
     members_[i].rank = rank;
     members_[i].next = next;
     next = i;

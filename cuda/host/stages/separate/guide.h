@@ -52,14 +52,13 @@ class Guide {
     uint32_t next;
     uint32_t rank;
     uint32_t largest;  ///< the record of its largest part
-    uint32_t share;    ///< track::share_of()
     track::Ellipse ellipse;
   };
 
   void unite_parts(const Hills& hills, const Regions& regions);
   void find_members(const Hills& hills, const Regions& regions, const ExpectedTracks& tracks);
   void find_component(const Hills& hills, const Regions& regions, const ExpectedTracks& tracks, uint32_t i);
-  void choose_members(const ExpectedTracks& tracks, Component* component);
+  void choose_members(Component* component);
   uint32_t find(uint32_t part);
   uint32_t component_of(uint32_t part) const { return components_[part].parent; }
   uint32_t member_of(uint32_t part, uint8_t color) const;
