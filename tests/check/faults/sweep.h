@@ -61,7 +61,7 @@ void sweep(const char* name, Live live) {
   ASSERT_FALSE(want.results.empty());
   uint64_t n_lives = 0;
   uint64_t n_errors = 0;
-  for (const bool is_lasting : {false, true}) {
+  for (const bool is_lasting : {true, false}) {
     for (uint64_t n = 1;; n += fault_step()) {
       const int64_t before = n_living();
       begin({n, is_lasting});
