@@ -10,7 +10,7 @@ namespace {
 
 TEST(CFaultsTest, EachLivesOrFailsOnce) {
   CLife life(CUDACCL_BACKEND_CPU);
-  sweep("lives of the C interface", [&] { return life.live(); });
+  sweep("lives of the C interface", "memory", [&] { return life.live(); });
 }
 
 }  // namespace

@@ -237,8 +237,11 @@ bool CLife::refuse() {
 bool CLife::took(CudacclStatus status, const CudacclEngine* engine) {
   if (status != CUDACCL_OK) {
     const std::string text = cudaccl_last_error(engine);
-    story_.errors.push_back(
-        status == CUDACCL_OUT_OF_MEMORY ? text : "status " + std::to_string(status) + ": " + text);
+    const bool is_failure =
+        status == CUDACCL_OUT_OF_MEMORY ||
+        (backend_ == CUDACCL_BACKEND_CUDA && (status == CUDACCL_DEVICE_ERROR || engine == nullptr));
+    story_.errors.push_back(is_failure ? text : "status " + std::to_string(status) + ": " + text);
+    story_.gave_after_error = story_.gave_after_error || !is_failure;
   }
   return status == CUDACCL_OK;
 }

@@ -32,7 +32,7 @@ TEST(ElementFaultsTest, EachLivesOrFailsOnce) {
                     {"post-messages", "records"},
                     {"meta-name", "a name that is longer than a short string"},
                     {"object-type", "a type that is longer than a short string"}});
-  sweep("lives of the element", [&] { return life.live(); });
+  sweep("lives of the element", "memory", [&] { return life.live(); });
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Story {
 };
 
 /// Whether what was given is right, as far as it goes, and a failure was told, once.
-inline testing::AssertionResult is_sound(const Story& got, const Story& want) {
+inline testing::AssertionResult is_sound(const Story& got, const Story& want, const char* word) {
   if (got.results.size() > want.results.size() ||
       !std::equal(got.results.begin(), got.results.end(), want.results.begin())) {
     return testing::AssertionFailure() << "a wrong result among " << got.results.size();
@@ -38,8 +38,8 @@ inline testing::AssertionResult is_sound(const Story& got, const Story& want) {
   if (got.gave_after_error) {
     return testing::AssertionFailure() << "a result after the error " << got.errors[0];
   }
-  if (!got.errors.empty() && got.errors[0].find("memory") == std::string::npos) {
-    return testing::AssertionFailure() << "the error says nothing of memory: " << got.errors[0];
+  if (!got.errors.empty() && got.errors[0].find(word) == std::string::npos) {
+    return testing::AssertionFailure() << "the error says nothing of " << word << ": " << got.errors[0];
   }
   return testing::AssertionSuccess();
 }
@@ -51,9 +51,9 @@ inline uint64_t fault_step() {
 }
 
 /// Calls live(), which returns a Story, again and again, once with a fault and once without. It must clean up
-/// behind itself. `name` is for the line that says how many lives there were.
+/// behind itself. `name` is for the line that says how many lives there were, `word` must be in each error.
 template <typename Live>
-void sweep(const char* name, Live live) {
+void sweep(const char* name, const char* word, Live live) {
   begin({});
   live();  // what is made once in a process is made now
   const Story want = live();
@@ -74,8 +74,8 @@ void sweep(const char* name, Live live) {
         const Story next = live();
         n_lives += 2;
         n_errors += got.errors.size();
-        is_good = is_sound(got, want) && next.errors.empty() && next.results == want.results;
-        EXPECT_TRUE(is_sound(got, want))
+        is_good = is_sound(got, want, word) && next.errors.empty() && next.results == want.results;
+        EXPECT_TRUE(is_sound(got, want, word))
             << "request " << n << (is_lasting ? " and all later ones" : "") << " fail";
         EXPECT_TRUE(next.errors.empty() && next.results == want.results)
             << "the life after the one in which request " << n << (is_lasting ? " and all later ones" : "")
