@@ -27,7 +27,7 @@ namespace cudaccl {
 /// Frames go push() → in flight in the engine → pop(), in the order in which they arrived. Only the streaming
 /// thread calls it, or a state change while that thread does not run. When a call fails, an error has been
 /// posted on the element, unless it returns the flow of another element. After an error of its own all calls
-/// fail until flush(): an event has no flow that would tell upstream.
+/// fail until flush(): an event has no flow by which upstream would know.
 class FramePath {
  public:
   /// All four must outlive this.

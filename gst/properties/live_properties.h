@@ -29,7 +29,7 @@ class LiveProperties {
   /// property.
   /// A value for which there is not enough memory is lost.
   bool set(const GParamSpec* spec, const GValue* value) noexcept;
-  /// False if a value was lost. Then no frame may leave, and there is no start. Setting it again mends it.
+  /// False if a value was lost. Then no frame may leave, and there is no start. Setting it again restores it.
   bool has_all_values() const;
   bool get(guint id, GValue* value) const;
   /// Posts a warning that set_regions() could not post. At each start, and with new caps: with them frames

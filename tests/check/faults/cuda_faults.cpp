@@ -12,7 +12,7 @@ namespace {
 
 std::atomic<cudaError_t> chosen = cudaErrorMemoryAllocation;
 std::atomic<cudaError_t> last =
-    cudaSuccess;  ///< what cudaGetLastError() tells, of calls that failed on purpose
+    cudaSuccess;  ///< what cudaGetLastError() returns, of calls that failed on purpose
 std::atomic<const char*> failed_call = nullptr;
 
 bool has_part(int index, std::string_view part) {

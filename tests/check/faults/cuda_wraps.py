@@ -11,7 +11,7 @@ import sys
 
 # Those with arguments on the stack, which are passed on by a jump: what they returned is not seen.
 BY_JUMP = {"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaMemcpy2DAsync"}
-# Those that are no calls of the library, or must tell the error of another one.
+# Those that are no calls of the library, or return the error of another one.
 LEFT_OUT = {"cudaGetErrorName", "cudaGetErrorString", "cudaGetLastError"}
 
 TRAMPOLINE = """

@@ -35,6 +35,20 @@ TEST(ElementFaultsTest, EachLivesOrFailsOnce) {
   sweep("lives of the element", "memory", [&] { return life.live(); });
 }
 
+/// The input itself leaves, of a background model that takes its memory with the first frame.
+TEST(ElementFaultsTest, EachLivesOrFailsOnceWithThePassedOnPicture) {
+  ElementLife life({{"backend", "cpu"},
+                    {"threads", "1"},
+                    {"pipeline-depth", "1"},
+                    {"max-components", "50"},
+                    {"output", "passthrough"},
+                    {"foreground", "motion"},
+                    {"background-model", "mixture"},
+                    {"separate", "0.7"},
+                    {"meta-name", "a name that is longer than a short string"}});
+  sweep("lives of the element with the passed on picture", "memory", [&] { return life.live(); });
+}
+
 }  // namespace
 
 }  // namespace faults

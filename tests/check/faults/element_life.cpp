@@ -214,7 +214,7 @@ void ElementLife::read() {
   gst_clear_caps(&caps);
 }
 
-/* What comes back */
+/* What leaves */
 
 GstFlowReturn ElementLife::take_buffer(GstPad* pad, GstObject*, GstBuffer* buffer) {
   auto* self = static_cast<ElementLife*>(gst_pad_get_element_private(pad));

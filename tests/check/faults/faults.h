@@ -13,7 +13,7 @@ struct Plan {
   bool is_lasting = false;  ///< all later ones, too
 };
 
-/// Begins to count anew.
+/// Begins to count from 1.
 void begin(const Plan& plan);
 /// No further request fails.
 void calm();

@@ -21,7 +21,7 @@ struct Story {
   bool gave_after_error = false;    ///< a result followed an error
 };
 
-/// Whether what was given is right, as far as it goes, and a failure was told, once.
+/// Whether what was given is right, as far as it goes, and a failure was reported, once.
 inline testing::AssertionResult is_sound(const Story& got, const Story& want, const char* word) {
   if (got.results.size() > want.results.size() ||
       !std::equal(got.results.begin(), got.results.end(), want.results.begin())) {
