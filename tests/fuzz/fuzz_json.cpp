@@ -24,7 +24,7 @@ static std::string quoted(const std::string& text) {
 
 static std::string written(const Value& value) {
   std::string text;
-  char number[64];
+  char number[512];  // the largest double has 309 digits
   switch (value.kind) {
     case Kind::kNull:
       return "null";

@@ -90,11 +90,14 @@ void keep_promises(Struct<CudacclConfig>* config) {
 }
 
 void keep_promises(Struct<CudacclInput>* input, const std::vector<uint8_t>& pixels) {
-  if (input->has(offsetof(CudacclInput, memory))) {
-    for (int i = 0; i < 3; ++i) {
-      input->get()->planes[i] = pixels.data();
-      input->get()->strides[i] = 160;  // 40 pixels of four bytes
-    }
+  if (!input->has(offsetof(CudacclInput, memory))) {
+    return;
+  }
+  for (int i = 0; i < 3; ++i) {
+    input->get()->planes[i] = pixels.data();
+    input->get()->strides[i] = 160;  // 40 pixels of four bytes
+  }
+  if (input->has(sizeof(CudacclInput))) {
     input->get()->stream = nullptr;
   }
 }
