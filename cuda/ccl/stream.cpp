@@ -79,11 +79,17 @@ Status Stream::set_regions(std::shared_ptr<const Regions> regions) {
   if (regions == regions_) {
     return {};
   }
-  regions_ = std::move(regions);
-  mask_ = nullptr;
-  outlines_ = nullptr;
+  std::swap(regions, regions_);
+  std::shared_ptr<const RegionMask> old_mask = std::exchange(mask_, nullptr);
+  std::shared_ptr<const OutlineLayer> old_outlines = std::exchange(outlines_, nullptr);
   Status status = config_ ? prepare_regions(*config_) : Status();
-  return status.ok() ? status : lose_frames(std::move(status));
+  if (status.ok()) {
+    return status;
+  }
+  regions_ = std::move(regions);
+  mask_ = std::move(old_mask);
+  outlines_ = std::move(old_outlines);
+  return lose_frames(std::move(status));
 }
 
 /// Makes of the regions what frames of the configuration need.
@@ -122,7 +128,8 @@ Status Stream::prepare_events(const Config& config, const std::shared_ptr<const 
     events_.clear();
   } else if (wanted != event_config_ || regions != event_regions_) {
     event_config_ = {};
-    CCL_RETURN_IF_ERROR(events_.configure(wanted, regions != nullptr ? *regions : Regions()));
+    static const Regions kNone;  // no copy, for which there may be no memory
+    CCL_RETURN_IF_ERROR(events_.configure(wanted, regions != nullptr ? *regions : kNone));
   }
   event_config_ = wanted;
   event_regions_ = regions;

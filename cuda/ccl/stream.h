@@ -76,7 +76,8 @@ class Stream {
   /// Discards all frames in flight. The stream must be configured before its next frame.
   void forget_configuration();
 
-  /// The regions of frames that are pushed from now on; null: none. Frames in flight keep theirs.
+  /// The regions of frames that are pushed from now on; null: none. Frames in flight keep theirs. After a
+  /// failure the old ones stay.
   Status set_regions(std::shared_ptr<const Regions> regions);
 
   /// False if the outlines of the regions are too long in all to be drawn (see OutlineLayer): known from the

@@ -32,6 +32,15 @@ ccl::Status make_engine(GstElement* element, const Properties& properties, const
 }  // namespace
 
 bool Backend::open(GstElement* element, const Properties& properties) {
+  try {
+    return open_engine(element, properties);
+  } catch (...) {  // of lack of memory
+    close();
+    throw;
+  }
+}
+
+bool Backend::open_engine(GstElement* element, const Properties& properties) {
   ccl::Status status;
   if (engine() == nullptr || properties.backend != choice_ || properties.cuda_device_id != device_id_) {
     close();
@@ -63,15 +72,15 @@ void Backend::close() {
 
 /// Replaces the engine, which must have no frame in flight; null for none.
 void Backend::use_engine(std::unique_ptr<ccl::Engine> made) {
+  Processor processor;
+  if (made != nullptr) {
+    const std::shared_ptr<ccl::Device> device = made->device();
+    processor.backend = made->backend() == ccl::Backend::kCuda ? BackendChoice::kCuda : BackendChoice::kCpu;
+    processor.cuda_device_id = device != nullptr ? device->id() : -1;
+    processor.description = made->description();
+  }
   stream_.use_engine(std::move(made));
   gst_clear_object(&pinned_allocator_);
-  Processor processor;
-  if (engine() != nullptr) {
-    const std::shared_ptr<ccl::Device> device = engine()->device();
-    processor.backend = is_cuda() ? BackendChoice::kCuda : BackendChoice::kCpu;
-    processor.cuda_device_id = device != nullptr ? device->id() : -1;
-    processor.description = engine()->description();
-  }
   const std::lock_guard guard(lock_);
   processor_ = std::move(processor);
 }

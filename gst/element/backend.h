@@ -58,6 +58,7 @@ class Backend {
   GstAllocator* pinned_allocator();
 
  private:
+  bool open_engine(GstElement* element, const Properties& properties);
   bool move_engine(GstElement* element);
   void use_engine(std::unique_ptr<ccl::Engine> made);
 

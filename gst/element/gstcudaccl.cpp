@@ -21,84 +21,29 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
-#include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 
-#include "ccl/engine.h"
-#include "element/backend.h"
 #include "element/debug.h"
 #include "element/events.h"
+#include "element/guard.h"
+#include "element/private.h"
+#include "element/queries.h"
 #include "element/signals.h"
 #include "frame/frame.h"
-#include "frame/frame_duration.h"
-#include "frame/frame_path.h"
 #include "metadata/metadata.h"
 #include "metadata/upstream_metas.h"
 #include "negotiation/allocation.h"
 #include "negotiation/caps.h"
-#include "negotiation/negotiation.h"
-#include "properties/live_properties.h"
 #include "properties/properties.h"
-#include "report/statistics.h"
 
 GST_DEBUG_CATEGORY(gst_cuda_ccl_debug);
 
 using cudaccl::BackendChoice;
-using cudaccl::CapsRule;
-using cudaccl::LiveProperties;
+using cudaccl::Private;
 using cudaccl::Properties;
-
-namespace {
-
-/// The C++ side of the element.
-struct Private {
-  explicit Private(GstBaseTransform* element)
-      : properties(element),
-        negotiation(element, &backend, &properties),
-        path(element, &backend, &negotiation, &statistics) {}
-
-  std::mutex lock;                         ///< for the one below, which any thread may use
-  std::optional<ccl::Output> kept_output;  ///< negotiate for this output, not for that of the properties
-  LiveProperties properties;
-
-  cudaccl::FrameDuration frame_duration;
-  cudaccl::Statistics statistics;
-  cudaccl::Backend backend;  ///< any thread may use context() and processor(), only the path the rest
-  cudaccl::Negotiation negotiation;
-  cudaccl::FramePath path;
-
-  Properties snapshot() const { return properties.snapshot(); }
-
-  void keep_output(std::optional<ccl::Output> output) {
-    const std::lock_guard guard(lock);
-    kept_output = output;
-  }
-
-  /// The rule that follows from the properties. Until the backend in use is known, `backend` decides about
-  /// CUDA memory.
-  CapsRule wanted_caps_rule() const {
-    const BackendChoice active = backend.processor().backend;
-    const Properties wanted = snapshot();
-    const BackendChoice choice = active != BackendChoice::kAuto ? active : wanted.backend;
-    return {.output = wanted.output, .has_cuda = choice != BackendChoice::kCpu};
-  }
-
-  /// The rule for this negotiation: that of the properties, unless another output is kept.
-  CapsRule caps_rule() {
-    CapsRule rule = wanted_caps_rule();
-    const std::lock_guard guard(lock);
-    rule.output = kept_output.value_or(rule.output);
-    return rule;
-  }
-};
-
-}  // namespace
-
-struct GstCudaCcl {
-  GstBaseTransform parent;
-  Private* priv;
-};
+using cudaccl::unless_thrown;
 
 struct GstCudaCclClass {
   GstBaseTransformClass parent_class;
@@ -171,12 +116,15 @@ static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
 }
 
 static void gst_cuda_ccl_init(GstCudaCcl* self) {
-  self->priv = new Private(GST_BASE_TRANSFORM(self));
+  // GLib's memory, because an object cannot fail to be made. The constructor takes no other one.
+  self->priv = new (g_malloc(sizeof(Private))) Private(GST_BASE_TRANSFORM(self));
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
 }
 
 static void gst_cuda_ccl_finalize(GObject* object) {
-  delete GST_CUDA_CCL(object)->priv;
+  Private* priv = GST_CUDA_CCL(object)->priv;
+  priv->~Private();
+  g_free(priv);
   G_OBJECT_CLASS(gst_cuda_ccl_parent_class)->finalize(object);
 }
 
@@ -187,15 +135,27 @@ static void gst_cuda_ccl_set_property(GObject* object, guint id, const GValue* v
   if (!priv->properties.set(pspec, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
   }
+  // In the state NULL nobody could receive an error: it is posted at the start.
+  if (!priv->properties.has_all_values() && GST_STATE(object) != GST_STATE_NULL) {
+    priv->path.fail_for_memory();
+  }
 }
 
-static void gst_cuda_ccl_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
-  Private* priv = GST_CUDA_CCL(object)->priv;
+/// False if there is no such property.
+static bool read_property(Private* priv, guint id, GValue* value) {
   if (id == cudaccl::property_id::active_backend) {
     g_value_set_enum(value, static_cast<gint>(priv->backend.processor().backend));
   } else if (id == cudaccl::property_id::stats) {
     g_value_take_boxed(value, priv->statistics.to_structure(priv->backend.processor()));
-  } else if (!priv->properties.get(id, value)) {
+  } else {
+    return priv->properties.get(id, value);
+  }
+  return true;
+}
+
+static void gst_cuda_ccl_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
+  // Without memory for it, the value is that which GValue has at first.
+  if (!unless_thrown(true, [&] { return read_property(GST_CUDA_CCL(object)->priv, id, value); })) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
   }
 }
@@ -222,14 +182,22 @@ static void close_backend(GstCudaCcl* self) {
   g_object_notify(G_OBJECT(self), "active-backend");
 }
 
-static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstStateChange transition) {
-  GstCudaCcl* self = GST_CUDA_CCL(element);
+/// Before the base class changes the state. False after an element error.
+static bool prepare_state(GstCudaCcl* self, GstStateChange transition) {
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
+    self->priv->path.forget_failure();
+  }
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
     self->priv->properties.report_unused();
   }
   const bool is_start =
       transition == GST_STATE_CHANGE_NULL_TO_READY || transition == GST_STATE_CHANGE_READY_TO_PAUSED;
-  if (is_start && (!self->priv->properties.report_refusals(/*begins_stream=*/false) || !open_backend(self))) {
+  return !is_start || (self->priv->properties.report_refusals(/*begins_stream=*/false) && open_backend(self));
+}
+
+static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstStateChange transition) {
+  GstCudaCcl* self = GST_CUDA_CCL(element);
+  if (!self->priv->guarded(false, [=] { return prepare_state(self, transition); })) {
     return GST_STATE_CHANGE_FAILURE;
   }
   const GstStateChangeReturn result =
@@ -244,10 +212,12 @@ static GstStateChangeReturn gst_cuda_ccl_change_state(GstElement* element, GstSt
 
 static gboolean gst_cuda_ccl_start(GstBaseTransform* transform) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
-  priv->statistics.reset();
-  priv->frame_duration.reset();
-  priv->path.begin_stream(priv->properties.source(), priv->properties.object_type());
-  return TRUE;
+  return priv->guarded(FALSE, [priv] {
+    priv->statistics.reset();
+    priv->frame_duration.reset();
+    priv->path.begin_stream(priv->properties.source(), priv->properties.object_type());
+    return TRUE;
+  });
 }
 
 static gboolean gst_cuda_ccl_stop(GstBaseTransform* transform) {
@@ -259,66 +229,21 @@ static gboolean gst_cuda_ccl_stop(GstBaseTransform* transform) {
 
 static void gst_cuda_ccl_set_context(GstElement* element, GstContext* context) {
   Private* priv = GST_CUDA_CCL(element)->priv;
-  priv->backend.context().set_context(element, context, priv->snapshot().cuda_device_id);
+  priv->guarded(false, [=] {
+    priv->backend.context().set_context(element, context, priv->snapshot().cuda_device_id);
+    return true;
+  });
   GST_ELEMENT_CLASS(gst_cuda_ccl_parent_class)->set_context(element, context);
 }
 
 /* Queries and events */
 
-/// The latency added by frames in flight.
-static GstClockTime latency_of(GstCudaCcl* self) {
-  Private* priv = self->priv;
-  return priv->snapshot().pipeline_depth * priv->frame_duration.get();
-}
-
-/// Posts a LATENCY message unless the latency is the same as before.
-static void report_latency_change(GstCudaCcl* self, GstClockTime before) {
-  if (latency_of(self) != before) {
-    gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
-  }
-}
-
-/// Adds our latency to upstream's.
-static gboolean answer_latency(GstCudaCcl* self, GstQuery* query) {
-  if (!gst_pad_peer_query(GST_BASE_TRANSFORM_SINK_PAD(self), query)) {
-    return FALSE;
-  }
-  gboolean is_live = FALSE;
-  GstClockTime min = 0;
-  GstClockTime max = 0;
-  gst_query_parse_latency(query, &is_live, &min, &max);
-  const GstClockTime ours = latency_of(self);
-  gst_query_set_latency(query, is_live, min + ours, GST_CLOCK_TIME_IS_VALID(max) ? max + ours : max);
-  return TRUE;
-}
-
 static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection direction, GstQuery* query) {
-  GstCudaCcl* self = GST_CUDA_CCL(transform);
-  Private* priv = self->priv;
-  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
-      priv->backend.context().answer(GST_ELEMENT(self), query)) {
-    return TRUE;
-  }
-  if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
-    return answer_latency(self, query);
-  }
-  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS) {
-    // GstBaseTransform would call transform_caps() for each way, and `output` may change in between. If no
-    // caps are possible with `output`, the output in force answers: the next frame restores that property.
-    const bool is_src = direction == GST_PAD_SRC;
-    const CapsRule rule = priv->wanted_caps_rule();
-    CapsRule fallback = rule;
-    if (const std::optional<Properties> in_force = priv->properties.in_force()) {
-      fallback.output = in_force->output;
-    }
-    cudaccl::answer_caps(is_src ? transform->srcpad : transform->sinkpad,
-                         is_src ? transform->sinkpad : transform->srcpad, query, rule, fallback);
-    return TRUE;
-  }
-  if (direction == GST_PAD_SINK && cudaccl::is_serialized(query)) {
-    priv->path.drain();
-  }
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->query(transform, direction, query);
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  const std::optional<gboolean> answered = priv->guarded(
+      std::optional(FALSE), [=] { return cudaccl::answer(GST_CUDA_CCL(transform), direction, query); });
+  return answered ? *answered
+                  : GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->query(transform, direction, query);
 }
 
 /// Discards what is in flight. The source pad takes the sticky events of it when the flush has passed.
@@ -340,10 +265,21 @@ static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* e
   if (cudaccl::is_serialized(event) && priv->path.hold_or_drain(event)) {
     return TRUE;
   }
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS && priv->path.has_failed()) {
+    gst_event_unref(event);
+    return FALSE;
+  }
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
     GstCaps* caps = nullptr;
     gst_event_parse_caps(event, &caps);
-    priv->negotiation.refuse_impossible_output(priv->snapshot(), caps);
+    const bool is_checked = priv->guarded(false, [=] {
+      priv->negotiation.refuse_impossible_output(priv->snapshot(), caps);
+      return true;
+    });
+    if (!is_checked) {
+      gst_event_unref(event);
+      return FALSE;
+    }
   }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->sink_event(transform, event);
 }
@@ -352,26 +288,41 @@ static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* e
 
 static GstCaps* gst_cuda_ccl_transform_caps(GstBaseTransform* transform, GstPadDirection direction,
                                             GstCaps* caps, GstCaps* filter) {
-  return cudaccl::transform_caps(direction, caps, filter, GST_CUDA_CCL(transform)->priv->caps_rule());
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  GstCaps* possible = priv->guarded(static_cast<GstCaps*>(nullptr), [=] {
+    return cudaccl::transform_caps(direction, caps, filter, priv->caps_rule());
+  });
+  return possible != nullptr ? possible : gst_caps_new_empty();
 }
 
-static gboolean gst_cuda_ccl_set_caps(GstBaseTransform* transform, GstCaps* in_caps, GstCaps* out_caps) {
-  GstCudaCcl* self = GST_CUDA_CCL(transform);
+/// Takes new caps. False after an element error.
+static bool take_caps(GstCudaCcl* self, GstCaps* in_caps, GstCaps* out_caps) {
   Private* priv = self->priv;
-  priv->path.drain();  // the frames in flight have the old caps
+  if (priv->path.drain() != GST_FLOW_OK) {  // the frames in flight have the old caps
+    return false;
+  }
   const GstVideoInfo old_info = priv->negotiation.caps().in;
   if (!priv->properties.report_refusals(/*begins_stream=*/true) ||
       !priv->negotiation.set_caps(in_caps, out_caps)) {
-    return FALSE;
+    return false;
   }
-  const GstClockTime old_latency = latency_of(self);
+  const GstClockTime old_latency = cudaccl::latency_of(*self->priv);
   priv->frame_duration.take_caps(old_info, priv->negotiation.caps().in);
-  report_latency_change(self, old_latency);
+  cudaccl::report_latency_change(self, old_latency);
   priv->path.start();
   if (!gst_video_info_is_equal(&old_info, &priv->negotiation.caps().in)) {
     priv->path.reset_background();
   }
-  return priv->negotiation.prepare_engine(priv->snapshot());
+  if (!priv->negotiation.prepare_engine(priv->snapshot())) {
+    priv->path.keep_failure();
+    return false;
+  }
+  return true;
+}
+
+static gboolean gst_cuda_ccl_set_caps(GstBaseTransform* transform, GstCaps* in_caps, GstCaps* out_caps) {
+  GstCudaCcl* self = GST_CUDA_CCL(transform);
+  return self->priv->guarded(false, [=] { return take_caps(self, in_caps, out_caps); });
 }
 
 static gboolean gst_cuda_ccl_transform_size(GstBaseTransform*, GstPadDirection, GstCaps*, gsize,
@@ -386,24 +337,28 @@ static gboolean gst_cuda_ccl_transform_size(GstBaseTransform*, GstPadDirection, 
 
 static gboolean gst_cuda_ccl_decide_allocation(GstBaseTransform* transform, GstQuery* query) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
-  const Properties properties = priv->snapshot();
-  if (priv->negotiation.choose_output(properties.output) == ccl::Output::kNone) {
-    cudaccl::decide_no_allocation(query);
-    return TRUE;
-  }
-  return cudaccl::decide_allocation(query, &priv->backend, properties.pipeline_depth);
+  return priv->guarded(FALSE, [=]() -> gboolean {
+    const Properties properties = priv->snapshot();
+    if (priv->negotiation.choose_output(properties.output) == ccl::Output::kNone) {
+      cudaccl::decide_no_allocation(query);
+      return TRUE;
+    }
+    return cudaccl::decide_allocation(query, &priv->backend, properties.pipeline_depth);
+  });
 }
 
 static gboolean gst_cuda_ccl_propose_allocation(GstBaseTransform* transform, GstQuery* decide_query,
                                                 GstQuery* query) {
   Private* priv = GST_CUDA_CCL(transform)->priv;
-  const guint depth = priv->snapshot().pipeline_depth;
-  if (priv->negotiation.output() == ccl::Output::kNone) {
-    return cudaccl::forward_allocation(query, transform->srcpad, &priv->backend, depth);
-  }
-  cudaccl::propose_allocation(query, &priv->backend, depth);
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)
-      ->propose_allocation(transform, decide_query, query);
+  return priv->guarded(FALSE, [=]() -> gboolean {
+    const guint depth = priv->snapshot().pipeline_depth;
+    if (priv->negotiation.output() == ccl::Output::kNone) {
+      return cudaccl::forward_allocation(query, transform->srcpad, &priv->backend, depth);
+    }
+    cudaccl::propose_allocation(query, &priv->backend, depth);
+    return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)
+        ->propose_allocation(transform, decide_query, query);
+  });
 }
 
 /* A frame, from the sink pad to the source pad */
@@ -446,15 +401,25 @@ static GstFlowReturn submit_after_drain(GstBaseTransform* transform, gboolean is
     gst_buffer_unref(buffer);
     return flow;
   }
-  priv->negotiation.refuse_impossible_output(priv->snapshot(), nullptr);
-  const bool must_delay = GST_PAD_NEEDS_RECONFIGURE(transform->srcpad) &&
-                          priv->negotiation.must_delay_passthrough(priv->snapshot().output);
-  return must_delay ? submit_with_old_output(transform, is_discont, buffer)
-                    : submit(transform, is_discont, buffer);
+  const auto must_delay = priv->guarded(std::optional<bool>(), [=] {
+    priv->negotiation.refuse_impossible_output(priv->snapshot(), nullptr);
+    return std::optional(GST_PAD_NEEDS_RECONFIGURE(transform->srcpad) &&
+                         priv->negotiation.must_delay_passthrough(priv->snapshot().output));
+  });
+  if (!must_delay) {
+    gst_buffer_unref(buffer);
+    return GST_FLOW_ERROR;
+  }
+  return *must_delay ? submit_with_old_output(transform, is_discont, buffer)
+                     : submit(transform, is_discont, buffer);
 }
 
 static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform* transform, gboolean is_discont,
                                                       GstBuffer* buffer) {
+  if (GST_CUDA_CCL(transform)->priv->path.has_failed()) {
+    gst_buffer_unref(buffer);
+    return GST_FLOW_ERROR;
+  }
   const GstClockTime time = GST_BUFFER_PTS(buffer);
   const GstFlowReturn flow = GST_PAD_NEEDS_RECONFIGURE(transform->srcpad)
                                  ? submit_after_drain(transform, is_discont, buffer)
@@ -470,10 +435,13 @@ static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform* transform, G
   GstCudaCcl* self = GST_CUDA_CCL(transform);
   Private* priv = self->priv;
   if (GstBuffer* in = std::exchange(transform->queued_buf, nullptr)) {
+    if (!priv->properties.has_all_values()) {
+      return priv->path.give_up(in);
+    }
     if (priv->frame_duration.get() == 0) {
-      const GstClockTime old_latency = latency_of(self);
+      const GstClockTime old_latency = cudaccl::latency_of(*self->priv);
       priv->frame_duration.take_frame(in);
-      report_latency_change(self, old_latency);
+      cudaccl::report_latency_change(self, old_latency);
     }
     const GstFlowReturn flow = priv->path.push(in, priv->snapshot(), priv->frame_duration.get());
     if (flow != GST_FLOW_OK && flow != GST_BASE_TRANSFORM_FLOW_DROPPED) {
@@ -495,5 +463,7 @@ static GstFlowReturn gst_cuda_ccl_transform(GstBaseTransform*, GstBuffer*, GstBu
 
 static gboolean gst_cuda_ccl_transform_meta(GstBaseTransform* transform, GstBuffer* out, GstMeta* meta,
                                             GstBuffer* in) {
-  return cudaccl::is_passed_on(out, meta, in, GST_CUDA_CCL(transform)->priv->negotiation.caps().in);
+  Private* priv = GST_CUDA_CCL(transform)->priv;
+  return unless_thrown(  // metadata is right or absent
+      false, [=] { return cudaccl::is_passed_on(out, meta, in, priv->negotiation.caps().in); });
 }

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "element/debug.h"
+#include "element/guard.h"
 #include "frame/frame_settings.h"
+#include "memory/active_pool.h"
 #include "negotiation/caps.h"
 
 namespace cudaccl {
@@ -34,6 +36,7 @@ void FramePath::start() {
 }
 
 void FramePath::begin_stream(std::string source, std::string object_type) {
+  has_failed_ = false;
   backend_->stream().reset();
   reporter_.begin_stream(std::move(source), std::move(object_type));
   reset_time();
@@ -48,28 +51,44 @@ void FramePath::end_stream() {
 }
 
 GstFlowReturn FramePath::push(GstBuffer* in, Properties properties, GstClockTime frame_duration) {
-  newest_ = GST_BUFFER_PTS(in);
+  return guarded([&, arrived = Owned<GstBuffer>(in)]() mutable {
+    return has_failed_ ? GST_FLOW_ERROR
+                       : push_frame(std::move(arrived), std::move(properties), frame_duration);
+  });
+}
+
+GstFlowReturn FramePath::push_frame(Owned<GstBuffer> in, Properties properties, GstClockTime frame_duration) {
+  newest_ = GST_BUFFER_PTS(in.get());
   frame_duration_ = frame_duration;
-  after_gap_ = after_gap_ || GST_BUFFER_IS_DISCONT(in);
-  GstFlowReturn flow = prepare_engine(in, &properties);
-  if (flow != GST_FLOW_OK) {
-    gst_buffer_unref(in);
+  after_gap_ = after_gap_ || GST_BUFFER_IS_DISCONT(in.get());
+  if (const GstFlowReturn flow = prepare_engine(in.get(), &properties); flow != GST_FLOW_OK) {
     return flow;
   }
-  FrameInFlight& frame = in_flight_.next();
-  frame.properties = properties;
-  frame.in = in;
-  flow = push_into_engine(&frame);
+  std::unique_ptr<FrameInFlight, decltype(&InFlight::discard)> frame(&in_flight_.next(), InFlight::discard);
+  frame->properties = properties;
+  frame->in = in.release();
+  const GstFlowReturn flow = push_into_engine(frame.get());
   if (flow == GST_FLOW_OK) {
     if (std::exchange(after_gap_, false)) {
-      GST_BUFFER_FLAG_SET(frame.out, GST_BUFFER_FLAG_DISCONT);
+      GST_BUFFER_FLAG_SET(frame->out, GST_BUFFER_FLAG_DISCONT);
     }
     in_flight_.add();
-    depth_ = choose_depth(in, properties.pipeline_depth);
-  } else {
-    InFlight::discard(&frame);
+    depth_ = choose_depth(frame->in, properties.pipeline_depth);
+    frame.release();  // it is in flight
   }
   return flow;
+}
+
+GstFlowReturn FramePath::give_up(GstBuffer* in) {
+  gst_buffer_unref(in);
+  fail_for_memory();
+  return guarded([] { return GST_FLOW_ERROR; });
+}
+
+void FramePath::fail_for_memory() {
+  if (!has_failed_.exchange(true)) {
+    post_lack_of_memory(element_);
+  }
 }
 
 /// Configures the engine as the frame needs it. If that changes the engine, older frames are finished first.
@@ -179,10 +198,10 @@ GstBuffer* FramePath::acquire_output(GstBuffer* in, GstFlowReturn* flow) {
   }
   GstBufferPool* pool = gst_base_transform_get_buffer_pool(element_);
   GstBuffer* out = nullptr;
-  if (pool != nullptr && gst_buffer_pool_set_active(pool, TRUE)) {
+  if (pool != nullptr && activate_pool(pool)) {
     *flow = acquire_from_pool(pool, &out);
   } else {
-    GST_ELEMENT_ERROR(element_, RESOURCE, SETTINGS, ("No buffers for the output"),
+    GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT, ("Not enough memory for the buffers of the output"),
                       ("the buffer pool cannot be activated"));
     *flow = GST_FLOW_ERROR;
   }
@@ -201,7 +220,7 @@ GstFlowReturn FramePath::acquire_from_pool(GstBufferPool* pool, GstBuffer** out)
     params.flags = may_wait ? GST_BUFFER_POOL_ACQUIRE_FLAG_NONE : GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT;
     const GstFlowReturn acquired = gst_buffer_pool_acquire_buffer(pool, out, &params);
     if (acquired == GST_FLOW_ERROR) {
-      GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT, ("No buffers for the output"),
+      GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT, ("Not enough memory for a buffer of the output"),
                         ("the buffer pool cannot allocate one"));
     }
     const bool is_empty = acquired == GST_FLOW_EOS && !may_wait;
@@ -313,8 +332,10 @@ bool FramePath::is_oldest_due() const {
 }
 
 GstFlowReturn FramePath::pop(GstBuffer** out) {
-  held_events_.send_due();
-  return is_oldest_due() ? finish_oldest(out) : GST_FLOW_OK;
+  return guarded([&] {
+    held_events_.send_due();
+    return has_failed_ ? GST_FLOW_ERROR : is_oldest_due() ? finish_oldest(out) : GST_FLOW_OK;
+  });
 }
 
 GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
@@ -336,14 +357,14 @@ GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
                            .objects = objects,
                            .backend = ccl::backend_name(backend_->engine()->backend())};
   GstBuffer* label_map = nullptr;
-  *out = in_flight_.remove_oldest(&label_map);
+  Owned<GstBuffer> leaving(in_flight_.remove_oldest(&label_map));
   held_events_.count_frame();
-  leaves_after_gap_ = GST_BUFFER_IS_DISCONT(*out);
-  if (const ccl::Status status = reporter_.report(frame, *out, label_map); !status.ok()) {
-    gst_clear_buffer(out);
+  leaves_after_gap_ = GST_BUFFER_IS_DISCONT(leaving.get());
+  if (const ccl::Status status = reporter_.report(frame, leaving.get(), label_map); !status.ok()) {
     return fail(status);
   }
   statistics_->count_frame(*result);
+  *out = leaving.release();
   return GST_FLOW_OK;
 }
 
@@ -355,14 +376,16 @@ GstFlowReturn FramePath::send_oldest() {
 }
 
 GstFlowReturn FramePath::drain() {
-  while (in_flight_.size() > 0) {
-    if (const GstFlowReturn flow = send_oldest(); flow != GST_FLOW_OK) {
-      flush();
-      return flow;
+  return guarded([this] {
+    while (in_flight_.size() > 0 && !has_failed_) {
+      if (const GstFlowReturn flow = send_oldest(); flow != GST_FLOW_OK) {
+        discard_frames();
+        return flow;
+      }
     }
-  }
-  held_events_.send_due();
-  return GST_FLOW_OK;
+    held_events_.send_due();
+    return has_failed_ ? GST_FLOW_ERROR : GST_FLOW_OK;
+  });
 }
 
 bool FramePath::hold_or_drain(GstEvent* event) {
@@ -378,6 +401,11 @@ bool FramePath::hold_or_drain(GstEvent* event) {
 /* Frames that do not leave */
 
 void FramePath::flush() {
+  has_failed_ = false;
+  discard_frames();
+}
+
+void FramePath::discard_frames() {
   backend_->stream().flush();
   after_gap_ = after_gap_ || in_flight_.size() > 0;
   in_flight_.clear();
@@ -410,12 +438,29 @@ GstPadProbeReturn FramePath::mark_gap(GstPad*, GstPadProbeInfo* info, gpointer s
   return GST_PAD_PROBE_OK;
 }
 
-/// After a failure of the engine no frame is in flight.
+/// After a failure of the engine no frame is in flight, and none follows.
 GstFlowReturn FramePath::fail(const ccl::Status& status) {
-  flush();
+  const bool is_first = !has_failed_.exchange(true);
+  discard_frames();
   backend_->stream().forget_configuration();
-  post_error(GST_ELEMENT(element_), status);
+  if (is_first) {
+    post_error(GST_ELEMENT(element_), status);
+  }
   return GST_FLOW_ERROR;
+}
+
+/// Calls `function`, of which an exception is a failure, too. After a failure no frame is in flight.
+template <typename Function>
+GstFlowReturn FramePath::guarded(Function function) noexcept {
+  const auto flow = unless_thrown(std::optional<GstFlowReturn>(), [&] { return std::optional(function()); });
+  if (!flow) {
+    return fail({ccl::StatusCode::kOutOfMemory, "out of memory"});  // so short that it takes none
+  }
+  if (*flow == GST_FLOW_ERROR) {
+    has_failed_ = true;
+    discard_frames();
+  }
+  return *flow;
 }
 
 }  // namespace cudaccl

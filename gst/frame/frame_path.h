@@ -16,6 +16,7 @@
 #include "frame/held_events.h"
 #include "frame/in_flight.h"
 #include "memory/label_map_pool.h"
+#include "memory/owned.h"
 #include "negotiation/negotiation.h"
 #include "properties/properties.h"
 #include "report/reporter.h"
@@ -25,7 +26,8 @@ namespace cudaccl {
 
 /// Frames go push() → in flight in the engine → pop(), in the order in which they arrived. Only the streaming
 /// thread calls it, or a state change while that thread does not run. When a call fails, an error has been
-/// posted on the element, unless it returns the flow of another element.
+/// posted on the element, unless it returns the flow of another element. After an error of its own all calls
+/// fail until flush(): an event has no flow by which upstream would know.
 class FramePath {
  public:
   /// All four must outlive this.
@@ -37,6 +39,16 @@ class FramePath {
   /// GST_BASE_TRANSFORM_FLOW_DROPPED if the buffer cannot be read. Older frames are sent downstream first if
   /// the frame needs another engine configuration, or if the output's pool has no buffer left.
   GstFlowReturn push(GstBuffer* in, Properties properties, GstClockTime frame_duration);
+  /// Fails for lack of memory, and discards the buffer and all frames in flight.
+  GstFlowReturn give_up(GstBuffer* in);
+  /// Memory was lacking somewhere in the element: posts an error unless there was one. Any thread may call
+  /// it.
+  void fail_for_memory();
+  /// An error was posted elsewhere.
+  void keep_failure() { has_failed_ = true; }
+  /// Another life begins.
+  void forget_failure() { has_failed_ = false; }
+  bool has_failed() const { return has_failed_; }
   /// If the oldest frame may not stay in flight, waits for it and attaches its records. The buffer is the
   /// caller's; otherwise *out does not change.
   GstFlowReturn pop(GstBuffer** out);
@@ -65,6 +77,9 @@ class FramePath {
   }
 
  private:
+  template <typename Function>
+  GstFlowReturn guarded(Function function) noexcept;
+  GstFlowReturn push_frame(Owned<GstBuffer> in, Properties properties, GstClockTime frame_duration);
   GstFlowReturn follow_context(GstBuffer* in);
   GstFlowReturn prepare_engine(GstBuffer* in, Properties* properties);
   GstFlowReturn push_into_engine(FrameInFlight* frame);
@@ -82,6 +97,7 @@ class FramePath {
   GstFlowReturn finish_oldest(GstBuffer** out);
   GstFlowReturn send_oldest();
   GstFlowReturn drop_corrupt_frame(GstBuffer* buffer);
+  void discard_frames();
   GstFlowReturn fail(const ccl::Status& status);
   static GstPadProbeReturn mark_gap(GstPad* pad, GstPadProbeInfo* info, gpointer self);
 
@@ -93,6 +109,7 @@ class FramePath {
 
   InFlight in_flight_;
   HeldEvents held_events_;
+  std::atomic<bool> has_failed_ = false;       ///< nothing leaves until a flush or another stream
   guint depth_ = 0;                            ///< frames that may stay in flight
   GstClockTime frame_duration_ = 0;            ///< 0: unknown
   GstClockTime newest_ = GST_CLOCK_TIME_NONE;  ///< timestamp of the last frame that arrived

@@ -23,26 +23,28 @@ bool may_wait(GstEvent* event) {
 }
 
 HeldEvents::~HeldEvents() {
-  for (const Held& held : events_) {
+  for (const Held& held : held()) {
     gst_event_unref(held.event);
   }
 }
 
 void HeldEvents::send_due() {
   const auto is_waiting = [this](const Held& held) { return held.after_frames > sent_frames_; };
-  const auto end = std::find_if(events_.begin(), events_.end(), is_waiting);
-  std::for_each(events_.begin(), end, [this](const Held& held) { gst_pad_push_event(pad_, held.event); });
-  events_.erase(events_.begin(), end);
+  const std::span<Held> all = held();
+  const auto end = std::find_if(all.begin(), all.end(), is_waiting);
+  std::for_each(all.begin(), end, [this](const Held& held) { gst_pad_push_event(pad_, held.event); });
+  std::copy(end, all.end(), all.begin());
+  n_events_ -= static_cast<size_t>(end - all.begin());
 }
 
 void HeldEvents::discard() {
-  for (const Held& held : events_) {
+  for (const Held& held : held()) {
     if (is_sticky(held.event)) {
       gst_pad_store_sticky_event(pad_, held.event);
     }
     gst_event_unref(held.event);
   }
-  events_.clear();
+  n_events_ = 0;
 }
 
 }  // namespace cudaccl

@@ -4,8 +4,10 @@
 
 #include <gst/gst.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace cudaccl {
 
@@ -24,9 +26,9 @@ class HeldEvents {
   HeldEvents& operator=(const HeldEvents&) = delete;
 
   /// Whether no other event may be added. Without this limit, events that no frame follows would pile up.
-  bool is_full() const { return events_.size() >= kMostEvents; }
-  /// Takes the event, which is due when `n_frames` more frames have left.
-  void add(GstEvent* event, guint n_frames) { events_.push_back({event, sent_frames_ + n_frames}); }
+  bool is_full() const { return n_events_ == kMostEvents; }
+  /// Takes the event, which is due when `n_frames` more frames have left. There must be place for it.
+  void add(GstEvent* event, guint n_frames) { events_[n_events_++] = {event, sent_frames_ + n_frames}; }
   /// A frame leaves.
   void count_frame() { ++sent_frames_; }
   /// Sends the events that are due. The frames that were before them must have been pushed.
@@ -39,12 +41,15 @@ class HeldEvents {
   static constexpr size_t kMostEvents = 64;
 
   struct Held {
-    GstEvent* event;        ///< owned
-    uint64_t after_frames;  ///< the value of sent_frames_ with which it is due
+    GstEvent* event = nullptr;  ///< owned
+    uint64_t after_frames = 0;  ///< the value of sent_frames_ with which it is due
   };
 
+  std::span<Held> held() { return {events_.data(), n_events_}; }
+
   GstPad* const pad_;
-  std::vector<Held> events_;
+  std::array<Held, kMostEvents> events_;  ///< no memory is taken for an event, which would be lost without
+  size_t n_events_ = 0;
   uint64_t sent_frames_ = 0;  ///< that the caller counted, ever
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "memory/label_map_pool.h"
 
+#include "memory/active_pool.h"
 #include "negotiation/caps.h"
 
 namespace cudaccl {
@@ -53,7 +54,7 @@ ccl::Status LabelMapPool::prepare(Backend* backend, const FrameCaps& caps) {
   gst_buffer_pool_config_set_allocator(config, allocator_, &params);
   gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   gst_caps_unref(pool_caps);
-  if (gst_buffer_pool_set_config(pool_, config) && gst_buffer_pool_set_active(pool_, TRUE)) {
+  if (gst_buffer_pool_set_config(pool_, config) && activate_pool(pool_)) {
     return {};
   }
   clear();

@@ -2,6 +2,7 @@
 #include "metadata/meta_transform.h"
 
 #include "cudaccl/gstcudacclmeta.h"
+#include "element/guard.h"
 #include "metadata/meta_matrix.h"
 #include "metadata/record_fields.h"
 
@@ -131,7 +132,9 @@ gboolean transform_component_meta(GstBuffer* to, GstCustomMeta* meta, GstBuffer*
     return TRUE;
   }
   const std::optional<PictureMap> map = map_of_transform(type, data);
-  const bool is_added = map && add_mapped_component_meta(to, meta, *map);
+  // Without memory the metadata is dropped.
+  const bool is_added =
+      map && unless_thrown(false, [&] { return add_mapped_component_meta(to, meta, *map); });
   // By a matrix also metadata that is dropped is answered: else elements ask again, by a scaling that hides
   // borders.
   return is_added || is_matrix(type);

@@ -3,6 +3,7 @@
 
 #include "ccl/setting_names.h"
 #include "element/debug.h"
+#include "memory/owned.h"
 #include "negotiation/caps.h"
 
 namespace cudaccl {
@@ -118,15 +119,15 @@ void Negotiation::refuse_impossible_output(const Properties& wanted, GstCaps* in
   if (!in_force || wanted.output == in_force->output) {
     return;
   }
-  GstCaps* caps = in_caps != nullptr ? gst_caps_ref(in_caps)
-                                     : gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(element_));
+  const Owned<GstCaps> caps(in_caps != nullptr
+                                ? gst_caps_ref(in_caps)
+                                : gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(element_)));
   if (caps != nullptr) {
-    const std::string reason = why_impossible(wanted.output, caps);
-    if (!reason.empty() && why_impossible(in_force->output, caps).empty()) {
+    const std::string reason = why_impossible(wanted.output, caps.get());
+    if (!reason.empty() && why_impossible(in_force->output, caps.get()).empty()) {
       live_->take_back(wanted, *in_force, {"output"}, reason);
     }
   }
-  gst_clear_caps(&caps);
 }
 
 bool Negotiation::must_delay_passthrough(ccl::Output wanted) const {

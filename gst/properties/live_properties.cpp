@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "element/debug.h"
+#include "element/guard.h"
 #include "properties/regions.h"
 
 namespace cudaccl {
@@ -15,7 +16,30 @@ Properties LiveProperties::snapshot() const {
   return properties_;
 }
 
-bool LiveProperties::set(const GParamSpec* spec, const GValue* value) {
+bool LiveProperties::set(const GParamSpec* spec, const GValue* value) noexcept {
+  const auto is_known =
+      unless_thrown(std::optional<bool>(), [&] { return std::optional(take(spec, value)); });
+  if (!is_known) {
+    lose_value(spec->param_id);
+    return true;
+  }
+  const std::lock_guard guard(lock_);
+  lost_.reset(spec->param_id);
+  return *is_known;
+}
+
+/// A lost region may be a privacy mask.
+void LiveProperties::lose_value(guint id) noexcept {
+  const std::lock_guard guard(lock_);
+  lost_.set(id);
+}
+
+bool LiveProperties::has_all_values() const {
+  const std::lock_guard guard(lock_);
+  return lost_.none();
+}
+
+bool LiveProperties::take(const GParamSpec* spec, const GValue* value) {
   const guint id = spec->param_id;
   if (id == property_id::regions) {
     set_regions(g_value_get_string(value));
@@ -99,6 +123,11 @@ bool LiveProperties::refuse(const GParamSpec* spec, const GValue* value) {
 }
 
 bool LiveProperties::report_refusals(bool begins_stream) {
+  if (!has_all_values()) {
+    GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT, ("out of memory for the value of a property"),
+                      (nullptr));
+    return false;
+  }
   std::string warning;
   std::string refusal;
   {

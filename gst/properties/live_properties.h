@@ -4,6 +4,7 @@
 
 #include <gst/base/gstbasetransform.h>
 
+#include <bitset>
 #include <initializer_list>
 #include <map>
 #include <mutex>
@@ -26,7 +27,10 @@ class LiveProperties {
   /// Sets a property, and renegotiates and reports what depends on it. A value that cannot be
   /// used is refused: with a warning while frames flow, else by report_refusals(). False if there is no such
   /// property.
-  bool set(const GParamSpec* spec, const GValue* value);
+  /// A value for which there is not enough memory is lost.
+  bool set(const GParamSpec* spec, const GValue* value) noexcept;
+  /// False if a value was lost. Then no frame may leave, and there is no start. Setting it again restores it.
+  bool has_all_values() const;
   bool get(guint id, GValue* value) const;
   /// Posts a warning that set_regions() could not post. At each start, and with new caps: with them frames
   /// flow, so `begins_stream` is true. False with an element error if a value was refused before frames
@@ -58,6 +62,8 @@ class LiveProperties {
   /// Null or an empty text is the whole frame. Warnings of the state NULL, in which nobody could receive
   /// them, are left to report_refusals().
   void set_regions(const gchar* text);
+  bool take(const GParamSpec* spec, const GValue* value);
+  void lose_value(guint id) noexcept;
   bool refuse(const GParamSpec* spec, const GValue* value);
   /// A copy of a member below.
   std::string text(const std::string& member) const;
@@ -73,6 +79,7 @@ class LiveProperties {
   bool is_streaming_ = false;              ///< frames flow with what is set
   std::string regions_warning_;            ///< empty if nothing is to be reported
   std::map<guint, std::string> refusals_;  ///< by id of the property: what was refused before frames flowed
+  std::bitset<property_id::count> lost_;   ///< properties of which the value was lost
   std::string meta_name_;
   std::string object_type_;
 };

@@ -77,6 +77,7 @@ enum : guint {
 #define CCL_PROPERTY(id, kind, initial, when, text) id,
 #define CCL_REPLY(id, kind, initial, when, text) id,
 #include "ccl/settings.def"
+  count
 };
 }  // namespace property_id
 

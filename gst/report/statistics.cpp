@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ccl/setting_names.h"
+#include "memory/owned.h"
 
 namespace cudaccl {
 
@@ -85,11 +86,12 @@ GstStructure* Statistics::to_structure(const Processor& processor) const {
     const std::lock_guard guard(lock_);
     totals = totals_;
   }
-  GstStructure* structure =
+  Owned<GstStructure> made(
       gst_structure_new("application/x-cudaccl-stats", "device", G_TYPE_STRING, processor.description.c_str(),
                         "device-id", G_TYPE_INT, processor.cuda_device_id, "frames", G_TYPE_UINT64,
                         totals.frames, "dropped", G_TYPE_UINT64, totals.late + totals.corrupt, "late",
-                        G_TYPE_UINT64, totals.late, "corrupt", G_TYPE_UINT64, totals.corrupt, nullptr);
+                        G_TYPE_UINT64, totals.late, "corrupt", G_TYPE_UINT64, totals.corrupt, nullptr));
+  GstStructure* structure = made.get();
   for (size_t i = 0; i < std::size(kFrameCounts); ++i) {
     gst_structure_set(structure, kFrameCounts[i].stats_field, G_TYPE_UINT64, totals.counts[i], nullptr);
   }
@@ -106,7 +108,7 @@ GstStructure* Statistics::to_structure(const Processor& processor) const {
                       (prefix + "mean").c_str(), G_TYPE_DOUBLE, mean, (prefix + "max").c_str(), G_TYPE_DOUBLE,
                       stage.max, nullptr);
   }
-  return structure;
+  return made.release();
 }
 
 }  // namespace cudaccl

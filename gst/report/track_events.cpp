@@ -34,11 +34,13 @@ void TrackEvents::take(const Properties& properties, const ccl::StreamResult& re
 }
 
 void TrackEvents::follow(const std::shared_ptr<const RegionSetting>& regions) {
-  const bool is_first = !std::exchange(has_places_, true);
+  // False until all are taken, for which there may be too little memory.
+  const bool is_first = !std::exchange(has_places_, false);
   if (is_first || !are_same_places(regions_of(regions), regions_of(regions_))) {
     take_places(regions_of(regions));
   }
   regions_ = regions;
+  has_places_ = true;
 }
 
 void TrackEvents::take_places(const ccl::Regions& regions) {

@@ -70,49 +70,52 @@ long double axis_ratio(const Shapes::Shape& s, long double n) {
   return large > 0 ? (a * c - b * b) / large / large : 1;
 }
 
-uint32_t failed_condition(const Filter& filter, const ExpectedFrame& frame, const Shapes* shapes,
-                          uint32_t label) {
+/// No lambda, because Clang 14 captures no structured bindings.
+bool fails(uint32_t condition, const Filter& filter, const ExpectedFrame& frame, const Shapes* shapes,
+           uint32_t label) {
   // All fields: a new one does not compile until it is used here.
   const auto& [min_area, max_area, min_width, min_height, max_width, max_height, clear_border, min_extent,
                min_circularity, max_eccentricity, top_n] = filter;
   (void)top_n;
   const Box& box = frame.boxes[label];
   const auto area = static_cast<long double>(frame.areas[label]);
-  const auto fails = [&](uint32_t condition) {
-    switch (condition) {
-      case kMinArea:
-        return frame.areas[label] < min_area;
-      case kMaxArea:
-        return frame.areas[label] > max_area;
-      case kMinWidth:
-        return box.width < min_width;
-      case kMinHeight:
-        return box.height < min_height;
-      case kMaxWidth:
-        return max_width != 0 && box.width > max_width;
-      case kMaxHeight:
-        return max_height != 0 && box.height > max_height;
-      case kClearBorder:
-        return clear_border && (box.x == 0 || box.y == 0 || box.x + box.width == frame.width ||
-                                box.y + box.height == frame.height);
-      case kMinExtent:
-        return area / (static_cast<long double>(box.width) * box.height) < min_extent / kOne;
-      case kMinCircularity:
-        return min_circularity > 0 && 16 * area < min_circularity / kOne * shapes->of_label[label].edges *
-                                                      shapes->of_label[label].edges;
-      case kMaxEccentricity: {
-        // No frame of a test has a component so close to the limit that is not exactly at the limit.
-        constexpr long double kRounding = 1e-15L;
-        const long double e = max_eccentricity / kOne;
-        return max_eccentricity < kFilterOne &&
-               axis_ratio(shapes->of_label[label], area) < 1 - e * e - kRounding;
-      }
-      default:
-        return false;
+  switch (condition) {
+    case kMinArea:
+      return frame.areas[label] < min_area;
+    case kMaxArea:
+      return frame.areas[label] > max_area;
+    case kMinWidth:
+      return box.width < min_width;
+    case kMinHeight:
+      return box.height < min_height;
+    case kMaxWidth:
+      return max_width != 0 && box.width > max_width;
+    case kMaxHeight:
+      return max_height != 0 && box.height > max_height;
+    case kClearBorder:
+      return clear_border && (box.x == 0 || box.y == 0 || box.x + box.width == frame.width ||
+                              box.y + box.height == frame.height);
+    case kMinExtent:
+      return area / (static_cast<long double>(box.width) * box.height) < min_extent / kOne;
+    case kMinCircularity:
+      return min_circularity > 0 && 16 * area < min_circularity / kOne * shapes->of_label[label].edges *
+                                                    shapes->of_label[label].edges;
+    case kMaxEccentricity: {
+      // No frame of a test has a component so close to the limit that is not exactly at the limit.
+      constexpr long double kRounding = 1e-15L;
+      const long double e = max_eccentricity / kOne;
+      return max_eccentricity < kFilterOne &&
+             axis_ratio(shapes->of_label[label], area) < 1 - e * e - kRounding;
     }
-  };
+    default:
+      return false;
+  }
+}
+
+uint32_t failed_condition(const Filter& filter, const ExpectedFrame& frame, const Shapes* shapes,
+                          uint32_t label) {
   uint32_t condition = 0;
-  while (condition < kFilterConditions && !fails(condition)) {
+  while (condition < kFilterConditions && !fails(condition, filter, frame, shapes, label)) {
     ++condition;
   }
   return condition;

@@ -13,7 +13,11 @@ _T = TypeVar("_T")
 
 
 class ConfigError(ValueError):
-    """A file that is wrong. The text is FILE:LINE: REASON."""
+    """A file that is wrong. The text is FILE:LINE: REASON, one line: what the file has of control characters, which a
+    terminal would obey, is escaped."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
 
 
 class Value:

@@ -67,7 +67,7 @@ class JsonLinesSink(FileSink):
         if self._file is None:
             self._file = self._open()
         if not self._is_file:
-            _write_all(self._file, data)
+            write_all(self._file, data)
             return
         try:
             lock(self._file, ALONE, _WRITE, wait=True)
@@ -83,7 +83,7 @@ class JsonLinesSink(FileSink):
         if end and os.pread(file, 1, end - 1) != b"\n":
             data = b"\n" + data  # a line that somebody could not complete stays alone
         try:
-            _write_all(file, data)
+            write_all(file, data)
         except OSError:
             with contextlib.suppress(OSError):
                 os.ftruncate(file, end)
@@ -136,7 +136,8 @@ class JsonLinesSink(FileSink):
             self._close_file()
 
 
-def _write_all(file: int, data: bytes) -> None:
+def write_all(file: int, data: bytes) -> None:
+    """A system call may write a part."""
     left = memoryview(data)
     while left:
         left = left[os.write(file, left):]

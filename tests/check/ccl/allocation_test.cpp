@@ -346,6 +346,26 @@ TEST(AllocationTest, OutOfMemorySaysWhatNeedsLess) {
   EXPECT_TRUE(engine->configure(config).ok());
 }
 
+/// A frame that takes memory, for which there is none, may have stopped anywhere.
+TEST(AllocationTest, AFrameWithoutMemoryNeedsAnotherConfiguration) {
+  if (backend() != Backend::kCpu) {
+    GTEST_SKIP() << "the driver's own allocations would fail";
+  }
+  std::unique_ptr<Engine> engine;
+  ASSERT_TRUE(make_engine(&engine).ok());
+  const Image image = noise(20, 10, 1, 50, 1);
+  Config config{.width = 20, .height = 10, .max_components = 10};
+  config.threads = 1;
+  ASSERT_TRUE(engine->configure(config).ok());
+  FrameJob job;
+  job.input = {image.pixels(), image.stride};
+  job.settings.features |= kFeatureGrey;
+  EXPECT_EQ(with_memory_for(0, [&] { return engine->push(job); }).code(), StatusCode::kOutOfMemory);
+  EXPECT_EQ(engine->push(job).code(), StatusCode::kInvalidArgument);
+  ASSERT_TRUE(engine->configure(config).ok());
+  EXPECT_TRUE(engine->push(job).ok());
+}
+
 TEST(AllocationTest, OutOfMemoryHasAText) {
   if (backend() != Backend::kCpu) {
     GTEST_SKIP() << "the driver's own allocations would fail";

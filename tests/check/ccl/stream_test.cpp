@@ -166,6 +166,18 @@ TEST_F(StreamTest, LabelsAndObjects) {
   EXPECT_EQ(stream.list_objects(5, &objects).code(), StatusCode::kInvalidArgument);
 }
 
+TEST_F(StreamTest, OfEquallyLargeObjectsTheFirstIsListed) {
+  configure(1, 0);
+  const Image two = drawn("two squares", kWidth, kHeight, [](uint32_t x, uint32_t y) {
+    return y >= 8 && y < 12 && ((x >= 4 && x < 8) || (x >= 20 && x < 24));
+  });
+  play(two);
+  Objects objects;
+  ASSERT_TRUE(stream.list_objects(1, &objects).ok());
+  ASSERT_EQ(objects.components.size(), 1u);
+  EXPECT_EQ(objects.components[0].label, 1u);
+}
+
 TEST_F(StreamTest, RefusalsChangeNothing) {
   const Image left = square_at(4);
   EXPECT_EQ(push(left).code(), StatusCode::kInvalidArgument) << "not configured";

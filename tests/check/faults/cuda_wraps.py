@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Writes what lets each call of the CUDA runtime fail: cuda_wraps.py LIBRARY OPTIONS SOURCE
+
+OPTIONS is a file of linker options: --wrap for each function of the runtime that the library calls. SOURCE has the
+functions that are called instead. They are assembler, because it passes on any arguments: no list of declarations has
+to be kept.
+"""
+
+import subprocess
+import sys
+
+# Those with arguments on the stack, which are passed on by a jump: what they returned is not seen.
+BY_JUMP = {"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaMemcpy2DAsync"}
+# Those that are no calls of the library, or return the error of another one.
+LEFT_OUT = {"cudaGetErrorName", "cudaGetErrorString", "cudaGetLastError"}
+
+TRAMPOLINE = """
+  .globl __wrap_{name}
+  .type __wrap_{name}, @function
+__wrap_{name}:
+  endbr64
+  pushq %rdi; pushq %rsi; pushq %rdx; pushq %rcx; pushq %r8; pushq %r9; pushq %rax
+  movl ${index}, %edi
+  call faults_before_call
+  movl %eax, %r11d
+  popq %rax; popq %r9; popq %r8; popq %rcx; popq %rdx; popq %rsi; popq %rdi
+  testl %r11d, %r11d
+  jne 1f
+{call}
+1:
+  movl %r11d, %eax
+  ret
+"""
+JUMP = "  jmp __real_{name}"
+# The stack is aligned to 16 bytes at a call.
+CALL = """  subq $8, %rsp
+  call __real_{name}
+  movl %eax, %esi
+  movl ${index}, %edi
+  call faults_after_call
+  addq $8, %rsp
+  ret"""
+
+
+def runtime_functions(library):
+    listed = subprocess.run(["nm", "-u", library], check=True, capture_output=True, text=True).stdout
+    names = {line.split()[-1] for line in listed.splitlines() if line.strip().startswith("U cuda")}
+    return sorted(names - LEFT_OUT)
+
+
+def main():
+    library, options, source = sys.argv[1:]
+    names = runtime_functions(library)
+    with open(options, "w", encoding="utf-8") as file:
+        file.writelines(f"--wrap={name}\n" for name in names + ["cudaGetLastError"])
+    with open(source, "w", encoding="utf-8") as file:
+        file.write('#include "cuda_faults.h"\n')
+        file.write("const char* const faults::kCudaCalls[] = {" + ", ".join(f'"{name}"' for name in names) + "};\n")
+        file.write(f"const int faults::kCudaCallCount = {len(names)};\n")
+        file.write('asm(R"asm(\n  .text')
+        for index, name in enumerate(names):
+            call = (JUMP if name in BY_JUMP else CALL).format(name=name, index=index)
+            file.write(TRAMPOLINE.format(name=name, index=index, call=call))
+        file.write(')asm");\n')
+
+
+main()
