@@ -118,4 +118,13 @@ TEST(RegionsReader, PathsThatCannotBeRead) {
   }
 }
 
+TEST(JsonTest, WordsHaveTheirKinds) {
+  json::Value list;
+  ASSERT_TRUE(json::parse("[null, true, false]", &list).ok());
+  ASSERT_EQ(list.elements.size(), 3u);
+  EXPECT_EQ(list.elements[0].kind, json::Kind::kNull);
+  EXPECT_EQ(list.elements[1].kind, json::Kind::kBoolean);
+  EXPECT_EQ(list.elements[2].kind, json::Kind::kBoolean);
+}
+
 }  // namespace ccl::test
