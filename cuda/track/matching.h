@@ -19,7 +19,7 @@ inline constexpr int64_t kUsPerSecond = 1'000'000;
 
 /// A track is proven when it was seen alone, away from the frame's border, for so long. What joins another
 /// track earlier is a part of the same object, which came into view piece by piece.
-inline constexpr uint32_t kProofUs = 70'000;
+inline constexpr uint32_t kProofUs = 90'000;
 
 /// A component of the last frame is shattered if it overlaps more components than this.
 inline constexpr uint32_t kMostPieces = 64;

@@ -17,6 +17,9 @@ inline constexpr int64_t kShrinkUs =
     1'000'000;  ///< slow: an object that seems to shrink may be hidden bit by bit
 inline constexpr int64_t kGrowUs = 250'000;           ///< longer than a step of a walker, who widens with it
 inline constexpr int64_t kGroupVelocityUs = 200'000;  ///< of estimates, which err together
+/// After a frame in which a track was not seen alone, the way of a part says this part of the velocity.
+inline constexpr int64_t kJumpPart = 4;
+
 /// `n`: how many measurements there were before. It divides once: t / (t + T) is larger than 1 / (n + 1) if
 /// t·n is larger than T.
 constexpr int64_t gain_of(uint32_t n, uint64_t elapsed_us, int64_t constant_us) {
@@ -154,16 +157,23 @@ constexpr int64_t seen_share(const Matching& m, const Part& part, const TrackSta
 /// A track of which only a part is seen: the whole object moves on, and so that what is seen is a part of it.
 /// Its centroid would be that of the part, which stays at the edge of what hides the rest.
 constexpr void move_partly_seen(const Matching& m, const Part& part, TrackState* track) {
-  const Place error = error_of(m, part, *track);
+  const Box whole = whole_box(*track);
+  const bool was_seen = m.now_us - track->alone_us == m.step.duration_us;
+  const Place way = {-way_into(part.box.left, part.box.right, whole.left, whole.right),
+                     -way_into(part.box.top, part.box.bottom, whole.top, whole.bottom)};
+  const Place error = was_seen ? error_of(m, part, *track) : way;
   const int64_t share = seen_share(m, part, *track);
-  track->place.x += averaged(0, error.x, share);
-  track->place.y += averaged(0, error.y, share);
-  const Box box = whole_box(*track);
-  track->place.x -= way_into(part.box.left, part.box.right, box.left, box.right);
-  track->place.y -= way_into(part.box.top, part.box.bottom, box.top, box.bottom);
+  track->place.x += was_seen ? averaged(0, error.x, share) : way.x;
+  track->place.y += was_seen ? averaged(0, error.y, share) : way.y;
+  if (was_seen) {
+    const Box moved_box = whole_box(*track);
+    track->place.x -= way_into(part.box.left, part.box.right, moved_box.left, moved_box.right);
+    track->place.y -= way_into(part.box.top, part.box.bottom, moved_box.top, moved_box.bottom);
+  }
   const uint64_t elapsed_us = m.now_us - track->alone_us;
   if (elapsed_us > 0) {
-    const int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs) * share / kGainOne;
+    const int64_t gain =
+        gain_of(track->n_moves, elapsed_us, kVelocityUs) * share / kGainOne / (was_seen ? 1 : kJumpPart);
     track->velocity = {corrected(track->velocity.x, error.x, elapsed_us, gain),
                        corrected(track->velocity.y, error.y, elapsed_us, gain)};
   }

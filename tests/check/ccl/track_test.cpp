@@ -217,7 +217,7 @@ TEST_F(TrackTest, MeetingAndParting) {
   }
 }
 
-/// Objects that were seen alone for 0.07 s, and those that were not.
+/// Objects that were seen alone for 0.09 s, and those that were not.
 TEST_F(TrackTest, MembersWereSeenAlone) {
   for (int32_t n_alone = 1; n_alone < 8; ++n_alone) {
     stream.job.resets_tracks = true;
@@ -225,7 +225,7 @@ TEST_F(TrackTest, MembersWereSeenAlone) {
       EXPECT_EQ(push({{100 - gap, 80, 20, 40}, {120 + gap, 90, 20, 40}}).tracks.size(), 2u);
     }
     const TrackedFrame frame = push({{100, 80, 20, 40}, {120, 90, 20, 40}});
-    const bool are_proven = (n_alone - 1) * Stream::kStepNs >= 70'000'000;
+    const bool are_proven = (n_alone - 1) * Stream::kStepNs >= 90'000'000;
     ASSERT_EQ(frame.tracks.size(), are_proven ? 2u : 1u) << n_alone;
     EXPECT_EQ((frame.tracks[0].flags & CCL_TRACK_MERGED) != 0, are_proven) << n_alone;
   }
