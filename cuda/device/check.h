@@ -43,6 +43,14 @@ inline Status check(cudaError_t error, const char* call, const char* file = __bu
                     "): " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")"};
 }
 
+/// For a call that gives something back, whose failure nobody can use. Clears the error, so that the launch
+/// after it does not report it.
+inline void ignore(cudaError_t error) {
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+  }
+}
+
 /// Returns the Status of the launch of `kernel` immediately before.
 inline Status check_launch(const char* kernel, const char* file = __builtin_FILE(),
                            int line = __builtin_LINE()) {

@@ -31,7 +31,7 @@ class Graph {
     const Status captured = check(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
     const Status status = !enqueued.ok() ? enqueued : !captured.ok() ? captured : instantiate(graph);
     if (graph_ != nullptr) {
-      static_cast<void>(cudaGraphDestroy(graph_));
+      ignore(cudaGraphDestroy(graph_));
     }
     graph_ = graph;
     return status.ok() ? find_nodes() : status;
@@ -42,11 +42,11 @@ class Graph {
   /// Destroys the graph.
   void reset() {
     if (executable_ != nullptr) {
-      cudaGraphExecDestroy(executable_);
+      ignore(cudaGraphExecDestroy(executable_));
       executable_ = nullptr;
     }
     if (graph_ != nullptr) {
-      cudaGraphDestroy(graph_);
+      ignore(cudaGraphDestroy(graph_));
       graph_ = nullptr;
     }
     nodes_.clear();

@@ -47,7 +47,7 @@ struct DeviceAllocator {
   static Status acquire(void** memory, size_t bytes) {
     return check_allocation(cudaMalloc(memory, bytes), "cudaMalloc", "GPU memory", bytes);
   }
-  static void release(void* memory) { cudaFree(memory); }
+  static void release(void* memory) { ignore(cudaFree(memory)); }
 };
 
 struct PinnedAllocator {
@@ -56,7 +56,7 @@ struct PinnedAllocator {
     return check_allocation(cudaHostAlloc(memory, bytes, cudaHostAllocPortable), "cudaHostAlloc",
                             "page-locked memory", bytes);
   }
-  static void release(void* memory) { cudaFreeHost(memory); }
+  static void release(void* memory) { ignore(cudaFreeHost(memory)); }
 };
 
 template <typename T>
@@ -77,7 +77,7 @@ class Stream {
   }
   ~Stream() {
     if (stream_ != nullptr) {
-      cudaStreamDestroy(stream_);
+      ignore(cudaStreamDestroy(stream_));
     }
   }
 
@@ -103,7 +103,7 @@ class Event {
   }
   ~Event() {
     if (event_ != nullptr) {
-      cudaEventDestroy(event_);
+      ignore(cudaEventDestroy(event_));
     }
   }
 
