@@ -27,6 +27,7 @@ inline constexpr uint32_t kYoungUnmatched = 2048;
 inline constexpr uint32_t kEstablishedUnmatched = 1024;
 /// A track that was not seen in the last frame: it takes nothing from one that was.
 inline constexpr uint32_t kLostUnmatched = 384;
+
 /* Gates */
 
 /// A track without a known velocity may move by so many halves of its size in a frame.
