@@ -157,8 +157,10 @@ async def _sought(seek: Callable[[int], bool], session: Session, message: dict[s
     session.state_has_changed()
 
 
-async def _loop(session: Session, _page: Page, message: dict[str, Any]) -> None:
+async def _loop(session: Session, page: Page, message: dict[str, Any]) -> None:
     session.player.loops = _flag(message, "on")
+    if session.player.loops and session.player.gate.at_end:
+        await _play(session, page, message)
     session.state_has_changed()
 
 

@@ -80,7 +80,8 @@ def _rule(value: int | None, shown: Any, before: Any, label: int, x: int, y: int
     if rule == "motion":
         if shown.info.relearning:
             return _step(False, "foreground=motion: the background is being learned, so nothing is foreground")
-        text = "differs from the learned background" if label else "is like the learned background, or was removed below"
+        text = ("differs from the learned background" if label else
+                "is like the learned background, or the clean-up removed the pixel")
         return _step(bool(label) or None, f"foreground=motion: the value {value} {text}")
     passed = _is_foreground(before, x, y)
     limit = {"binary": f"threshold={values.get('threshold', '0 (automatic)')}",
@@ -104,7 +105,8 @@ def _cleaned(before: Any, label: int, x: int, y: int, frame: tuple[Any, Any], va
             return steps
     names = [f"{name}={values[name]}" for name in GROUPS["Clean-up and regions"] if name in values and name != "regions"]
     if not names or before is None:
-        return steps + ([_step(None, f"{' '.join(names)}: what was there before is not known")] if names else [])
+        return steps + ([_step(None, f"{' '.join(names)}: whether the pixel was foreground before this clean-up cannot be"
+                                     " known, since the background has learned from the frame")] if names else [])
     was = _is_foreground(before, x, y)
     text = "removed it" if was and not label else "made it foreground" if label and not was else "changed nothing here"
     return [*steps, _step(bool(label), f"{' '.join(names)} {text}")]

@@ -275,6 +275,7 @@ class Session:
             "count": info.n_components, "overflow": info.overflow, "relearning": info.relearning,
             "level": info.level, "largestValue": self._largest_value(shot),
             "secondCount": None if second is None else second[1].info.n_components,
+            "secondRelearning": second is not None and second[1].info.relearning,
             "boxes": [[int(value) for value in row] for row in zip(
                 *(records[name] for name in ("label", "id", "area", "x", "y", "width", "height")))],
             "inZones": self.history.in_zones, "rate": round(self.history.rate(), 1), "isAgain": shot.is_again,

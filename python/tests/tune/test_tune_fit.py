@@ -16,6 +16,7 @@ from cudaccl.tune.agreement import Agreement, agreement, overlaps
 from cudaccl.tune.axes import Size, make, searchable
 from cudaccl.tune.kept import Stopped
 from cudaccl.tune.marks import MarkedFrame, MarksError
+from cudaccl.tune.search import Search
 from cudaccl.video.sources import Source
 
 from tune_made import FRAMES, HEIGHT, PATIENCE, RATE, WIDTH, frame, write_scene
@@ -113,6 +114,16 @@ def test_the_given_settings_may_be_the_best(scipy, clip):
     good = {"threshold": "80", "min-area": "50"}
     outcome = found(clip, marked(20, disc(20), SQUARE), base=good, trials=60)
     assert outcome.proposals[0].values == good and outcome.now.agreement.f1 == 1
+
+
+def test_settings_that_are_not_needed_together_are_not_proposed():
+    """Each alone is needed, because of the other one."""
+    def judge(values):
+        return Agreement(1, 0, 0, 1.0) if ("threshold" in values) == ("min-area" in values) else Agreement(0, 1, 1, 0.0)
+
+    search = Search(judge, {}, make(["threshold", "min-area"], Size(WIDTH, HEIGHT, 255)), lambda _search: None)
+    assert search.judged(search.start()).f1 == 1 and search.judged(("100", search.start()[1])).f1 == 0
+    assert search.simplified(("100", "50")) == search.start()
 
 
 def test_the_same_marks_give_the_same_proposals(scipy, clip):

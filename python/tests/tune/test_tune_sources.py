@@ -78,8 +78,11 @@ def test_a_file_ends_and_begins_again(clip):
         await page.send("speed", speed=1)
         await page.send("play")
         await page.wait("frame", lambda one: one["time"] < last["time"])
-        await page.send("loop", on=True)
+        await page.send("speed", speed=0)
+        await page.wait("state", lambda one: one["state"] == "ended")
         await page.send("speed", speed=16)
+        await page.send("loop", on=True)
+        await page.wait("frame", lambda one: one["time"] < 20 * FRAME_NS)
         await page.wait("frame", lambda one: one["time"] > last["time"] - 20 * FRAME_NS)
         await page.wait("frame", lambda one: one["time"] < 20 * FRAME_NS)
 

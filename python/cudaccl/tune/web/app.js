@@ -8,7 +8,7 @@ import * as fit from './fit.js';
 import * as inspect from './inspect.js';
 import * as out from './out.js';
 import * as settings from './settings.js';
-import {changed, link, on, state} from './state.js';
+import {changed, link, on, state, valueOf} from './state.js';
 import './transport.js';
 import './video.js';
 import * as zones from './zones.js';
@@ -48,8 +48,15 @@ function buildPresets() {
 
 byId('preset').onchange = (event) => {
   if (event.target.value) link.send('preset', {name: event.target.value});
-  event.target.value = '';
+  showPreset();
 };
+
+/** The preset whose values are in use; of several the one that says most. */
+function showPreset() {
+  const said = ({values}) => Object.keys(values).length;
+  const used = state.presets.filter((one) => said(one) && Object.entries(one.values).every(([name, text]) => valueOf(name) === text));
+  byId('preset').value = used.sort((one, other) => said(other) - said(one))[0]?.name ?? '';
+}
 byId('output').onchange = (event) => link.send('output', {output: event.target.value});
 byId('undo').onclick = () => link.send('undo');
 byId('redo').onclick = () => link.send('redo');
@@ -57,6 +64,7 @@ byId('reset').onclick = () => link.send('reset');
 
 on('hello', buildPresets);
 on('values', () => {
+  showPreset();
   byId('output').value = state.output;
   byId('undo').disabled = !state.canUndo;
   byId('redo').disabled = !state.canRedo;

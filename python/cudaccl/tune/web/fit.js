@@ -131,7 +131,8 @@ function actions({values}, index) {
 }
 
 function table(columns) {
-  const settings = [...new Set(columns.flatMap(({values}) => Object.keys(values)))].filter((name) => name !== 'regions').sort();
+  const settings = [...new Set(columns.flatMap(({values}) => Object.keys(values)))].filter(
+    (name) => name !== 'regions' && columns.some(({values}) => values[name] !== columns[0].values[name])).sort();
   const row = (name, cells) => h('tr', {}, h('th', {scope: 'row'}, name), cells.map((cell) => h('td', {}, cell)));
   return h('table', {class: 'proposals'},
     h('thead', {}, h('tr', {}, h('td', {}), columns.map((_, index) => h('th', {scope: 'col'}, index || 'Now')))),
@@ -147,12 +148,15 @@ function wrongFrames({wrong}) {
 
 function showFound({now, proposals, restsOn, isComplete, trials}) {
   const [best] = proposals;
-  const same = best && JSON.stringify(Object.entries(best.values).sort()) === JSON.stringify(Object.entries(now.values).sort());
+  const text = ({values}) => JSON.stringify(Object.entries(values).sort());
+  const same = best && text(best) === text(now);
+  const others = proposals.filter((one) => text(one) !== text(now));
   progress.textContent = `${isComplete ? 'Done' : 'Stopped'} after ${trials} trials.${same ? ' Nothing is better than the settings of now.' : ''}`;
   result.replaceChildren(h('p', {class: 'verdict', id: 'rests-on'}, restsOn),
     h('p', {class: 'hint'}, 'Below a value: from where to where F1 is the same, if nothing else changes.'),
-    h('div', {class: 'wide', tabindex: 0, role: 'group', 'aria-label': 'Proposals'}, table([now, ...proposals])),
-    ...(best?.wrong.length ? [h('h2', {}, 'Where proposal 1 is wrong'), h('ul', {class: 'shapes'}, wrongFrames(best))] : []));
+    h('div', {class: 'wide', tabindex: 0, role: 'group', 'aria-label': 'Proposals'}, table([now, ...others])),
+    ...(best?.wrong.length ? [h('h2', {}, same ? 'Where the settings of now are wrong' : 'Where proposal 1 is wrong'), h('ul', {class: 'shapes'}, wrongFrames(best))] : []));
+  progress.scrollIntoView({block: 'nearest'});
 }
 
 on('fit', (message) => {

@@ -5,7 +5,7 @@ import {h} from './dom.js';
 import {link, on} from './state.js';
 
 const FORMS = {
-  command: ['Command', 'cudaccl.sh', 'Writes the records of this source.'],
+  command: ['Command', 'cudaccl.sh', 'Writes the records of this source to standard output.'],
   launch: ['Launch line', 'cudaccl.sh', 'Shows the picture in a window.'],
   python: ['Python', 'tune.py', 'The records of each frame, in a program.'],
   settings: ['Settings file', 'settings.txt', 'For cudaccl run --settings FILE, and for tune itself.'],

@@ -155,7 +155,8 @@ class Pane {
       context.drawImage(image, 0, 0, state.head.width, state.head.height);
       context.restore();
     });
-    const counts = {input: null, result: state.head?.count, second: state.head?.secondCount};
+    const second = state.head?.secondRelearning ? 'no background yet' : state.head?.secondCount;
+    const counts = {input: null, result: state.head?.count, second};
     this.title.textContent = this.names.map((name) => TITLES[name] + (counts[name] == null ? '' : `: ${counts[name]}`)).join(' | ');
     if (this.divider) {
       this.divider.style.left = `${wipe * 100}%`;
