@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   options.backend = CUDACCL_BACKEND_CUDA;
   CudacclEngine* engine = nullptr;
   if (cudaccl_engine_new(&options, &engine) != CUDACCL_OK) {
-    std::printf("skipped: there is no CUDA backend here: %s\n", cudaccl_last_error(nullptr));
+    std::printf("skipped: backend=cuda cannot be used here: %s\n", cudaccl_last_error(nullptr));
     return 77;
   }
   const int result = RUN_ALL_TESTS();
