@@ -64,7 +64,7 @@ struct Matching {
     return tables.n_of_previous[previous_part] > kMostPieces;
   }
 
-  /// Calls visit(overlap) for all significant overlaps of the last frame's components of the track, but for
+  /// Calls visit(overlap) for all significant overlaps of the last frame's components of the track, except
   /// none of a group that is shattered.
   template <typename Visit>
   constexpr void for_each_overlap(uint32_t track, Visit visit) const {

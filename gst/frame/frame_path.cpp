@@ -74,7 +74,7 @@ GstFlowReturn FramePath::push_frame(Owned<GstBuffer> in, Properties properties, 
     }
     in_flight_.add();
     depth_ = choose_depth(frame->in, properties.pipeline_depth);
-    frame.release();  // it is in flight
+    static_cast<void>(frame.release());  // it is in flight
   }
   return flow;
 }

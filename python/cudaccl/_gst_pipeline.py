@@ -166,7 +166,7 @@ class Pipeline:
 
     def _pull(self) -> list[tuple[int | None, numpy.ndarray | None, Any]]:
         """One frame, as of run(), or none. No sample is kept: appsink uses it again when it gets other caps, and, in
-        GStreamer 1.22, after a flush, whoever has it."""
+        GStreamer 1.22, after a flush, also while another thread has it."""
         while self._is_seeking:  # a lock alone would be taken again at once
             time.sleep(0.001)
         gst = self._gst.Gst

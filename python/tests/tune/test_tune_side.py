@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Pipelines beside the one that is shown, when they are slower than those who wait for them."""
+"""Pipelines beside the one that is shown, when they are slower than the threads that wait for them."""
 
 import threading
 import time

@@ -93,8 +93,8 @@ def rates(clip, rounds, numbers=(0, 1), speed=0):
         await page.send("loop", on=True)
         await asyncio.sleep(SETTLING_S)
         found = {number: [] for number in numbers}
-        for turn in range(rounds):
-            for number in numbers if turn % 2 == 0 else reversed(numbers):
+        for index in range(rounds):
+            for number in numbers if index % 2 == 0 else reversed(numbers):
                 found[number].append(await rate(page, number))
         return found
 
