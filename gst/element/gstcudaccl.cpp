@@ -306,7 +306,7 @@ static bool take_caps(GstCudaCcl* self, GstCaps* in_caps, GstCaps* out_caps) {
       !priv->negotiation.set_caps(in_caps, out_caps)) {
     return false;
   }
-  const GstClockTime old_latency = cudaccl::latency_of(*self->priv);
+  const GstClockTime old_latency = cudaccl::latency_of(*priv);
   priv->frame_duration.take_caps(old_info, priv->negotiation.caps().in);
   cudaccl::report_latency_change(self, old_latency);
   priv->path.start();
@@ -439,7 +439,7 @@ static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform* transform, G
       return priv->path.give_up(in);
     }
     if (priv->frame_duration.get() == 0) {
-      const GstClockTime old_latency = cudaccl::latency_of(*self->priv);
+      const GstClockTime old_latency = cudaccl::latency_of(*priv);
       priv->frame_duration.take_frame(in);
       cudaccl::report_latency_change(self, old_latency);
     }

@@ -45,6 +45,9 @@ class Bytes {
   size_t size_;
 };
 
+/// What a target does with an input that is choices. choices.cpp calls it.
+void try_input(Bytes* bytes);
+
 /// Ends the program unless it is true.
 inline void require(bool is_true, const std::string& otherwise) {
   if (!is_true) {

@@ -23,7 +23,7 @@ static ccl::Segmentation take_segmentation(Bytes* bytes, const ccl::ForegroundRu
   return segmentation;
 }
 
-static FrameCase take_case(Bytes* bytes) {
+void try_input(Bytes* bytes) {
   FrameCase taken;
   taken.labeler = take_labeler(bytes);
   taken.threads = bytes->from_to(1, 3);
@@ -36,13 +36,7 @@ static FrameCase take_case(Bytes* bytes) {
   taken.settings.filter = take_filter(bytes);
   taken.segmentation = take_segmentation(bytes, taken.settings.rule);
   taken.image = take_frame(bytes);
-  return taken;
+  check_frame(taken);
 }
 
 }  // namespace fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  fuzz::Bytes bytes(data, size);
-  fuzz::check_frame(fuzz::take_case(&bytes));
-  return 0;
-}

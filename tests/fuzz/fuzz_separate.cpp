@@ -4,7 +4,7 @@
 
 namespace fuzz {
 
-static FrameCase take_case(Bytes* bytes) {
+void try_input(Bytes* bytes) {
   FrameCase taken;
   taken.labeler = take_labeler(bytes);
   taken.threads = bytes->from_to(1, 3);
@@ -16,13 +16,7 @@ static FrameCase take_case(Bytes* bytes) {
   taken.settings.filter.min_area = bytes->below(30);
   taken.settings.filter.top_n = bytes->below(4);
   taken.image = take_frame(bytes);
-  return taken;
+  check_frame(taken);
 }
 
 }  // namespace fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  fuzz::Bytes bytes(data, size);
-  fuzz::check_frame(fuzz::take_case(&bytes));
-  return 0;
-}

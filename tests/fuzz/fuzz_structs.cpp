@@ -102,7 +102,9 @@ void keep_promises(Struct<CudacclInput>* input, const std::vector<uint8_t>& pixe
   }
 }
 
-void play(Bytes* bytes) {
+}  // namespace
+
+void try_input(Bytes* bytes) {
   Struct<CudacclConfig> config(bytes);
   keep_promises(&config);
   if (!is_ok(cudaccl_engine_configure(engine(), config.get()))) {
@@ -140,12 +142,4 @@ void play(Bytes* bytes) {
   }
 }
 
-}  // namespace
-
 }  // namespace fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  fuzz::Bytes bytes(data, size);
-  fuzz::play(&bytes);
-  return 0;
-}

@@ -87,7 +87,9 @@ ccl::test::Image take_scene(Bytes* bytes) {
   return image;
 }
 
-void play(Bytes* bytes) {
+}  // namespace
+
+void try_input(Bytes* bytes) {
   static Stream streams[2];
   static const std::shared_ptr<const CudacclRegions> zones = cudaccl::read_regions(kZones);
   cudaccl::Config config;
@@ -124,12 +126,4 @@ void play(Bytes* bytes) {
   }
 }
 
-}  // namespace
-
 }  // namespace fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  fuzz::Bytes bytes(data, size);
-  fuzz::play(&bytes);
-  return 0;
-}
