@@ -81,6 +81,7 @@ class Player:
         self._stops = 0  # how often what is open, or being opened, had to stop
         self._shots = 0
         self._place: int | None = None  # where the next stream is shown first
+        self._begins_again = False  # the end has come, and is none: of a loop
         self.index = 0  #: of the source that is shown
         self.loops = False
         self.is_open = False
@@ -119,7 +120,9 @@ class Player:
             return "opening"
         if self.gate.is_skipping:
             return "running"
-        return "ended" if self.gate.at_end else "paused" if self.gate.is_paused else "playing"
+        if self.gate.at_end and not self._begins_again:
+            return "ended"
+        return "paused" if self.gate.is_paused else "playing"
 
     def change(self, after: Properties) -> None:
         """The element's properties, which were checked."""
@@ -178,6 +181,7 @@ class Player:
 
     def _at_end(self) -> None:
         if self.loops and not self.gate.is_paused:
+            self._begins_again = True
             # Not in this thread: it is the one that the seek waits for.
             threading.Thread(target=self._loop, name="cudaccl-loop", daemon=True).start()
         else:
@@ -187,8 +191,10 @@ class Player:
         if len(self._sources) > 1:
             time.sleep(1 / max(self.gate.speed, 0.25))  # images are shown for a second
             self.show(self.index + 1)
-        elif not self.seek(0):
-            self._changed()
+        else:
+            self.seek(0)
+        self._begins_again = False
+        self._changed()
 
     def _run(self) -> None:
         while not self._is_closed:

@@ -14,7 +14,7 @@ import pytest
 from cudaccl.tune.player import Player
 from cudaccl.video.sources import Source
 
-from tune_made import FRAMES, HEIGHT, PATIENCE, RATE, SETTINGS, Program, frame, with_page, write_scene
+from tune_made import FRAMES, HEIGHT, PATIENCE, RATE, SETTINGS, Program, frame, until, with_page, write_scene
 
 FRAME_NS = 10**9 // RATE
 SMALL, LARGE = (f"video/x-raw,width={size},framerate=30/1" for size in ("160,height=120", "320,height=240"))
@@ -89,6 +89,28 @@ def test_a_file_ends_and_begins_again(clip):
     with Program(*SETTINGS, clip) as program:
         with_page(program, look)
         assert program.stop() == (0, "")
+
+
+def test_a_loop_plays_at_its_end_too(clip):
+    """A page that was told of an end took a click for a mark, and not for a pause."""
+    player = Player([Source("scene", str(clip))], {}, lambda _shot: None, lambda: None, lambda _buffer, _caps: None, PATIENCE)
+    begin, at_ends = player.seek, []
+
+    def begin_again(place):
+        at_ends.append(player.state)
+        if len(at_ends) == 2:
+            player.gate.pause()
+        return begin(place)
+
+    player.seek = begin_again
+    player.loops = True
+    player.gate.set_speed(0)
+    player.start()
+    try:
+        until(lambda: player.state == "paused" and not player.gate.at_end, "the pause")
+    finally:
+        player.close()
+    assert at_ends == ["playing", "playing"]
 
 
 def test_pause_step_and_seek(clip):
