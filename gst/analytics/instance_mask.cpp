@@ -14,7 +14,7 @@ constexpr size_t kMostIn8Bits = 256;
 constexpr GstVideoFormat kGray16 =
     G_BYTE_ORDER == G_LITTLE_ENDIAN ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY16_BE;
 
-const ccl::Status kNoMemory{ccl::StatusCode::kOutOfMemory, "not enough memory for a mask of the objects"};
+const ccl::Status kNoMaskMemory{ccl::StatusCode::kOutOfMemory, "not enough memory for a mask of the objects"};
 
 guint pixel_size(GstVideoFormat format) {
   return format == GST_VIDEO_FORMAT_GRAY8 ? sizeof(uint8_t) : sizeof(uint16_t);
@@ -50,7 +50,7 @@ ccl::Status InstanceMask::make(const LabelImage& image, std::span<const CclCompo
   const bool is_8_bit = max_objects <= kMostIn8Bits;
   CCL_RETURN_IF_ERROR(prepare(image.width, image.height, is_8_bit ? GST_VIDEO_FORMAT_GRAY8 : kGray16));
   if (gst_buffer_pool_acquire_buffer(pool_, mask, nullptr) != GST_FLOW_OK) {
-    return kNoMemory;
+    return kNoMaskMemory;
   }
   const std::span<const CclComponent> shown = objects.first(std::min(objects.size(), limit(max_objects)));
   uint32_t last = 0;
@@ -95,7 +95,7 @@ ccl::Status InstanceMask::prepare(guint width, guint height, GstVideoFormat form
     return {};
   }
   clear();
-  return kNoMemory;
+  return kNoMaskMemory;
 }
 
 void InstanceMask::clear() {

@@ -8,7 +8,7 @@ namespace cudaccl {
 
 namespace {
 
-const ccl::Status kNoMemory{ccl::StatusCode::kOutOfMemory, "not enough memory for a label map"};
+const ccl::Status kNoMapMemory{ccl::StatusCode::kOutOfMemory, "not enough memory for a label map"};
 
 }  // namespace
 
@@ -16,7 +16,7 @@ ccl::Status LabelMapPool::acquire(Backend* backend, const FrameCaps& caps, GstBu
   if (!serves(backend, caps)) {
     CCL_RETURN_IF_ERROR(prepare(backend, caps));
   }
-  return gst_buffer_pool_acquire_buffer(pool_, buffer, nullptr) == GST_FLOW_OK ? ccl::Status() : kNoMemory;
+  return gst_buffer_pool_acquire_buffer(pool_, buffer, nullptr) == GST_FLOW_OK ? ccl::Status() : kNoMapMemory;
 }
 
 /// The engine may have moved to another context since the last frame.
@@ -58,7 +58,7 @@ ccl::Status LabelMapPool::prepare(Backend* backend, const FrameCaps& caps) {
     return {};
   }
   clear();
-  return kNoMemory;
+  return kNoMapMemory;
 }
 
 void LabelMapPool::clear() {

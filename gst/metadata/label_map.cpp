@@ -35,7 +35,7 @@ gboolean transform_label_map(GstBuffer* to, GstCustomMeta* meta, GstBuffer*, GQu
   return is_same_place;
 }
 
-gboolean remove_if_from_source(GstBuffer*, GstMeta** meta, gpointer source) {
+gboolean remove_map_if_from_source(GstBuffer*, GstMeta** meta, gpointer source) {
   if (is_label_map(*meta) && g_strcmp0(gst_structure_get_string(structure_of(*meta), "source"),
                                        static_cast<const gchar*>(source)) == 0) {
     *meta = nullptr;
@@ -62,7 +62,7 @@ bool is_label_map_of(GstMeta* meta, guint width, guint height) {
 
 void attach_label_map(GstBuffer* buffer, const FrameIdentity& frame, const GstVideoInfo& video, LabelMap kind,
                       GstBuffer* labels) {
-  gst_buffer_foreach_meta(buffer, remove_if_from_source, const_cast<gchar*>(frame.source));
+  gst_buffer_foreach_meta(buffer, remove_map_if_from_source, const_cast<gchar*>(frame.source));
   GST_BUFFER_PTS(labels) = GST_BUFFER_PTS(buffer);
   GST_BUFFER_DURATION(labels) = GST_BUFFER_DURATION(buffer);
   const auto stride = static_cast<guint>(gst_buffer_get_video_meta(labels)->stride[0]);

@@ -92,7 +92,7 @@ def test_a_file_ends_and_begins_again(clip):
 
 
 def test_a_loop_plays_at_its_end_too(clip):
-    """A page that was told of an end took a click for a mark, and not for a pause."""
+    """A page that showed an end took a click for a mark, and not for a pause."""
     player = Player([Source("scene", str(clip))], {}, lambda _shot: None, lambda: None, lambda _buffer, _caps: None, PATIENCE)
     begin, at_ends = player.seek, []
 
