@@ -155,6 +155,8 @@ def test_settings_are_found_and_presets_used(page):
     search.send_keys(Keys.CONTROL + "a", Keys.DELETE)
     page.find("#preset option[value=people]").click()
     until(lambda: page.find("[data-setting=foreground] select").get_attribute("value") == "motion", "the preset")
+    idle = {one.get_attribute("data-setting") for one in page.driver.find_elements(By.CSS_SELECTOR, ".row.idle")}
+    assert {"threshold", "threshold-low", "local-radius"} <= idle and "motion-sensitivity" not in idle
     page.find(".settings .check input").click()
     names = [one.get_attribute("data-setting") for one in page.driver.find_elements(By.CSS_SELECTOR, ".row") if one.is_displayed()]
     assert set(names) == {"foreground", "open-radius", "close-radius", "separate", "separate-aspect", "min-area", "min-height", "track"}

@@ -64,9 +64,10 @@ class Page:
             until(lambda: self.state() != "playing", "the pause")
 
     def show(self, place):
-        """The frame at this time, after all that came before it."""
+        """The frame at this time, after all that came before it. It stays, also where the clip had ended: without a pause,
+        that would play."""
         self.driver.execute_script(
-            "import('/state.js').then(({link}) => link.send('runTo', {time: arguments[0]}))", place)
+            "import('/state.js').then(({link}) => { link.send('pause'); link.send('runTo', {time: arguments[0]}); })", place)
         until(lambda: self.head()["time"] == place, f"the frame at {place}")
 
     def head(self):

@@ -49,12 +49,12 @@ function item(text, label, press, isPressed = null) {
 const seconds = (time) => `${(time / 1e9).toFixed(2)} s`;
 const counted = (count) => (count === 1 ? '1 object' : `${count} objects`);
 
-/** Shows the frame: it may be of another source. */
+/** Shows the frame, which may be of another source, and stays there, also where the clip had ended. */
 function show({source, time}) {
+  link.send('pause');
   const index = state.player.sources.indexOf(source);
   if (index !== state.player.index && index >= 0) link.send('source', {index});
   else link.send('seek', {time});
-  if (isPlaying()) link.send('pause');
 }
 
 function markedItem(frame) {
