@@ -9,18 +9,11 @@ import time
 import numpy
 import pytest
 
-gi = pytest.importorskip("gi", reason="python3-gi is missing")
-import cudaccl  # noqa: E402
-import cudaccl.gst  # noqa: E402
-from cudaccl import _gst_meta, _gst_pipeline  # noqa: E402
-
-gi.require_version("Gst", "1.0")
-from gi.repository import Gst  # noqa: E402
-from gst_made import add_meta, good_fields  # noqa: E402
-
-Gst.init(None)
-if Gst.ElementFactory.find("cudaccl") is None:
-    pytest.skip("GStreamer has no element cudaccl", allow_module_level=True)
+from gst_element import Gst, gi
+import cudaccl
+import cudaccl.gst
+from cudaccl import _gst_meta, _gst_pipeline
+from gst_made import add_meta, good_fields
 
 BALL = "videotestsrc pattern=ball num-buffers={} ! video/x-raw,format=GRAY8,width=322,height=241"
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Documents of regions: the verdicts of the corpus that all readers share, and what only Python can pass."""
 
+import contextlib
 import json
 import re
 import sys
@@ -20,6 +21,11 @@ DOCUMENTS = [(head.partition(" ")[0], head.partition(" ")[2], text.encode().repl
 BAD = [pytest.param(reason, text, id=name) for name, reason, text in DOCUMENTS if reason]
 GOOD = [pytest.param(text, id=name) for name, reason, text in DOCUMENTS if not reason]
 TRIANGLE = [[0, 0], [1, 0], [1, 1]]
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+# What no schema can say, or json.loads() forgives.
+BEYOND_THE_SCHEMA = {f"{name}.json" for name in (
+    "deep", "line-no-length", "lines-of-one-name", "zones-of-one-name", "twice", "version-real", "syntax-surrogate",
+    "syntax-zero")}
 
 
 def engine(regions):
@@ -76,6 +82,27 @@ def test_good_documents(text, tmp_path):
 def test_what_is_no_document(regions, error, text):
     with pytest.raises(error, match=re.escape(text)):
         engine(regions)
+
+
+def test_the_schema_has_these_verdicts():
+    """Of all that is JSON, and of the examples of the documents."""
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is missing")
+    schema = json.loads((DOCS / "regions.schema.json").read_text("utf-8"))
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.check_schema(schema)
+    n_compared = 0
+    for name, reason, text in DOCUMENTS:
+        with contextlib.suppress(ValueError):
+            value = json.loads(text)
+            assert validator.is_valid(value) == (not reason or name in BEYOND_THE_SCHEMA), name
+            n_compared += 1
+    assert n_compared > 50
+    examples = [text for path in DOCS.glob("*.md") if path.name not in ("json.md", "tune.md")
+                for text in re.findall(r"^```json\n(.*?)^```", path.read_text("utf-8"), re.DOTALL | re.MULTILINE)]
+    assert len(examples) >= 2
+    for text in examples:
+        validator.validate(json.loads(text))
+        cudaccl.Tracker((70, 90), regions=text)
 
 
 def test_levels_are_bounded():

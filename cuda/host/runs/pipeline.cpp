@@ -90,10 +90,8 @@ class RunsPipeline final : public Pipeline {
   void number(const FrameNeeds& needs, const StripLabeler& labeler);
   void mark_labels(const Filter& filter, const FrameNeeds& needs, const StripLabeler& labeler,
                    const BitImage* strong, FrameCounts* counts);
-  void measure_labels(const FrameNeeds& needs, const StripLabeler& labeler);
   MarkCounts mark_strip(const Filter& filter, const FrameNeeds& needs, const Strip& strip);
   void drop_weak_components(const BitImage& strong);
-  uint32_t select(FrameCounts* counts);
   void measure(const MeasureJob& job);
   void make_records(const FrameNeeds& needs, uint32_t features, CclComponent* records);
   void measure_grey(const GreyJob& job, const FrameNeeds& needs, const StripLabeler& labeler,
@@ -193,7 +191,9 @@ void RunsPipeline::run(const FrameJob& job, const FrameBits& bits, const ResultT
   result->times.number = clock.lap();
 
   mark_labels(job.settings.filter, needs, labeler, bits.strong, &result->counts);
-  const uint32_t n_records = needs.areas ? select(&result->counts) : 0;
+  const uint32_t n_records =
+      needs.areas ? selector_.choose(marks_.get(), labels_, config_.max_components, pool_, &result->counts)
+                  : 0;
   if (n_records > 0 && needs.sums) {
     make_records(needs, record_features(job.settings), tables.records);
   } else if (n_records > 0) {
@@ -266,7 +266,9 @@ void RunsPipeline::mark_labels(const Filter& filter, const FrameNeeds& needs, co
       drop_weak_components(*strong);
     }
     if (needs.sums) {
-      measure_labels(needs, labeler);
+      label_sums_.allocate();
+      for_each_strip([&](const Strip& strip) { label_sums_.measure(needs, labeler, strip); });
+      label_sums_.merge();
     }
   }
   const auto mark = [&](const Strip& strip) {
@@ -287,13 +289,6 @@ void RunsPipeline::mark_labels(const Filter& filter, const FrameNeeds& needs, co
     counts->n_removed[kTopN] =
         selector_.keep_largest(marks_.get(), labels_, filter.top_n, pool_, record_index_.get());
   }
-}
-
-/// Measures all components.
-void RunsPipeline::measure_labels(const FrameNeeds& needs, const StripLabeler& labeler) {
-  label_sums_.allocate();
-  for_each_strip([&](const Strip& strip) { label_sums_.measure(needs, labeler, strip); });
-  label_sums_.merge();
 }
 
 MarkCounts RunsPipeline::mark_strip(const Filter& filter, const FrameNeeds& needs, const Strip& strip) {
@@ -334,11 +329,6 @@ void RunsPipeline::drop_weak_components(const BitImage& strong) {
       marks_[label] &= 0 - is_strong[label];
     }
   });
-}
-
-/// Returns the number of records.
-uint32_t RunsPipeline::select(FrameCounts* counts) {
-  return selector_.choose(marks_.get(), labels_, config_.max_components, pool_, counts);
 }
 
 void RunsPipeline::measure(const MeasureJob& job) {

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "publish")]
+TESTS = Path(__file__).parents[1]
+sys.path[:0] = [str(TESTS / "fleet"), str(TESTS / "publish"), str(TESTS)]
 
 # Ray reads them once, when it is imported.
 os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}

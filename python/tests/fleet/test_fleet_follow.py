@@ -5,19 +5,13 @@ import types
 
 import pytest
 
-gi = pytest.importorskip("gi", reason="python3-gi is missing")
 pytest.importorskip("yaml", reason="PyYAML is missing")
 pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is missing")
-gi.require_version("Gst", "1.0")
-from gi.repository import Gst  # noqa: E402
 
+import gst_element  # noqa: E402, F401
 from cudaccl.fleet.config import Live, LiveSource  # noqa: E402
 from cudaccl.fleet.follow import FollowActor  # noqa: E402
 from made import free_port, until  # noqa: E402
-
-Gst.init(None)
-if Gst.ElementFactory.find("cudaccl") is None:
-    pytest.skip("GStreamer has no element cudaccl", allow_module_level=True)
 
 BALL = "videotestsrc pattern=ball num-buffers=20 ! video/x-raw,width=160,height=120"
 

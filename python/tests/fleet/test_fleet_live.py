@@ -14,21 +14,15 @@ from pathlib import Path
 
 import pytest
 
-gi = pytest.importorskip("gi", reason="python3-gi is missing")
 pytest.importorskip("ray", reason="ray is missing: pip install 'cudaccl[fleet]'")
 pytest.importorskip("prometheus_client", reason="prometheus-client is missing")
-gi.require_version("Gst", "1.0")
-from gi.repository import Gst  # noqa: E402
 
+import gst_element  # noqa: E402, F401
 from cudaccl.fleet.figures import FleetFigures  # noqa: E402
 from cudaccl.fleet.follow import FollowActor  # noqa: E402
 from cudaccl.fleet.live import LiveRun  # noqa: E402
 from made import until  # noqa: E402
 from test_fleet_run import FLEET  # noqa: E402
-
-Gst.init(None)
-if Gst.ElementFactory.find("cudaccl") is None:
-    pytest.skip("GStreamer has no element cudaccl", allow_module_level=True)
 
 BALL = "videotestsrc is-live=true pattern=ball{} ! video/x-raw,width=160,height=120,framerate=50/1"
 

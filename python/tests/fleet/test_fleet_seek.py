@@ -6,17 +6,10 @@ import subprocess
 
 import pytest
 
-gi = pytest.importorskip("gi", reason="python3-gi is missing")
-gi.require_version("Gst", "1.0")
-from gi.repository import Gst  # noqa: E402
-
-from cudaccl.fleet import beginning, segment, video_index, work  # noqa: E402
-from cudaccl.fleet.pieces import Span  # noqa: E402
-from fleet_made import PROPERTIES, TRACKED, files_of, job, run_here, run_one_process, scene  # noqa: E402
-
-Gst.init(None)
-if Gst.ElementFactory.find("cudaccl") is None:
-    pytest.skip("GStreamer has no element cudaccl", allow_module_level=True)
+from gst_element import Gst
+from cudaccl.fleet import beginning, segment, video_index, work
+from cudaccl.fleet.pieces import Span
+from fleet_made import PROPERTIES, TRACKED, files_of, job, run_here, run_one_process, scene
 
 SPANS = [Span(25, 50, 120), Span(200, 205, 230), Span(375, 375, 400)]
 MP4 = "mp4mux name=mux ! filesink location=PATH"

@@ -10,23 +10,16 @@ from pathlib import Path
 import numpy
 import pytest
 
-gi = pytest.importorskip("gi", reason="python3-gi is missing")
-gi.require_version("Gst", "1.0")
-from gi.repository import Gst  # noqa: E402
-
-from cudaccl.fleet import join, pieces, segment, video_index, work  # noqa: E402
-from cudaccl.fleet.config import Archive  # noqa: E402
-from cudaccl.fleet.pieces import Span  # noqa: E402
-from cudaccl.gst import PipelineError  # noqa: E402
-from cudaccl.video.errors import UsageError  # noqa: E402
-from made import assert_parquet_has  # noqa: E402
-from fleet_made import (  # noqa: E402
+import gst_element  # noqa: F401
+from cudaccl.fleet import join, pieces, segment, video_index, work
+from cudaccl.fleet.config import Archive
+from cudaccl.fleet.pieces import Span
+from cudaccl.gst import PipelineError
+from cudaccl.video.errors import UsageError
+from made import assert_parquet_has
+from fleet_made import (
     MOVING, PROPERTIES, TRACKED, files_of, job, random_scene, run_here, run_one_process, scene,
     write_video)
-
-Gst.init(None)
-if Gst.ElementFactory.find("cudaccl") is None:
-    pytest.skip("GStreamer has no element cudaccl", allow_module_level=True)
 
 EXAMPLE = Path("/usr/share/doc/opencv-doc/examples/data/vtest.avi")
 

@@ -10,20 +10,13 @@ from pathlib import Path
 import numpy
 import pytest
 
-gi = pytest.importorskip("gi", reason="python3-gi is missing")
-gi.require_version("Gst", "1.0")
-from gi.repository import Gst  # noqa: E402
-
-from cudaccl import EVENT, EVENT_TYPES, NO_PLACE  # noqa: E402
-from cudaccl.cli import camera  # noqa: E402
-from cudaccl.publish.event_lines import described, time_text  # noqa: E402
-from cudaccl.publish.report import events_as_dicts  # noqa: E402
-from cudaccl.video import presets  # noqa: E402
-from made import report, report_with_shapes  # noqa: E402
-
-Gst.init(None)
-if Gst.ElementFactory.find("cudaccl") is None:
-    pytest.skip("GStreamer has no element cudaccl", allow_module_level=True)
+from gst_element import Gst
+from cudaccl import EVENT, EVENT_TYPES, NO_PLACE
+from cudaccl.cli import camera
+from cudaccl.publish.event_lines import described, time_text
+from cudaccl.publish.report import events_as_dicts
+from cudaccl.video import presets
+from made import report, report_with_shapes
 
 ROOT = Path(__file__).resolve().parents[3]
 BALL = "a=videotestsrc pattern=ball num-buffers=6 ! video/x-raw,width=160,height=120,framerate=10/1"

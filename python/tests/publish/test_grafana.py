@@ -12,18 +12,12 @@ from pathlib import Path
 
 import pytest
 
-gi = pytest.importorskip("gi", reason="python3-gi is missing")
 for module in ("paho.mqtt.client", "prometheus_client"):
     pytest.importorskip(module, reason=f"{module} is missing")
-gi.require_version("Gst", "1.0")
-from gi.repository import Gst  # noqa: E402
 from prometheus_client.parser import text_string_to_metric_families  # noqa: E402
 
+import gst_element  # noqa: E402, F401
 from made import PATIENCE, Mosquitto, free_port, program, until  # noqa: E402
-
-Gst.init(None)
-if Gst.ElementFactory.find("cudaccl") is None:
-    pytest.skip("GStreamer has no element cudaccl", allow_module_level=True)
 
 DASHBOARD = json.loads((Path(__file__).resolve().parents[3] / "docs/grafana.json").read_text())
 SOURCES = [f"{name}=videotestsrc is-live=true pattern=ball ! video/x-raw,width=160,height=120,framerate=50/1"

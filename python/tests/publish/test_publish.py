@@ -10,18 +10,11 @@ from pathlib import Path
 
 import pytest
 
-gi = pytest.importorskip("gi", reason="python3-gi is missing")
-gi.require_version("Gst", "1.0")
-from gi.repository import Gst  # noqa: E402
-
-from cudaccl.publish import Account, Spool  # noqa: E402
-from commands import BALL, LIVE, command, lines_of, start, start_camera  # noqa: E402
-from made import (  # noqa: E402
+import gst_element  # noqa: F401
+from cudaccl.publish import Account, Spool
+from commands import BALL, LIVE, command, lines_of, start, start_camera
+from made import (
     PATIENCE, Mosquitto, Subscriber, count_spooled, free_port, kill_after, make_password, until, write_clip)
-
-Gst.init(None)
-if Gst.ElementFactory.find("cudaccl") is None:
-    pytest.skip("GStreamer has no element cudaccl", allow_module_level=True)
 
 FRAMES = 60
 

@@ -14,21 +14,17 @@ from pathlib import Path
 import numpy
 import pytest
 
-gi = pytest.importorskip("gi", reason="python3-gi is missing")
-gi.require_version("Gst", "1.0")
-from gi.repository import Gst  # noqa: E402
+from gst_element import Gst
+import cudaccl.gst
+from cudaccl.publish import SinkError
+from cudaccl.record import encoder, recorder
+from cudaccl.record.clip_folder import ClipFolder
+from cudaccl.record.history import EncodedFrame, History
+from cudaccl.video import decoders
+from commands import start, start_camera
+from made import PATIENCE, free_port, until
 
-import cudaccl.gst  # noqa: E402
-from cudaccl.publish import SinkError  # noqa: E402
-from cudaccl.record import encoder, recorder  # noqa: E402
-from cudaccl.record.clip_folder import ClipFolder  # noqa: E402
-from cudaccl.record.history import EncodedFrame, History  # noqa: E402
-from cudaccl.video import decoders  # noqa: E402
-from commands import start, start_camera  # noqa: E402
-from made import PATIENCE, free_port, until  # noqa: E402
-
-Gst.init(None)
-for name in ("cudaccl", "matroskamux", "jpegenc"):
+for name in ("matroskamux", "jpegenc"):
     if Gst.ElementFactory.find(name) is None:
         pytest.skip(f"GStreamer has no element {name}", allow_module_level=True)
 

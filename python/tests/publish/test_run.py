@@ -15,18 +15,11 @@ from pathlib import Path
 import numpy
 import pytest
 
-gi = pytest.importorskip("gi", reason="python3-gi is missing")
-gi.require_version("Gst", "1.0")
-from gi.repository import Gst  # noqa: E402
-
-from cudaccl.cli import make_parser  # noqa: E402
-from cudaccl.video import values  # noqa: E402
-from commands import BALL, CUDACCL, LIVE, command, lines_of, start  # noqa: E402
-from made import PATIENCE, until, write_clip  # noqa: E402
-
-Gst.init(None)
-if Gst.ElementFactory.find("cudaccl") is None:
-    pytest.skip("GStreamer has no element cudaccl", allow_module_level=True)
+import gst_element  # noqa: F401
+from cudaccl.cli import make_parser
+from cudaccl.video import values
+from commands import BALL, CUDACCL, LIVE, command, lines_of, start
+from made import PATIENCE, until, write_clip
 
 SCHEMA = Path(__file__).resolve().parents[3] / "docs/records.schema.json"
 FRAMES = 60

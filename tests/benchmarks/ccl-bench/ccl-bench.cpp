@@ -41,7 +41,6 @@ class Bench {
       : options_(options), repetitions_{options.repetitions, options.budget_us} {}
 
   Status run(int argc, char** argv) {
-    CCL_RETURN_IF_ERROR(read_clip(options_, &clip_));
     if (!options_.dump_images.empty()) {
       return dump();
     }
@@ -71,14 +70,14 @@ class Bench {
 
   Status dump() {
     for (const Size size : options_.sizes) {
-      CCL_RETURN_IF_ERROR(make_images(options_, size, clip_, &images_));
+      CCL_RETURN_IF_ERROR(make_images(options_, size, &images_));
       CCL_RETURN_IF_ERROR(dump_images(options_.dump_images, images_));
     }
     return {};
   }
 
   Status run(Size size) {
-    CCL_RETURN_IF_ERROR(make_images(options_, size, clip_, &images_));
+    CCL_RETURN_IF_ERROR(make_images(options_, size, &images_));
     CCL_RETURN_IF_ERROR(references_.compute(options_, images_));
     const bool has_label = options_.has(Mode::kLabel);
     const size_t n_modes = options_.modes.size() - has_label;
@@ -260,7 +259,6 @@ class Bench {
   Repetitions repetitions_;
   CsvWriter csv_;
   std::unique_ptr<Device> device_;
-  std::vector<test::Image> clip_;
   std::vector<test::Image> images_;  ///< of the size that is being run
   References references_;            ///< of images_
   Progress* progress_ = nullptr;
@@ -271,8 +269,6 @@ class Bench {
 }  // namespace ccl::bench
 
 int main(int argc, char** argv) {
-  // GLib takes the options it knows out of its copy.
-  std::vector<char*> arguments(argv, argv + argc + 1);
   ccl::bench::Options options;
   ccl::Status status;
   const std::string command = argc > 1 ? argv[1] : "";
@@ -289,7 +285,7 @@ int main(int argc, char** argv) {
   } else if (command == "matrix") {
     status = ccl::bench::run_matrix(argc, argv);
   } else {
-    status = ccl::bench::parse_options(argc, arguments.data(), &options);
+    status = ccl::bench::parse_options(argc, argv, &options);
     if (status.ok()) {
       status = ccl::bench::Bench(options).run(argc, argv);
     }

@@ -122,8 +122,7 @@ std::vector<std::string> image_names(const std::string& set) {
   return names;
 }
 
-Status make_images(const Options& options, Size size, const std::vector<Image>& clip,
-                   std::vector<Image>* images) {
+Status make_images(const Options& options, Size size, std::vector<Image>* images) {
   std::vector<std::string> names;
   for (const std::string& set : options.images) {
     for (const std::string& name : image_names(set)) {
@@ -132,29 +131,7 @@ Status make_images(const Options& options, Size size, const std::vector<Image>& 
       }
     }
   }
-  CCL_RETURN_IF_ERROR(draw_all(names, size, images));
-  std::copy_if(clip.begin(), clip.end(), std::back_inserter(*images), [&](const Image& frame) {
-    return Size{frame.width, frame.height} == size;
-  });
-  return {};
-}
-
-Status read_clip(const Options& options, std::vector<Image>* frames) {
-  const ForegroundRule rule{
-      .foreground = Foreground::kBinary, .threshold = options.clip_threshold, .invert = options.clip_invert};
-  for (const std::string& file : options.clip) {
-    Image& frame = frames->emplace_back();
-    CCL_RETURN_IF_ERROR(test::read_pgm(file, &frame));
-    const Size size{frame.width, frame.height};
-    if (std::find(options.sizes.begin(), options.sizes.end(), size) == options.sizes.end()) {
-      return {StatusCode::kInvalidArgument, file + " is " + std::to_string(size.width) + "x" +
-                                                std::to_string(size.height) + ", which no --size asks for"};
-    }
-    frame.name = "clip_" + std::to_string(frames->size() - 1);
-    std::transform(frame.memory.begin(), frame.memory.end(), frame.memory.begin(),
-                   [&](uint8_t value) { return rule.segment(value); });
-  }
-  return {};
+  return draw_all(names, size, images);
 }
 
 Status dump_images(const std::string& folder, const std::vector<Image>& images) {

@@ -17,13 +17,8 @@ namespace ccl::bench {
 /// The names that `set` stands for: "short" and "all" are many, any other name is its own.
 std::vector<std::string> image_names(const std::string& set);
 
-/// Draws the images of one size that `options` ask for, and adds the clip's frames of that size. The names
-/// have no size in them.
-Status make_images(const Options& options, Size size, const std::vector<test::Image>& clip,
-                   std::vector<test::Image>* images);
-
-/// The frames of `options.clip` as 0 and 255, named clip_0, clip_1 ...
-Status read_clip(const Options& options, std::vector<test::Image>* frames);
+/// Draws the images of one size that `options` ask for. The names have no size in them.
+Status make_images(const Options& options, Size size, std::vector<test::Image>* images);
 
 /// Writes each image to `folder`, as WIDTHxHEIGHT-NAME.pgm.
 Status dump_images(const std::string& folder, const std::vector<test::Image>& images);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "matrix.h"
 
-#include <glib.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "ccl/engine.h"
+#include "command_line.h"
 #include "device.h"
 #include "digest.h"
 #include "images.h"
@@ -239,22 +238,10 @@ Status run_matrix(int argc, char** argv) {
       {"csv", 0, 0, G_OPTION_ARG_FILENAME, &csv, "Where to write (default: standard output)", "FILE"},
       {"commit", 0, 0, G_OPTION_ARG_STRING, &commit, "The sources' commit, for the CSV", "ID"},
       {}};
-  const std::unique_ptr<GOptionContext, decltype(&g_option_context_free)> context(
-      g_option_context_new("matrix - compares every labeler with the tests' oracle"), g_option_context_free);
-  g_option_context_add_main_entries(context.get(), entries, nullptr);
-  // GLib takes the options it knows out of its copy.
-  std::vector<char*> arguments(argv, argv + argc + 1);
-  char** rest = arguments.data();
-  int n_rest = argc;
-  GError* error = nullptr;
-  if (!g_option_context_parse(context.get(), &n_rest, &rest, &error)) {
-    const std::string message = error->message;
-    g_error_free(error);
-    return {StatusCode::kInvalidArgument, message};
-  }
-  return Matrix(cpu_only == FALSE, csv != nullptr ? csv : "",
-                machine_facts(commit != nullptr ? commit : "", argc, argv))
-      .run();
+  // Without the name of the program, so that that of the command takes its place.
+  CCL_RETURN_IF_ERROR(
+      read_command_line(argc - 1, argv + 1, "- compares every labeler with the tests' oracle", entries));
+  return Matrix(cpu_only == FALSE, text(csv), machine_facts(text(commit), argc, argv)).run();
 }
 
 }  // namespace ccl::bench

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "options.h"
 
-#include <glib.h>
-
-#include <memory>
 #include <optional>
 #include <utility>
 
 #include "ccl/algorithm.h"
 #include "ccl/engine.h"
+#include "command_line.h"
 
 namespace ccl::bench {
 
@@ -76,18 +74,6 @@ Status look_up_all(const Table& table, const std::string& option, gchar** names,
   return {};
 }
 
-std::vector<std::string> strings(gchar** values) {
-  std::vector<std::string> all;
-  for (gchar** value = values; value != nullptr && *value != nullptr; ++value) {
-    all.emplace_back(*value);
-  }
-  return all;
-}
-
-std::string string(const gchar* value) {
-  return value != nullptr ? value : "";
-}
-
 /// The command line as GLib reads it, before anything is looked up.
 struct Raw {
   gchar* backend = nullptr;
@@ -99,10 +85,6 @@ struct Raw {
   gint connectivity = 8;
   gdouble separate = 0;
   gchar** images = nullptr;
-  gchar** clip = nullptr;
-  gchar** more_clip = nullptr;
-  gint clip_threshold = 1;
-  gboolean clip_invert = FALSE;
   gint repetitions = 30;
   gint budget = 20;
   gint repeats_check = 0;
@@ -113,9 +95,8 @@ struct Raw {
   gchar* commit = nullptr;
 };
 
-Status read_command_line(int argc, char** argv, Raw* raw) {
+Status read_raw(int argc, char** argv, Raw* raw) {
   const GOptionArg kStrings = G_OPTION_ARG_STRING_ARRAY;
-  const GOptionArg kFiles = G_OPTION_ARG_FILENAME_ARRAY;
   const GOptionEntry entries[] = {
       {"backend", 'b', 0, G_OPTION_ARG_STRING, &raw->backend, "cpu or cuda (default: cpu)", "NAME"},
       {"size", 's', 0, kStrings, &raw->sizes, "720p, 1080p, 2048, 4k, 8192 or WxH (default: 1080p)*", "SIZE"},
@@ -131,11 +112,6 @@ Status read_command_line(int argc, char** argv, Raw* raw) {
       {"separate", 0, 0, G_OPTION_ARG_DOUBLE, &raw->separate,
        "Cut objects that touch, as the property separate; 0 to 1 (default: 0)", "N"},
       {"images", 'i', 0, kStrings, &raw->images, "short, all, or an image's name (default: short)*", "NAME"},
-      {"clip", 0, 0, kFiles, &raw->clip, "PGM files, one a frame; more may follow*", "FILE"},
-      {"clip-threshold", 0, 0, G_OPTION_ARG_INT, &raw->clip_threshold,
-       "The clip's foreground: value >= N (default: 1)", "N"},
-      {"clip-invert", 0, 0, G_OPTION_ARG_NONE, &raw->clip_invert, "The clip's foreground: value < N",
-       nullptr},
       {"repetitions", 'n', 0, G_OPTION_ARG_INT, &raw->repetitions, "At most; default: 30", "N"},
       {"budget", 0, 0, G_OPTION_ARG_INT, &raw->budget,
        "Milliseconds for one row's repetitions: slow ones get fewer, at least 1 (default: 20)", "MS"},
@@ -147,19 +123,9 @@ Status read_command_line(int argc, char** argv, Raw* raw) {
       {"dump-images", 0, 0, G_OPTION_ARG_FILENAME, &raw->dump_images,
        "Write the images there as PGM files, and end", "FOLDER"},
       {"commit", 0, 0, G_OPTION_ARG_STRING, &raw->commit, "The sources' commit, for the CSV", "ID"},
-      {G_OPTION_REMAINING, 0, 0, kFiles, &raw->more_clip, nullptr, nullptr},
       {}};
-  const std::unique_ptr<GOptionContext, decltype(&g_option_context_free)> context(
-      g_option_context_new("- times the labelers\n\nOptions marked * may be given more than once."),
-      g_option_context_free);
-  g_option_context_add_main_entries(context.get(), entries, nullptr);
-  GError* error = nullptr;
-  if (!g_option_context_parse(context.get(), &argc, &argv, &error)) {
-    const std::string message = error->message;
-    g_error_free(error);
-    return refuse(message);
-  }
-  return {};
+  return read_command_line(argc, argv,
+                           "- times the labelers\n\nOptions marked * may be given more than once.", entries);
 }
 
 Status look_up_size(const std::string& name, Size* size) {
@@ -204,9 +170,6 @@ Status check_numbers(const Raw& raw) {
   if (raw.repetitions < 1 || raw.budget < 0 || raw.repeats_check < 0) {
     return refuse("--repetitions wants at least 1; --budget and --repeats-check want at least 0");
   }
-  if (raw.clip_threshold < 0 || raw.clip_threshold > 255) {
-    return refuse("--clip-threshold is 0 to 255");
-  }
   return {};
 }
 
@@ -217,27 +180,21 @@ void take_plain(const Raw& raw, Options* options) {
   if (options->images.empty()) {
     options->images = {"short"};
   }
-  options->clip = strings(raw.clip);
-  for (const std::string& file : strings(raw.more_clip)) {
-    options->clip.push_back(file);
-  }
-  options->clip_threshold = static_cast<uint8_t>(raw.clip_threshold);
-  options->clip_invert = raw.clip_invert;
   options->repetitions = raw.repetitions;
   options->budget_us = static_cast<float>(raw.budget) * 1000;
   options->repeats_check = raw.repeats_check;
   options->with_floors = !raw.no_floors;
   options->with_peers = !raw.no_peers;
-  options->csv = string(raw.csv);
-  options->dump_images = string(raw.dump_images);
-  options->commit = string(raw.commit);
+  options->csv = text(raw.csv);
+  options->dump_images = text(raw.dump_images);
+  options->commit = text(raw.commit);
 }
 
 }  // namespace
 
 Status parse_options(int argc, char** argv, Options* options) {
   Raw raw;
-  CCL_RETURN_IF_ERROR(read_command_line(argc, argv, &raw));
+  CCL_RETURN_IF_ERROR(read_raw(argc, argv, &raw));
   CCL_RETURN_IF_ERROR(check_numbers(raw));
   take_plain(raw, options);
   if (raw.backend != nullptr) {

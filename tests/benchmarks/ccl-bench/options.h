@@ -33,9 +33,6 @@ struct Options {
   Connectivity connectivity = Connectivity::k8;
   Separation separation;
   std::vector<std::string> images;  ///< names of sets or of single images
-  std::vector<std::string> clip;    ///< PGM files
-  uint8_t clip_threshold = 1;
-  bool clip_invert = false;
   int repetitions = 30;
   float budget_us = 20000;  ///< for the timed repetitions of one row
   int repeats_check = 0;    ///< 0: time; else compare this many runs

@@ -7,12 +7,6 @@ namespace ccl::bench {
 
 namespace {
 
-void require(const Status& status) {
-  if (!status.ok()) {
-    fail("foreground-bench: " + status.message());
-  }
-}
-
 /// This library's engine on the CPU.
 class EngineMethod final : public Method {
  public:

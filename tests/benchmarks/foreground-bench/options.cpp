@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "options.h"
 
-#include <glib.h>
-
+#include "command_line.h"
 #include "protocol.h"
 
 namespace ccl::bench {
@@ -56,26 +55,8 @@ void parse(int argc, char** argv, Arguments* a) {
       {"luma-only", 0, 0, G_OPTION_ARG_NONE, &a->ignores_chroma, "This library's models read no chroma",
        nullptr},
       {}};
-  GOptionContext* context =
-      g_option_context_new("- compares background models with the truth, and with OpenCV's");
-  g_option_context_add_main_entries(context, entries, nullptr);
-  GError* error = nullptr;
-  if (g_option_context_parse(context, &argc, &argv, &error) == FALSE) {
-    fail(std::string("foreground-bench: ") + error->message);
-  }
-  if (argc > 1) {
-    fail(std::string("foreground-bench: unexpected argument ") + argv[1]);
-  }
-  g_option_context_free(context);
-}
-
-std::vector<std::string> strings(gchar** list) {
-  return list == nullptr ? std::vector<std::string>()
-                         : std::vector<std::string>(list, list + g_strv_length(list));
-}
-
-std::string text(const gchar* value, const char* otherwise) {
-  return value != nullptr ? value : otherwise;
+  require(read_command_line(argc, argv, "- compares background models with the truth, and with OpenCV's",
+                            entries));
 }
 
 Motion read_motion(const Arguments& a) {

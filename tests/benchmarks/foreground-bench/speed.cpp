@@ -26,12 +26,6 @@ constexpr int kLearning = 40;    ///< frames before the first timed one
 constexpr int kLocalRadius = 15;
 constexpr int kLocalOffset = 10;
 
-void require(const Status& status) {
-  if (!status.ok()) {
-    fail("foreground-bench: " + status.message());
-  }
-}
-
 /// Grey frames, the number of the one that is next, and its time.
 struct Clip {
   std::vector<cv::Mat> frames;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The command line of `ccl-bench paper`.
-#include <glib.h>
-
 #include <cstdio>
 #include <map>
 
+#include "command_line.h"
 #include "laboratory.h"
 
 namespace ccl::bench {
@@ -42,15 +41,7 @@ Status parse(int argc, char** argv, PaperOptions* options) {
       {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &papers, nullptr,
        "paper kalentev|oliveira|dlp|stava"},
       {}};
-  const std::unique_ptr<GOptionContext, decltype(&g_option_context_free)> context(
-      g_option_context_new("- repeats a paper's experiments"), g_option_context_free);
-  g_option_context_add_main_entries(context.get(), entries, nullptr);
-  GError* error = nullptr;
-  if (!g_option_context_parse(context.get(), &argc, &argv, &error)) {
-    const std::string message = error->message;
-    g_error_free(error);
-    return refuse(message);
-  }
+  CCL_RETURN_IF_ERROR(read_command_line(argc, argv, "- repeats a paper's experiments", entries));
   if (papers == nullptr || papers[1] != nullptr || !experiments().contains(papers[0])) {
     return refuse("paper wants one of kalentev, oliveira, dlp, stava");
   }
@@ -61,20 +52,17 @@ Status parse(int argc, char** argv, PaperOptions* options) {
               .on_gpu = cpu_only == FALSE,
               .small = small != FALSE,
               .threads = static_cast<uint32_t>(threads),
-              .natural = natural != nullptr ? natural : "",
-              .csv = csv != nullptr ? csv : "",
-              .commit = commit != nullptr ? commit : ""};
+              .natural = text(natural),
+              .csv = text(csv),
+              .commit = text(commit)};
   return {};
 }
 
 }  // namespace
 
 Status run_paper(int argc, char** argv) {
-  // GLib takes the options it knows out of its copy, which has no "paper".
-  std::vector<char*> arguments(argv, argv + argc + 1);
-  arguments.erase(arguments.begin() + 1);
   PaperOptions options;
-  CCL_RETURN_IF_ERROR(parse(argc - 1, arguments.data(), &options));
+  CCL_RETURN_IF_ERROR(parse(argc - 1, argv + 1, &options));
   Laboratory laboratory(options);
   CCL_RETURN_IF_ERROR(laboratory.open(argc, argv));
   return experiments().at(options.paper)(&laboratory);

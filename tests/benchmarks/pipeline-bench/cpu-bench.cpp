@@ -11,8 +11,6 @@
 /// - rgba: ours only: all features and a colour for every pixel;
 /// - copy: 8 bits of every pixel read and 32 written, by ordinary stores or past the caches.
 /// OpenCV must find as many components as we do; a difference ends the program.
-#include <glib.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +22,7 @@
 #endif
 
 #include "ccl/engine.h"
+#include "command_line.h"
 #include "commit.h"
 #include "host/runs/simd/level.h"
 #include "host/thread_pool.h"
@@ -53,12 +52,6 @@ class Method {
   std::string kind;
   uint32_t threads = 1;
 };
-
-void require(const Status& status) {
-  if (!status.ok()) {
-    fail("cpu-bench: " + status.message());
-  }
-}
 
 class Ours final : public Method {
  public:
@@ -234,13 +227,7 @@ Options parse(int argc, char** argv) {
       {"image", 'i', 0, G_OPTION_ARG_STRING_ARRAY, &options.images, "Repeatable (default: all)", "NAME"},
       {"rounds", 'n', 0, G_OPTION_ARG_INT, &options.rounds, "Timed runs of each method (default: 15)", "N"},
       {}};
-  GOptionContext* context = g_option_context_new("- times the CPU engine beside OpenCV");
-  g_option_context_add_main_entries(context, entries, nullptr);
-  GError* error = nullptr;
-  if (!g_option_context_parse(context, &argc, &argv, &error)) {
-    fail(std::string("cpu-bench: ") + error->message);
-  }
-  g_option_context_free(context);
+  require(read_command_line(argc, argv, "- times the CPU engine beside OpenCV", entries));
   if (options.rounds < 1) {
     fail("cpu-bench: --rounds wants at least 1");
   }

@@ -29,6 +29,7 @@
 
 #include "bus.h"
 #include "ccl/engine.h"
+#include "command_line.h"
 #include "commit.h"
 #include "contestants.h"
 #include "host/runs/simd/level.h"
@@ -414,14 +415,8 @@ Options parse(int argc, char** argv) {
       {"fps", 'f', 0, G_OPTION_ARG_DOUBLE, &options.fps, "Live, at this rate (default: as fast as it goes)",
        "RATE"},
       {}};
-  GOptionContext* context = g_option_context_new("- times pipelines with and without the element");
-  g_option_context_add_main_entries(context, entries, nullptr);
-  g_option_context_add_group(context, gst_init_get_option_group());
-  GError* error = nullptr;
-  if (!g_option_context_parse(context, &argc, &argv, &error)) {
-    fail(std::string("pipeline-bench: ") + error->message);
-  }
-  g_option_context_free(context);
+  require(read_command_line(argc, argv, "- times pipelines with and without the element", entries,
+                            gst_init_get_option_group()));
   if (options.frames < 1 || options.rounds < 1 || options.pipelines < 1) {
     fail("pipeline-bench: --frames, --rounds and --pipelines want at least 1");
   }

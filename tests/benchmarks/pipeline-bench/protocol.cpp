@@ -63,6 +63,12 @@ void fail(const std::string& message) {
   std::exit(EXIT_FAILURE);
 }
 
+void require(const Status& status) {
+  if (!status.ok()) {
+    fail(status.message());
+  }
+}
+
 Time time(const std::function<void()>& work) {
   const auto wall = std::chrono::steady_clock::now();
   const double cpu = processor_time_us();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ccl/status.h"
 #include "common.h"
 #include "images.h"
 
@@ -21,6 +22,8 @@ Size require_size(const std::string& text);
 
 /// Says why on standard error and ends the program.
 [[noreturn]] void fail(const std::string& message);
+/// Likewise, unless the library did what it was asked for.
+void require(const Status& status);
 
 /// The time of work() in microseconds: until it was done, and of all processors together. The latter
 /// is more useful if the machine has other work.

@@ -11,9 +11,6 @@ out. A peer's labels are compared with this project's in the same run: `right` i
 """
 
 import argparse
-import csv
-import datetime
-import platform
 import resource
 import statistics
 import subprocess
@@ -25,19 +22,13 @@ import cudaccl
 import numpy
 from methods import CPU_METHODS, GPU_METHODS, Missing
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import bench  # noqa: E402  (the path comes first)
+
 COLUMNS = ["task", "method", "image", "width", "height", "connectivity", "components", "min_us", "median_us", "ratio",
            "engine_us", "right", "repetitions", "page_faults"]
 WARM_UPS = 3
 LEAST, MOST = 5, 200
-
-
-def read_pgm(path):
-    """The pixels of a file that ccl-bench wrote."""
-    magic, size, maximum, pixels = Path(path).read_bytes().split(b"\n", 3)
-    width, height = map(int, size.split())
-    if (magic, maximum) != (b"P5", b"255") or len(pixels) != width * height:
-        raise ValueError(f"{path}: not a PGM file of ccl-bench's")
-    return numpy.frombuffer(pixels, numpy.uint8).reshape(height, width).copy()
 
 
 def page_faults():
@@ -82,7 +73,8 @@ def measure(path, methods, connectivity, clock, budget_ms):
     """A row for each method. The first one of a task is this project's own, the base of the ratios. engine_us is what
     the engine on a GPU reports for the stages of a call, without Python.
     """
-    image = read_pgm(path)
+    width, height, pixels = bench.read_pgm(path)
+    image = numpy.frombuffer(pixels, numpy.uint8).reshape(height, width).copy()
     name = Path(path).stem.split("-", 1)[-1]
     base = {}
     expected = cudaccl.label(image, connectivity, backend="cpu", threads=1).labels
@@ -124,19 +116,6 @@ def overhead(clock, budget_ms, methods):
         }
 
 
-def commit():
-    done = subprocess.run(
-        ["git", "-c", "safe.directory=*", "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"],
-        cwd=Path(__file__).parent, capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
-
-
-def processor():
-    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    names = [line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name")]
-    return f"{names[0] if names else platform.machine()}, {len(names)} threads"
-
-
 def gpu():
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"]
     done = subprocess.run(query, capture_output=True, text=True)
@@ -144,11 +123,8 @@ def gpu():
 
 
 def facts(arguments, methods):
-    found = {
-        "command": "python_bench.py" + (" --backend cuda" if arguments.backend == "cuda" else ""),
-        "date": datetime.date.today().isoformat(), "commit": arguments.commit or commit(), "cpu": processor(),
-        "python": platform.python_version(), "numpy": numpy.__version__,
-    }
+    command = "python_bench.py" + (" --backend cuda" if arguments.backend == "cuda" else "")
+    found = bench.facts(command, arguments.commit) | {"numpy": numpy.__version__}
     if arguments.backend == "cuda":
         found["gpu"], found["driver"] = gpu()
         version = methods[0].cupy.cuda.runtime.runtimeGetVersion()
@@ -170,6 +146,14 @@ def arguments_of():
     return parser.parse_args()
 
 
+def rows_of(arguments, methods, clock):
+    yield from overhead(clock, arguments.budget, methods)
+    for connectivity in arguments.connectivity or [8]:
+        for path in arguments.images:
+            yield from measure(path, methods, connectivity, clock, arguments.budget)
+            print(path, file=sys.stderr)
+
+
 def main():
     arguments = arguments_of()
     clock = time.perf_counter_ns if arguments.backend == "cuda" else time.process_time_ns
@@ -181,16 +165,7 @@ def main():
             print(f"left out: {missing}", file=sys.stderr)
     if not methods or methods[0].library != "cudaccl":
         sys.exit("the package cudaccl is missing, or finds no GPU")
-    with open(arguments.csv, "w", newline="", encoding="utf-8") as file:
-        file.writelines(f"# {key}: {value}\n" for key, value in facts(arguments, methods).items())
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(overhead(clock, arguments.budget, methods))
-        for connectivity in arguments.connectivity or [8]:
-            for path in arguments.images:
-                writer.writerows(measure(path, methods, connectivity, clock, arguments.budget))
-                file.flush()
-                print(path, file=sys.stderr)
+    bench.write(arguments.csv, facts(arguments, methods), COLUMNS, rows_of(arguments, methods, clock))
 
 
 main()

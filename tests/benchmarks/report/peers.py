@@ -14,18 +14,11 @@ import statistics
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import bench  # noqa: E402  (the path comes first)
+
 WARM_UPS = 2
 BUDGET_US = 20000
-
-
-def read_pgm(path):
-    """(width, height, pixels) of a file that ccl-bench wrote."""
-    data = Path(path).read_bytes()
-    magic, size, maximum, pixels = data.split(b"\n", 3)
-    width, height = map(int, size.split())
-    if (magic, maximum) != (b"P5", b"255") or len(pixels) != width * height:
-        raise ValueError(f"{path}: not a PGM file of ccl-bench's")
-    return width, height, pixels
 
 
 def time_us(cupy, work, most):
@@ -64,7 +57,7 @@ def main():
                      "median_us,label_us,number_us,measure_us,paint_us,repetitions".split(","))
     print(f"# cupy: {cupy.__version__}")
     for path in arguments.images:
-        width, height, pixels = read_pgm(path)
+        width, height, pixels = bench.read_pgm(path)
         frame = cupy.asarray(numpy.frombuffer(pixels, dtype=numpy.uint8).reshape(height, width))
         labels = cupy.empty((height, width), dtype=cupy.int32)
         n_labels = ndimage.label(frame, structure, output=labels)

@@ -156,17 +156,51 @@ def draw_density(results, size):
     return figure
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="of labelers.csv and density.csv")
+def draw_scores(names, labels, methods, value, look, rule, score, title, pitch=0.42):
+    """A line for each name, from top to bottom, with a mark for the score of each method: full for this library's.
+
+    labels: of the lines; value(name, method): 0 to 1; look(method): colour, marker, label, whether it is this library's;
+    rule: between which lines from below another line is drawn.
+    """
+    figure, axes = plt.subplots(figsize=(9, 1.5 + pitch * len(names)))
+    for y, name in enumerate(reversed(names)):
+        axes.axhline(y, color=RULE, lw=0.8, zorder=0)
+        for i, method in enumerate(methods):
+            color, marker, _, is_ours = look(method)
+            # A little up or down, so that equal figures do not hide one another.
+            axes.plot(value(name, method), y + ((i * 2) % 5 - 2) * 0.07, marker, ms=7, mew=1.6, color=color, clip_on=False,
+                      mfc=color if is_ours else "white", zorder=3 if is_ours else 2)
+    axes.axhline(rule, color=FAINT, lw=0.8)
+    axes.set_yticks(range(len(names)), reversed(labels))
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(-0.6, len(names) - 0.4)
+    axes.set_xlabel(score, color=TEXT)
+    for method in methods:
+        color, marker, label, is_ours = look(method)
+        axes.plot([], [], marker, ms=7, mew=1.6, color=color, mfc=color if is_ours else "white", label=label)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=len(methods), frameon=False, fontsize=9,
+                handletextpad=0.1, columnspacing=1.2)
+    figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=12)
+    return figure, axes
+
+
+def arguments_of(text, source):
+    """Of a program that draws: where its CSV is, and where pictures go."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", type=Path, help=source)
     parser.add_argument("--out", type=Path, default=Path("."), help="a folder")
-    parser.add_argument("--format", default="svg", choices=("svg", "png"))
     arguments = parser.parse_args()
     style()
     arguments.out.mkdir(parents=True, exist_ok=True)
+    return arguments
+
+
+def main():
+    arguments = arguments_of(__doc__, "folder of labelers.csv and density.csv")
     for name, draw in (("labelers", draw_labelers), ("density", draw_density)):
-        figure = draw(Results(arguments.folder / f"{name}.csv"), (1920, 1080))
-        save(figure, arguments.out / f"{name}.{arguments.format}")
+        save(draw(Results(arguments.source / f"{name}.csv"), (1920, 1080)), arguments.out / f"{name}.svg")
 
 
 if __name__ == "__main__":

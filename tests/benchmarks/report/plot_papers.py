@@ -8,16 +8,13 @@ writes paper-kalentev.svg, paper-oliveira.svg, paper-dlp.svg and paper-stava.svg
 lines and bars are ours; hollow ones are the paper's.
 """
 
-import argparse
-from pathlib import Path
-
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
 
 from papers import PaperResults  # noqa: E402
-from plot import BLUE, FAINT, GREEN, TEXT, ORANGE, PURPLE, RULE, VERMILION, caption, style  # noqa: E402
+from plot import BLUE, FAINT, GREEN, TEXT, ORANGE, PURPLE, RULE, VERMILION, arguments_of, caption  # noqa: E402
 from save_figure import save  # noqa: E402
 
 COLORS = {"label-equivalence": BLUE, "label-equivalence+sizes": ORANGE, "row-col-unify": VERMILION,
@@ -156,20 +153,14 @@ FIGURES = {"kalentev": draw_kalentev, "oliveira": draw_oliveira, "dlp": draw_dlp
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="of paper-*.csv")
-    parser.add_argument("--out", type=Path, default=Path("."), help="a folder")
-    parser.add_argument("--format", default="svg", choices=("svg", "png"))
-    arguments = parser.parse_args()
-    style()
-    arguments.out.mkdir(parents=True, exist_ok=True)
+    arguments = arguments_of(__doc__, "folder of paper-*.csv")
     for name, draw in FIGURES.items():
-        csv = arguments.folder / f"paper-{name}.csv"
+        csv = arguments.source / f"paper-{name}.csv"
         figure = draw(PaperResults(csv)) if csv.exists() else None
         if figure is None:
             print(f"{name}: not recorded")
             continue
-        save(figure, arguments.out / f"paper-{name}.{arguments.format}")
+        save(figure, arguments.out / f"paper-{name}.svg")
 
 
 if __name__ == "__main__":

@@ -79,12 +79,10 @@ class Results:
 
 
 def by_algorithm(rows):
-    """{algorithm: [row per image]}, of the drawn images that every algorithm was timed on, so that means compare. Frames
-    of a clip are left out."""
+    """{algorithm: [row per image]}, of the images that every algorithm was timed on, so that means compare."""
     groups = {}
     for row in rows:
-        if not row.image.startswith("clip_"):
-            groups.setdefault(row.algorithm, {})[row.image] = row
+        groups.setdefault(row.algorithm, {})[row.image] = row
     common = set.intersection(*(set(group) for group in groups.values())) if groups else set()
     return {name: [group[image] for image in group if image in common] for name, group in groups.items()}
 

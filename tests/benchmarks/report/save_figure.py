@@ -13,12 +13,9 @@ NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
 def save(figure, file):
-    if file.suffix == ".svg":
-        text = io.BytesIO()
-        figure.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-        file.write_text(compact(text.getvalue()), encoding="utf-8")
-    else:
-        figure.savefig(file, dpi=110)
+    text = io.BytesIO()
+    figure.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    file.write_text(compact(text.getvalue()), encoding="utf-8")
     print(f"wrote {file}")
 
 

@@ -18,12 +18,8 @@ Times: processor time of one thread, the median, from the mask of a frame to its
 """
 
 import argparse
-import csv
-import datetime
-import platform
-import re
 import statistics
-import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -36,6 +32,9 @@ import skimage
 import nuclei
 import planted
 from methods import METHODS, components
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import bench  # noqa: E402  (the path comes first)
 
 MIN_AREAS = 0, 25
 IOUS = 0.5, 0.7
@@ -124,20 +123,11 @@ def times(paths):
                        "median_us": f"{median:.1f}", "repetitions": repetitions}
 
 
-def commit():
-    done = subprocess.run(
-        ["git", "-c", "safe.directory=*", "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"],
-        cwd=Path(__file__).parent, capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
-
-
 def facts(options):
-    names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return {"command": "separate_bench.py " + ("--frames" if options.frames else "--nuclei" if options.nuclei else ""),
-            "date": datetime.date.today().isoformat(), "commit": options.commit or commit(),
-            "cpu": f"{names[0] if names else platform.machine()}, {len(names)} threads",
-            "python": platform.python_version(), "numpy": numpy.__version__, "scipy": scipy.__version__,
-            "cudaccl": cudaccl.__version__, "scikit-image": skimage.__version__, "opencv": cv2.__version__}
+    command = "separate_bench.py " + ("--frames" if options.frames else "--nuclei" if options.nuclei else "")
+    return bench.facts(command, options.commit) | {
+        "numpy": numpy.__version__, "scipy": scipy.__version__, "cudaccl": cudaccl.__version__,
+        "scikit-image": skimage.__version__, "opencv": cv2.__version__}
 
 
 def main():
@@ -148,13 +138,7 @@ def main():
     parser.add_argument("--commit", help="of the package (default: of this checkout)")
     options = parser.parse_args()
     rows, columns = (times(options.frames), TIME_COLUMNS) if options.frames else (quality(options.nuclei), COLUMNS)
-    with open(options.csv, "w", newline="", encoding="utf-8") as file:
-        file.writelines(f"# {key}: {value}\n" for key, value in facts(options).items())
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow(row)
-            file.flush()
+    bench.write(options.csv, facts(options), columns, rows)
 
 
 main()

@@ -8,16 +8,6 @@
 
 namespace ccl::bench {
 
-namespace {
-
-void require(const Status& status) {
-  if (!status.ok()) {
-    fail("track-bench: " + status.message());
-  }
-}
-
-}  // namespace
-
 Follower::Follower(const Options& options, Size size)
     : size_(size), map_(size_t{size.width} * size.height), pixels_(4 * map_.size()) {
   if (options.is_cuda) {
@@ -33,7 +23,6 @@ Follower::Follower(const Options& options, Size size)
                               .threads = 1}));
   job_.output = {.pixels = pixels_.data(), .stride = size_t{4} * size.width};
   job_.settings.overlay_alpha = 255;
-  job_.tracking = options.tracking;
   job_.labels = map_.data();
 }
 

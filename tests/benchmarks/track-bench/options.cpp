@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "options.h"
 
-#include <glib.h>
-
+#include "command_line.h"
 #include "protocol.h"
 
 namespace ccl::bench {
@@ -16,11 +15,6 @@ struct Arguments {
   gint seed = 1;
   gchar** scenes = nullptr;
   gint max_tracks = 1024;
-  gint confirm = -1;
-  gint lost_ms = -1;
-  gint dump_every = 0;
-  gint dump_from = 0;
-  gint dump_to = 0;
   gboolean strip = FALSE;
   gchar* video = nullptr;
   gchar* size = nullptr;
@@ -36,30 +30,12 @@ void parse(int argc, char** argv, Arguments* a) {
        "Repeatable (default: all); names that begin so", "NAME"},
       {"max-tracks", 0, 0, G_OPTION_ARG_INT, &a->max_tracks,
        "Length of the table (default: 1024; 0: no tracking)", "N"},
-      {"confirm", 0, 0, G_OPTION_ARG_INT, &a->confirm, "Frames until a track is confirmed", "N"},
-      {"lost-ms", 0, 0, G_OPTION_ARG_INT, &a->lost_ms, "Time until a track that is not seen ends", "N"},
-      {"dump", 'd', 0, G_OPTION_ARG_INT, &a->dump_every, "Write a still of every Nth frame (PPM)", "N"},
-      {"dump-from", 0, 0, G_OPTION_ARG_INT, &a->dump_from, "The first still (default: 0)", "FRAME"},
-      {"dump-to", 0, 0, G_OPTION_ARG_INT, &a->dump_to, "The last still", "FRAME"},
       {"strip", 0, 0, G_OPTION_ARG_NONE, &a->strip, "Draw places and colours over time (PPM)", nullptr},
       {"video", 0, 0, G_OPTION_ARG_FILENAME, &a->video, "Follow what moves in a file of I420 frames", "FILE"},
       {"size", 0, 0, G_OPTION_ARG_STRING, &a->size, "Of the video", "WIDTHxHEIGHT"},
       {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &a->rate, "Of the video (default: 30)", "FPS"},
       {}};
-  GOptionContext* context = g_option_context_new("- follows planted objects, and writes what was found");
-  g_option_context_add_main_entries(context, entries, nullptr);
-  GError* error = nullptr;
-  if (g_option_context_parse(context, &argc, &argv, &error) == FALSE) {
-    fail(std::string("track-bench: ") + error->message);
-  }
-  if (argc > 1) {
-    fail(std::string("track-bench: unexpected argument ") + argv[1]);
-  }
-  g_option_context_free(context);
-}
-
-std::string text(const gchar* value) {
-  return value != nullptr ? value : "";
+  require(read_command_line(argc, argv, "- follows planted objects, and writes what was found", entries));
 }
 
 void check(const Arguments& a) {
@@ -69,8 +45,8 @@ void check(const Arguments& a) {
   if (a.backend != nullptr && text(a.backend) != "cpu" && text(a.backend) != "cuda") {
     fail("track-bench: --backend is cpu or cuda");
   }
-  if (a.max_tracks < 0 || a.dump_every < 0 || a.rate <= 0) {
-    fail("track-bench: --max-tracks and --dump must not be negative, --rate must be more than 0");
+  if (a.max_tracks < 0 || a.rate <= 0) {
+    fail("track-bench: --max-tracks must not be negative, --rate must be more than 0");
   }
   if ((a.video != nullptr) != (a.size != nullptr)) {
     fail("track-bench: --video and --size belong together");
@@ -86,25 +62,12 @@ Options parse_options(int argc, char** argv) {
   Options options{.out = a.out,
                   .is_cuda = text(a.backend) == "cuda",
                   .seed = static_cast<uint32_t>(a.seed),
-                  .scenes = {},
+                  .scenes = strings(a.scenes),
                   .max_tracks = static_cast<uint32_t>(a.max_tracks),
-                  .tracking = {},
-                  .dump_every = a.dump_every,
-                  .dump_from = a.dump_from,
-                  .dump_to = a.dump_to,
                   .draws_strip = a.strip != FALSE,
                   .video = text(a.video),
                   .video_size = {},
                   .video_rate = a.rate};
-  if (a.scenes != nullptr) {
-    options.scenes.assign(a.scenes, a.scenes + g_strv_length(a.scenes));
-  }
-  if (a.confirm >= 0) {
-    options.tracking.confirm_frames = static_cast<uint32_t>(a.confirm);
-  }
-  if (a.lost_ms >= 0) {
-    options.tracking.lost_ms = static_cast<uint32_t>(a.lost_ms);
-  }
   if (a.size != nullptr) {
     options.video_size = require_size(a.size);
   }

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "ccl/tracking.h"
 #include "common.h"
 
 namespace ccl::bench {
@@ -16,10 +15,6 @@ struct Options {
   uint32_t seed = 1;                ///< of the scenes
   std::vector<std::string> scenes;  ///< empty: all
   uint32_t max_tracks = 1024;
-  Tracking tracking;
-  int dump_every = 0;        ///< frames between stills; 0: none
-  int dump_from = 0;         ///< the first frame of which there is a still
-  int dump_to = 0;           ///< and the last one; 0: of the sequence
   bool draws_strip = false;  ///< what had which colour when: see strip.h
   // A video from outside in place of the scenes.
   std::string video;  ///< I420, frame after frame without headers; empty: none

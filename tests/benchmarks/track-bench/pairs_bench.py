@@ -4,7 +4,6 @@
 
     pairs_bench.py ANNOTATIONS --build build
     pairs_bench.py ANNOTATIONS --build build --part check --settings "cut: separate=0.7" --settings "none:" --scenes
-    pairs_bench.py ANNOTATIONS --build build --strips pictures --masks ragged
 
 needs the packages of requirements.txt. ANNOTATIONS is a checkout of github.com/cheind/py-motmetrics at the commit that
 record-track-pairs names; its annotations (MOT challenge, CC BY-NC-SA 3.0) must not come into this repository.
@@ -24,7 +23,6 @@ a result, `pieces` have a component that the tracker takes for a piece of someth
 """
 
 import argparse
-import csv
 import hashlib
 import json
 import multiprocessing
@@ -44,8 +42,7 @@ import numpy as np
 
 from pairs_masks import QUALITIES, Painter
 from pairs_scenes import SOURCES, boxes_of, scenes_of
-from pairs_strip import strip
-from real_bench import as_results, facts, follow, form, named_settings, preset
+from real_bench import as_results, bench, facts, follow, form, preset
 from trackers import overlaps
 
 HERE = Path(__file__).resolve().parent
@@ -171,25 +168,12 @@ def show(rows, by_scene):
                       **cells[-1]))
 
 
-def write(path, rows, options):
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        file.writelines(f"# {key}: {value}\n" for key, value in (facts(options) | {"command": "pairs_bench.py"}).items())
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for key in dict.fromkeys(tuple(row[name] for name in KEYS) for row in rows):
-            of_key = [row for row in rows if tuple(row[name] for name in KEYS) == key]
-            figures = {name: form(value) for name, value in summed(of_key).items()}
-            writer.writerow({name: (dict(zip(KEYS, key)) | {"scenes": len(of_key)} | figures)[name] for name in COLUMNS})
-
-
-def draw_strips(clips, options):
-    """Of each scene with a pair that meets and parts a picture with a row for each line of settings."""
-    options.strips.mkdir(parents=True, exist_ok=True)
-    for clip in clips:
-        results = [run_element(clip, settings, options.build)[0] for _, settings in options.settings]
-        path = options.strips / f"{clip.path.stem.rpartition('-')[0]}.png"
-        print(f"{path}: " + (", ".join(name for name, _ in options.settings) if strip(clip, results, path)
-                             else "nobody meets and parts"))
+def rows_of(rows):
+    """Of the CSV: summed over scenes."""
+    for key in dict.fromkeys(tuple(row[name] for name in KEYS) for row in rows):
+        of_key = [row for row in rows if tuple(row[name] for name in KEYS) == key]
+        figures = {name: form(value) for name, value in summed(of_key).items()}
+        yield {name: (dict(zip(KEYS, key)) | {"scenes": len(of_key)} | figures)[name] for name in COLUMNS}
 
 
 def version():
@@ -224,14 +208,12 @@ def options_of():
                         help="scenes: for development (default), for the check at the end, or whole sequences")
     parser.add_argument("--masks", action="append", choices=list(QUALITIES), help="default: all")
     parser.add_argument("--scene", default="", help="names with this in them (default: all)")
-    parser.add_argument("--settings", action="append", type=named_settings, metavar='"NAME: PROPERTY=VALUE ..."',
+    parser.add_argument("--settings", action="append", type=bench.named_settings, metavar='"NAME: PROPERTY=VALUE ..."',
                         help="a line of properties, in place of those that are shown without it")
     parser.add_argument("--own", action="store_true", help="the element alone, without SORT")
     parser.add_argument("--scenes", action="store_true", help="a table of each scene")
     parser.add_argument("--cache", type=Path, help="folder that keeps masks for the next run")
     parser.add_argument("--csv", type=Path)
-    parser.add_argument("--strips", type=Path, help="folder for pictures of pairs that meet and part, a row for each line "
-                        "of settings; nothing is measured then")
     parser.add_argument("--commit", help="of the element (default: of this checkout)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
@@ -251,14 +233,12 @@ def main():
                  for clip in some]
         if not clips:
             sys.exit("error: no annotations of any sequence, or no scene of this name")
-        if options.strips:
-            return draw_strips(clips, options)
         lines = options.settings + [(name, "") for name in ([] if options.own else UPPER_ENDS)]
         tasks = [(clip, name, settings, options) for name, settings in lines for clip in clips]
         rows = [row for some in pool.map(measure, tasks, chunksize=1) for row in some]
     show(rows, options.scenes)
     if options.csv:
-        write(options.csv, rows, options)
+        bench.write(options.csv, facts(options) | {"command": "pairs_bench.py"}, COLUMNS, rows_of(rows))
 
 
 if __name__ == "__main__":

@@ -28,10 +28,8 @@ a result that fits it.
 import argparse
 import configparser
 import csv
-import datetime
 import hashlib
 import json
-import platform
 import re
 import shlex
 import subprocess
@@ -46,6 +44,8 @@ import cv2
 import motmetrics
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import bench
 from trackers import IouTracker, SortTracker
 
 HERE = Path(__file__).resolve().parent
@@ -327,34 +327,10 @@ def measure_both(clip, elements, options):
         yield measure(clip, elements, options)
 
 
-def output_of(*command):
-    done = subprocess.run(command, cwd=HERE, capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
-
-
 def facts(options):
-    names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    described = output_of("git", "-c", "safe.directory=*", "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*")
     settings = [f'--settings "{name}: {text}"' for name, text in options.settings] + [f"--set {one}" for one in options.set]
-    cpu = re.sub(r" \d.*| Processor.*", "", names[0]) if names else platform.machine()
-    return {"command": " ".join(["real_bench.py", *settings]), "date": datetime.date.today().isoformat(),
-            "commit": options.commit or described, "cpu": f"{cpu}, {len(names)} threads",
-            "gstreamer": output_of("gst-launch-1.0", "--version").split("\n")[0].split(" ")[-1],
-            "python": platform.python_version(), "numpy": np.__version__, "opencv": cv2.__version__,
-            "motmetrics": motmetrics.__version__}
-
-
-def write(path, columns, rows, options):
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        file.writelines(f"# {key}: {value}\n" for key, value in facts(options).items())
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def named_settings(text):
-    name, properties = text.split(":", 1)  # without a colon argparse reports a wrong value
-    return name, properties.strip()
+    return bench.facts(" ".join(["real_bench.py", *settings]), options.commit) | bench.gstreamer() | {
+        "numpy": np.__version__, "opencv": cv2.__version__, "motmetrics": motmetrics.__version__}
 
 
 def options_of():
@@ -363,7 +339,7 @@ def options_of():
     parser.add_argument("--csv", type=Path)
     parser.add_argument("--crossings", type=Path, help="CSV of events beside what was counted by eye")
     parser.add_argument("--clip", action="append", help="only these files of real/ (default: all)")
-    parser.add_argument("--settings", action="append", default=[], type=named_settings, metavar='"NAME: PROPERTY=VALUE ..."',
+    parser.add_argument("--settings", action="append", default=[], type=bench.named_settings, metavar='"NAME: PROPERTY=VALUE ..."',
                         help="another line, README's settings and then these; or in place of the line cudaccl or preset")
     parser.add_argument("--set", action="append", default=[], metavar="PROPERTY=VALUE", help="in all lines of the element")
     parser.add_argument("--own", action="store_true", help="the element alone")
@@ -401,9 +377,9 @@ def main():
         sys.exit("error: none of the clips is there")
     rows, counts = ([one for part in parts for one in part] for parts in zip(*measured))
     if options.csv:
-        write(options.csv, COLUMNS, rows, options)
+        bench.write(options.csv, facts(options), COLUMNS, rows)
     if options.crossings:
-        write(options.crossings, CROSSING_COLUMNS, counts, options)
+        bench.write(options.crossings, facts(options), CROSSING_COLUMNS, counts)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,7 @@
 /// evaluate.py compares them, and lets other trackers work on the same boxes.
 ///
 ///     track-bench --out tracks
-///     track-bench --out tracks --scene crossing --dump 10
-///     track-bench --out tracks --video clip.i420 --size 768x576 --rate 10 --dump 100 --strip
+///     track-bench --out tracks --video clip.i420 --size 768x576 --rate 10 --strip
 ///
 /// A video from outside is followed with foreground=motion and the settings of the README; it has no truth.
 #include <algorithm>
@@ -36,18 +35,6 @@ std::string file_name(std::string name) {
   return name;
 }
 
-void dump(const Options& options, const std::string& name, int frame, const Follower& follower) {
-  const bool is_wanted = options.dump_every > 0 && frame >= options.dump_from &&
-                         (options.dump_to == 0 || frame <= options.dump_to) &&
-                         (frame - options.dump_from) % options.dump_every == 0;
-  if (is_wanted) {
-    char number[16];
-    std::snprintf(number, sizeof(number), "-%04d.ppm", frame + 1);
-    write_still(options.out + "/" + name + number, follower.size().width, follower.size().height,
-                follower.pixels());
-  }
-}
-
 void run_scene(const Options& options, const Scene& scene, std::FILE* index) {
   const std::string name = file_name(scene.name);
   Painter painter(scene);
@@ -62,7 +49,6 @@ void run_scene(const Options& options, const Scene& scene, std::FILE* index) {
     const FrameResult& result = follower.follow(scene.time(frame));
     results.add(frame, result.components, result.tracks);
     truth.add(picture, follower.record_map(), result.components);
-    dump(options, name, frame, follower);
   }
   std::fprintf(index, "%s,\"%s\",%d,%d,%d,%d,%d,%zu,%zu\n", name.c_str(), scene.name.c_str(),
                scene.has_merges ? 1 : 0, scene.frames_per_second, kFrames, scene.width, scene.height,
@@ -104,11 +90,10 @@ void add_gpu(Facts* facts) {
 }
 
 /// As the README's example does.
-void set_up_motion(const Options& options, FrameJob* job) {
+void set_up_motion(FrameJob* job) {
   job->settings.rule.foreground = Foreground::kMotion;
   job->settings.filter.min_area = 150;
   job->settings.overlay_alpha = 255;
-  job->settings.draw_boxes = !options.draws_strip;  // the strip is of colours only
   job->segmentation.morphology = {.open_radius = 1, .close_radius = 3};
 }
 
@@ -123,7 +108,7 @@ void run_video(const Options& options) {
   Follower follower(options, size);
   ResultWriter results(options.out, "video");
   Strip strip;
-  set_up_motion(options, &follower.job());
+  set_up_motion(&follower.job());
   follower.job().input = {.pixels = frame.data(),
                           .stride = size.width,
                           .chroma = {.u = frame.data() + luma,
@@ -135,7 +120,6 @@ void run_video(const Options& options) {
        file.read(reinterpret_cast<char*>(frame.data()), static_cast<std::streamsize>(frame.size())); ++i) {
     const FrameResult& result = follower.follow(i / options.video_rate);
     results.add(i, result.components, result.tracks);
-    dump(options, "video", i, follower);
     if (options.draws_strip) {
       strip.add(follower);
     }

@@ -21,9 +21,6 @@ read BGR. `cpu_ms` is processor time of a frame on one thread: from the frame in
 """
 
 import argparse
-import csv
-import datetime
-import platform
 import re
 import resource
 import shlex
@@ -36,6 +33,9 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import bench  # noqa: E402  (the path comes first)
 
 FRAMES_PER_SECOND = 25
 FOREGROUND = 255
@@ -202,25 +202,10 @@ def measure(folder, methods, options):
                    **{key: f"{value:.4f}" for key, value in figures.items()}, "cpu_ms": f"{ms:.3f}"}
 
 
-def output_of(*command):
-    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
-
-
 def facts(options, opencv):
-    names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    described = output_of("git", "-c", "safe.directory=*", "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*")
-    found = {"command": " ".join(["video_bench.py", *(f'--settings "{name}: {text}"' for name, text in options.settings)]),
-             "date": datetime.date.today().isoformat(), "commit": options.commit or described,
-             "cpu": f"{names[0] if names else platform.machine()}, {len(names)} threads",
-             "gstreamer": output_of("gst-launch-1.0", "--version").split("\n")[0].split(" ")[-1],
-             "python": platform.python_version(), "numpy": np.__version__}
+    command = " ".join(["video_bench.py", *(f'--settings "{name}: {text}"' for name, text in options.settings)])
+    found = bench.facts(command, options.commit) | bench.gstreamer() | {"numpy": np.__version__}
     return found | ({"opencv": opencv} if opencv else {})
-
-
-def named_settings(text):
-    name, properties = text.split(":", 1)  # without a colon argparse reports a wrong value
-    return name, properties.strip()
 
 
 def options_of():
@@ -229,7 +214,7 @@ def options_of():
     parser.add_argument("--csv", type=Path, default="/dev/null")
     parser.add_argument("--sequence", action="append", help="only these (default: all)")
     parser.add_argument("--method", action="append", help="only these (default: all)")
-    parser.add_argument("--settings", action="append", default=[], type=named_settings, metavar='"NAME: PROPERTY=VALUE ..."',
+    parser.add_argument("--settings", action="append", default=[], type=bench.named_settings, metavar='"NAME: PROPERTY=VALUE ..."',
                         help="another method, the element with these; or of the name cudaccl, in place of its defaults")
     parser.add_argument("--commit", help="of the element (default: of this checkout)")
     parser.add_argument("--dump", type=Path, help="folder for pictures of frame, truth and mask, side by side")
@@ -253,13 +238,8 @@ def main():
     folders = chosen(folders, options.sequence, "sequence with input/ and groundtruth/")
     if options.dump:
         options.dump.mkdir(parents=True, exist_ok=True)
-    with open(options.csv, "w", newline="", encoding="utf-8") as file:
-        file.writelines(f"# {key}: {value}\n" for key, value in facts(options, opencv).items())
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for folder in folders.values():
-            writer.writerows(measure(folder, methods, options))
-            file.flush()
+    rows = (row for folder in folders.values() for row in measure(folder, methods, options))
+    bench.write(options.csv, facts(options, opencv), COLUMNS, rows)
 
 
 main()

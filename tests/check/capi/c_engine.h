@@ -57,6 +57,12 @@ struct CEngine {
 
   CudacclStatus run() { return cudaccl_engine_run(engine.get(), &frame, &result); }
   const char* error() const { return cudaccl_last_error(engine.get()); }
+  /// Whether the frame is refused as wrong, with this part of a reason.
+  testing::AssertionResult refuses(const std::string& part) {
+    const CudacclStatus status = run();
+    return status == CUDACCL_INVALID_ARGUMENT ? says(error(), part)
+                                              : testing::AssertionFailure() << "status " << status;
+  }
 
   cudaccl::Engine engine{c_options()};
   cudaccl::Input input;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "fixture.h"
+
 namespace ccl::test {
 
 namespace {
@@ -113,6 +115,21 @@ testing::AssertionResult same_records(std::span<const CclComponent> got,
     }
   }
   return testing::AssertionSuccess();
+}
+
+testing::AssertionResult same_counts(const FrameCounts& got, FrameCounts want) {
+  want.n_iterations = got.n_iterations;
+  return got == want ? testing::AssertionSuccess()
+                     : testing::AssertionFailure()
+                           << testing::PrintToString(got) << " instead of " << testing::PrintToString(want);
+}
+
+testing::AssertionResult same_frame(const Outcome& got, const ExpectedFrame& want, const FrameCounts& counts,
+                                    const std::vector<ExpectedRecord>& records, const Image& image) {
+  testing::AssertionResult same = same_map(got.root_map, want.root_map, image, "root");
+  same = same ? same_map(got.labels, want.labels, image, "label") : same;
+  same = same ? same_counts(got.counts, counts) << image.name : same;
+  return same ? same_records(got.records, records) << image.name : same;
 }
 
 }  // namespace ccl::test

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ccl/counts.h"
 #include "images.h"
 #include "names.h"
 #include "oracle.h"
@@ -23,5 +24,14 @@ testing::AssertionResult same_map(std::span<const uint32_t> got, std::span<const
 /// Whether the records agree: integers, and reals that are integers, exactly; other reals to the last place.
 testing::AssertionResult same_records(std::span<const CclComponent> got,
                                       const std::vector<ExpectedRecord>& want);
+
+/// Whether the counts agree, except for iterations: each labeler has its own.
+testing::AssertionResult same_counts(const FrameCounts& got, FrameCounts want);
+
+struct Outcome;
+
+/// Whether a frame has these maps, counts and records.
+testing::AssertionResult same_frame(const Outcome& got, const ExpectedFrame& want, const FrameCounts& counts,
+                                    const std::vector<ExpectedRecord>& records, const Image& image);
 
 }  // namespace ccl::test

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,83 +12,32 @@
 #include "fixture.h"
 #include "images.h"
 #include "oracle.h"
+#include "plane_runner.h"
 #include "separation.h"
 
 namespace ccl::test {
 
 namespace {
 
-constexpr uint32_t kUntouchedValue = 0xdeadbeef;
-constexpr uint8_t kUntouchedByte = 0xa5;
-constexpr uint32_t kPadding = 3;  ///< values between rows of the plane, and bytes between those of the output
-
 struct Distances {
   std::vector<uint32_t> squares;
   std::vector<uint32_t> heights;
 };
 
-/// `aside`: values between the rows.
-template <typename T>
-std::vector<T> without_padding(const std::vector<T>& padded, size_t width, size_t height, size_t aside,
-                               T untouched) {
-  std::vector<T> dense;
-  for (size_t y = 0; y < height; ++y) {
-    const auto row = padded.begin() + static_cast<std::ptrdiff_t>(y * (width + aside));
-    dense.insert(dense.end(), row, row + static_cast<std::ptrdiff_t>(width));
-    EXPECT_EQ(static_cast<size_t>(std::count(row + static_cast<std::ptrdiff_t>(width),
-                                             row + static_cast<std::ptrdiff_t>(width + aside), untouched)),
-              aside);
-  }
-  return dense;
-}
-
 /// Runs frames with the plane and the output of distances.
-class DistanceRunner {
+class DistanceRunner : public PlaneRunner {
  public:
-  DistanceRunner() {
-    EXPECT_TRUE(make_engine(&engine_).ok());
-    config.output = Output::kDistance;
-    config.planes = kDistancePlane;
-  }
-
-  Config config;
-  FrameJob job = {};  ///< of the next frame, except its images
-  FrameResult result;
+  DistanceRunner() : PlaneRunner(kDistancePlane) { config.output = Output::kDistance; }
 
   Distances run(const Image& image, const Settings& settings) {
-    config.width = image.width;
-    config.height = image.height;
-    if (!(config == configured_)) {
-      const Status configured = engine_->configure(config);
-      EXPECT_TRUE(configured.ok()) << configured.message();
-      configured_ = config;
-    }
-    const size_t row = image.width * sizeof(uint16_t);
-    std::vector<uint32_t> plane((image.width + size_t{kPadding}) * image.height, kUntouchedValue);
-    std::vector<uint8_t> pixels((row + kPadding) * image.height, kUntouchedByte);
-    std::vector<uint32_t> labels(plane.size());
-    job.input = {image.pixels(), image.stride};
-    job.output = {pixels.data(), row + kPadding};
-    job.distance_plane = {plane.data(), (image.width + size_t{kPadding}) * sizeof(uint32_t)};
-    job.label_plane = job.id_plane = {labels.data(), image.width * sizeof(uint32_t)};
     job.settings = settings;
-    const Status pushed = engine_->push(job);
-    EXPECT_TRUE(pushed.ok()) << pushed.message();
-    EXPECT_TRUE(engine_->pop(&result).ok());
-    Distances distances;
-    distances.squares = without_padding(plane, image.width, image.height, kPadding, kUntouchedValue);
-    if (config.output == Output::kDistance) {
-      const std::vector<uint8_t> bytes = without_padding(pixels, row, image.height, kPadding, kUntouchedByte);
-      for (size_t i = 0; i < bytes.size(); i += sizeof(uint16_t)) {
-        distances.heights.push_back(bytes[i] + 256u * bytes[i + 1]);
-      }
+    PlaneRunner::run(image);
+    Distances distances{.squares = squares, .heights = {}};
+    for (size_t i = 0; config.output == Output::kDistance && i < pixels.size(); i += sizeof(uint16_t)) {
+      distances.heights.push_back(pixels[i] + 256u * pixels[i + 1]);
     }
     return distances;
   }
-
- private:
-  std::unique_ptr<Engine> engine_;
-  Config configured_;
 };
 
 /// Distances count within the components before they are separated; the filter counts behind it.
@@ -265,30 +212,6 @@ TEST(DistanceHysteresisTest, WeakComponentsAreBackground) {
     EXPECT_EQ(got.squares.size() - std::count(got.squares.begin(), got.squares.end(), 0u), area)
         << labeler.nick;
     EXPECT_EQ(got.heights, expect_raw_heights(got.squares)) << labeler.nick;
-  }
-}
-
-TEST(DistanceContractTest, PlaneMustHaveRoom) {
-  std::unique_ptr<Engine> engine;
-  ASSERT_TRUE(make_engine(&engine).ok());
-  Config config;
-  config.width = 20;
-  config.height = 10;
-  config.planes = kDistancePlane;
-  ASSERT_TRUE(engine->configure(config).ok());
-  const Image image = noise(20, 10, 1, 50, 1);
-  std::vector<uint32_t> values(20 * 10);
-  FrameJob job;
-  job.input = {image.pixels(), image.stride};
-  EXPECT_EQ(engine->push(job).code(), StatusCode::kInvalidArgument);  // no plane
-  job.distance_plane = {values.data(), 76};
-  EXPECT_EQ(engine->push(job).code(), StatusCode::kInvalidArgument);
-  job.distance_plane.stride = 80;
-  EXPECT_TRUE(engine->push(job).ok());
-  engine->flush();
-  if (engine->backend() == Backend::kCpu) {
-    job.distance_plane.memory = Memory::kDevice;
-    EXPECT_EQ(engine->push(job).code(), StatusCode::kInvalidArgument);
   }
 }
 

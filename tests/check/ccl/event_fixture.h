@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <ostream>
+#include <utility>
 #include <vector>
 
 #include "ccl/events.h"
@@ -71,6 +72,15 @@ class Events : public testing::Test {
       line.margin = margin;
     }
     ASSERT_TRUE(maker.configure({.width = 100, .height = 100, .max_tracks = max_tracks}, regions).ok());
+  }
+
+  void watch_zones(std::vector<Zone> zones) {
+    regions.zones = std::move(zones);
+    configure();
+  }
+  void watch_lines(std::vector<Line> lines) {
+    regions.lines = std::move(lines);
+    configure();
   }
 
   /// The events of the next frame.

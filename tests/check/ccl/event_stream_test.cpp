@@ -98,11 +98,9 @@ TEST_F(Events, OtherZonesBeginEmpty) {
   regions.zones[0].crowd = 0;
   configure();
   play({dot(1, 5, 5)});
-  regions.zones = {box(0, 0, 60, 100)};
-  configure();
+  watch_zones({box(0, 0, 60, 100)});
   EXPECT_EQ(play({dot(1, 5, 5)}), (Facts{{CCL_EVENT_ENTERED, 1, 0, 0}}));
-  regions.zones = {};
-  configure();
+  watch_zones({});
   EXPECT_EQ(play({dot(1, 5, 5)}), Facts{});
   EXPECT_EQ(maker.tracks()[0].zones, 0u);
 }

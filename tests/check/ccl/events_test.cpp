@@ -27,8 +27,7 @@ TEST_F(Events, ATrackIsBornWhenItIsConfirmedAndDiesWhenItEnds) {
 TEST_F(Events, TentativeTracksHaveNone) {
   regions.zones = {box(0, 0, 50, 100)};
   regions.zones[0].crowd = 0;
-  regions.lines = {{.name = "", .from = {50, 0}, .to = {50, 100}}};
-  configure();
+  watch_lines({{.name = "", .from = {50, 0}, .to = {50, 100}}});
   EXPECT_EQ(play({dot(1, 10, 10, 0)}), Facts{});
   EXPECT_EQ(maker.tracks()[0].zones, 0u);
   EXPECT_EQ(play({dot(1, 60, 10, 0)}), Facts{});
@@ -44,8 +43,7 @@ TEST_F(Events, OrderOfEventsFollowsIds) {
 }
 
 TEST_F(Events, ClearForgetsWithoutEvents) {
-  regions.zones = {box(0, 0, 50, 100)};
-  configure();
+  watch_zones({box(0, 0, 50, 100)});
   play({dot(1, 10, 10)});
   maker.clear();
   EXPECT_TRUE(maker.events().empty());
@@ -56,8 +54,7 @@ TEST_F(Events, ClearForgetsWithoutEvents) {
 /* Zones */
 
 TEST_F(Events, EnteredAndLeft) {
-  regions.zones = {box(10, 10, 20, 20), box(15, 0, 40, 40)};
-  configure();
+  watch_zones({box(10, 10, 20, 20), box(15, 0, 40, 40)});
   EXPECT_EQ(play({dot(1, 5, 15)}), (Facts{{CCL_EVENT_BORN, 1}}));
   EXPECT_EQ(play({dot(1, 10, 15)}), (Facts{{CCL_EVENT_ENTERED, 1, 0, 0}}));
   EXPECT_EQ(maker.tracks()[0].zones, 1u);
@@ -68,16 +65,14 @@ TEST_F(Events, EnteredAndLeft) {
 }
 
 TEST_F(Events, BornAndEndedInAZone) {
-  regions.zones = {box(0, 0, 50, 50), box(0, 0, 60, 60)};
-  configure();
+  watch_zones({box(0, 0, 50, 50), box(0, 0, 60, 60)});
   EXPECT_EQ(play({dot(1, 5, 5)}),
             (Facts{{CCL_EVENT_BORN, 1}, {CCL_EVENT_ENTERED, 1, 0, 0}, {CCL_EVENT_ENTERED, 1, 0, 1}}));
   EXPECT_EQ(play({}), (Facts{{CCL_EVENT_LEFT, 1, 0, 0}, {CCL_EVENT_LEFT, 1, 0, 1}, {CCL_EVENT_DIED, 1}}));
 }
 
 TEST_F(Events, APredictedTrackStaysWhereItWasSeen) {
-  regions.zones = {box(10, 10, 20, 20)};
-  configure();
+  watch_zones({box(10, 10, 20, 20)});
   play({dot(1, 12, 12)});
   EXPECT_EQ(play({dot(1, 30, 12, kPredicted)}), Facts{});
   EXPECT_EQ(maker.tracks()[0].zones, 1u);
@@ -101,8 +96,7 @@ TEST_F(Events, AnchorOfAZone) {
 }
 
 TEST_F(Events, AZoneOutsideTheFrameIsNeverEntered) {
-  regions.zones = {box(200, 200, 300, 300), box(-50, -50, 0, 0), box(0, 0, 100, 100)};
-  configure();
+  watch_zones({box(200, 200, 300, 300), box(-50, -50, 0, 0), box(0, 0, 100, 100)});
   for (const uint16_t at : {0, 50, 99}) {
     play({dot(1, at, at)});
     EXPECT_EQ(maker.tracks()[0].zones, 4u) << at;
@@ -172,9 +166,8 @@ TEST_F(Events, CrowdedWhenTheNumberIsExceeded) {
 /* Lines */
 
 TEST_F(Events, CrossedInBothDirections) {
-  regions.lines = {{.name = "", .from = {50, 100}, .to = {50, 0}},
-                   {.name = "", .from = {55, 0}, .to = {55, 100}}};
-  configure();
+  watch_lines(
+      {{.name = "", .from = {50, 100}, .to = {50, 0}}, {.name = "", .from = {55, 0}, .to = {55, 100}}});
   play({dot(1, 40, 10)});
   EXPECT_EQ(play({dot(1, 52, 10)}), (Facts{{CCL_EVENT_CROSSED_RIGHT, 1, 0, 0}}));
   EXPECT_EQ(maker.events()[0].x, 52);
@@ -185,8 +178,7 @@ TEST_F(Events, CrossedInBothDirections) {
 
 /// The move from where it was seen last to where it is seen again counts as one.
 TEST_F(Events, PredictedTracksCrossWhenTheyAreSeenAgain) {
-  regions.lines = {{.name = "", .from = {50, 100}, .to = {50, 0}}};
-  configure();
+  watch_lines({{.name = "", .from = {50, 100}, .to = {50, 0}}});
   play({dot(1, 40, 10)});
   EXPECT_EQ(play({dot(1, 60, 10, kPredicted)}), Facts{});
   EXPECT_EQ(play({dot(1, 40, 10, kPredicted)}), Facts{});
@@ -196,17 +188,15 @@ TEST_F(Events, PredictedTracksCrossWhenTheyAreSeenAgain) {
 
 /// So does the move from its first place to that where it is confirmed.
 TEST_F(Events, MovesBeforeTheConfirmationCount) {
-  regions.lines = {{.name = "", .from = {50, 100}, .to = {50, 0}}};
-  configure();
+  watch_lines({{.name = "", .from = {50, 100}, .to = {50, 0}}});
   play({dot(1, 40, 10, CCL_TRACK_NEWBORN)});
   play({dot(1, 52, 10, 0)});
   EXPECT_EQ(play({dot(1, 64, 10)}), (Facts{{CCL_EVENT_BORN, 1}, {CCL_EVENT_CROSSED_RIGHT, 1, 0, 0}}));
 }
 
 TEST_F(Events, AnchorOfALine) {
-  regions.lines = {{.name = "", .from = {0, 20}, .to = {100, 20}},
-                   {.name = "", .from = {0, 20}, .to = {100, 20}, .anchor = Anchor::kCentroid}};
-  configure();
+  watch_lines({{.name = "", .from = {0, 20}, .to = {100, 20}},
+               {.name = "", .from = {0, 20}, .to = {100, 20}, .anchor = Anchor::kCentroid}});
   CclTrack tall = dot(1, 10, 5);
   tall.height = 10;
   tall.cy = 9.5F;

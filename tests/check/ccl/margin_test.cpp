@@ -73,14 +73,12 @@ class Margins : public Events {
 /* Lines */
 
 TEST_F(Margins, WhoStandsOnALineDoesNotCrossIt) {
-  regions.lines = {upright(50)};
-  configure();
+  watch_lines({upright(50)});
   EXPECT_EQ(walk({30, 40, 48, 52, 47, 53, 49, 51, 46, 52, 48, 51, 40, 30}), Facts{});
 }
 
 TEST_F(Margins, ACrossingCountsWhenTheTrackIsAwayFromTheLine) {
-  regions.lines = {upright(50)};
-  configure();
+  watch_lines({upright(50)});
   EXPECT_EQ(walk({40, 49, 51, 52, 53}), Facts{});
   EXPECT_EQ(walk({54}), Facts{kRight}) << "a quarter of its size";
   EXPECT_EQ(maker.events()[0].time, time);
@@ -90,8 +88,7 @@ TEST_F(Margins, ACrossingCountsWhenTheTrackIsAwayFromTheLine) {
 
 /// Frames of 40 ms: the seventh one after the crossing.
 TEST_F(Margins, ACrossingCountsAfterAQuarterOfASecond) {
-  regions.lines = {upright(50)};
-  configure();
+  watch_lines({upright(50)});
   EXPECT_EQ(walk({40, 60, 60, 60, 60, 60, 60, 60}, 1, kFrameNs), Facts{});
   EXPECT_EQ(walk({60}, 1, kFrameNs), Facts{kRight});
   EXPECT_EQ(walk({40}, 1, 10 * kSecond), Facts{}) << "since this frame";
@@ -101,8 +98,7 @@ TEST_F(Margins, ACrossingCountsAfterAQuarterOfASecond) {
 /// As when two people meet, and are one for a moment.
 TEST_F(Margins, ABoxThatIsWrongForAFewFramesDoesNotCross) {
   regions.lines = {upright(50)};
-  regions.zones = {box(50, 10, 90, 90)};
-  configure();
+  watch_zones({box(50, 10, 90, 90)});
   EXPECT_EQ(walk({30, 70, 70, 70, 70, 70, 70, 30, 30, 70, 30, 30, 30, 30, 30, 30, 30, 30}, 1, kFrameNs),
             Facts{});
 }
@@ -145,24 +141,21 @@ TEST_F(Margins, OfOneSize) {
 
 /// Its first place is on one side, however near.
 TEST_F(Margins, BornAtALine) {
-  regions.lines = {upright(50)};
-  configure();
+  watch_lines({upright(50)});
   EXPECT_EQ(walk({49, 51, 60}), Facts{kRight});
   EXPECT_EQ(end(), Facts{});
   EXPECT_EQ(walk({51, 49, 51, 60}, 2), Facts{});
 }
 
 TEST_F(Margins, WhatEndsAtALineDoesNotCrossIt) {
-  regions.lines = {upright(50)};
-  configure();
+  watch_lines({upright(50)});
   EXPECT_EQ(walk({40, 52}), Facts{});
   EXPECT_EQ(end(), Facts{});
 }
 
 /// There is no room to get away from the line.
 TEST_F(Margins, WhatLeavesTheFrameBehindALineCrossesIt) {
-  regions.lines = {upright(98), upright(2)};
-  configure();
+  watch_lines({upright(98), upright(2)});
   play({square(1, 90)});
   EXPECT_EQ(play({square(1, 99, kBorder)}), Facts{});
   EXPECT_EQ(end(), Facts{kRight});
@@ -174,8 +167,7 @@ TEST_F(Margins, WhatLeavesTheFrameBehindALineCrossesIt) {
 
 /// Lost at the border: it is predicted until it ends.
 TEST_F(Margins, WhatIsPredictedOutOfTheFrameCrossesWhenItEnds) {
-  regions.lines = {upright(98)};
-  configure();
+  watch_lines({upright(98)});
   play({square(1, 90)});
   play({square(1, 99, kBorder)});
   EXPECT_EQ(play({square(1, 99, kBorder | CCL_TRACK_PREDICTED)}), Facts{});
@@ -183,16 +175,14 @@ TEST_F(Margins, WhatIsPredictedOutOfTheFrameCrossesWhenItEnds) {
 }
 
 TEST_F(Margins, WhoPassesTheEndOfALineDoesNotCrossIt) {
-  regions.lines = {{.name = "", .from = {50, 45}, .to = {50, 0}}};
-  configure();
+  watch_lines({{.name = "", .from = {50, 45}, .to = {50, 0}}});
   EXPECT_EQ(walk({40, 49, 51, 60, 51, 40}), Facts{}) << "the row of its anchor is 50";
 }
 
 /// It crosses the line near its end, and goes back around the end: it is where it was before, but it did
 /// cross.
 TEST_F(Margins, WhoGoesAroundTheEndOfALineCrossesItOnce) {
-  regions.lines = {{.name = "", .from = {50, 48}, .to = {50, 0}}};
-  configure();
+  watch_lines({{.name = "", .from = {50, 48}, .to = {50, 0}}});
   play({square(1, 40, kConfirmed, 44)});
   EXPECT_EQ(play({square(1, 52, kConfirmed, 45)}), Facts{});
   EXPECT_EQ(play({square(1, 52, kConfirmed, 50)}), Facts{}) << "still at it";
@@ -202,8 +192,7 @@ TEST_F(Margins, WhoGoesAroundTheEndOfALineCrossesItOnce) {
 
 /// A long move, as of a fast object.
 TEST_F(Margins, AMoveOverSeveralLinesCountsAtEach) {
-  regions.lines = {upright(40), upright(50), upright(60)};
-  configure();
+  watch_lines({upright(40), upright(50), upright(60)});
   EXPECT_EQ(walk({30, 62}), Facts{});
   EXPECT_EQ(walk({62}), (Facts{kRight, {CCL_EVENT_CROSSED_RIGHT, 1, 0, 1}}));
   EXPECT_EQ(walk({64}), (Facts{{CCL_EVENT_CROSSED_RIGHT, 1, 0, 2}}));
@@ -211,8 +200,7 @@ TEST_F(Margins, AMoveOverSeveralLinesCountsAtEach) {
 
 /// What is hidden behind something is where it was seen last.
 TEST_F(Margins, ALostTrackThatReturns) {
-  regions.lines = {upright(50)};
-  configure();
+  watch_lines({upright(50)});
   walk({40, 52});
   EXPECT_EQ(play({square(1, 70, kPredicted)}), Facts{});
   EXPECT_EQ(walk({51}), Facts{});
@@ -222,8 +210,7 @@ TEST_F(Margins, ALostTrackThatReturns) {
 
 /// Members of a group have places of their own, and what was begun alone ends in the group.
 TEST_F(Margins, TracksThatMergeAndSplit) {
-  regions.lines = {upright(50)};
-  configure();
+  watch_lines({upright(50)});
   play({square(1, 40), square(2, 60)});
   const auto together = [](CclTrack track) {
     track.flags |= CCL_TRACK_MERGED;
@@ -240,8 +227,7 @@ TEST_F(Margins, TracksThatMergeAndSplit) {
 /// it does not cross lines a second time for the other one. It counts where it is seen again.
 TEST_F(Margins, ASmallMemberOfAGroupIsHidden) {
   regions.lines = {upright(50)};
-  regions.zones = {box(50, 10, 90, 90)};
-  configure();
+  watch_zones({box(50, 10, 90, 90)});
   const auto together = [&](int x, uint16_t height) {
     CclTrack large = square(1, x, kMerged), small = square(2, x, kMerged);
     large.component = small.component = 0;
@@ -265,8 +251,7 @@ TEST_F(Margins, ASmallMemberOfAGroupIsHidden) {
 /* Zones */
 
 TEST_F(Margins, WhoStandsAtAnEdgeDoesNotAlternate) {
-  regions.zones = {box(50, 10, 90, 90)};
-  configure();
+  watch_zones({box(50, 10, 90, 90)});
   EXPECT_EQ(walk({30, 48, 52, 48, 53, 49, 53}), Facts{});
   EXPECT_EQ(walk({55}), Facts{kEntered});
   EXPECT_EQ(maker.tracks()[0].zones, 1u);
@@ -277,8 +262,7 @@ TEST_F(Margins, WhoStandsAtAnEdgeDoesNotAlternate) {
 }
 
 TEST_F(Margins, BornAndEndedAtTheEdgeOfAZone) {
-  regions.zones = {box(50, 10, 90, 90)};
-  configure();
+  watch_zones({box(50, 10, 90, 90)});
   EXPECT_EQ(walk({51}), Facts{kEntered});
   EXPECT_EQ(walk({49}), Facts{});
   EXPECT_EQ(end(), Facts{kOut});
@@ -287,8 +271,7 @@ TEST_F(Margins, BornAndEndedAtTheEdgeOfAZone) {
 }
 
 TEST_F(Margins, InAZoneForOneFrame) {
-  regions.zones = {box(40, 10, 60, 90)};
-  configure();
+  watch_zones({box(40, 10, 60, 90)});
   EXPECT_EQ(walk({30, 50, 70}), Facts{});
   EXPECT_EQ(walk({59, 59, 70, 41, 41, 30}), Facts{}) << "not deep inside";
   EXPECT_EQ(walk({50, 50, 70, 70}), (Facts{kEntered, kOut}));
@@ -297,8 +280,7 @@ TEST_F(Margins, InAZoneForOneFrame) {
 
 /// A door mat: half of area / perimeter is as far as anybody must be in it.
 TEST_F(Margins, AZoneThatIsSmallerThanTheMarginIsEntered) {
-  regions.zones = {box(48, 45, 52, 55)};
-  configure();
+  watch_zones({box(48, 45, 52, 55)});
   EXPECT_EQ(walk({40, 47}), Facts{});
   EXPECT_EQ(walk({50, 51}), Facts{kEntered});
   EXPECT_EQ(walk({53, 53}), Facts{kOut});
@@ -306,8 +288,7 @@ TEST_F(Margins, AZoneThatIsSmallerThanTheMarginIsEntered) {
 
 /// A track that goes from one to the other is in one of them in each frame, and in none twice.
 TEST_F(Margins, ZonesThatShareAnEdgeHandOver) {
-  regions.zones = {box(0, 0, 50, 100), box(50, 0, 100, 100)};
-  configure();
+  watch_zones({box(0, 0, 50, 100), box(50, 0, 100, 100)});
   std::mt19937 random(5);
   int n_changes = 0;
   for (int i = 0; i < 2000; ++i) {
@@ -319,8 +300,7 @@ TEST_F(Margins, ZonesThatShareAnEdgeHandOver) {
 
 /// The frame's border is no edge: nothing is beyond it.
 TEST_F(Margins, AlongTheBorderOfTheFrame) {
-  regions.zones = {box(0, 0, 50, 100), box(50, 0, 110, 100)};
-  configure();
+  watch_zones({box(0, 0, 50, 100), box(50, 0, 110, 100)});
   const auto at = [&](int x) { return play({square(1, x, kBorder, 99)}); };
   EXPECT_EQ(at(30), (Facts{{CCL_EVENT_BORN, 1}, kEntered}));
   EXPECT_EQ(at(52), Facts{});
@@ -340,8 +320,7 @@ TEST_F(Margins, DwellingBeginsWhenTheTrackCounts) {
 /* Changes while frames flow */
 
 TEST_F(Margins, OtherLinesBeginWithoutCrossings) {
-  regions.lines = {upright(50)};
-  configure();
+  watch_lines({upright(50)});
   walk({40, 52});
   margin = 0.1;
   configure();
@@ -357,8 +336,7 @@ TEST_F(Margins, OtherLinesBeginWithoutCrossings) {
 }
 
 TEST_F(Margins, ClearForgetsCrossings) {
-  regions.lines = {upright(98)};
-  configure();
+  watch_lines({upright(98)});
   play({square(1, 90)});
   play({square(1, 99, kBorder)});
   maker.clear();

@@ -19,28 +19,9 @@ using mixture::Color;
 using mixture::Mode;
 using mixture::Pixel;
 
-/// A scene whose light changes in frame 130, with an object in view from frame 100 on.
-class MixtureLight : public testing::Test {
+class MixtureLight : public ChangingLight, public testing::Test {
  protected:
-  static constexpr int kSwitch = 130;
-  static constexpr int kSettled = kSwitch + 10;
-
-  MixtureLight() { stream_.motion.model = BackgroundModel::kMixture; }
-
-  void show(int frame, const Square& square, double factor) {
-    Picture picture = scene();
-    if (frame >= 100) {
-      draw(square, 25, &picture);  // too dark for a shadow
-    }
-    if (frame >= kSwitch) {
-      for (uint8_t& value : picture.luma) {
-        value = static_cast<uint8_t>(16 + (value - 16) * factor);
-      }
-      std::fill(picture.u.begin(), picture.u.end(), static_cast<uint8_t>(picture.u[0] - 12));
-    }
-    picture.add_noise(&random_, 2);
-    stream_.push(picture, 33 * kMs * frame);
-  }
+  MixtureLight() : ChangingLight(BackgroundModel::kMixture) {}
 
   /// The object stands for a while, so that a model that learns it has a ghost where it stood.
   void expect_no_ghost(double factor) {
@@ -58,9 +39,6 @@ class MixtureLight : public testing::Test {
       }
     }
   }
-
-  Stream stream_{96, 64};
-  std::mt19937 random_{7};
 };
 
 TEST_F(MixtureLight, AnObjectLeavesNoGhostInALighterFrame) {
@@ -69,22 +47,6 @@ TEST_F(MixtureLight, AnObjectLeavesNoGhostInALighterFrame) {
 
 TEST_F(MixtureLight, AnObjectLeavesNoGhostInADarkerFrame) {
   expect_no_ghost(0.5);
-}
-
-/// What an object may hide is background, but so is what the frame shows.
-TEST_F(MixtureLight, WhatIsNoGainIsLearnt) {
-  for (int i = 0; i < 200; ++i) {
-    Picture picture = scene();
-    for (uint32_t at = 0; i >= kSwitch && at < picture.luma.size(); ++at) {
-      picture.luma[at] = static_cast<uint8_t>(at % 96 < 48 ? picture.luma[at] + 70 : picture.luma[at] - 60);
-    }
-    picture.add_noise(&random_, 2);
-    stream_.push(picture, 33 * kMs * i);
-    if (i >= kSettled) {
-      ASSERT_FALSE(stream_.is_relearning()) << i;
-      ASSERT_EQ(stream_.count(), 0u) << i;
-    }
-  }
 }
 
 /// From the definition, in floating point.

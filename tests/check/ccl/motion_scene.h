@@ -33,6 +33,12 @@ struct Picture {
     }
   }
 
+  template <typename Change>
+  void change_luma(Change change) {
+    std::transform(luma.begin(), luma.end(), luma.begin(),
+                   [&](uint8_t value) { return static_cast<uint8_t>(change(value)); });
+  }
+
   uint32_t width;
   uint32_t height;
   std::vector<uint8_t> luma, u, v;
@@ -127,6 +133,46 @@ class Stream {
   FrameCounts counts_;
   size_t stride_;
   std::vector<uint64_t> bits_;
+};
+
+/// A stream of small pictures with noise, 30 a second.
+class Scene {
+ protected:
+  explicit Scene(BackgroundModel model = BackgroundModel::kSigmaDelta) { stream_.motion.model = model; }
+
+  void show(const Picture& picture, int64_t ms, int noise = 2) {
+    for (const int64_t end = time_ + ms * kMs; time_ < end; time_ += kFrame) {
+      Picture noisy = picture;
+      noisy.add_noise(&random_, noise);
+      stream_.push(noisy, time_);
+    }
+  }
+
+  static constexpr int64_t kFrame = 33 * kMs;
+  std::mt19937 random_{7};
+  Stream stream_{96, 64};
+  int64_t time_ = 5'000 * kMs;
+};
+
+/// The light changes in frame 130, with an object in view from frame 100 on.
+class ChangingLight : public Scene {
+ protected:
+  static constexpr int kSwitch = 130;
+  static constexpr int kSettled = kSwitch + 10;
+
+  using Scene::Scene;
+
+  void show(int frame, const Square& square, double factor = 1.6) {
+    Picture picture = scene();
+    if (frame >= 100) {
+      draw(square, 25, &picture);  // too dark for a shadow
+    }
+    if (frame >= kSwitch) {
+      picture.change_luma([&](int value) { return 16 + (value - 16) * factor; });
+      std::fill(picture.u.begin(), picture.u.end(), static_cast<uint8_t>(picture.u[0] - 12));
+    }
+    Scene::show(picture, 1);
+  }
 };
 
 }  // namespace ccl::test

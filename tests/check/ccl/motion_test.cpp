@@ -15,35 +15,14 @@ namespace ccl::test {
 
 namespace {
 
-class Scene {
+class MotionTest : public ChangingLight, public testing::TestWithParam<BackgroundModel> {
  protected:
-  explicit Scene(BackgroundModel model) { stream_.motion.model = model; }
+  MotionTest() : ChangingLight(GetParam()) {}
 
-  /// Frames of a picture with noise, 30 a second, until `ms` have passed.
-  void show(const Picture& picture, int64_t ms, int noise = 2) {
-    for (const int64_t end = time_ + ms * kMs; time_ < end; time_ += kFrame) {
-      Picture noisy = picture;
-      noisy.add_noise(&random_, noise);
-      stream_.push(noisy, time_);
-    }
-  }
+  using Scene::show;
 
-  static constexpr int64_t kFrame = 33 * kMs;
-  std::mt19937 random_{7};
-  Stream stream_{96, 64};
-  int64_t time_ = 5'000 * kMs;
   Picture background_ = scene();
   Square square_ = {40, 20, 16};
-};
-
-class MotionTest : public Scene, public testing::TestWithParam<BackgroundModel> {
- protected:
-  MotionTest() : Scene(GetParam()) {}
-};
-
-class MixtureTest : public Scene, public testing::Test {
- protected:
-  MixtureTest() : Scene(BackgroundModel::kMixture) {}
 };
 
 TEST_P(MotionTest, AStillSceneHasNoForeground) {
@@ -87,24 +66,6 @@ TEST_P(MotionTest, AGhostStaysNoLongerThanTheObjectStood) {
   EXPECT_EQ(stream_.count(), 0u);
 }
 
-/// On a texture, no pixel is like the ones around it.
-TEST_F(MixtureTest, AGhostOnATextureDissolvesAndAnObjectThatStandsDoesNot) {
-  for (uint8_t& value : background_.luma) {
-    value = static_cast<uint8_t>(value + random_() % 24);
-  }
-  Picture picture = background_;
-  draw(square_, 200, &picture);
-  show(picture, 30'000);
-  show(background_, 100);
-  EXPECT_GE(stream_.count(square_), 180u);
-  show(background_, 6'000);
-  EXPECT_LE(stream_.count(square_), 8u);
-  const Square other = {10, 30, 16};
-  draw(other, 200, &background_);
-  show(background_, 6'000);
-  EXPECT_GE(stream_.count(other), 250u);
-}
-
 /// The kernels of the GPU read a mode only if the one before it has weight.
 TEST(Mixture, ModesStayInTheOrderOfTheirWeights) {
   std::mt19937 random(3);
@@ -131,9 +92,7 @@ TEST(Mixture, ModesStayInTheOrderOfTheirWeights) {
 TEST_P(MotionTest, ALightSwitchIsLearntAtOnce) {
   show(background_, 4000);
   Picture bright = background_;
-  for (uint8_t& value : bright.luma) {
-    value = static_cast<uint8_t>(value + 60);
-  }
+  bright.change_luma([&](int value) { return value + 60; });
   show(bright, 1);
   EXPECT_TRUE(stream_.is_relearning());
   EXPECT_EQ(stream_.count(), 0u);
@@ -159,9 +118,7 @@ TEST(Light, AnObjectIsNotLearntWithTheNewLight) {
     if (i >= 100) {
       draw(square, 30, &picture);
     }
-    for (uint8_t& value : picture.luma) {
-      value = static_cast<uint8_t>(is_bright ? value * 13 / 8 : value);
-    }
+    picture.change_luma([&](int value) { return is_bright ? value * 13 / 8 : value; });
     picture.add_noise(&random, 2);
     stream.push(picture, 33 * kMs * i);
     ASSERT_EQ(stream.is_relearning(), i < 31 || (i >= 130 && i < 138)) << i;
@@ -172,29 +129,8 @@ TEST(Light, AnObjectIsNotLearntWithTheNewLight) {
   }
 }
 
-/// A scene whose light changes in frame 130, with an object in view.
-class SigmaDeltaLight : public testing::Test {
+class SigmaDeltaLight : public ChangingLight, public testing::Test {
  protected:
-  static constexpr int kSwitch = 130;
-  static constexpr int kSettled = kSwitch + 10;
-
-  /// The object is there from frame 100 on.
-  void show(int frame, const Square& square, double factor = 1.6) {
-    Picture picture = scene();
-    if (frame >= 100) {
-      draw(square, 25, &picture);  // too dark for a shadow
-    }
-    const bool is_changed = frame >= kSwitch;
-    for (uint8_t& value : picture.luma) {
-      value = static_cast<uint8_t>(is_changed ? value * factor : value);
-    }
-    if (is_changed) {
-      std::fill(picture.u.begin(), picture.u.end(), static_cast<uint8_t>(picture.u[0] - 12));
-    }
-    picture.add_noise(&random_, 2);
-    stream_.push(picture, 33 * kMs * frame);
-  }
-
   void expect_only(const Square& square, int frame) {
     ASSERT_FALSE(stream_.is_relearning()) << frame;
     ASSERT_GE(stream_.count(square), size_t{square.side} * square.side * 3 / 4) << frame;
@@ -210,9 +146,6 @@ class SigmaDeltaLight : public testing::Test {
       }
     }
   }
-
-  Stream stream_{96, 64};
-  std::mt19937 random_{7};
 };
 
 /// In the frame in which the light changes, a fast object covers pixels that it did not cover before.
@@ -236,14 +169,13 @@ TEST_F(SigmaDeltaLight, AnObjectThatStandsIsFoundAndLeavesNoGhost) {
 }
 
 /// Another picture is no change of light: what does not fit a gain is not kept.
-TEST_F(SigmaDeltaLight, WhatIsNoGainIsLearnt) {
+TEST_P(MotionTest, WhatIsNoGainIsLearnt) {
   for (int i = 0; i < 200; ++i) {
     Picture picture = scene();
     for (uint32_t at = 0; i >= kSwitch && at < picture.luma.size(); ++at) {
       picture.luma[at] = static_cast<uint8_t>(at % 96 < 48 ? picture.luma[at] + 70 : picture.luma[at] - 60);
     }
-    picture.add_noise(&random_, 2);
-    stream_.push(picture, 33 * kMs * i);
+    show(picture, 1);
     if (i >= kSettled) {
       ASSERT_FALSE(stream_.is_relearning()) << i;
       ASSERT_EQ(stream_.count(), 0u) << i;
@@ -263,9 +195,7 @@ TEST_F(SigmaDeltaLight, ADarkFrameDoesNotLearnAFaintObjectFast) {
       draw(stays, static_cast<uint8_t>(picture.luma[20 * 96 + 40] + 12), &picture);
     }
     if (i >= kSwitch) {
-      for (uint8_t& value : picture.luma) {
-        value = static_cast<uint8_t>(16 + (value - 16) * 2 / 5);
-      }
+      picture.change_luma([&](int value) { return 16 + (value - 16) * 2 / 5; });
     }
     stream_.push(picture, 33 * kMs * i);
     ASSERT_TRUE(stream_.background().read_luma(luma.data(), 96));
@@ -320,9 +250,7 @@ TEST_P(MotionTest, NoChangeOfLightIsTooLargeIfAllOfTheFrameMayChange) {
   stream_.motion.max_change = 1024;
   show(background_, 4000);
   Picture bright = background_;
-  for (uint8_t& value : bright.luma) {
-    value = static_cast<uint8_t>(value + 60);
-  }
+  bright.change_luma([&](int value) { return value + 60; });
   show(bright, 1);
   EXPECT_FALSE(stream_.is_relearning());
   EXPECT_EQ(stream_.count(), 96u * 64);
@@ -332,9 +260,7 @@ TEST_P(MotionTest, ASlowRampIsFollowed) {
   show(background_, 3000);
   for (int i = 0; i < 300; ++i) {
     Picture picture = background_;
-    for (uint8_t& value : picture.luma) {
-      value = static_cast<uint8_t>(value + i / 5);
-    }
+    picture.change_luma([&](int value) { return value + i / 5; });
     show(picture, 1);
     ASSERT_LE(stream_.count(), 60u) << i;  // 1 %
     ASSERT_FALSE(stream_.is_relearning());

@@ -13,66 +13,14 @@
 #include "fixture.h"
 #include "images.h"
 #include "oracle.h"
+#include "plane_runner.h"
 #include "track_scene.h"
 
 namespace ccl::test {
 
 namespace {
 
-constexpr uint32_t kUntouchedValue = 0xdeadbeef;
-constexpr uint32_t kPadding = 3;  ///< values between rows
-
-/// Runs frames with both planes, and checks that nothing is written between their rows.
-class PlaneRunner {
- public:
-  PlaneRunner() { EXPECT_TRUE(make_engine(&engine_).ok()); }
-
-  Config config;
-  FrameJob job = {};  ///< of the next frame, except its images
-  FrameResult result;
-  std::vector<uint32_t> labels;  ///< of the last frame, dense
-  std::vector<uint32_t> ids;     ///< likewise
-
-  void run(const Image& image) {
-    config.width = image.width;
-    config.height = image.height;
-    config.planes = kLabelPlane | kIdPlane;
-    if (!(config == configured_)) {
-      const Status configured = engine_->configure(config);
-      ASSERT_TRUE(configured.ok()) << configured.message();
-      configured_ = config;
-    }
-    const size_t stride = image.width + kPadding;
-    std::vector<uint32_t> planes[2];
-    for (std::vector<uint32_t>& plane : planes) {
-      plane.assign(stride * image.height, kUntouchedValue);
-    }
-    std::vector<uint8_t> pixels(size_t{image.width} * image.height * 4);
-    job.input = {image.pixels(), image.stride};
-    job.output = {pixels.data(), size_t{image.width} * bytes_per_pixel(config.output)};
-    job.label_plane = {planes[0].data(), stride * sizeof(uint32_t)};
-    job.id_plane = {planes[1].data(), stride * sizeof(uint32_t)};
-    const Status pushed = engine_->push(job);
-    ASSERT_TRUE(pushed.ok()) << pushed.message();
-    ASSERT_TRUE(engine_->pop(&result).ok());
-    labels = take(planes[0], image);
-    ids = take(planes[1], image);
-  }
-
- private:
-  static std::vector<uint32_t> take(const std::vector<uint32_t>& plane, const Image& image) {
-    std::vector<uint32_t> values;
-    for (uint32_t y = 0; y < image.height; ++y) {
-      const auto row = plane.begin() + static_cast<std::ptrdiff_t>(size_t{y} * (image.width + kPadding));
-      values.insert(values.end(), row, row + image.width);
-      EXPECT_EQ(std::count(row + image.width, row + image.width + kPadding, kUntouchedValue), kPadding);
-    }
-    return values;
-  }
-
-  std::unique_ptr<Engine> engine_;
-  Config configured_;
-};
+constexpr uint32_t kBothPlanes = kLabelPlane | kIdPlane;
 
 /// The oracle's labels, 0 where the filter does not keep the component.
 std::vector<uint32_t> kept_labels(const Image& image, const Settings& settings) {
@@ -106,7 +54,7 @@ std::vector<Image> images() {
 class PlaneTest : public testing::TestWithParam<LabelerCase> {};
 
 TEST_P(PlaneTest, KeptLabels) {
-  PlaneRunner runner;
+  PlaneRunner runner(kBothPlanes);
   runner.config.algorithm = GetParam().labeler.algorithm;
   for (const uint32_t threads : {1u, 3u}) {  // strips are merged with more than one
     runner.config.threads = threads;
@@ -130,7 +78,7 @@ TEST_P(PlaneTest, KeptLabels) {
 
 /// More components than records: planes have them all.
 TEST_P(PlaneTest, TableThatOverflows) {
-  PlaneRunner runner;
+  PlaneRunner runner(kBothPlanes);
   runner.config.algorithm = GetParam().labeler.algorithm;
   runner.config.max_components = 3;
   for (const Settings& filter : filters()) {
@@ -146,7 +94,7 @@ TEST_P(PlaneTest, TableThatOverflows) {
 
 /// Each pixel has the id of the record with its label; none does in a frame whose table overflows.
 TEST_P(PlaneTest, IdsOfTracks) {
-  PlaneRunner runner;
+  PlaneRunner runner(kBothPlanes);
   runner.config.algorithm = GetParam().labeler.algorithm;
   runner.config.max_tracks = 12;  // some components have no track
   runner.job.settings = GetParam().settings();
@@ -180,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(Labelers, PlaneTest, testing::ValuesIn(labeler_cases())
 /// With hysteresis, components without a strong pixel are not kept.
 TEST(PlaneHysteresisTest, WeakComponentsAreBackground) {
   for (const AlgorithmInfo& labeler : labelers()) {
-    PlaneRunner runner;
+    PlaneRunner runner(kBothPlanes);
     runner.config.algorithm = labeler.algorithm;
     runner.job.settings.rule.threshold = 245;
     runner.job.segmentation.threshold_low = 190;
@@ -204,31 +152,16 @@ TEST(PlaneHysteresisTest, WeakComponentsAreBackground) {
 }
 
 TEST(PlaneContractTest, PlanesMustHaveRoom) {
+  expect_room_is_needed(kLabelPlane, &FrameJob::label_plane);
+  expect_room_is_needed(kIdPlane, &FrameJob::id_plane);
+  expect_room_is_needed(kDistancePlane, &FrameJob::distance_plane);
+}
+
+TEST(PlaneContractTest, UnknownPlanesAreRefused) {
   std::unique_ptr<Engine> engine;
   ASSERT_TRUE(make_engine(&engine).ok());
-  Config config;
-  config.width = 20;
-  config.height = 10;
-  config.planes = 1u << 5;
-  EXPECT_EQ(engine->configure(config).code(), StatusCode::kInvalidArgument);
-  config.planes = kLabelPlane;
-  ASSERT_TRUE(engine->configure(config).ok());
-  const Image image = noise(20, 10, 1, 50, 1);
-  std::vector<uint32_t> values(20 * 10);
-  FrameJob job;
-  job.input = {image.pixels(), image.stride};
-  EXPECT_EQ(engine->push(job).code(), StatusCode::kInvalidArgument);  // no plane
-  job.label_plane = {values.data(), 79};
-  EXPECT_EQ(engine->push(job).code(), StatusCode::kInvalidArgument);
-  job.label_plane.stride = 82;
-  EXPECT_EQ(engine->push(job).code(), StatusCode::kInvalidArgument);
-  job.label_plane.stride = 80;
-  EXPECT_TRUE(engine->push(job).ok());
-  engine->flush();
-  if (engine->backend() == Backend::kCpu) {
-    job.label_plane.memory = Memory::kDevice;
-    EXPECT_EQ(engine->push(job).code(), StatusCode::kInvalidArgument);
-  }
+  EXPECT_EQ(engine->configure({.width = 20, .height = 10, .layout = {}, .planes = 1u << 5}).code(),
+            StatusCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -38,11 +38,8 @@ class RunsTest : public testing::TestWithParam<std::tuple<SimdLevel, uint32_t>> 
     const ForcedLevel forced(level());
     const ExpectedFrame& want = expectations().labels(image, settings);
     const Outcome& got = runner_.run(image, settings);
-    ASSERT_TRUE(same_map(got.root_map, want.root_map, image, "root"));
-    ASSERT_TRUE(same_map(got.labels, want.labels, image, "label"));
-    ASSERT_EQ(got.counts.n_labels, want.n_labels);
-    ASSERT_TRUE(
-        same_records(got.records, expectations().records(image, settings, runner_.config.max_components)));
+    ASSERT_TRUE(same_frame(got, want, expect_counts(want, settings),
+                           expectations().records(image, settings, runner_.config.max_components), image));
   }
 
   void expect_exact(const Image& image) {

@@ -376,12 +376,8 @@ TEST(SeparateSegmentedTest, EveryRule) {
           Settings settings = of_bits;
           settings.rule = c.rule;
           const Outcome& got = runner.run(image, settings);
-          const std::string what = std::string(labeler.nick) + ", " + name_of(c.rule.foreground);
-          ASSERT_TRUE(same_map(got.root_map, want.root_map, bits, "root")) << what << describe(settings);
-          ASSERT_TRUE(same_map(got.labels, want.labels, bits, "label")) << what << describe(settings);
-          counts.n_iterations = got.counts.n_iterations;
-          ASSERT_EQ(got.counts, counts) << what << describe(settings);
-          ASSERT_TRUE(same_records(got.records, records)) << what << describe(settings);
+          ASSERT_TRUE(same_frame(got, want, counts, records, bits))
+              << labeler.nick << ", " << name_of(c.rule.foreground) << describe(settings);
         }
       }
     }
@@ -411,19 +407,12 @@ class RandomFrames {
     const uint32_t max_components = runners_.front().config.max_components;
     const ExpectedFrame want = expect_labels(image, settings);
     const std::vector<ExpectedRecord> want_records = expect_records(want, settings, max_components);
-    FrameCounts want_counts = expect_counts(want, settings);
+    const FrameCounts want_counts = expect_counts(want, settings);
     for (size_t i = 0; i < runners_.size(); ++i) {
       const Outcome& got = runners_[i].run(image, settings);
-      want_counts.n_iterations = got.counts.n_iterations;
-      testing::AssertionResult same = same_map(got.root_map, want.root_map, image, "root");
-      same = same ? same_map(got.labels, want.labels, image, "label") : same;
-      same = same ? same_records(got.records, want_records) : same;
-      if (same && got.counts != want_counts) {
-        same = testing::AssertionFailure()
-               << testing::PrintToString(got.counts) << " instead of " << testing::PrintToString(want_counts);
-      }
+      testing::AssertionResult same = same_frame(got, want, want_counts, want_records, image);
       if (!same) {
-        return same << image.name << ", labeler " << labelers_[i].nick << describe(settings);
+        return same << ", labeler " << labelers_[i].nick << describe(settings);
       }
     }
     return testing::AssertionSuccess();

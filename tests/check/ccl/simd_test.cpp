@@ -126,36 +126,38 @@ TEST_P(SimdTest, RunsMatchPixels) {
   }
 }
 
+/// What linking two rows finds: parents of the runs of both, and their shapes.
+using Links = std::pair<std::vector<uint32_t>, std::vector<uint32_t>>;
+
+Links link(const host::Kernels& k, const Row& above, const Row& row, Connectivity connectivity,
+           bool with_shapes) {
+  std::vector<uint16_t> begin = above.begin, end = above.end;
+  begin.insert(begin.end(), row.begin.begin(), row.begin.end());
+  end.insert(end.end(), row.end.begin(), row.end.end());
+  Links links = {std::vector<uint32_t>(begin.size()), std::vector<uint32_t>(begin.size())};
+  std::iota(links.first.begin(), links.first.end(), 0u);
+  k.link_rows({.above = {above.foreground.data(), above.starts.data()},
+               .row = {row.foreground.data(), row.starts.data()},
+               .n_words = static_cast<uint32_t>(row.foreground.size()),
+               .first_above = 0,
+               .first_run = above.n_runs,
+               .begin = begin.data(),
+               .end = end.data(),
+               .parent = links.first.data(),
+               .shape = links.second.data()},
+              connectivity, with_shapes);
+  return links;
+}
+
 TEST_P(SimdTest, LinksLikePortable) {
   for (const uint32_t width : kWidths) {
     for (uint32_t i = 0; i < 60; ++i) {
       const Row above = find_runs(tested(), random_row(&random_, width), {});
       const Row row = find_runs(tested(), random_row(&random_, width), {});
-      std::vector<uint16_t> begin = above.begin, end = above.end;
-      begin.insert(begin.end(), row.begin.begin(), row.begin.end());
-      end.insert(end.end(), row.end.begin(), row.end.end());
-      const auto link = [&](const host::Kernels& k, Connectivity connectivity, bool with_shapes) {
-        std::vector<uint32_t> parent(begin.size());
-        std::vector<uint32_t> shape(begin.size());
-        for (uint32_t run = 0; run < parent.size(); ++run) {
-          parent[run] = run;
-        }
-        k.link_rows({.above = {above.foreground.data(), above.starts.data()},
-                     .row = {row.foreground.data(), row.starts.data()},
-                     .n_words = host::count_words(width),
-                     .first_above = 0,
-                     .first_run = above.n_runs,
-                     .begin = begin.data(),
-                     .end = end.data(),
-                     .parent = parent.data(),
-                     .shape = shape.data()},
-                    connectivity, with_shapes);
-        return std::pair(parent, shape);
-      };
       for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
         for (const bool with_shapes : {false, true}) {
-          ASSERT_EQ(link(tested(), connectivity, with_shapes),
-                    link(host::kPortableKernels, connectivity, with_shapes));
+          ASSERT_EQ(link(tested(), above, row, connectivity, with_shapes),
+                    link(host::kPortableKernels, above, row, connectivity, with_shapes));
         }
       }
     }
@@ -195,6 +197,23 @@ Pair find_pair(const host::Kernels& k, const Row& upper, const Row& lower) {
   return pair;
 }
 
+/// Parents of the runs of two pairs: `above`, whose lower row is `lower`, and one whose upper row is `row`.
+std::vector<uint32_t> link_pairs(const host::Kernels& k, const Pair& above, const Row& lower, const Row& row,
+                                 const std::vector<uint64_t>& starts, uint32_t n_runs) {
+  std::vector<uint32_t> parent(above.n_runs + n_runs);
+  std::iota(parent.begin(), parent.end(), 0u);
+  k.link_pairs({.above = {lower.foreground.data(), above.starts.data()},
+                .row = {row.foreground.data(), starts.data()},
+                .n_words = static_cast<uint32_t>(row.foreground.size()),
+                .first_above = 0,
+                .first_run = above.n_runs,
+                .begin = nullptr,
+                .end = nullptr,
+                .parent = parent.data(),
+                .shape = nullptr});
+  return parent;
+}
+
 TEST_P(SimdTest, PairsLikePortable) {
   for (const uint32_t width : kWidths) {
     for (uint32_t i = 0; i < 60; ++i) {
@@ -203,21 +222,9 @@ TEST_P(SimdTest, PairsLikePortable) {
       const Pair pair = find_pair(tested(), upper, lower);
       ASSERT_EQ(pair, find_pair(host::kPortableKernels, upper, lower)) << width;
       const Row row = find_runs(tested(), random_row(&random_, width), {});
-      const auto link = [&](const host::Kernels& k) {
-        std::vector<uint32_t> parent(pair.n_runs + row.n_runs);
-        std::iota(parent.begin(), parent.end(), 0u);
-        k.link_pairs({.above = {lower.foreground.data(), pair.starts.data()},
-                      .row = {row.foreground.data(), row.starts.data()},
-                      .n_words = host::count_words(width),
-                      .first_above = 0,
-                      .first_run = pair.n_runs,
-                      .begin = nullptr,
-                      .end = nullptr,
-                      .parent = parent.data(),
-                      .shape = nullptr});
-        return parent;
-      };
-      ASSERT_EQ(link(tested()), link(host::kPortableKernels)) << width;
+      ASSERT_EQ(link_pairs(tested(), pair, lower, row, row.starts, row.n_runs),
+                link_pairs(host::kPortableKernels, pair, lower, row, row.starts, row.n_runs))
+          << width;
     }
   }
 }
@@ -264,18 +271,9 @@ TEST_P(SimdTest, LinksOfPairsMatchPixels) {
       }
       const Pair above = find_pair(tested(), rows[0], rows[1]);
       const Pair below = find_pair(tested(), rows[2], rows[3]);
-      std::vector<uint32_t> got(above.n_runs + below.n_runs);
-      std::iota(got.begin(), got.end(), 0u);
-      std::vector<uint32_t> want = got;
-      tested().link_pairs({.above = {rows[1].foreground.data(), above.starts.data()},
-                           .row = {rows[2].foreground.data(), below.starts.data()},
-                           .n_words = host::count_words(width),
-                           .first_above = 0,
-                           .first_run = above.n_runs,
-                           .begin = nullptr,
-                           .end = nullptr,
-                           .parent = got.data(),
-                           .shape = nullptr});
+      std::vector<uint32_t> got = link_pairs(tested(), above, rows[1], rows[2], below.starts, below.n_runs);
+      std::vector<uint32_t> want(got.size());
+      std::iota(want.begin(), want.end(), 0u);
       // The run of each column, counted from 1, for either pair.
       std::vector<uint32_t> run_above(width + 1), run_below(width + 1);
       const auto find_columns = [&](const std::vector<uint8_t>& a, const std::vector<uint8_t>& b,
@@ -319,21 +317,7 @@ TEST_P(SimdTest, ShapesFromBitsMatchLinks) {
     for (uint32_t i = 0; i < 60; ++i) {
       const Row above = find_runs(tested(), random_row(&random_, width), {});
       const Row row = find_runs(tested(), random_row(&random_, width), {});
-      std::vector<uint16_t> begin = above.begin, end = above.end;
-      begin.insert(begin.end(), row.begin.begin(), row.begin.end());
-      end.insert(end.end(), row.end.begin(), row.end.end());
-      std::vector<uint32_t> parent(begin.size()), shape(begin.size());
-      std::iota(parent.begin(), parent.end(), 0u);
-      tested().link_rows({.above = {above.foreground.data(), above.starts.data()},
-                          .row = {row.foreground.data(), row.starts.data()},
-                          .n_words = host::count_words(width),
-                          .first_above = 0,
-                          .first_run = above.n_runs,
-                          .begin = begin.data(),
-                          .end = end.data(),
-                          .parent = parent.data(),
-                          .shape = shape.data()},
-                         Connectivity::k8, true);
+      std::vector<uint32_t> shape = link(tested(), above, row, Connectivity::k8, true).second;
       shape.erase(shape.begin(), shape.begin() + above.n_runs);
       ASSERT_EQ(find_pair(tested(), above, row).shapes, shape) << width;
     }

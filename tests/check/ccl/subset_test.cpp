@@ -19,12 +19,8 @@ namespace {
 void expect_exact(FrameRunner* runner, const Image& image, const Settings& settings) {
   const ExpectedFrame want = expect_labels(image, settings);
   const Outcome& got = runner->run(image, settings);
-  EXPECT_TRUE(same_map(got.root_map, want.root_map, image, "root"));
-  EXPECT_TRUE(same_map(got.labels, want.labels, image, "label"));
-  FrameCounts want_counts = expect_counts(want, settings);
-  want_counts.n_iterations = got.counts.n_iterations;  // each labeler's own
-  EXPECT_EQ(got.counts, want_counts);
-  EXPECT_TRUE(same_records(got.records, expect_records(want, settings, runner->config.max_components)));
+  EXPECT_TRUE(same_frame(got, want, expect_counts(want, settings),
+                         expect_records(want, settings, runner->config.max_components), image));
 }
 
 class LabelerSubset : public testing::TestWithParam<LabelerCase> {};

@@ -15,9 +15,6 @@ namespace cudaccl::test {
 
 namespace {
 
-/// Areas 1, 4, 4, 6, 1: labels 1 to 5 are the objects 4, 2, 3, 1, 5, the largest first.
-const Image kShapes = picture({"#..##....", "...##..##", ".......##", "###......", "###....#."});
-
 /// The pixels of kShapes by the rank of their objects.
 constexpr const char* kRanks[] = {"4..22....", "...22..33", ".......33", "111......", "111....5."};
 
@@ -96,8 +93,8 @@ bool has_element(const char* name) {
 
 TEST(AnalyticsMask, ShowsTheObjects) {
   for (const char* output : {"mask", "passthrough", "labels"}) {
-    Harness h(std::string("name=ccl object-type=cell metadata=analytics+segmentation output=") + output);
-    ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+    Harness h(std::string("name=ccl object-type=cell metadata=analytics+segmentation output=") + output,
+              kShapes);
     const Ref<GstBuffer> out = h.process(kShapes);
     const Mask mask = mask_of(out.get());
     ASSERT_NE(mask.buffer, nullptr) << output;
@@ -130,8 +127,7 @@ TEST(AnalyticsMask, ShowsTheObjects) {
 }
 
 TEST(AnalyticsMask, WithoutDetections) {
-  Harness h("name=ccl metadata=segmentation output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("name=ccl metadata=segmentation output=mask", kShapes);
   for (int i = 0; i < 2; ++i) {
     const Ref<GstBuffer> out = h.process(kShapes);
     EXPECT_EQ(lists_of(mask_of(out.get())).size(), 2u);
@@ -148,8 +144,7 @@ TEST(AnalyticsMask, AsManyObjectsAsItHasValues) {
                                              {256u, GST_VIDEO_FORMAT_GRAY8, 255u},
                                              {257u, GST_VIDEO_FORMAT_GRAY16_LE, 257u},
                                              {1000u, GST_VIDEO_FORMAT_GRAY16_LE, 301u}}) {
-    Harness h("output=mask metadata=analytics+segmentation max-objects=" + std::to_string(limit));
-    ASSERT_TRUE(h.send_caps("GRAY8", image.width, image.height));
+    Harness h("output=mask metadata=analytics+segmentation max-objects=" + std::to_string(limit), image);
     const Ref<GstBuffer> out = h.process(image);
     const Mask mask = mask_of(out.get());
     ASSERT_NE(mask.buffer, nullptr);
@@ -164,8 +159,7 @@ TEST(AnalyticsMask, AsManyObjectsAsItHasValues) {
 
 /// What the filters remove is background.
 TEST(AnalyticsMask, LeavesOutWhatTheFiltersRemove) {
-  Harness h("output=mask metadata=segmentation min-area=4");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("output=mask metadata=segmentation min-area=4", kShapes);
   const Ref<GstBuffer> out = h.process(kShapes);
   const std::vector<guint> pixels = mask_of(out.get()).pixels;
   ASSERT_FALSE(pixels.empty());
@@ -200,13 +194,8 @@ TEST(AnalyticsMask, LiesWhereTheFrameIs) {
   Image whole = blank(20, 16);
   whole.at(7, 5) = 255;
   Ref<GstBuffer> frame = make_padded_frame(whole, "GRAY8", {});
-  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(frame.get());
-  crop->x = 4;
-  crop->y = 3;
-  crop->width = 12;
-  crop->height = 8;
-  Harness h("output=passthrough metadata=analytics+segmentation");
-  ASSERT_TRUE(h.send_caps("GRAY8", 12, 8));
+  add_crop(frame.get(), 4, 3, 12, 8);
+  Harness h("output=passthrough metadata=analytics+segmentation", "GRAY8", 12, 8);
   const Ref<GstBuffer> out = h.process(std::move(frame));
   const Mask mask = mask_of(out.get());
   ASSERT_NE(mask.buffer, nullptr);
@@ -218,8 +207,7 @@ TEST(AnalyticsMask, LiesWhereTheFrameIs) {
 }
 
 TEST(AnalyticsMask, MemoryIsUsedAgain) {
-  Harness h("output=mask metadata=segmentation");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("output=mask metadata=segmentation", kShapes);
   const GQuark is_seen = g_quark_from_static_string("seen");
   for (uint32_t i = 0; i < 20; ++i) {
     const Ref<GstBuffer> out = h.process(noise(kShapes.width, kShapes.height, i));
@@ -237,8 +225,7 @@ TEST(AnalyticsMask, MemoryIsUsedAgain) {
 TEST(AnalyticsMask, AReaderMayKeepIt) {
   Mask kept;
   {
-    Harness h("output=mask metadata=segmentation");
-    ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+    Harness h("output=mask metadata=segmentation", kShapes);
     {
       const Ref<GstBuffer> out = h.process(kShapes);
       kept = mask_of(out.get());
@@ -289,8 +276,8 @@ TEST(AnalyticsOriented, BoxHasTheDirectionOfTheObject) {
       }
     }
     for (const char* features : {"moments", "0"}) {
-      Harness h(std::string("output=mask metadata=analytics+oriented features=") + features);
-      ASSERT_TRUE(h.send_caps("GRAY8", 100, 100));
+      Harness h(std::string("output=mask metadata=analytics+oriented features=") + features, "GRAY8", 100,
+                100);
       const Ref<GstBuffer> out = h.process(bar);
       const auto [x, y, width, height, rotation, confidence] = oriented_box(out.get());
       h.set("metadata", "oriented");
@@ -321,8 +308,7 @@ TEST(AnalyticsOriented, RoundObjectsAreNotTurned) {
       }
     }
     disc.at(static_cast<uint32_t>(bump_x), static_cast<uint32_t>(bump_y)) = 255;
-    Harness h("output=mask metadata=oriented");
-    ASSERT_TRUE(h.send_caps("GRAY8", 100, 100));
+    Harness h("output=mask metadata=oriented", "GRAY8", 100, 100);
     const OrientedBox box = oriented_box(h.process(disc).get());
     EXPECT_EQ(box.width, box.height);
     EXPECT_EQ(box.rotation, 0.0F) << bump_x << "," << bump_y;

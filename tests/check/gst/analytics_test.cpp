@@ -94,15 +94,11 @@ std::vector<Detection> expected_detections(const Image& image, size_t limit, con
   return detections;
 }
 
-/// Areas 1, 4, 4, 6, 1: every size but the largest twice.
-const Image kShapes = picture({"#..##....", "...##..##", ".......##", "###......", "###....#."});
-
 }  // namespace
 
 TEST(Analytics, LargestFirst) {
   for (const char* output : {"mask", "passthrough"}) {
-    Harness h(std::string("metadata=analytics output=") + output);
-    ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+    Harness h(std::string("metadata=analytics output=") + output, kShapes);
     for (const size_t limit : {256, 3, 1, 0}) {
       h.set("max-objects", std::to_string(limit));
       const Ref<GstBuffer> out = h.process(kShapes);
@@ -113,8 +109,7 @@ TEST(Analytics, LargestFirst) {
 }
 
 TEST(Analytics, OnlyIfRequested) {
-  Harness h("output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("output=mask", kShapes);
   for (const char* metadata : {"components", "analytics", "roi", "components+roi+analytics", "0"}) {
     h.set("metadata", metadata);
     const Ref<GstBuffer> out = h.process(kShapes);
@@ -126,16 +121,10 @@ TEST(Analytics, OnlyIfRequested) {
 
 /// More detections would take too much memory. One warning a stream reports it.
 TEST(Analytics, AtMost1024Detections) {
-  Image dots = blank(200, 60);
-  for (uint32_t y = 0; y < dots.height; y += 2) {
-    for (uint32_t x = 0; x < dots.width; x += 2) {
-      dots.at(x, y) = 255;
-    }
-  }
-  Harness h("output=mask metadata=analytics max-objects=5000");
-  ASSERT_TRUE(h.send_caps("GRAY8", dots.width, dots.height));
+  const Image many = dots(200, 60);
+  Harness h("output=mask metadata=analytics max-objects=5000", many);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(detections_of(h.process(dots).get()), expected_detections(dots, 1024, name_of(h)));
+    EXPECT_EQ(detections_of(h.process(many).get()), expected_detections(many, 1024, name_of(h)));
     const Ref<GstMessage> warning = h.message(GST_MESSAGE_WARNING);
     EXPECT_EQ(warning != nullptr, i == 0);
     if (warning != nullptr) {
@@ -146,23 +135,16 @@ TEST(Analytics, AtMost1024Detections) {
 
 /// In consecutive frames: many components, none, many again.
 TEST(Analytics, OneDetectionPerComponent) {
-  Image dots = blank(100, 90);
-  for (uint32_t y = 0; y < dots.height; y += 2) {
-    for (uint32_t x = 0; x < dots.width; x += 2) {
-      dots.at(x, y) = 255;
-    }
-  }
-  Harness h("output=mask metadata=analytics max-objects=1000");
-  ASSERT_TRUE(h.send_caps("GRAY8", dots.width, dots.height));
-  for (const Image& image : {dots, blank(100, 90), noise(100, 90, 1), dots}) {
+  const Image many = dots(100, 90);
+  Harness h("output=mask metadata=analytics max-objects=1000", many);
+  for (const Image& image : {many, blank(100, 90), noise(100, 90, 1), many}) {
     EXPECT_EQ(detections_of(h.process(image).get()), expected_detections(image, 1000, name_of(h)));
   }
 }
 
 /// With tracks each detection relates to tracking metadata with the id of its component.
 TEST(Analytics, DetectionsRelateToTracks) {
-  Harness h("output=mask metadata=components+analytics track=true");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("output=mask metadata=components+analytics track=true", kShapes);
   for (guint frame = 0; frame < 4; ++frame) {
     const Ref<GstBuffer> out = h.process(kShapes);
     const GstCudaCclInfo info = components_of(out.get());
@@ -200,8 +182,7 @@ TEST(Analytics, DetectionsRelateToTracks) {
 /// Detections of an element upstream stay on the buffer, before those of this element.
 TEST(Analytics, KeepsThoseOfAnElementUpstream) {
   for (const char* output : {"mask", "passthrough"}) {
-    Harness h(std::string("metadata=analytics output=") + output);
-    ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+    Harness h(std::string("metadata=analytics output=") + output, kShapes);
     Ref<GstBuffer> frame = make_frame(kShapes, "GRAY8");
     GstAnalyticsODMtd face;
     ASSERT_TRUE(gst_analytics_relation_meta_add_od_mtd(gst_buffer_add_analytics_relation_meta(frame.get()),
@@ -219,8 +200,7 @@ TEST(Analytics, ObjectType) {
        std::map<std::string, std::string>{{"name=left", "left"},
                                           {"name=right meta-name=cells", "cells"},
                                           {"object-type=person", "person"}}) {
-    Harness h("output=mask metadata=analytics " + properties);
-    ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+    Harness h("output=mask metadata=analytics " + properties, kShapes);
     EXPECT_EQ(detections_of(h.process(kShapes).get()), expected_detections(kShapes, 256, type)) << properties;
   }
 }
@@ -261,8 +241,8 @@ guint count_quarks() {
 
 /// GLib keeps keys until the process ends, so there are as many as labels, however long the stream is.
 TEST(Analytics, KeysAreNotMoreThanLabels) {
-  Harness h("name=keys output=passthrough metadata=components+analytics max-objects=20 connectivity=4-way");
-  ASSERT_TRUE(h.send_caps("GRAY8", 90, 70));
+  Harness h("name=keys output=passthrough metadata=components+analytics max-objects=20 connectivity=4-way",
+            "GRAY8", 90, 70);
   Image one = blank(90, 70);
   one.at(1, 1) = 255;
   h.process(one);  // the type is a quark, too
@@ -297,8 +277,7 @@ Image dots_and_a_block(uint32_t n_rows) {
 TEST(Analytics, LabelsOf16BitsHaveKeys) {
   for (const auto& [n_rows, key] : {std::pair{255u, "ccl#65281"}, std::pair{256u, "ccl#0"}}) {
     const Image image = dots_and_a_block(n_rows);
-    Harness h("name=ccl output=passthrough metadata=analytics max-objects=1");
-    ASSERT_TRUE(h.send_caps("GRAY8", image.width, image.height));
+    Harness h("name=ccl output=passthrough metadata=analytics max-objects=1", image);
     for (int i = 0; i < 2; ++i) {
       const Ref<GstBuffer> out = h.process(image);
       const std::map<std::string, Detection> keyed = keyed_detections(out.get());
@@ -311,8 +290,8 @@ TEST(Analytics, LabelsOf16BitsHaveKeys) {
 
 /// The ids of tracks grow as long as the stream runs, and are in no key.
 TEST(Analytics, NewTracksHaveNoNewKeys) {
-  Harness h("name=tracks output=passthrough metadata=analytics track=true track-confirm=1 track-lost=0");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("name=tracks output=passthrough metadata=analytics track=true track-confirm=1 track-lost=0",
+            kShapes);
   h.process(kShapes);
   const guint before = count_quarks();
   guint64 last_id = 0;
@@ -342,8 +321,7 @@ TEST(Analytics, ConfidenceOfTracks) {
   for (uint32_t y = 0; y < one.height; ++y) {
     std::fill_n(one.pixels.begin() + y * one.width, 8, uint8_t{0});
   }
-  Harness h("output=mask metadata=components track=true");
-  ASSERT_TRUE(h.send_caps("GRAY8", two.width, two.height));
+  Harness h("output=mask metadata=components track=true", two);
   const std::vector<Image> frames = {two, two, two, one, one, two, two};
   const std::vector<float> shares = {1, 1, 1, 0, 0, 4.0F / 6, 5.0F / 7};  // of the left one
   for (size_t i = 0; i < frames.size(); ++i) {
@@ -418,8 +396,7 @@ TEST(Analytics, ReplacesWhatHasTheSameSource) {
 
 /// A buffer that a pool uses again has no meta, so it keeps no memory for the objects of an earlier frame.
 TEST(Analytics, NoMetaIsLeftInThePool) {
-  Harness h("output=mask metadata=analytics");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("output=mask metadata=analytics", kShapes);
   for (const char* metadata : {"analytics", "components", "analytics", "components"}) {
     h.set("metadata", metadata);
     for (int i = 0; i < 3; ++i) {

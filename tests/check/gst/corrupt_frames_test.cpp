@@ -78,8 +78,7 @@ class CorruptFrames : public testing::TestWithParam<std::tuple<Case, const char*
 TEST_P(CorruptFrames, AreDroppedAndCounted) {
   const auto& [c, output] = GetParam();
   const LogCapture log;
-  Harness h(std::string("threshold=128 output=") + output);
-  ASSERT_TRUE(h.send_caps(c.format, 32, 24));
+  Harness h(std::string("threshold=128 output=") + output, c.format, 32, 24);
   const Image image = noise(32, 24, 2);
   const Ref<GstBuffer> before = h.process(image, c.format);
   for (guint64 i = 1; i <= 2; ++i) {
@@ -116,8 +115,7 @@ INSTANTIATE_TEST_SUITE_P(All, CorruptFrames,
 /// A source that breaks every frame does not fill the bus; a second cause is reported too.
 TEST(Warnings, AreCountedPerCause) {
   const LogCapture quiet;
-  Harness h("output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", 32, 24));
+  Harness h("output=mask", "GRAY8", 32, 24);
   std::vector<std::string> texts;
   for (int frame = 1; frame <= 250; ++frame) {
     ASSERT_EQ(h.push(of_size(static_cast<gsize>(frame))), GST_FLOW_OK);
@@ -140,22 +138,16 @@ TEST(Warnings, AreCountedPerCause) {
 TEST(CropRectangles, OutsideTheFrameAreIgnored) {
   const LogCapture quiet;
   for (const guint x : {1u, 16u, G_MAXUINT, G_MAXUINT - 15}) {
-    Harness h("output=mask");
-    ASSERT_TRUE(h.send_caps("GRAY8", 32, 24));
+    Harness h("output=mask", "GRAY8", 32, 24);
     Ref<GstBuffer> in = with_meta(0, 32);
-    GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(in.get());
-    crop->x = x;
-    crop->y = 0;
-    crop->width = 32;
-    crop->height = 24;
+    add_crop(in.get(), x, 0, 32, 24);
     EXPECT_EQ(h.pixels(h.process(std::move(in))), mask(label(noise(32, 24, 1), {}))) << x;
   }
 }
 
 /// An application may read properties in its bus handler.
 TEST(Warnings, ArePostedWithNoLockHeld) {
-  Harness h("output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", 32, 24));
+  Harness h("output=mask", "GRAY8", 32, 24);
   bool answered = false;
   struct Context {
     GstElement* element;

@@ -188,8 +188,7 @@ TEST_F(CudaMemory, UpstreamsContextIsAdopted) {
 /// Frames of other contexts are read as well.
 TEST_F(CudaMemory, MixedContextsInOneStream) {
   const ContextRef contexts[] = {new_context(), new_context(), new_context()};
-  Harness h("output=labels threshold=128");
-  ASSERT_TRUE(h.send_caps(cuda_caps("NV12")));
+  Harness h("output=labels threshold=128", cuda_caps("NV12"));
   for (uint32_t i = 0; i < 9; ++i) {
     const Image image = noise(kWidth, kHeight, i);
     const Ref<GstBuffer> out = h.process(make_cuda_frame(image, "NV12", contexts[i % 3].get()));
@@ -364,8 +363,7 @@ TEST_F(CudaMemory, PoolsAreOfferedUpstream) {
 }
 
 TEST_F(CudaMemory, OutputsInSystemMemoryArePageLocked) {
-  Harness h("output=colorized");
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  Harness h("output=colorized", "GRAY8", kWidth, kHeight);
   const Ref<GstBuffer> out = h.process(noise(kWidth, kHeight, 1));
   GstMapInfo mapped;
   ASSERT_TRUE(gst_buffer_map(out.get(), &mapped, GST_MAP_READ));

@@ -108,6 +108,26 @@ Image noise(uint32_t width, uint32_t height, uint32_t seed) {
   return image;
 }
 
+Image cut(const Image& outer, uint32_t x, uint32_t y, uint32_t width, uint32_t height) {
+  Image inner = blank(width, height);
+  for (uint32_t row = 0; row < height; ++row) {
+    for (uint32_t column = 0; column < width; ++column) {
+      inner.at(column, row) = outer.at(x + column, y + row);
+    }
+  }
+  return inner;
+}
+
+Image dots(uint32_t width, uint32_t height) {
+  Image image = blank(width, height);
+  for (uint32_t y = 0; y < height; y += 2) {
+    for (uint32_t x = 0; x < width; x += 2) {
+      image.at(x, y) = 255;
+    }
+  }
+  return image;
+}
+
 Image picture(const std::vector<std::string>& rows) {
   Image image = blank(static_cast<uint32_t>(rows.front().size()), static_cast<uint32_t>(rows.size()));
   for (uint32_t y = 0; y < image.height; ++y) {

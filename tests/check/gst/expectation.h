@@ -34,6 +34,15 @@ Image noise(uint32_t width, uint32_t height, uint32_t seed);
 /// '.' is 0, 'a'..'z' are 1..26, '#' is 255; rows of equal length.
 Image picture(const std::vector<std::string>& rows);
 
+/// Components of the areas 1, 4, 4, 6, 1: every size but the largest twice.
+inline const Image kShapes = picture({"#..##....", "...##..##", ".......##", "###......", "###....#."});
+
+/// A part of an image.
+Image cut(const Image& outer, uint32_t x, uint32_t y, uint32_t width, uint32_t height);
+
+/// Every other pixel of every other row.
+Image dots(uint32_t width, uint32_t height);
+
 struct Rule {
   int connectivity = 8;
   bool values = false;

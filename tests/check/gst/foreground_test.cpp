@@ -32,8 +32,7 @@ TEST_P(Foreground, FollowsTheRule) {
   const Case& c = GetParam();
   const Image image = noise(kWidth, kHeight, 11);
   const Expected expected = label(image, c.rule);
-  Harness h(std::string("output=labels ") + c.properties);
-  ASSERT_TRUE(h.send_caps(c.format, kWidth, kHeight, c.colorimetry));
+  Harness h(std::string("output=labels ") + c.properties, c.format, kWidth, kHeight, c.colorimetry);
   const Ref<GstBuffer> out = h.process(image, c.format);
   EXPECT_EQ(h.pixels(out), labels(expected));
   const GstCudaCclInfo info = components_of(out.get());
@@ -81,8 +80,7 @@ TEST(Overlay, StretchesLimitedRangeOnly) {
     bool limited;
   } cases[] = {{"NV12", "colorimetry=bt709", true}, {"NV12", kFullRange, false}, {"GRAY8", "", false}};
   for (const auto& [format, colorimetry, limited] : cases) {
-    Harness h("output=overlay threshold=128");
-    ASSERT_TRUE(h.send_caps(format, kWidth, kHeight, colorimetry));
+    Harness h("output=overlay threshold=128", format, kWidth, kHeight, colorimetry);
     EXPECT_EQ(h.pixels(h.process(image, format)),
               overlay(label(image, {.threshold = 128}), image, {.limited_range = limited}))
         << format << " " << colorimetry;
@@ -93,8 +91,7 @@ TEST(Overlay, AlphaIsTheColoursWeight) {
   const Image image = noise(kWidth, kHeight, 13);
   const Expected expected = label(image, {.threshold = 128});
   for (const auto& [alpha, weight] : {std::pair<const char*, uint32_t>{"0", 0}, {"0.2", 51}, {"1", 255}}) {
-    Harness h(std::string("output=overlay threshold=128 overlay-alpha=") + alpha);
-    ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+    Harness h(std::string("output=overlay threshold=128 overlay-alpha=") + alpha, "GRAY8", kWidth, kHeight);
     EXPECT_EQ(h.pixels(h.process(image)), overlay(expected, image, {.alpha = weight})) << alpha;
   }
 }
@@ -109,8 +106,7 @@ TEST(Colors, PaletteSeedAndBackground) {
                {"palette=glasbey background-color=0x11223344", {.palette = 1, .background = 0x11223344}},
                {"palette=mono background-color=0", {.palette = 3, .background = 0}}};
   for (const auto& [properties, paint] : cases) {
-    Harness h(std::string("threshold=128 ") + properties);
-    ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+    Harness h(std::string("threshold=128 ") + properties, "GRAY8", kWidth, kHeight);
     EXPECT_EQ(h.pixels(h.process(image)), colorized(expected, paint)) << properties;
   }
 }
@@ -119,8 +115,7 @@ TEST(Colors, PaletteSeedAndBackground) {
 TEST(Colors, ComponentsThatAreNotKeptAreBackground) {
   const Image image = noise(kWidth, kHeight, 15);
   const Expected expected = label(image, {.threshold = 128, .min_area = 5});
-  Harness h("threshold=128 min-area=5");
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  Harness h("threshold=128 min-area=5", "GRAY8", kWidth, kHeight);
   EXPECT_EQ(h.pixels(h.process(image)), colorized(expected, {}));
   h.set("output", "overlay");
   EXPECT_EQ(h.pixels(h.process(image)), overlay(expected, image, {}));
@@ -140,8 +135,7 @@ TEST(Colors, BoxesAreWhiteFramesAroundComponents) {
       }
     }
   }
-  Harness h("draw-boxes=true");
-  ASSERT_TRUE(h.send_caps("GRAY8", image.width, image.height));
+  Harness h("draw-boxes=true", image);
   EXPECT_EQ(h.pixels(h.process(image)), pixels);
 }
 
@@ -149,8 +143,7 @@ TEST(Colors, BoxesAreWhiteFramesAroundComponents) {
 TEST(Colors, ViridisByArea) {
   const Image image =
       picture({"##......####", "##......####", "............", "##..########", "##..########"});
-  Harness h("palette=viridis-by-area");
-  ASSERT_TRUE(h.send_caps("GRAY8", image.width, image.height));
+  Harness h("palette=viridis-by-area", image);
   const std::vector<uint8_t> pixels = h.pixels(h.process(image));
   const auto green_at = [&](uint32_t x, uint32_t y) { return pixels[(y * image.width + x) * 4 + 1]; };
   EXPECT_EQ(green_at(0, 0), green_at(0, 4));

@@ -92,8 +92,7 @@ TEST_P(ForeignMetas, ParentBufferStaysWithItsMemory) {
 }
 
 TEST_P(ForeignMetas, RecordsOfAnotherElementStay) {
-  Harness upstream("output=passthrough threshold=255");
-  ASSERT_TRUE(upstream.send_caps("NV12", 40, 30));
+  Harness upstream("output=passthrough threshold=255", "NV12", 40, 30);
   const Image image = noise(40, 30, 2);
   Ref<GstBuffer> between = upstream.process(image, "NV12");
   const Expected expected = label(image, {.threshold = 126});
@@ -114,8 +113,7 @@ INSTANTIATE_TEST_SUITE_P(Outputs, ForeignMetas,
 
 TEST(Passthrough, KeepsTheMemoryAndTheBytes) {
   for (const bool writable : {true, false}) {
-    Harness h("output=passthrough");
-    ASSERT_TRUE(h.send_caps("NV12", 40, 30));
+    Harness h("output=passthrough", "NV12", 40, 30);
     Ref<GstBuffer> in = make_frame(noise(40, 30, 3), "NV12");
     const std::vector<uint8_t> bytes = bytes_of(in.get());
     const GstMemory* memory = gst_buffer_peek_memory(in.get(), 0);
@@ -129,8 +127,7 @@ TEST(Passthrough, KeepsTheMemoryAndTheBytes) {
 }
 
 TEST(Passthrough, KeepsTheVideoMeta) {
-  Harness h("output=passthrough");
-  ASSERT_TRUE(h.send_caps("NV12", 40, 30));
+  Harness h("output=passthrough", "NV12", 40, 30);
   const Ref<GstBuffer> out = h.process(make_padded_frame(noise(40, 30, 3), "NV12", {.before = 8, .row = 24}));
   const GstVideoMeta* meta = gst_buffer_get_video_meta(out.get());
   ASSERT_NE(meta, nullptr);

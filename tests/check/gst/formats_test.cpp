@@ -100,8 +100,8 @@ TEST(Caps, GeometryIsTheSameAndOutputDecidesTheFormat) {
                {"mask", "GRAY8"},
                {"distance", "GRAY16_LE"}};
   for (const auto& [output, format] : cases) {
-    Harness h(std::string("output=") + output);
-    ASSERT_TRUE(h.send_caps("NV12", 34, 12, "pixel-aspect-ratio=4/3,interlace-mode=progressive"));
+    Harness h(std::string("output=") + output, "NV12", 34, 12,
+              "pixel-aspect-ratio=4/3,interlace-mode=progressive");
     h.process(noise(34, 12, 1), "NV12");
     GstVideoInfo info;
     ASSERT_TRUE(gst_video_info_from_caps(&info, h.src_caps().get()));
@@ -127,11 +127,12 @@ TEST(Caps, PassthroughKeepsCapsWhole) {
 TEST(Caps, OtherColoursHaveNoneOfTheirFields) {
   for (const char* output : {"colorized", "overlay", "mask", "labels", "distance", "passthrough"}) {
     const std::string name = output;
-    Harness h("output=" + name);
-    ASSERT_TRUE(h.send_caps(caps_text(
-        "I420_10LE", 34, 12,
-        "colorimetry=(string)bt2100-pq,chroma-site=(string)mpeg2,content-light-level=(string)1000:400,"
-        "mastering-display-info=(string)13250:34500:7500:3000:34000:16000:15635:16450:10000000:1")));
+    Harness h(
+        "output=" + name,
+        caps_text(
+            "I420_10LE", 34, 12,
+            "colorimetry=(string)bt2100-pq,chroma-site=(string)mpeg2,content-light-level=(string)1000:400,"
+            "mastering-display-info=(string)13250:34500:7500:3000:34000:16000:15635:16450:10000000:1"));
     h.process(noise(34, 12, 1), "I420_10LE");
     const Ref<GstCaps> src_caps = h.src_caps();
     const GstStructure* caps = gst_caps_get_structure(src_caps.get(), 0);

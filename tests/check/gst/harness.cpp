@@ -154,6 +154,14 @@ Ref<GstBuffer> make_padded_frame(const Image& image, const std::string& format, 
   return buffer;
 }
 
+void add_crop(GstBuffer* buffer, guint x, guint y, guint width, guint height) {
+  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(buffer);
+  crop->x = x;
+  crop->y = y;
+  crop->width = width;
+  crop->height = height;
+}
+
 std::vector<uint8_t> pixels_of(GstBuffer* buffer, GstCaps* caps) {
   GstVideoInfo info;
   GstVideoFrame frame;
@@ -176,6 +184,11 @@ std::vector<uint8_t> bytes_of(GstBuffer* buffer) {
   std::vector<uint8_t> bytes(gst_buffer_get_size(buffer));
   gst_buffer_extract(buffer, 0, bytes.data(), bytes.size());
   return bytes;
+}
+
+GstStructure* structure_of(GstBuffer* buffer, const char* name) {
+  GstCustomMeta* meta = gst_buffer_get_custom_meta(buffer, name);
+  return meta != nullptr ? gst_custom_meta_get_structure(meta) : nullptr;
 }
 
 int count_component_metas(GstBuffer* buffer) {
@@ -213,6 +226,10 @@ Harness::Harness(const std::string& properties) : bus_(gst_bus_new()) {
   const Ref<GstElement> element = make_element(properties);
   gst_element_set_bus(element.get(), bus_.get());
   harness_.reset(gst_harness_new_with_element(element.get(), "sink", "src"));
+}
+
+Harness::Harness(const std::string& properties, const std::string& caps) : Harness(properties) {
+  EXPECT_TRUE(send_caps(caps)) << caps;
 }
 
 bool Harness::send_caps(const std::string& caps) {

@@ -48,11 +48,15 @@ Ref<GstBuffer> make_frame(const Image& image, const std::string& format);
 /// The same with a GstVideoMeta that describes the padding.
 Ref<GstBuffer> make_padded_frame(const Image& image, const std::string& format, Padding padding);
 
+void add_crop(GstBuffer* buffer, guint x, guint y, guint width, guint height);
+
 /// The first plane without padding.
 std::vector<uint8_t> pixels_of(GstBuffer* buffer, GstCaps* caps);
 /// All bytes in the order of memory.
 std::vector<uint8_t> bytes_of(GstBuffer* buffer);
 
+/// The structure of a custom meta on the buffer; null if there is none.
+GstStructure* structure_of(GstBuffer* buffer, const char* name = GST_CUDACCL_META_NAME);
 /// How many GstCudaCclMeta the buffer carries.
 int count_component_metas(GstBuffer* buffer);
 /// The component records on a buffer. Without any, the running test fails.
@@ -62,6 +66,14 @@ GstCudaCclInfo components_of(GstBuffer* buffer);
 class Harness {
  public:
   explicit Harness(const std::string& properties = "");
+  /// Also sends caps. If the element refuses them, the running test fails.
+  Harness(const std::string& properties, const std::string& caps);
+  Harness(const std::string& properties, const std::string& format, uint32_t width, uint32_t height,
+          const std::string& more = "")
+      : Harness(properties, caps_text(format, width, height, more)) {}
+  /// Of GRAY8 frames of this size.
+  Harness(const std::string& properties, const Image& image)
+      : Harness(properties, "GRAY8", image.width, image.height) {}
 
   GstElement* element() const { return harness_->element; }
   GstHarness* get() const { return harness_.get(); }

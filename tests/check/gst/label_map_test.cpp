@@ -73,11 +73,6 @@ std::vector<std::string> sources_of(GstBuffer* buffer) {
   return sources;
 }
 
-const GstStructure* structure_of(GstBuffer* buffer) {
-  GstCustomMeta* meta = gst_buffer_get_custom_meta(buffer, GST_CUDACCL_LABEL_MAP_NAME);
-  return meta != nullptr ? gst_custom_meta_get_structure(meta) : nullptr;
-}
-
 /// appsrc of GRAY8, cudaccl with a map of labels, then `rest`.
 std::string launch(const std::string& properties, const std::string& rest) {
   return "appsrc name=in format=time caps=\"" + caps_text("GRAY8", kWidth, kHeight) +
@@ -96,8 +91,8 @@ TEST_P(LabelMapOutput, HasTheLabelsThatTheFiltersKeep) {
   for (const char* format : {"GRAY8", "NV12"}) {
     for (const char* depth : {"0", "2"}) {
       Harness h("label-map=labels connectivity=4-way threshold=128 min-area=3 max-area=60 pipeline-depth=" +
-                std::string(depth) + output);
-      ASSERT_TRUE(h.send_caps(format, kWidth, kHeight));
+                    std::string(depth) + output,
+                format, kWidth, kHeight);
       std::vector<std::vector<uint32_t>> expected;
       for (uint32_t seed = 0; seed < 5; ++seed) {
         const Image image = noise(kWidth, kHeight, seed);
@@ -116,8 +111,7 @@ TEST_P(LabelMapOutput, HasTheLabelsThatTheFiltersKeep) {
 }
 
 TEST_P(LabelMapOutput, BelongsToTheRecords) {
-  Harness h("label-map=labels meta-name=one" + output);
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  Harness h("label-map=labels meta-name=one" + output, "GRAY8", kWidth, kHeight);
   for (guint64 i = 0; i < 3; ++i) {
     const Ref<GstBuffer> out = h.process(noise(kWidth, kHeight, 7));
     const GstCudaCclLabelMap map = label_map_of(out.get());
@@ -136,8 +130,7 @@ INSTANTIATE_TEST_SUITE_P(, LabelMapOutput,
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(LabelMap, IsNotThereByDefault) {
-  Harness h("output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  Harness h("output=mask", "GRAY8", kWidth, kHeight);
   const Ref<GstBuffer> out = h.process(noise(kWidth, kHeight, 1));
   GstCudaCclLabelMap map{};
   map.width = 77;
@@ -147,8 +140,8 @@ TEST(LabelMap, IsNotThereByDefault) {
 
 /// The second frame is another picture, so that ids are not labels.
 TEST(LabelMap, IdsAreThoseOfTheRecords) {
-  Harness h("label-map=ids track=true track-confirm=1 threshold=128 min-area=4 output=passthrough");
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  Harness h("label-map=ids track=true track-confirm=1 threshold=128 min-area=4 output=passthrough", "GRAY8",
+            kWidth, kHeight);
   bool differs = false;
   for (uint32_t seed = 0; seed < 4; ++seed) {
     const Image image = noise(kWidth, kHeight, seed);
@@ -166,16 +159,14 @@ TEST(LabelMap, IdsAreThoseOfTheRecords) {
 }
 
 TEST(LabelMap, IdsAreLabelsWithoutTracks) {
-  Harness h("label-map=ids min-area=4 output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  Harness h("label-map=ids min-area=4 output=mask", "GRAY8", kWidth, kHeight);
   const Image image = noise(kWidth, kHeight, 3);
   EXPECT_EQ(values_of(h.process(image)), expected_labels(image, {.min_area = 4}));
 }
 
 /// A map without records: the metadata of its own.
 TEST(LabelMap, NeedsNoOtherMetadata) {
-  Harness h("label-map=labels metadata=0 output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  Harness h("label-map=labels metadata=0 output=mask", "GRAY8", kWidth, kHeight);
   const Image image = noise(kWidth, kHeight, 3);
   const Ref<GstBuffer> out = h.process(image);
   EXPECT_EQ(count_component_metas(out.get()), 0);
@@ -184,8 +175,8 @@ TEST(LabelMap, NeedsNoOtherMetadata) {
 
 TEST(LabelMap, MemoryIsUsedAgain) {
   for (const uint32_t depth : {0u, 2u}) {
-    Harness h("label-map=labels output=mask pipeline-depth=" + std::to_string(depth));
-    ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+    Harness h("label-map=labels output=mask pipeline-depth=" + std::to_string(depth), "GRAY8", kWidth,
+              kHeight);
     std::set<GstMemory*> seen;
     for (uint32_t i = 0; i < 20; ++i) {
       ASSERT_EQ(h.push(noise(kWidth, kHeight, i)), GST_FLOW_OK);
@@ -202,8 +193,7 @@ TEST(LabelMap, MemoryIsUsedAgain) {
 
 /// Else the frames behind them would need new memory.
 TEST(LabelMap, DiscardedFramesGiveTheirMapsBack) {
-  Harness h("label-map=labels output=mask pipeline-depth=2");
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  Harness h("label-map=labels output=mask pipeline-depth=2", "GRAY8", kWidth, kHeight);
   std::set<GstMemory*> seen;
   for (int i = 0; i < 5; ++i) {
     for (uint32_t j = 0; j < 3; ++j) {
@@ -235,8 +225,7 @@ TEST(LabelMap, AReaderMayKeepIt) {
   Ref<GstBuffer> kept;
   GstCudaCclLabelMap map{};
   {
-    Harness h("label-map=labels output=mask");
-    ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+    Harness h("label-map=labels output=mask", "GRAY8", kWidth, kHeight);
     {
       const Ref<GstBuffer> out = h.process(image);
       map = label_map_of(out.get());
@@ -306,8 +295,7 @@ TEST(LabelMap, FollowsOnlyWhereNoPixelMoves) {
 }
 
 TEST(LabelMap, APartOfABufferHasNone) {
-  Harness h("label-map=labels output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  Harness h("label-map=labels output=mask", "GRAY8", kWidth, kHeight);
   const Ref<GstBuffer> out = h.process(noise(kWidth, kHeight, 4));
   const Ref<GstBuffer> part(gst_buffer_copy_region(out.get(), GST_BUFFER_COPY_ALL, 0, 100));
   EXPECT_TRUE(sources_of(part.get()).empty());
@@ -341,18 +329,9 @@ TEST(LabelMap, EachElementHasItsOwn) {
 /// A buffer that holds more than the frame: the map is that of the frame.
 TEST(LabelMap, OfACroppedFrameStaysWithTheFrame) {
   const Image whole = noise(kWidth + 10, kHeight + 6, 6);
-  Image frame = blank(kWidth, kHeight);
-  for (uint32_t y = 0; y < kHeight; ++y) {
-    for (uint32_t x = 0; x < kWidth; ++x) {
-      frame.at(x, y) = whole.at(x + 4, y + 2);
-    }
-  }
+  const Image frame = cut(whole, 4, 2, kWidth, kHeight);
   Ref<GstBuffer> in = make_padded_frame(whole, "GRAY8", {});
-  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(in.get());
-  crop->x = 4;
-  crop->y = 2;
-  crop->width = kWidth;
-  crop->height = kHeight;
+  add_crop(in.get(), 4, 2, kWidth, kHeight);
   Harness a("output=passthrough label-map=labels meta-name=first");
   Harness b("output=mask label-map=labels meta-name=second");
   ASSERT_TRUE(a.send_caps("GRAY8", kWidth, kHeight));
@@ -369,8 +348,8 @@ TEST(LabelMap, OfACroppedFrameStaysWithTheFrame) {
 
 TEST(LabelMap, ChangesWhileTheStreamRuns) {
   for (const char* depth : {"0", "3"}) {
-    Harness h("output=mask track=true track-confirm=1 pipeline-depth=" + std::string(depth));
-    ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+    Harness h("output=mask track=true track-confirm=1 pipeline-depth=" + std::string(depth), "GRAY8", kWidth,
+              kHeight);
     const char* kinds[] = {"none", "labels", "ids", "none", "ids", "labels", "labels"};
     for (const char* kind : kinds) {
       h.set("label-map", kind);
@@ -383,7 +362,8 @@ TEST(LabelMap, ChangesWhileTheStreamRuns) {
       const std::vector<std::string> sources = sources_of(out.get());
       ASSERT_EQ(sources.size(), std::string(kind) == "none" ? 0u : 1u);
       if (!sources.empty()) {
-        EXPECT_STREQ(gst_structure_get_string(structure_of(out.get()), "kind"), kind);
+        EXPECT_STREQ(gst_structure_get_string(structure_of(out.get(), GST_CUDACCL_LABEL_MAP_NAME), "kind"),
+                     kind);
       }
     }
   }
@@ -391,8 +371,7 @@ TEST(LabelMap, ChangesWhileTheStreamRuns) {
 
 /// A corrupt frame between others is dropped, and its place in the pool is not lost.
 TEST(LabelMap, CorruptFramesHaveNone) {
-  Harness h("label-map=labels output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  Harness h("label-map=labels output=mask", "GRAY8", kWidth, kHeight);
   const Image image = noise(kWidth, kHeight, 9);
   h.process(image);
   EXPECT_EQ(h.push(Ref<GstBuffer>(gst_buffer_new())), GST_FLOW_OK);
@@ -400,10 +379,9 @@ TEST(LabelMap, CorruptFramesHaveNone) {
 }
 
 TEST(LabelMap, BrokenMetadataIsRefused) {
-  Harness h("label-map=labels output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  Harness h("label-map=labels output=mask", "GRAY8", kWidth, kHeight);
   const Ref<GstBuffer> out = h.process(noise(kWidth, kHeight, 9));
-  const GstStructure* good = structure_of(out.get());
+  const GstStructure* good = structure_of(out.get(), GST_CUDACCL_LABEL_MAP_NAME);
   ASSERT_NE(good, nullptr);
   GstCudaCclLabelMap map{};
   ASSERT_TRUE(gst_structure_get_cudaccl_label_map(good, &map));
@@ -448,10 +426,9 @@ TEST(LabelMap, BrokenMetadataIsRefused) {
 
 /// A map of a large frame would be megabytes of text for each frame.
 TEST(LabelMap, IsNotWrittenAsText) {
-  Harness h("label-map=labels output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  Harness h("label-map=labels output=mask", "GRAY8", kWidth, kHeight);
   const Ref<GstBuffer> out = h.process(noise(kWidth, kHeight, 9));
-  const Text text(gst_structure_to_string(structure_of(out.get())));
+  const Text text(gst_structure_to_string(structure_of(out.get(), GST_CUDACCL_LABEL_MAP_NAME)));
   EXPECT_LT(std::string(text.get()).size(), 300u) << text.get();
 #if GST_CHECK_VERSION(1, 24, 0)
   GByteArray* bytes = g_byte_array_new();

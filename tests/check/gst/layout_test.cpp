@@ -15,22 +15,8 @@ constexpr Padding kPadding{.before = 13, .row = 11};
 Ref<GstBuffer> make_cropped_frame(const Image& outer, const std::string& format, uint32_t x, uint32_t y,
                                   uint32_t width, uint32_t height) {
   Ref<GstBuffer> buffer = make_padded_frame(outer, format, kPadding);
-  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(buffer.get());
-  crop->x = x;
-  crop->y = y;
-  crop->width = width;
-  crop->height = height;
+  add_crop(buffer.get(), x, y, width, height);
   return buffer;
-}
-
-Image cut(const Image& outer, uint32_t x, uint32_t y, uint32_t width, uint32_t height) {
-  Image inner = blank(width, height);
-  for (uint32_t row = 0; row < height; ++row) {
-    for (uint32_t column = 0; column < width; ++column) {
-      inner.at(column, row) = outer.at(x + column, y + row);
-    }
-  }
-  return inner;
 }
 
 }  // namespace
@@ -45,8 +31,7 @@ TEST_P(Layout, PaddedRowsAndPlanes) {
   const Image image = noise(37, 21, 3);
   const Expected expected = label(image, rule);
   for (const char* output : {"mask", "labels", "overlay"}) {
-    Harness h(std::string("threshold=100 output=") + output);
-    ASSERT_TRUE(h.send_caps(format, 37, 21, "colorimetry=1:4:0:0"));
+    Harness h(std::string("threshold=100 output=") + output, format, 37, 21, "colorimetry=1:4:0:0");
     const Ref<GstBuffer> out = h.process(make_padded_frame(image, format, kPadding));
     const std::string name = output;
     EXPECT_EQ(h.pixels(out), name == "mask"     ? mask(expected)
@@ -59,8 +44,7 @@ TEST_P(Layout, PaddedRowsAndPlanes) {
 TEST_P(Layout, CropToTheNegotiatedSizeIsApplied) {
   const Image outer = noise(48, 40, 5);
   const Expected expected = label(cut(outer, 6, 4, 37, 21), rule);
-  Harness h("threshold=100 output=mask");
-  ASSERT_TRUE(h.send_caps(format, 37, 21));
+  Harness h("threshold=100 output=mask", format, 37, 21);
   const Ref<GstBuffer> out = h.process(make_cropped_frame(outer, format, 6, 4, 37, 21));
   EXPECT_EQ(h.pixels(out), mask(expected));
   EXPECT_EQ(gst_buffer_get_video_crop_meta(out.get()), nullptr);
@@ -72,8 +56,7 @@ TEST_P(Layout, CropToTheNegotiatedSizeIsApplied) {
 TEST_P(Layout, CropToTheNegotiatedSizeInPassthrough) {
   const Image outer = noise(48, 40, 5);
   const Expected expected = label(cut(outer, 6, 4, 37, 21), rule);
-  Harness h("threshold=100 output=passthrough");
-  ASSERT_TRUE(h.send_caps(format, 37, 21));
+  Harness h("threshold=100 output=passthrough", format, 37, 21);
   const Ref<GstBuffer> out = h.process(make_cropped_frame(outer, format, 6, 4, 37, 21));
   const GstCudaCclInfo info = components_of(out.get());
   expect_records(info.records, info.n_records, expected.records);
@@ -83,8 +66,7 @@ TEST_P(Layout, CropToTheNegotiatedSizeInPassthrough) {
 
 TEST_P(Layout, CropToAnotherSizeIsLeftToDownstream) {
   const Image image = noise(48, 40, 6);
-  Harness h("threshold=100 output=mask");
-  ASSERT_TRUE(h.send_caps(format, 48, 40));
+  Harness h("threshold=100 output=mask", format, 48, 40);
   const Ref<GstBuffer> out = h.process(make_cropped_frame(image, format, 6, 4, 10, 9));
   EXPECT_EQ(h.pixels(out), mask(label(image, rule)));
   const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(out.get());
@@ -110,15 +92,13 @@ TEST(Buffers, FrameInSeveralMemories) {
     gst_buffer_fill(parts.get(), offset, &bytes[offset], length);
   }
   ASSERT_EQ(gst_buffer_n_memory(parts.get()), 2u);
-  Harness h("output=mask");
-  ASSERT_TRUE(h.send_caps("NV12", 40, 30));
+  Harness h("output=mask", "NV12", 40, 30);
   EXPECT_EQ(h.pixels(h.process(std::move(parts))), mask(label(image, {.threshold = 126})));
 }
 
 TEST(Buffers, ReadOnlyInputIsNotWritten) {
   for (const char* output : {"colorized", "overlay", "labels", "mask", "passthrough"}) {
-    Harness h(std::string("output=") + output);
-    ASSERT_TRUE(h.send_caps("GRAY8", 16, 16));
+    Harness h(std::string("output=") + output, "GRAY8", 16, 16);
     const Ref<GstBuffer> in = make_frame(noise(16, 16, 2), "GRAY8");
     const std::vector<uint8_t> before = bytes_of(in.get());
     const Ref<GstBuffer> out = h.process(Ref<GstBuffer>(gst_buffer_ref(in.get())));
@@ -131,8 +111,7 @@ TEST(Buffers, ReadOnlyInputIsNotWritten) {
 
 /// The output has other planes than the input.
 TEST(Buffers, InputsVideoMetaDoesNotReachTheOutput) {
-  Harness h("output=colorized");
-  ASSERT_TRUE(h.send_caps("NV12", 20, 10));
+  Harness h("output=colorized", "NV12", 20, 10);
   const Ref<GstBuffer> out = h.process(make_padded_frame(noise(20, 10, 4), "NV12", kPadding));
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(out.get(), &state, GST_VIDEO_META_API_TYPE)) {
@@ -141,8 +120,7 @@ TEST(Buffers, InputsVideoMetaDoesNotReachTheOutput) {
 }
 
 TEST(Buffers, OutputComesFromAPoolThatReusesMemory) {
-  Harness h("output=labels");
-  ASSERT_TRUE(h.send_caps("GRAY8", 64, 64));
+  Harness h("output=labels", "GRAY8", 64, 64);
   GstMemory* memory = nullptr;
   for (int i = 0; i < 5; ++i) {
     const Ref<GstBuffer> out = h.process(noise(64, 64, i));
@@ -169,8 +147,7 @@ TEST(Buffers, VideocropLeavesCroppingToTheElement) {
 /// In passthrough downstream reads upstream's buffers, so the element offers only what downstream does.
 TEST(Layout, PassthroughOffersOnlyWhatDownstreamDoes) {
   for (const char* output : {"passthrough", "colorized"}) {
-    Harness h(std::string("output=") + output);
-    ASSERT_TRUE(h.send_caps("GRAY8", 30, 20));
+    Harness h(std::string("output=") + output, "GRAY8", 30, 20);
     const Ref<GstCaps> caps(gst_pad_get_current_caps(h.get()->srcpad));
     const Ref<GstQuery> query(gst_query_new_allocation(caps.get(), FALSE));
     gst_pad_peer_query(h.get()->srcpad, query.get());

@@ -22,49 +22,38 @@ namespace {
 constexpr uint32_t kWidth = 61;
 constexpr uint32_t kHeight = 43;
 
-/// Where one pixel of the new frame comes from, by the definition of the map; false if from nowhere.
-bool source_of(const PictureMap& map, uint32_t x, uint32_t y, uint32_t* old_x, uint32_t* old_y) {
-  const int32_t to_x = static_cast<int32_t>(x) - map.to.x;
-  const int32_t to_y = static_cast<int32_t>(y) - map.to.y;
-  if (to_x < 0 || to_y < 0 || to_x >= map.to.width || to_y >= map.to.height) {
-    return false;
-  }
-  int32_t column = map.flips_x ? map.to.width - 1 - to_x : to_x;
-  int32_t row = map.flips_y ? map.to.height - 1 - to_y : to_y;
-  if (map.swaps_axes) {
-    std::swap(column, row);
-  }
-  *old_x = static_cast<uint32_t>(column + map.from.x);
-  *old_y = static_cast<uint32_t>(row + map.from.y);
-  return true;
-}
-
+/// The picture where the map puts it, by the map's definition.
 Image moved(const Image& image, const PictureMap& map) {
   Image result = blank(map.width, map.height);
-  for (uint32_t y = 0; y < map.height; ++y) {
-    for (uint32_t x = 0; x < map.width; ++x) {
-      uint32_t old_x = 0;
-      uint32_t old_y = 0;
-      result.at(x, y) = source_of(map, x, y, &old_x, &old_y) ? image.at(old_x, old_y) : 0;
+  for (int32_t y = 0; y < map.to.height; ++y) {
+    for (int32_t x = 0; x < map.to.width; ++x) {
+      int32_t column = map.flips_x ? map.to.width - 1 - x : x;
+      int32_t row = map.flips_y ? map.to.height - 1 - y : y;
+      if (map.swaps_axes) {
+        std::swap(column, row);
+      }
+      const auto to_x = static_cast<uint32_t>(x + map.to.x);
+      const auto to_y = static_cast<uint32_t>(y + map.to.y);
+      if (to_x < map.width && to_y < map.height) {
+        result.at(to_x, to_y) =
+            image.at(static_cast<uint32_t>(column + map.from.x), static_cast<uint32_t>(row + map.from.y));
+      }
     }
   }
   return result;
 }
 
-/// Of components with one box there is one with the leftmost pixel in its first row, so this order is unique
-/// enough for blobs: checked by the caller.
-void sort_by_place(std::vector<CclComponent>* records) {
-  std::sort(records->begin(), records->end(), [](const CclComponent& a, const CclComponent& b) {
+/// Without labels, which are those of the frame that was labelled. Of components with one box there is one
+/// with the leftmost pixel in its first row, so this order is unique enough for blobs: checked by the caller.
+std::vector<CclComponent> by_place(std::vector<CclComponent> records) {
+  for (CclComponent& record : records) {
+    record.label = record.id = 0;
+  }
+  std::sort(records.begin(), records.end(), [](const CclComponent& a, const CclComponent& b) {
     return std::tie(a.y, a.x, a.height, a.width, a.area, a.cx, a.cy) <
            std::tie(b.y, b.x, b.height, b.width, b.area, b.cx, b.cy);
   });
-}
-
-/// Labels are those of the frame that was labelled.
-void forget_labels(std::vector<CclComponent>* records) {
-  for (CclComponent& record : *records) {
-    record.label = record.id = 0;
-  }
+  return records;
 }
 
 struct NamedMap {
@@ -139,12 +128,6 @@ CclEvent make_event(uint32_t type, uint32_t id, float x, float y) {
 
 class Orientation : public testing::TestWithParam<NamedMap> {};
 
-const CclComponent* find_label(const std::vector<CclComponent>& records, uint32_t label) {
-  const auto found = std::find_if(records.begin(), records.end(),
-                                  [&](const CclComponent& record) { return record.label == label; });
-  return found != records.end() ? &*found : nullptr;
-}
-
 /// Records of a labelled image, with these polygons.
 FrameRecords records_with_polygons(const Image& image,
                                    uint32_t features = ccl::kFeatureHull | ccl::kFeatureContour) {
@@ -184,17 +167,13 @@ TEST_P(Orientation, RecordsAreThoseOfTheNewPicture) {
   const PictureMap map = whole_map(GetParam());
   for (uint32_t seed = 0; seed < 8; ++seed) {
     const Image image = noise(kWidth, kHeight, seed);
-    FrameRecords mapped = map_records(map, {.components = label(image, {.threshold = 100}).records});
-    std::vector<CclComponent> expected = label(moved(image, map), {.threshold = 100}).records;
+    const FrameRecords mapped = map_records(map, {.components = label(image, {.threshold = 100}).records});
+    const std::vector<CclComponent> expected = label(moved(image, map), {.threshold = 100}).records;
     ASSERT_GT(expected.size(), 20U);
     EXPECT_TRUE(
         std::is_sorted(mapped.components.begin(), mapped.components.end(),
                        [](const CclComponent& a, const CclComponent& b) { return a.label < b.label; }));
-    forget_labels(&mapped.components);
-    forget_labels(&expected);
-    sort_by_place(&mapped.components);
-    sort_by_place(&expected);
-    expect_records(mapped.components.data(), mapped.components.size(), expected);
+    expect_records(by_place(mapped.components).data(), mapped.components.size(), by_place(expected));
   }
 }
 
@@ -336,8 +315,9 @@ TEST_P(Orientation, CropsRemoveAndCut) {
     const FrameRecords mapped = map_records(map, {.components = before});
     std::vector<bool> is_found(after.records.size() + 1);
     for (const CclComponent& old : before) {
-      const CclComponent* now = find_label(mapped.components, old.label);
-      if (now == nullptr) {
+      const auto now = std::find_if(mapped.components.begin(), mapped.components.end(),
+                                    [&](const CclComponent& c) { return c.label == old.label; });
+      if (now == mapped.components.end()) {
         ++n_removed;
         continue;
       }
@@ -478,15 +458,8 @@ TEST(Geometry, TracksFollowTheirComponents) {
   const FrameRecords mapped = map_records(map, records);
   ASSERT_EQ(mapped.components.size(), 1U);
   ASSERT_EQ(mapped.tracks.size(), 4U);
-  const CclTrack& track = mapped.tracks[0];
-  EXPECT_EQ(track.id, 2U);
-  EXPECT_EQ(track.component, 0U);
-  EXPECT_EQ(track.x, 10U);
-  EXPECT_EQ(track.y, 20U);
-  EXPECT_FLOAT_EQ(track.cx, 14.5F);
-  EXPECT_FLOAT_EQ(track.vy, -3);
-  EXPECT_EQ(track.zones, 5U);
-  EXPECT_EQ(track.flags, 0U);
+  const CclTrack second = make_track(2, 0, 10, 20, 10, 10);
+  EXPECT_EQ(std::memcmp(&mapped.tracks[0], &second, sizeof second), 0);
   EXPECT_EQ(mapped.tracks[1].component, CCL_NO_COMPONENT);
   EXPECT_EQ(mapped.tracks[1].x, 0U);
   EXPECT_EQ(mapped.tracks[1].width, 5U);

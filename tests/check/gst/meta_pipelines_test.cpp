@@ -161,8 +161,7 @@ TEST(MetaPipelines, RecordsOfAnotherFrameAreDropped) {
 TEST(MetaPipelines, CopiesHaveTheRecordsOfEachSource) {
   const Ref<GstBuffer> out = mask_of_rectangles();
   GstCustomMeta* other = gst_buffer_add_custom_meta(out.get(), GST_CUDACCL_META_NAME);
-  const GstStructure* first =
-      gst_custom_meta_get_structure(gst_buffer_get_custom_meta(out.get(), GST_CUDACCL_META_NAME));
+  const GstStructure* first = structure_of(out.get());
   GstStructure* second = gst_custom_meta_get_structure(other);
   for (gint i = 0; i < gst_structure_n_fields(first); ++i) {
     const gchar* name = gst_structure_nth_field_name(first, static_cast<guint>(i));
@@ -228,8 +227,7 @@ TEST(MetaPipelines, ChangeOfFormatKeepsTheRecords) {
 }
 
 TEST(MetaPipelines, OnlyCopiesOfWholeBuffersHaveTheRecords) {
-  Harness h("output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  Harness h("output=mask", "GRAY8", kWidth, kHeight);
   const Image image = rectangles();
   Ref<GstBuffer> out = h.process(image);
   const Ref<GstBuffer> copy(gst_buffer_copy_deep(out.get()));

@@ -11,7 +11,7 @@ namespace cudaccl::test {
 
 namespace {
 
-const Image kShapes = picture({"#..bb....", "...bb..##", ".......##", "bbb......", "bbb....#."});
+const Image kGreyShapes = picture({"#..bb....", "...bb..##", ".......##", "bbb......", "bbb....#."});
 
 /// Of each GstCudaCclMeta, in their order on the buffer.
 std::vector<std::string> sources_of(GstBuffer* buffer) {
@@ -46,12 +46,12 @@ std::multiset<std::string> region_sources(GstBuffer* buffer) {
 Ref<GstBuffer> process_twice(const std::string& first, const std::string& second) {
   Harness a("output=passthrough " + first);
   Harness b(second);
-  if (!a.send_caps("GRAY8", kShapes.width, kShapes.height) ||
-      !b.send_caps("GRAY8", kShapes.width, kShapes.height)) {
+  if (!a.send_caps("GRAY8", kGreyShapes.width, kGreyShapes.height) ||
+      !b.send_caps("GRAY8", kGreyShapes.width, kGreyShapes.height)) {
     ADD_FAILURE() << "caps are refused";
     return Ref<GstBuffer>(gst_buffer_new());
   }
-  return b.process(a.process(kShapes));
+  return b.process(a.process(kGreyShapes));
 }
 
 class MetaSources : public testing::TestWithParam<const char*> {
@@ -65,8 +65,8 @@ TEST_P(MetaSources, EachElementHasItsOwnRecords) {
   const Ref<GstBuffer> out =
       process_twice("meta-name=low threshold=1", "meta-name=high threshold=200" + output);
   EXPECT_EQ(sources_of(out.get()), (std::vector<std::string>{"low", "high"}));
-  const std::vector<CclComponent> low = label(kShapes, {.threshold = 1}).records;
-  const std::vector<CclComponent> high = label(kShapes, {.threshold = 200}).records;
+  const std::vector<CclComponent> low = label(kGreyShapes, {.threshold = 1}).records;
+  const std::vector<CclComponent> high = label(kGreyShapes, {.threshold = 200}).records;
   ASSERT_NE(low.size(), high.size());
   GstCudaCclInfo info{};
   ASSERT_TRUE(gst_buffer_get_cudaccl_info_by_source(out.get(), "low", &info));
@@ -85,7 +85,7 @@ TEST_P(MetaSources, TheSameSourceIsReplaced) {
   EXPECT_EQ(sources_of(out.get()), (std::vector<std::string>{"one"}));
   EXPECT_EQ(count_component_metas(out.get()), 1);
   const GstCudaCclInfo info = components_of(out.get());
-  expect_records(info.records, info.n_records, label(kShapes, {.threshold = 200}).records);
+  expect_records(info.records, info.n_records, label(kGreyShapes, {.threshold = 200}).records);
 }
 
 TEST_P(MetaSources, RegionsOfInterestFollowTheSameRule) {
@@ -100,9 +100,8 @@ TEST_P(MetaSources, RegionsOfInterestFollowTheSameRule) {
 
 /// Whatever their type is.
 TEST_P(MetaSources, RegionsOfOtherElementsStay) {
-  Harness h("metadata=roi" + output);
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
-  Ref<GstBuffer> in = make_frame(kShapes, "GRAY8");
+  Harness h("metadata=roi" + output, kGreyShapes);
+  Ref<GstBuffer> in = make_frame(kGreyShapes, "GRAY8");
   gst_buffer_add_video_region_of_interest_meta(in.get(), "component", 1, 1, 1, 1);
   gst_buffer_add_video_region_of_interest_meta(in.get(), "face", 2, 2, 2, 2);
   const Ref<GstBuffer> out = h.process(std::move(in));
@@ -115,27 +114,25 @@ INSTANTIATE_TEST_SUITE_P(Outputs, MetaSources, testing::Values("passthrough", "m
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(MetaName, IsTheElementsNameByDefault) {
-  Harness h("output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("output=mask", kGreyShapes);
   EXPECT_EQ(text_of_property(h.element(), "meta-name"), "\"\"");
-  const Ref<GstBuffer> out = h.process(kShapes);
+  const Ref<GstBuffer> out = h.process(kGreyShapes);
   EXPECT_EQ(sources_of(out.get()), (std::vector<std::string>{GST_OBJECT_NAME(h.element())}));
 }
 
 /// One name for all frames of a stream.
 TEST(MetaName, IsReadAtTheStart) {
-  Harness h("output=mask meta-name=first");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("output=mask meta-name=first", kGreyShapes);
   g_object_set(h.element(), "meta-name", "später \"zweiter\"", nullptr);
-  EXPECT_EQ(sources_of(h.process(kShapes).get()), (std::vector<std::string>{"first"}));
+  EXPECT_EQ(sources_of(h.process(kGreyShapes).get()), (std::vector<std::string>{"first"}));
   gst_element_set_state(h.element(), GST_STATE_READY);
   gst_element_set_state(h.element(), GST_STATE_PLAYING);
   gst_harness_push_event(h.get(), gst_event_new_stream_start("again"));
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  ASSERT_TRUE(h.send_caps("GRAY8", kGreyShapes.width, kGreyShapes.height));
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_TIME);
   ASSERT_TRUE(gst_harness_push_event(h.get(), gst_event_new_segment(&segment)));
-  const Ref<GstBuffer> out = h.process(kShapes);
+  const Ref<GstBuffer> out = h.process(kGreyShapes);
   EXPECT_EQ(sources_of(out.get()), (std::vector<std::string>{"später \"zweiter\""}));
   EXPECT_EQ(frame_of(out), 0u) << "numbers begin again";
   g_object_set(h.element(), "meta-name", nullptr, nullptr);
@@ -143,15 +140,14 @@ TEST(MetaName, IsReadAtTheStart) {
 }
 
 TEST(FrameNumbers, CountFramesThatWereLabelled) {
-  Harness h("output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
-  EXPECT_EQ(frame_of(h.process(kShapes)), 0u);
+  Harness h("output=mask", kGreyShapes);
+  EXPECT_EQ(frame_of(h.process(kGreyShapes)), 0u);
   EXPECT_EQ(h.push(Ref<GstBuffer>(gst_buffer_new())), GST_FLOW_OK) << "corrupt, so it is dropped";
-  EXPECT_EQ(frame_of(h.process(kShapes)), 1u);
+  EXPECT_EQ(frame_of(h.process(kGreyShapes)), 1u);
   h.set("metadata", "0");
-  h.process(kShapes);
+  h.process(kGreyShapes);
   h.set("metadata", "components");
-  EXPECT_EQ(frame_of(h.process(kShapes)), 3u) << "a frame without metadata counts";
+  EXPECT_EQ(frame_of(h.process(kGreyShapes)), 3u) << "a frame without metadata counts";
   ASSERT_TRUE(h.send_caps("NV12", 20, 10));
   EXPECT_EQ(frame_of(h.process(noise(20, 10, 1), "NV12")), 4u) << "new caps are no new stream";
   EXPECT_EQ(h.stat("frames"), 5u);
@@ -159,10 +155,9 @@ TEST(FrameNumbers, CountFramesThatWereLabelled) {
 
 /// With frames in flight each number still belongs to its frame.
 TEST(FrameNumbers, FollowTheFramesInFlight) {
-  Harness h("output=mask pipeline-depth=2");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("output=mask pipeline-depth=2", kGreyShapes);
   for (int i = 0; i < 5; ++i) {
-    ASSERT_EQ(h.push(kShapes), GST_FLOW_OK);
+    ASSERT_EQ(h.push(kGreyShapes), GST_FLOW_OK);
   }
   gst_harness_push_event(h.get(), gst_event_new_eos());
   for (guint64 i = 0; i < 5; ++i) {
@@ -176,11 +171,11 @@ TEST(FrameNumbers, FollowTheFramesInFlight) {
 /// A copy and a scaled frame have the metadata of both elements.
 TEST(MetaSources, AllAreCopiedAndScaled) {
   Pipeline p(
-      "appsrc name=in format=time caps=\"" + caps_text("GRAY8", kShapes.width, kShapes.height) +
+      "appsrc name=in format=time caps=\"" + caps_text("GRAY8", kGreyShapes.width, kGreyShapes.height) +
       "\" ! cudaccl name=first output=passthrough backend=" + backend() +
       " ! cudaccl name=second threshold=200 output=mask backend=" + backend() +
       " ! videoscale add-borders=false ! video/x-raw,width=18,height=10 ! appsink name=out sync=false");
-  ASSERT_EQ(p.push(make_frame(kShapes, "GRAY8")), GST_FLOW_OK);
+  ASSERT_EQ(p.push(make_frame(kGreyShapes, "GRAY8")), GST_FLOW_OK);
   const Ref<GstSample> sample = p.pull();
   ASSERT_NE(sample, nullptr);
   const Ref<GstBuffer> copy(gst_buffer_copy_deep(gst_sample_get_buffer(sample.get())));
@@ -198,9 +193,8 @@ TEST(ObjectType, OfRegionsOfInterest) {
   for (const auto& [properties, type] : {std::pair{"", "component"},
                                          {" meta-name=a", "component"},
                                          {" object-type=person meta-name=a", "person"}}) {
-    Harness h(std::string("output=mask metadata=roi") + properties);
-    ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
-    const Ref<GstBuffer> out = h.process(kShapes);
+    Harness h(std::string("output=mask metadata=roi") + properties, kGreyShapes);
+    const Ref<GstBuffer> out = h.process(kGreyShapes);
     gpointer state = nullptr;
     guint count = 0;
     while (GstMeta* meta = gst_buffer_iterate_meta_filtered(out.get(), &state,
@@ -214,11 +208,10 @@ TEST(ObjectType, OfRegionsOfInterest) {
 
 /// A type that is set while frames flow waits for the next start.
 TEST(ObjectType, IsReadAtTheStart) {
-  Harness h("output=mask metadata=roi object-type=cell");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
-  h.process(kShapes);
+  Harness h("output=mask metadata=roi object-type=cell", kGreyShapes);
+  h.process(kGreyShapes);
   h.set("object-type", "person");
-  const Ref<GstBuffer> out = h.process(kShapes);
+  const Ref<GstBuffer> out = h.process(kGreyShapes);
   const auto* roi = reinterpret_cast<GstVideoRegionOfInterestMeta*>(
       gst_buffer_get_meta(out.get(), GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE));
   ASSERT_NE(roi, nullptr);

@@ -20,18 +20,13 @@ std::vector<GstVideoRegionOfInterestMeta*> rois_of(GstBuffer* buffer) {
   return rois;
 }
 
-/// Areas 1, 4, 4, 6, 1: every size but the largest twice.
-const Image kShapes = picture({"#..##....", "...##..##", ".......##", "###......", "###....#."});
-
 }  // namespace
 
 TEST(Components, FieldsOfTheStructure) {
-  Harness h("output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("output=mask", kShapes);
   const Ref<GstBuffer> out = h.process(kShapes);
-  GstCustomMeta* meta = gst_buffer_get_custom_meta(out.get(), GST_CUDACCL_META_NAME);
-  ASSERT_NE(meta, nullptr);
-  GstStructure* structure = gst_custom_meta_get_structure(meta);
+  GstStructure* structure = structure_of(out.get());
+  ASSERT_NE(structure, nullptr);
   guint version = 0, width = 0, height = 0, count = 0;
   gboolean overflow = TRUE;
   gboolean saturated = TRUE;
@@ -57,12 +52,10 @@ TEST(Components, FieldsOfTheStructure) {
 
 /// Fields of version 1 stay as they are. Without one of them there are no records.
 TEST(Components, AreReadFromLaterVersions) {
-  Harness h("output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("output=mask", kShapes);
   const std::vector<CclComponent> expected = label(kShapes, {}).records;
   const Ref<GstBuffer> out = h.process(kShapes);
-  GstStructure* structure =
-      gst_custom_meta_get_structure(gst_buffer_get_custom_meta(out.get(), GST_CUDACCL_META_NAME));
+  GstStructure* structure = structure_of(out.get());
   GstCudaCclInfo info{};
   for (const guint version : {1u, 99u}) {
     gst_structure_set(structure, "layout-version", G_TYPE_UINT, version, "later", G_TYPE_STRING, "field",
@@ -76,19 +69,16 @@ TEST(Components, AreReadFromLaterVersions) {
   for (const char* field :
        {"layout-version", "width", "overflow", "level", "components", "source", "frame"}) {
     const Ref<GstBuffer> copy(gst_buffer_copy_deep(out.get()));
-    gst_structure_remove_field(
-        gst_custom_meta_get_structure(gst_buffer_get_custom_meta(copy.get(), GST_CUDACCL_META_NAME)), field);
+    gst_structure_remove_field(structure_of(copy.get()), field);
     EXPECT_FALSE(gst_buffer_get_cudaccl_info(copy.get(), &info)) << field;
   }
 }
 
 /// Another program may have made it. meta_fuzz.cpp shows that nothing outside is read.
 TEST(Components, BrokenMetadataIsLeftOut) {
-  Harness h("output=mask track=true");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("output=mask track=true", kShapes);
   const Ref<GstBuffer> out = h.process(kShapes);
-  const GstStructure* whole =
-      gst_custom_meta_get_structure(gst_buffer_get_custom_meta(out.get(), GST_CUDACCL_META_NAME));
+  const GstStructure* whole = structure_of(out.get());
   GstCudaCclInfo info{};
   const auto is_read = [&](const char* field, GType type, auto value) {
     const Ref<GstStructure> copy(gst_structure_copy(whole));
@@ -126,11 +116,9 @@ TEST(Components, BrokenMetadataIsLeftOut) {
 
 /// Each polygon is inside of the vertices, but all together have more: JSON of it would have no bound.
 TEST(Components, PolygonsThatShareVerticesAreLeftOut) {
-  Harness h("output=mask features=hull");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("output=mask features=hull", kShapes);
   const Ref<GstBuffer> out = h.process(kShapes);
-  const GstStructure* whole =
-      gst_custom_meta_get_structure(gst_buffer_get_custom_meta(out.get(), GST_CUDACCL_META_NAME));
+  const GstStructure* whole = structure_of(out.get());
   const auto is_read = [&](const std::vector<CclPolygon>& polygons) {
     constexpr gsize kVertices = 6;
     const std::vector<CclVertex> vertices(kVertices);
@@ -173,8 +161,7 @@ TEST(Components, IndicesOutsideOfArraysGiveNothing) {
 
 /// Computed by hand, to find mistakes in the tests' own flood fill.
 TEST(Components, RecordsOfAKnownPicture) {
-  Harness h("output=passthrough");
-  ASSERT_TRUE(h.send_caps("GRAY8", 7, 6));
+  Harness h("output=passthrough", "GRAY8", 7, 6);
   const Ref<GstBuffer> out =
       h.process(picture({".......", ".###...", ".#.#...", ".###...", "......#", "......#"}));
   const GstCudaCclInfo info = components_of(out.get());
@@ -217,8 +204,7 @@ TEST(Components, RecordsOfAKnownPicture) {
 }
 
 TEST(Components, NoneInAnEmptyFrameAndOneInAFullOne) {
-  Harness h("output=labels");
-  ASSERT_TRUE(h.send_caps("GRAY8", 33, 9));
+  Harness h("output=labels", "GRAY8", 33, 9);
   const Ref<GstBuffer> empty = h.process(blank(33, 9));
   EXPECT_EQ(components_of(empty.get()).n_components, 0u);
   EXPECT_EQ(components_of(empty.get()).n_records, 0u);
@@ -228,8 +214,7 @@ TEST(Components, NoneInAnEmptyFrameAndOneInAFullOne) {
 }
 
 TEST(Components, OverflowIsReportedAndKeepsTheLargest) {
-  Harness h("output=labels max-components=1");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("output=labels max-components=1", kShapes);
   const Expected expected = label(kShapes, {});
   const Ref<GstBuffer> out = h.process(kShapes);
   const GstCudaCclInfo info = components_of(out.get());
@@ -246,15 +231,9 @@ TEST(Components, OverflowIsReportedAndKeepsTheLargest) {
 
 TEST(Components, SaturatedLabelsAreReported) {
   // Every other pixel of every other row: 260 × 260 components.
-  Image dots = blank(520, 520);
-  for (uint32_t y = 0; y < dots.height; y += 2) {
-    for (uint32_t x = 0; x < dots.width; x += 2) {
-      dots.at(x, y) = 255;
-    }
-  }
-  Harness h("output=labels");
-  ASSERT_TRUE(h.send_caps("GRAY8", dots.width, dots.height));
-  const Ref<GstBuffer> out = h.process(dots);
+  const Image many = dots(520, 520);
+  Harness h("output=labels", many);
+  const Ref<GstBuffer> out = h.process(many);
   const GstCudaCclInfo info = components_of(out.get());
   EXPECT_EQ(info.n_components, 67600u);
   EXPECT_TRUE(info.labels_saturated);
@@ -262,7 +241,7 @@ TEST(Components, SaturatedLabelsAreReported) {
   EXPECT_EQ(info.n_records, 16384u);
   const std::vector<uint8_t> pixels = h.pixels(out);
   const auto label_at = [&](uint32_t x, uint32_t y) {
-    const size_t i = (size_t{y} * dots.width + x) * 2;
+    const size_t i = (size_t{y} * many.width + x) * 2;
     return pixels[i] | pixels[i + 1] << 8;
   };
   EXPECT_EQ(label_at(0, 0), 1);
@@ -271,13 +250,12 @@ TEST(Components, SaturatedLabelsAreReported) {
   EXPECT_EQ(label_at(26, 252 * 2), 65534);
   EXPECT_EQ(label_at(518, 518), 65535);
   h.set("output", "mask");
-  EXPECT_FALSE(components_of(h.process(dots).get()).labels_saturated) << "a mask has no labels to saturate";
+  EXPECT_FALSE(components_of(h.process(many).get()).labels_saturated) << "a mask has no labels to saturate";
 }
 
 /// Later frames do not overwrite the records of a buffer.
 TEST(Components, OutliveLaterFrames) {
-  Harness h("output=passthrough");
-  ASSERT_TRUE(h.send_caps("GRAY8", 45, 33));
+  Harness h("output=passthrough", "GRAY8", 45, 33);
   const Ref<GstBuffer> first = h.process(noise(45, 33, 1));
   for (int i = 2; i < 6; ++i) {
     h.process(noise(45, 33, i));
@@ -287,8 +265,7 @@ TEST(Components, OutliveLaterFrames) {
 }
 
 TEST(RegionsOfInterest, LargestFirstWithTheirParameters) {
-  Harness h("output=mask metadata=roi");
-  ASSERT_TRUE(h.send_caps("GRAY8", kShapes.width, kShapes.height));
+  Harness h("output=mask metadata=roi", kShapes);
   std::vector<CclComponent> expected = label(kShapes, {}).records;
   std::stable_sort(expected.begin(), expected.end(),
                    [](const CclComponent& a, const CclComponent& b) { return a.area > b.area; });

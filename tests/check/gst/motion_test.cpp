@@ -275,8 +275,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Motion, testing::Values("sigma-delta", "mixture
 
 TEST(MotionFrames, OnePixel) {
   for (const char* format : kSinkFormats) {
-    Harness h("foreground=motion output=labels motion-warm-up=0");
-    ASSERT_TRUE(h.send_caps(format, 1, 1));
+    Harness h("foreground=motion output=labels motion-warm-up=0", format, 1, 1);
     for (int i = 0; i < 5; ++i) {
       EXPECT_EQ(h.pixels(h.process(blank(1, 1, 100), format)), std::vector<uint8_t>(2)) << format;
     }
@@ -286,8 +285,7 @@ TEST(MotionFrames, OnePixel) {
 /// A buffer that is too small for its chroma is corrupt for a rule that reads it.
 TEST(MotionFrames, ChromaOutsideTheBuffer) {
   const LogCapture quiet;
-  Harness h("foreground=motion output=mask");
-  ASSERT_TRUE(h.send_caps("NV12", 32, 24));
+  Harness h("foreground=motion output=mask", "NV12", 32, 24);
   Ref<GstBuffer> frame = make_frame(noise(32, 24, 1), "NV12");
   gsize offsets[GST_VIDEO_MAX_PLANES] = {0, 32 * 24 + 64};
   gint strides[GST_VIDEO_MAX_PLANES] = {32, 32};

@@ -156,8 +156,7 @@ TEST(Messages, OnePerFrameWithTimesAndCounts) {
 
 /// A message has the same fields as the frame's metadata, so the same functions read it.
 TEST(Messages, HaveTheRecordsIfWanted) {
-  Harness h("output=mask post-messages=records track=true track-confirm=1");
-  ASSERT_TRUE(h.send_caps("GRAY8", 9, 3));
+  Harness h("output=mask post-messages=records track=true track-confirm=1", "GRAY8", 9, 3);
   for (const Image& image : {blank(9, 3), picture({"#.#.#....", ".........", "....#...."})}) {
     const Ref<GstBuffer> out = h.process(image);
     const Ref<GstMessage> message = h.message(GST_MESSAGE_ELEMENT);
@@ -193,8 +192,7 @@ TEST(Messages, ABooleanStillSetsThem) {
 }
 
 TEST(Messages, AreOffByDefaultAndCanBeSwitchedLive) {
-  Harness h("output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", 8, 8));
+  Harness h("output=mask", "GRAY8", 8, 8);
   h.process(noise(8, 8, 1));
   EXPECT_EQ(h.message(GST_MESSAGE_ELEMENT), nullptr);
   h.set("post-messages", "true");
@@ -206,8 +204,7 @@ TEST(Messages, AreOffByDefaultAndCanBeSwitchedLive) {
 }
 
 TEST(Stats, CountsAndTimes) {
-  Harness h("output=mask max-components=3");
-  ASSERT_TRUE(h.send_caps("GRAY8", 64, 64));
+  Harness h("output=mask max-components=3", "GRAY8", 64, 64);
   guint64 components = 0;
   for (int i = 0; i < 4; ++i) {
     h.process(noise(64, 64, i));
@@ -266,8 +263,7 @@ TEST(Stats, ZeroBeforeTheFirstFrameAndAfterARestart) {
 TEST(Stats, AreNotifiedOnceASecond) {
   const gint64 begin = g_get_monotonic_time();  // the first second begins when the element starts
   const auto seconds = [&] { return static_cast<int>((g_get_monotonic_time() - begin) / G_USEC_PER_SEC); };
-  Harness h("output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", 8, 8));
+  Harness h("output=mask", "GRAY8", 8, 8);
   int notified = 0;
   g_signal_connect(h.element(), "notify::stats",
                    G_CALLBACK(+[](GObject*, GParamSpec*, gpointer count) { ++*static_cast<int*>(count); }),

@@ -122,16 +122,15 @@ TEST(SegmentOnePixel, EveryRule) {
   for (const char* properties :
        {"foreground=otsu", "foreground=local", "foreground=local local-deviation=0.5", "open-radius=8",
         "close-radius=8 morphology-shape=cross", "fill-holes=9", "threshold-low=3 threshold=9"}) {
-    Harness h(std::string("output=mask ") + properties);
-    ASSERT_TRUE(h.send_caps("GRAY8", 1, 1));
+    Harness h(std::string("output=mask ") + properties, "GRAY8", 1, 1);
     EXPECT_EQ(h.pixels(h.process(blank(1, 1, 255))), std::vector<uint8_t>{255}) << properties;
   }
 }
 
 TEST(SegmentValues, HaveNoBitImage) {
   const Image image = noise(kWidth, kHeight, 42);
-  Harness h("output=labels foreground=values open-radius=3 fill-holes=9 threshold-low=5");
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  Harness h("output=labels foreground=values open-radius=3 fill-holes=9 threshold-low=5", "GRAY8", kWidth,
+            kHeight);
   EXPECT_EQ(h.pixels(h.process(image)), labels(label(image, {.values = true})));
 }
 

@@ -18,11 +18,6 @@ namespace {
 const Image kPicture =
     picture({"ab.......", ".c.###...", "...#.#...", "...###..b", ".......bb", "........z"});
 
-bool has_field(GstBuffer* buffer, const char* field) {
-  GstCustomMeta* meta = gst_buffer_get_custom_meta(buffer, GST_CUDACCL_META_NAME);
-  return meta != nullptr && gst_structure_has_field(gst_custom_meta_get_structure(meta), field);
-}
-
 std::vector<std::pair<float, float>> vertices_of(const GstCudaCclInfo& info, const CclPolygon& polygon) {
   std::vector<std::pair<float, float>> vertices;
   for (guint i = polygon.first; i < polygon.first + polygon.n_vertices; ++i) {
@@ -61,11 +56,10 @@ void expect_areas(const GstCudaCclInfo& info, const std::vector<CclComponent>& c
 }  // namespace
 
 TEST(Shapes, OffByDefault) {
-  Harness h("output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kPicture.width, kPicture.height));
+  Harness h("output=mask", kPicture);
   const Ref<GstBuffer> out = h.process(kPicture);
   for (const char* field : {"grey", "polygons", "vertices", "polygons-truncated"}) {
-    EXPECT_FALSE(has_field(out.get(), field)) << field;
+    EXPECT_FALSE(gst_structure_has_field(structure_of(out.get()), field)) << field;
   }
   const GstCudaCclInfo info = components_of(out.get());
   EXPECT_FALSE(info.has_grey || info.has_polygons);
@@ -75,8 +69,7 @@ TEST(Shapes, OffByDefault) {
 
 TEST(Shapes, GreyStatisticsOfAKnownPicture) {
   for (const char* output : {"passthrough", "mask", "colorized"}) {
-    Harness h("features=moments+grey output=" + std::string(output));
-    ASSERT_TRUE(h.send_caps("GRAY8", kPicture.width, kPicture.height));
+    Harness h("features=moments+grey output=" + std::string(output), kPicture);
     const Ref<GstBuffer> out = h.process(kPicture);
     const GstCudaCclInfo info = components_of(out.get());
     ASSERT_TRUE(info.has_grey);
@@ -101,8 +94,7 @@ TEST(Shapes, GreyStatisticsOfAKnownPicture) {
 }
 
 TEST(Shapes, GreyStatisticsOfAllBits) {
-  Harness h("features=grey threshold=1000 output=passthrough");
-  ASSERT_TRUE(h.send_caps("GRAY16_LE", 4, 1));
+  Harness h("features=grey threshold=1000 output=passthrough", "GRAY16_LE", 4, 1);
   Ref<GstBuffer> frame(gst_buffer_new_allocate(nullptr, 8, nullptr));
   const std::vector<guint16> values = {1000, 2001, 0, 65535};
   std::vector<guint8> bytes;
@@ -120,8 +112,7 @@ TEST(Shapes, GreyStatisticsOfAllBits) {
 }
 
 TEST(Shapes, PolygonsOfAKnownPicture) {
-  Harness h("features=rectangle+hull+contour output=passthrough");
-  ASSERT_TRUE(h.send_caps("GRAY8", kPicture.width, kPicture.height));
+  Harness h("features=rectangle+hull+contour output=passthrough", kPicture);
   const Ref<GstBuffer> out = h.process(kPicture);
   const GstCudaCclInfo info = components_of(out.get());
   ASSERT_TRUE(info.has_polygons);
@@ -166,8 +157,7 @@ TEST(Shapes, CirclesOfAKnownPicture) {
 /// A frame that is one component has no circle, whatever its size.
 TEST(Shapes, AWholeFrameHasNoCircle) {
   for (const guint size : {1u, 5u}) {
-    Harness h("features=inradius output=passthrough");
-    ASSERT_TRUE(h.send_caps("GRAY8", size, size));
+    Harness h("features=inradius output=passthrough", "GRAY8", size, size);
     Image image = blank(size, size);
     for (guint i = 0; i < size * size; ++i) {
       image.at(i % size, i / size) = 255;
@@ -187,8 +177,8 @@ TEST(Shapes, EveryFrameHasItsOwn) {
     Harness h(
         "features=contour+perimeter+grey max-objects=100000 output=colorized connectivity=4-way "
         "pipeline-depth=" +
-        std::to_string(depth));
-    ASSERT_TRUE(h.send_caps("GRAY8", 90, 70));
+            std::to_string(depth),
+        "GRAY8", 90, 70);
     for (uint32_t i = 0; i < 8; ++i) {
       ASSERT_EQ(h.push(noise(90, 70, i)), GST_FLOW_OK);
     }
@@ -213,8 +203,7 @@ TEST(Shapes, EveryFrameHasItsOwn) {
 }
 
 TEST(Shapes, AtMostMaxObjects) {
-  Harness h("features=hull output=passthrough max-objects=3");
-  ASSERT_TRUE(h.send_caps("GRAY8", 90, 70));
+  Harness h("features=hull output=passthrough max-objects=3", "GRAY8", 90, 70);
   const Image image = noise(90, 70, 3);
   const Ref<GstBuffer> out = h.process(image);
   const GstCudaCclInfo info = components_of(out.get());
@@ -239,8 +228,7 @@ TEST(Shapes, TooManyVertices) {
     }
   }
   image.at(9, kSize - 1) = 255;
-  Harness h("features=contour output=passthrough");
-  ASSERT_TRUE(h.send_caps("GRAY8", kSize, kSize));
+  Harness h("features=contour output=passthrough", "GRAY8", kSize, kSize);
   const Ref<GstBuffer> out = h.process(image);
   const GstCudaCclInfo info = components_of(out.get());
   EXPECT_TRUE(info.polygons_truncated);
@@ -253,8 +241,7 @@ TEST(Shapes, TooManyVertices) {
 }
 
 TEST(Shapes, EmptyFrames) {
-  Harness h("features=grey+hull+contour output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", 16, 16));
+  Harness h("features=grey+hull+contour output=mask", "GRAY8", 16, 16);
   const Ref<GstBuffer> out = h.process(blank(16, 16));
   const GstCudaCclInfo info = components_of(out.get());
   EXPECT_TRUE(info.has_grey && info.has_polygons);
@@ -263,15 +250,13 @@ TEST(Shapes, EmptyFrames) {
 
 /// They go where the records go.
 TEST(Shapes, OnlyWithRecords) {
-  Harness h("features=grey+hull metadata=roi output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kPicture.width, kPicture.height));
+  Harness h("features=grey+hull metadata=roi output=mask", kPicture);
   const Ref<GstBuffer> out = h.process(kPicture);
   EXPECT_EQ(count_component_metas(out.get()), 0);
 }
 
 TEST(Shapes, HaveTheIdsOfTracks) {
-  Harness h("features=hull+grey track=true track-confirm=1 output=colorized min-area=3");
-  ASSERT_TRUE(h.send_caps("GRAY8", kPicture.width, kPicture.height));
+  Harness h("features=hull+grey track=true track-confirm=1 output=colorized min-area=3", kPicture);
   Image image = kPicture;
   std::map<uint32_t, uint32_t> id_of_label;
   for (int frame = 0; frame < 3; ++frame) {
@@ -316,13 +301,8 @@ TEST(Shapes, OfACroppedFrameHavePlacesInTheFrame) {
     }
   }
   Ref<GstBuffer> frame = make_padded_frame(whole, "GRAY8", {});
-  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(frame.get());
-  crop->x = 5;
-  crop->y = 4;
-  crop->width = kPicture.width;
-  crop->height = kPicture.height;
-  Harness h("features=rectangle metadata=components+roi output=passthrough");
-  ASSERT_TRUE(h.send_caps("GRAY8", kPicture.width, kPicture.height));
+  add_crop(frame.get(), 5, 4, kPicture.width, kPicture.height);
+  Harness h("features=rectangle metadata=components+roi output=passthrough", kPicture);
   const Ref<GstBuffer> out = h.process(std::move(frame));
   const GstCudaCclInfo info = components_of(out.get());
   ASSERT_EQ(info.n_polygons, 3u);
@@ -335,11 +315,9 @@ TEST(Shapes, OfACroppedFrameHavePlacesInTheFrame) {
 
 /// Metadata that was cut off or changed on its way is no metadata.
 TEST(Shapes, ReaderChecksTables) {
-  Harness h("features=grey+hull output=mask");
-  ASSERT_TRUE(h.send_caps("GRAY8", kPicture.width, kPicture.height));
+  Harness h("features=grey+hull output=mask", kPicture);
   const Ref<GstBuffer> out = h.process(kPicture);
-  GstStructure* structure =
-      gst_custom_meta_get_structure(gst_buffer_get_custom_meta(out.get(), GST_CUDACCL_META_NAME));
+  GstStructure* structure = structure_of(out.get());
   GstCudaCclInfo info{};
   const auto refuses = [&](const char* field, gsize bytes) {
     const GValue old = *gst_structure_get_value(structure, field);

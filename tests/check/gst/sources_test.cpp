@@ -79,10 +79,8 @@ TEST_P(Sources, EveryRuleIsThatOfTheLuma) {
          {std::string("foreground=otsu"), std::string("foreground=local local-radius=3"),
           std::string("foreground=values"), std::string("foreground=otsu open-radius=1 algorithm=dlp"),
           "foreground=values algorithm=" + other}) {
-      Harness gray("output=labels " + rule);
-      ASSERT_TRUE(gray.send_caps("GRAY8", width, height));
-      Harness h("output=labels " + rule);
-      ASSERT_TRUE(h.send_caps(format, width, height));
+      Harness gray("output=labels " + rule, "GRAY8", width, height);
+      Harness h("output=labels " + rule, format, width, height);
       const std::vector<uint8_t> expected = gray.pixels(gray.process(frame.luma));
       EXPECT_EQ(h.pixels(h.process(copy_of(frame))), expected) << rule << " " << width << "x" << height;
     }
@@ -96,8 +94,7 @@ TEST_P(Sources, ThresholdIsInTheUnitsOfTheFormat) {
     Image bits = blank(45, 33);
     std::transform(frame.values.begin(), frame.values.end(), bits.pixels.begin(),
                    [&](uint32_t value) { return value >= threshold ? 255 : 0; });
-    Harness h("output=labels threshold=" + std::to_string(threshold));
-    ASSERT_TRUE(h.send_caps(format, 45, 33));
+    Harness h("output=labels threshold=" + std::to_string(threshold), format, 45, 33);
     EXPECT_EQ(h.pixels(h.process(copy_of(frame))), labels(label(bits, {}))) << threshold;
     h.set("invert", "true");
     for (uint8_t& bit : bits.pixels) {
@@ -111,14 +108,12 @@ TEST_P(Sources, ThresholdIsInTheUnitsOfTheFormat) {
 /// What no pixel can reach is refused, and the stream goes on with the old value.
 TEST_P(Sources, LargeThresholdIsRefused) {
   if (std::string(format) == "GRAY16_LE") {
-    Harness h("output=labels threshold=65535");
-    ASSERT_TRUE(h.send_caps(format, 8, 8));
+    Harness h("output=labels threshold=65535", format, 8, 8);
     h.process(copy_of(make_random_frame(format, 8, 8, 1)));
     EXPECT_EQ(h.message(GST_MESSAGE_WARNING), nullptr);
     return;
   }
-  Harness h("output=labels threshold=77");
-  ASSERT_TRUE(h.send_caps(format, 8, 8));
+  Harness h("output=labels threshold=77", format, 8, 8);
   for (const char* property : {"threshold", "threshold-low"}) {
     h.process(copy_of(make_random_frame(format, 8, 8, 1)));
     h.set(property, is_wide ? "1024" : "256");
@@ -135,8 +130,7 @@ TEST_P(Sources, LargeThresholdIsRefused) {
 
 TEST_P(Sources, Passthrough) {
   const Frame frame = make_random_frame(format, 20, 10, 7);
-  Harness h("output=passthrough");
-  ASSERT_TRUE(h.send_caps(format, 20, 10));
+  Harness h("output=passthrough", format, 20, 10);
   EXPECT_EQ(bytes_of(h.process(copy_of(frame)).get()), bytes_of(frame.buffer.get()));
 }
 
@@ -179,8 +173,7 @@ TEST(MaskForEncoders, Nv12AndI420) {
 
 /// GRAY8 comes first where downstream accepts all of them.
 TEST(MaskForEncoders, Gray8IsPreferred) {
-  Harness h("output=mask");
-  ASSERT_TRUE(h.send_caps("NV12", 8, 8));
+  Harness h("output=mask", "NV12", 8, 8);
   h.process(blank(8, 8), "NV12");
   GstVideoInfo info;
   ASSERT_TRUE(gst_video_info_from_caps(&info, h.src_caps().get()));
@@ -215,8 +208,8 @@ TEST(OverlayOutput, HasTheColoursOfTheSource) {
   for (const auto& c : cases) {
     for (const char* format : {"NV12", "Y444", "YUY2"}) {
       const Frame frame = make_random_frame(format, 32, 24, 10);
-      Harness h("output=overlay overlay-alpha=0 threshold=255");
-      ASSERT_TRUE(h.send_caps(format, 32, 24, std::string("colorimetry=") + c.colorimetry));
+      Harness h("output=overlay overlay-alpha=0 threshold=255", format, 32, 24,
+                std::string("colorimetry=") + c.colorimetry);
       const std::vector<uint8_t> pixels = h.pixels(h.process(copy_of(frame)));
       GstVideoInfo info;
       gst_video_info_set_format(&info, gst_video_format_from_string(format), 32, 24);

@@ -12,8 +12,7 @@ namespace cudaccl::test {
 namespace {
 
 std::vector<uint8_t> table_of(GstBuffer* buffer, const char* field) {
-  const GstStructure* structure =
-      gst_custom_meta_get_structure(gst_buffer_get_custom_meta(buffer, GST_CUDACCL_META_NAME));
+  const GstStructure* structure = structure_of(buffer);
   const GValue* value = gst_structure_get_value(structure, field);
   gsize size = 0;
   const auto* data = static_cast<const uint8_t*>(
@@ -53,8 +52,7 @@ TEST_F(Track, RecordsAndTracksHaveOneKey) {
 TEST_F(Track, FieldsOfTheStructure) {
   start("", true);
   const Ref<GstBuffer> out = process({{.x = 0, .y = 20}});
-  const GstStructure* structure =
-      gst_custom_meta_get_structure(gst_buffer_get_custom_meta(out.get(), GST_CUDACCL_META_NAME));
+  const GstStructure* structure = structure_of(out.get());
   EXPECT_EQ(table_of(out.get(), "tracks").size(), sizeof(CclTrack) + 2) << "padded to a multiple of three";
   EXPECT_EQ(table_of(out.get(), "events").size(), sizeof(CclEvent) + 1) << "started";
   const auto names = [&](const char* field) {
