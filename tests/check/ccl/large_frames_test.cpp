@@ -4,6 +4,8 @@
 /// no tiles: there, frames that need numbers of more than 16 bits for labels, and of more than 12 for
 /// columns, are enough.
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/mman.h>
 
 #include "exact_test.h"
 
@@ -55,6 +57,50 @@ TEST_P(LargeFramesTest, TilesThatTakeTurns) {
   for (const uint32_t width : widths()) {
     ASSERT_TRUE(is_exact(noise(width, height(2300), 2, 55, 2)));
   }
+}
+
+/// As many pixels as there can be. The engine reserves 23 GB for it, of which a frame with few runs uses 0.4
+/// GB: most pixels are never written, and take no memory, either.
+TEST(LargestFrameTest, IsLabelled) {
+  if (backend() != Backend::kCpu) {
+    GTEST_SKIP() << "the bits of this frame and its labels do not fit into every GPU; device_memory_test.cpp "
+                    "has that error";
+  }
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer takes memory of its own for the addresses of this frame";
+#endif
+  mallopt(M_PERTURB, 0);  // with MALLOC_PERTURB_ of Meson, all of it would be written
+  constexpr size_t kSide = kMaxDimension;
+  void* memory = mmap(nullptr, kSide * kSide, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* pixels = static_cast<uint8_t*>(memory);
+  pixels[0] = pixels[kSide * kSide - 1] = 255;
+  for (size_t i = 0; i < kSide; ++i) {
+    pixels[i * kSide + (kSide - 1 - i)] = 255;  // from corner to corner
+  }
+  const std::unique_ptr<Engine> engine = make_host_engine();
+  const Config config{.width = kMaxDimension, .height = kMaxDimension, .max_components = 10};
+  Status status = engine->configure(config);
+  FrameResult result;
+  FrameJob job;
+  job.input = {pixels, kSide};
+  if (status.ok()) {
+    status = engine->push(job);
+  }
+  if (status.code() == StatusCode::kOutOfMemory) {
+    munmap(memory, kSide * kSide);
+    GTEST_SKIP() << status.message();
+  }
+  ASSERT_TRUE(status.ok() && engine->pop(&result).ok()) << status.message();
+  ASSERT_EQ(result.components.size(), 3u);
+  EXPECT_EQ(result.components[0].area, 1u);
+  EXPECT_EQ(result.components[1].area, kSide);
+  EXPECT_EQ(result.components[1].width, kSide);
+  EXPECT_EQ(result.components[1].height, kSide);
+  EXPECT_EQ(result.components[2].x, kSide - 1);
+  EXPECT_EQ(result.components[2].y, kSide - 1);
+  munmap(memory, kSide * kSide);
 }
 
 INSTANTIATE_TEST_SUITE_P(Runs, LargeFramesTest, testing::ValuesIn(labeler_cases(Algorithm::kRuns)),

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "harness.h"
+#include "property_values.h"
 
 namespace cudaccl::test {
 
@@ -85,6 +86,41 @@ TEST(Properties, EveryNickCanBeSetAndRead) {
   EXPECT_EQ(names,
             (std::set<std::string>{"algorithm", "backend", "background-model", "connectivity", "foreground",
                                    "label-map", "morphology-shape", "output", "palette", "post-messages"}));
+}
+
+/// Each limit of each property gives frames, or one error that names the property or the value.
+TEST(Properties, EveryLimitGivesAFrameOrAnError) {
+  const Image image = noise(40, 30, 1);
+  const Ref<GstElement> element = make_element();
+  for (GParamSpec* spec : own_properties(element.get())) {
+    if ((spec->flags & G_PARAM_WRITABLE) == 0) {
+      continue;
+    }
+    for (Value& value : limits_of(spec)) {
+      const std::string text = std::string(spec->name) + "=" + text_of_value(value.get());
+      SCOPED_TRACE(text);
+      Harness h("output=overlay track=true foreground=motion");
+      h.set("foreground", "binary");
+      gst_element_set_state(h.element(), GST_STATE_NULL);
+      g_object_set_property(G_OBJECT(h.element()), spec->name, value.get());
+      const bool starts = gst_element_set_state(h.element(), GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE;
+      const bool flows = starts && h.send_caps("GRAY8", 40, 30) && h.push(image) == GST_FLOW_OK &&
+                         h.push(image) == GST_FLOW_OK;
+      gst_harness_push_event(h.get(), gst_event_new_eos());
+      const Ref<GstMessage> error = h.message(GST_MESSAGE_ERROR);
+      ASSERT_EQ(error == nullptr, flows);
+      if (error) {
+        const std::string reason = text_of(error.get());
+        EXPECT_TRUE(reason.find(spec->name) != std::string::npos ||
+                    reason.find(text_of_value(value.get())) != std::string::npos)
+            << reason;
+      } else {
+        EXPECT_EQ(gst_harness_buffers_in_queue(h.get()), 2u);
+        const bool is_none = text == "regions=\"\"";  // which is read as null
+        EXPECT_EQ(text_of_property(h.element(), spec->name), is_none ? "" : text_of_value(value.get()));
+      }
+    }
+  }
 }
 
 /// gst-inspect-1.0 shows these texts.
