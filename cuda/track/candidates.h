@@ -202,8 +202,9 @@ constexpr void consider(const Matching& m, uint32_t i, const Gate& gate, uint32_
 
 /// Considers all components that are left and in the gate of a track, from their grid. Returns how many
 /// candidates there are then.
-constexpr uint32_t consider_sorted(const Matching& m, const Grid& grid, const Gate& gate, uint32_t i,
-                                   uint32_t n) {
+template <typename Team>
+constexpr uint32_t consider_sorted(const Team&, const Matching& m, const Grid& grid, const Gate& gate,
+                                   uint32_t i, uint32_t n) {
   const TrackTables& tables = m.tables;
   const int32_t scale = larger(gate.size, kLeastSize);
   const Box at_place = {gate.place.x, gate.place.y, gate.place.x, gate.place.y};
@@ -220,7 +221,8 @@ constexpr uint32_t consider_sorted(const Matching& m, const Grid& grid, const Ga
 }
 
 /// Makes the list of candidates of a track among the components that are left. `grid`: of all components.
-constexpr void find_candidates(const Matching& m, const Grid& grid, uint32_t i) {
+template <typename Team>
+constexpr void find_candidates(const Team& team, const Matching& m, const Grid& grid, uint32_t i) {
   const TrackTables& tables = m.tables;
   const Gate gate = gate_of(m, i);
   uint32_t n = 0;
@@ -230,7 +232,7 @@ constexpr void find_candidates(const Matching& m, const Grid& grid, uint32_t i) 
     }
   });
   if (grid.is_used()) {
-    n = consider_sorted(m, grid, gate, i, n);
+    n = consider_sorted(team, m, grid, gate, i, n);
   } else {
     for (uint32_t k = 0; k < tables.header->n_left_parts; ++k) {
       consider(m, i, gate, tables.left_parts[k], false, &n);
