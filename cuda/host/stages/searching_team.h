@@ -84,7 +84,7 @@ inline uint32_t find_covering_host(const SearchingTeam& team, const track::Match
   }
   Choice choice;
   const Box& box = m.tables.predicted[i];
-  const Place middle = {box.left + box.width() / 2, box.top + box.height() / 2};
+  const track::Place middle = {box.left + box.width() / 2, box.top + box.height() / 2};
   team.near_parts->for_each_level([&](const NearParts::Level& level) {
     team.near_parts->for_each_in(
         level, widened({middle.x, middle.y, middle.x + 1, middle.y + 1}, level.extent),
