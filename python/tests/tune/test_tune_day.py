@@ -24,8 +24,8 @@ from cudaccl.video.sources import Source
 
 from tune_made import PATIENCE, SETTINGS, Program, Socket
 
-SECONDS = float(os.environ.get("CUDACCL_TUNE_SECONDS", "8"))
-LEAST_SAMPLES = 6
+SECONDS = float(os.environ.get("CUDACCL_TUNE_SECONDS", "20"))
+LEAST_SAMPLES = 8
 ROOM_KB = 6000  # of memory, which allocators keep; each frame has 75, each picture 5
 ROOM_HEAP = 3_000_000  # bytes of a browser's heap
 ZONE = '{"version":1,"zones":[{"name":"a","polygon":[[0.1,0.1],[0.9,0.1],[0.9,0.9],[0.1,0.9]]}]}'
