@@ -57,6 +57,7 @@ def browser():
 def save(driver, name):
     """Few colours: the pictures are for reading, and small."""
     time.sleep(1)
+    until(lambda: not driver.find_elements(By.CSS_SELECTOR, ".flash"), "the end of a flash")  # of a zone with an event
     image = Image.open(io.BytesIO(driver.get_screenshot_as_png())).convert("RGB")
     image.quantize(192).save(DOCS / name, optimize=True)
 
