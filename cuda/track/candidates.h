@@ -202,9 +202,8 @@ constexpr void consider(const Matching& m, uint32_t i, const Gate& gate, uint32_
 
 /// Considers all components that are left and in the gate of a track, from their grid. Returns how many
 /// candidates there are then.
-template <typename Team>
-constexpr uint32_t consider_sorted(const Team&, const Matching& m, const Grid& grid, const Gate& gate,
-                                   uint32_t i, uint32_t n) {
+constexpr uint32_t consider_sorted(const Matching& m, const Grid& grid, const Gate& gate, uint32_t i,
+                                   uint32_t n) {
   const TrackTables& tables = m.tables;
   const int32_t scale = larger(gate.size, kLeastSize);
   const Box at_place = {gate.place.x, gate.place.y, gate.place.x, gate.place.y};
@@ -221,8 +220,7 @@ constexpr uint32_t consider_sorted(const Team&, const Matching& m, const Grid& g
 }
 
 /// Makes the list of candidates of a track among the components that are left. `grid`: of all components.
-template <typename Team>
-constexpr void find_candidates(const Team& team, const Matching& m, const Grid& grid, uint32_t i) {
+constexpr void find_candidates(const Matching& m, const Grid& grid, uint32_t i) {
   const TrackTables& tables = m.tables;
   const Gate gate = gate_of(m, i);
   uint32_t n = 0;
@@ -232,7 +230,7 @@ constexpr void find_candidates(const Team& team, const Matching& m, const Grid& 
     }
   });
   if (grid.is_used()) {
-    n = consider_sorted(team, m, grid, gate, i, n);
+    n = consider_sorted(m, grid, gate, i, n);
   } else {
     for (uint32_t k = 0; k < tables.header->n_left_parts; ++k) {
       consider(m, i, gate, tables.left_parts[k], false, &n);

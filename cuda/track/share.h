@@ -104,8 +104,7 @@ constexpr void offer_covering(const Matching& m, uint32_t i, uint32_t c, Choice*
 
 /// The component of another track that covers the predicted box, for objects that move too fast to overlap.
 /// What covers half of a box has its middle, and is no farther away than its extent.
-template <typename Team>
-constexpr uint32_t find_covering_host(const Team&, const Matching& m, const Grid& grid, uint32_t i) {
+constexpr uint32_t find_covering_host(const Matching& m, const Grid& grid, uint32_t i) {
   Choice choice;
   if (!grid.is_used()) {
     for (uint32_t c = 0; c < m.n_parts; ++c) {
@@ -153,7 +152,7 @@ constexpr uint32_t find_host(const Team& team, const Matching& m, const Grid& gr
     return m.is_confirmed(i) ? claim_tentative(team, m, i) : kNone;
   }
   const uint32_t host = find_overlapping_host(m, i);
-  return host == kNone && m.is_established(i) ? find_covering_host(team, m, grid, i) : host;
+  return host == kNone && m.is_established(i) ? find_covering_host(m, grid, i) : host;
 }
 
 template <typename Team>
@@ -300,7 +299,8 @@ constexpr bool is_wider(const Matching& m, const Box& a, const Box& b) {
 }
 
 /// Whether a component beside a track's own one is another object, and no fragment of the track.
-constexpr bool are_apart(const Matching& m, uint32_t i, const Part& part) {
+constexpr bool are_apart(const Matching& m, uint32_t i, uint32_t c) {
+  const Part& part = m.tables.parts[c];
   const Part& main = m.tables.parts[m.tables.matched[i]];
   return stand_apart(main, part) &&
          (m.tracks[i].fragmented_us >= kFragmentUs || is_wider(m, main.box, part.box));
@@ -319,7 +319,7 @@ constexpr uint64_t find_overlapped_owner(const Matching& m, uint32_t c) {
     }
     m.for_each_track_of(p, [&](uint32_t i) {
       if (m.is_shown(i) && (fits(m, i, part.box) || is_inside_prediction(m, i, part.box)) &&
-          !are_apart(m, i, part)) {
+          !are_apart(m, i, c)) {
         const uint64_t nearness = nearness_of(m, i, part);
         nearest = nearness > nearest ? nearness : nearest;
       }
@@ -333,7 +333,7 @@ constexpr uint64_t find_near_owner(const Matching& m, uint32_t c) {
   const Part& part = m.tables.parts[c];
   uint64_t nearest = 0;
   for (uint32_t i = 0; i < m.n_tracks; ++i) {
-    if (m.is_shown(i) && may_own(m, i, part) && !are_apart(m, i, part)) {
+    if (m.is_shown(i) && may_own(m, i, part) && !are_apart(m, i, c)) {
       const uint64_t nearness = nearness_of(m, i, part);
       nearest = nearness > nearest ? nearness : nearest;
     }
@@ -368,7 +368,7 @@ constexpr void offer_to_near_parts(const Team& team, const Matching& m, const Pa
       [&](const SortedBox& box) {
         const uint32_t c = box.index;
         if (tables.taker[c] == kNone && current.owner[c] == kNone && may_own(m, i, tables.parts[c]) &&
-            !are_apart(m, i, tables.parts[c])) {
+            !are_apart(m, i, c)) {
           team.max(&tables.best[c], nearness_of(m, i, tables.parts[c]));
         }
       });

@@ -16,9 +16,6 @@
 /// has
 ///   the effect of sync(). All or none call it.
 ///
-/// A team may have a function in place of a template that takes it: then the call chooses that one, as
-/// host/stages/searching_team.h has for searches.
-///
 /// Threads of a step run in any order, so each step must give the same result for every order: sums, minima
 /// and maxima of integers do; a list that threads append to does not, unless only sums, minima and maxima are
 /// taken from it.

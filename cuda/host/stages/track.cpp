@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "host/stages/searching_team.h"
 #include "track/associate.h"
 
 namespace ccl::host {
@@ -14,7 +13,6 @@ StreamTracks::StreamTracks(const Config& config, uint32_t last_id)
       memory_(std::make_unique_for_overwrite<std::byte[]>(track::TrackTables::bytes(sizes_of(config)))),
       tables_(sizes_of(config), memory_.get()),
       overlaps_(config.height, sizes_of(config)),
-      near_parts_(sizes_of(config)),
       previous_(std::make_unique<KeptRuns>(config.width, config.height)),
       current_(std::make_unique<KeptRuns>(config.width, config.height)) {
   *tables_.header = {};
@@ -61,7 +59,7 @@ void StreamTracks::run(const FrameJob& job, CclComponent* records, CclTrack* tra
                                 .origins = has_origins_ ? origins_.get() : nullptr,
                                 .records = records,
                                 .tracks = tracks};
-  track::associate(SearchingTeam{{}, &near_parts_}, step_, frame, tables_);
+  track::associate(track::HostTeam{}, step_, frame, tables_);
   result->tracks = {tracks, tables_.header->n_tracks};
   std::swap(previous_, current_);
 }

@@ -9,7 +9,6 @@
 
 #include "ccl/engine.h"
 #include "host/stages/kept_runs.h"
-#include "host/stages/near_parts.h"
 #include "host/stages/overlap.h"
 #include "track/step.h"
 #include "track/tables.h"
@@ -75,7 +74,6 @@ class StreamTracks {
   std::unique_ptr<track::Origin[]> origins_;  ///< per record, once tracks guided cuts
   bool has_origins_ = false;
   OverlapCounter overlaps_;
-  NearParts near_parts_;
   std::unique_ptr<KeptRuns> previous_;
   std::unique_ptr<KeptRuns> current_;
 };

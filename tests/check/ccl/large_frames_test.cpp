@@ -59,8 +59,8 @@ TEST_P(LargeFramesTest, TilesThatTakeTurns) {
   }
 }
 
-/// As many pixels as there can be. The engine reserves 23 GB for it, of which a frame with few runs uses 0.4
-/// GB: most pixels are never written, and take no memory, either.
+/// As many pixels as there can be. The engine reserves 50 GB of addresses, of which a frame with few runs
+/// uses 0.4 GB: most pixels are never written, and take no memory, either.
 TEST(LargestFrameTest, IsLabelled) {
   if (backend() != Backend::kCpu) {
     GTEST_SKIP() << "the bits of this frame and its labels do not fit into every GPU; device_memory_test.cpp "

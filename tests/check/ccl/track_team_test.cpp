@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The rules of the track stage give the same bits for every team, every order of its threads, and every
 /// order of the overlaps; and whether they look at all pairs of tracks and components or only at those that
-/// a grid finds near each other. A device has a team of many threads; here they are those of the CPU. The
-/// CPU's own team has other searches.
+/// a grid finds near each other. A device has a team of many threads; here they are those of the CPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +12,6 @@
 #include <thread>
 #include <vector>
 
-#include "host/stages/searching_team.h"
 #include "thread_team.h"
 #include "track/associate.h"
 #include "track_scene.h"
@@ -25,13 +23,11 @@ namespace {
 /// A stream's tracks, moved by a team.
 class Tracker {
  public:
-  /// No threads: the team of the CPU's engine.
   Tracker(const track::TrackSizes& sizes, uint32_t n_threads, uint64_t most_pairs)
       : memory_(track::TrackTables::bytes(sizes), std::byte{0xa5}),  // what is not written is not read
         tables_(sizes, memory_.data()),
         tracks_(sizes.max_tracks),
-        team_(n_threads),
-        near_parts_(sizes) {
+        team_(n_threads) {
     tables_.most_pairs = most_pairs;
     *tables_.header = {};
   }
@@ -46,9 +42,7 @@ class Tracker {
                                   .overlaps = overlaps.data(),
                                   .records = records.data(),
                                   .tracks = tracks_.data()};
-    if (team_.sums.empty()) {
-      track::associate(host::SearchingTeam{{}, &near_parts_}, step, frame, tables_);
-    } else if (team_.sums.size() == 1) {
+    if (team_.sums.size() == 1) {
       track::associate(track::HostTeam{}, step, frame, tables_);
     } else {
       std::vector<std::jthread> threads;
@@ -67,7 +61,6 @@ class Tracker {
   track::TrackTables tables_;
   std::vector<CclTrack> tracks_;
   TeamMemory team_;
-  host::NearParts near_parts_;
 };
 
 /// A frame's components and their overlaps with those of the frame before.
@@ -102,8 +95,6 @@ void expect_same_for_all_teams(const std::vector<Image>& images, uint32_t max_tr
   const track::TrackSizes sizes{.max_tracks = max_tracks, .max_components = 16384};
   Tracker one(sizes, 1, UINT64_MAX);  // looks at all pairs
   Tracker one_with_grid(sizes, 1, 0);
-  Tracker searching(sizes, 0, 0);
-  Tracker searching_at_times(sizes, 0, 1000);
   Tracker three(sizes, 3, 0);
   Tracker eight(sizes, 8, 1000);  // both kinds of frames follow each other
   std::mt19937 random(1);
@@ -114,7 +105,7 @@ void expect_same_for_all_teams(const std::vector<Image>& images, uint32_t max_tr
                                 .lost_us = 300'000};
     const TrackedFrame want = one.run(step, frames[i].records, frames[i].overlaps);
     std::vector<track::Overlap> shuffled = frames[i].overlaps;
-    for (Tracker* tracker : {&one_with_grid, &searching, &searching_at_times, &three, &eight}) {
+    for (Tracker* tracker : {&one_with_grid, &three, &eight}) {
       std::shuffle(shuffled.begin(), shuffled.end(), random);
       ASSERT_TRUE(is_same(tracker->run(step, frames[i].records, shuffled), want)) << "frame " << i;
     }

@@ -208,9 +208,7 @@ void Storm::restart(Stream* stream) {
 }
 
 void Storm::flush(Stream* stream) {
-  const Ref<GstPad> sink(gst_element_get_static_pad(stream->element(), "sink"));
-  const Ref<GstPad> src(gst_pad_get_peer(sink.get()));
-  stream->pause(true, [&] { gst_pad_push_event(src.get(), gst_event_new_flush_start()); });
+  stream->pause(true, [&] { gst_pad_push_event(stream->src(), gst_event_new_flush_start()); });
   stream->flush();
   stream->resume();
 }
@@ -328,10 +326,8 @@ void Storm::compare_restarted(Stream* stream) {
 
 /// Whatever was set between frames before, only the values that are set now count.
 void Storm::compare_flushed(Stream* stream) {
-  const Ref<GstPad> sink(gst_element_get_static_pad(stream->element(), "sink"));
-  const Ref<GstPad> src(gst_pad_get_peer(sink.get()));
-  stream->pause(true, [&] { gst_pad_push_event(src.get(), gst_event_new_flush_start()); });
-  gst_pad_push_event(src.get(), gst_event_new_flush_stop(TRUE));
+  stream->pause(true, [&] { gst_pad_push_event(stream->src(), gst_event_new_flush_start()); });
+  gst_pad_push_event(stream->src(), gst_event_new_flush_stop(TRUE));
   const auto guard = calm();
   // What was learned or followed goes on, so it is not that of a new element.
   gst_util_set_object_arg(G_OBJECT(stream->element()), "foreground", choices_.one_in(2) ? "binary" : "otsu");
@@ -339,8 +335,8 @@ void Storm::compare_flushed(Stream* stream) {
   // A first frame, with which values are taken back that cannot work.
   const Ref<GstCaps> caps = stream->choose_caps(&choices_);
   stream->play(caps.get(), 0, 1);
-  gst_pad_push_event(src.get(), gst_event_new_flush_start());
-  gst_pad_push_event(src.get(), gst_event_new_flush_stop(TRUE));
+  gst_pad_push_event(stream->src(), gst_event_new_flush_start());
+  gst_pad_push_event(stream->src(), gst_event_new_flush_stop(TRUE));
   if (stream->take_errors().empty()) {
     expect_the_same(stream, caps.get(), "flushed");
   }

@@ -31,6 +31,8 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   GstElement* element() const { return element_.get(); }
+  /// What stands before the element.
+  GstPad* src() const { return src_.get(); }
   Downstream& downstream() { return *downstream_; }
   const std::vector<GParamSpec*>& writable() const { return writable_; }
 
