@@ -26,6 +26,7 @@ CudacclConfig defaults() {
   config.output = CUDACCL_OUTPUT_NONE;
   config.order = CUDACCL_ORDER_RGBA;
   config.slots = engine.slots;
+  config.batch = engine.batch;
 #define CCL_CONFIG(id, kind, initial, when, text) config.id = engine.id;
 #include "ccl/settings.def"
   return config;

@@ -113,14 +113,20 @@ Status CudacclEngine::make_job(const CudacclFrame& frame, FrameJob* job, FrameOp
   return {};
 }
 
-Status CudacclEngine::push(const CudacclFrame* given) {
+Status CudacclEngine::push(const CudacclFrame* const* given, size_t n_frames) {
   CCL_RETURN_IF_ERROR(check_configured());
-  CudacclFrame frame;
-  CCL_RETURN_IF_ERROR(read(given, &frame));
-  FrameJob job;
-  FrameOptions options;
-  CCL_RETURN_IF_ERROR(make_job(frame, &job, &options));
-  return stream_.push(std::move(job), options);
+  if (given == nullptr || n_frames == 0 || n_frames > stream_.config()->batch) {
+    return refuse("a push of " + std::to_string(given == nullptr ? 0 : n_frames) + " frames; 1 to " +
+                  std::to_string(stream_.config()->batch) + " are possible, see CudacclConfig.batch");
+  }
+  frames_.resize(n_frames);
+  for (size_t i = 0; i < n_frames; ++i) {
+    CudacclFrame frame;
+    CCL_RETURN_IF_ERROR(read(given[i], &frame));
+    frames_[i] = {};
+    CCL_RETURN_IF_ERROR(make_job(frame, &frames_[i].job, &frames_[i].options));
+  }
+  return stream_.push(frames_);
 }
 
 Status CudacclEngine::pop(CudacclResult* given) {
@@ -139,7 +145,7 @@ Status CudacclEngine::pop(CudacclResult* given) {
 Status CudacclEngine::run(const CudacclFrame* frame, CudacclResult* result) {
   CCL_RETURN_IF_ERROR(ccl::capi::check_size(result));
   CCL_RETURN_IF_ERROR(check_idle());
-  CCL_RETURN_IF_ERROR(push(frame));
+  CCL_RETURN_IF_ERROR(push(&frame, 1));
   return pop(result);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "capi/call.h"
 #include "ccl/stream.h"
@@ -18,7 +19,7 @@ struct CudacclEngine {
   const char* description();
   ccl::Status configure(const CudacclConfig* given);
   ccl::Status set_regions(const CudacclRegions* given);
-  ccl::Status push(const CudacclFrame* given);
+  ccl::Status push(const CudacclFrame* const* given, size_t n_frames);
   ccl::Status pop(CudacclResult* given);
   ccl::Status run(const CudacclFrame* frame, CudacclResult* result);
   ccl::Status list_shapes(uint32_t max_objects, CudacclShapes* given);
@@ -33,5 +34,6 @@ struct CudacclEngine {
 
   ccl::Stream stream_;
   std::string description_;
+  std::vector<ccl::Stream::Frame> frames_;     ///< of a push; kept for its memory
   const ccl::StreamResult* result_ = nullptr;  ///< of the frame that was popped last
 };

@@ -186,7 +186,12 @@ CudacclStatus cudaccl_engine_set_regions(CudacclEngine* engine, const CudacclReg
 }
 
 CudacclStatus cudaccl_engine_push(CudacclEngine* engine, const CudacclFrame* frame) {
-  return call_engine(engine, [=] { return engine->push(frame); });
+  return call_engine(engine, [=] { return engine->push(&frame, 1); });
+}
+
+CudacclStatus cudaccl_engine_push_batch(CudacclEngine* engine, const CudacclFrame* const* frames,
+                                        size_t n_frames) {
+  return call_engine(engine, [=] { return engine->push(frames, n_frames); });
 }
 
 CudacclStatus cudaccl_engine_pop(CudacclEngine* engine, CudacclResult* result) {

@@ -144,7 +144,7 @@ constexpr size_t kBytesOfRows = sizeof(CudacclSettings::struct_size)
 #include "ccl/settings.def"
     ;
 /// Those that convert() assigns by name are width, height, output, order, planes, slots, the kinds of memory
-/// and reserved.
+/// and batch.
 constexpr size_t kBytesOfConfig =
     sizeof(CudacclConfig::struct_size) + sizeof(CudacclConfig::algorithm) + 9 * sizeof(uint32_t)
 #define CCL_CONFIG(id, kind, initial, when, text) +sizeof(CudacclConfig::id)
@@ -191,13 +191,14 @@ Status convert(const CudacclConfig& given, Config* config) {
   CCL_RETURN_IF_ERROR(check_range("slots", given.slots, 1, kMaxSlots));
   CCL_RETURN_IF_ERROR(check_range("planes", given.planes, 0,
                                   CUDACCL_PLANE_LABELS | CUDACCL_PLANE_IDS | CUDACCL_PLANE_DISTANCES));
-  CCL_RETURN_IF_ERROR(check_range("CudacclConfig::reserved", given.reserved, 0, 0));
+  CCL_RETURN_IF_ERROR(check_range("batch", given.batch, 0, kMaxBatch));
   *config = {.width = given.width,
              .height = given.height,
              .output = static_cast<Output>(given.output),
              .layout = kLayouts[given.order],
              .planes = given.planes,
              .slots = given.slots,
+             .batch = std::max(given.batch, 1u),
              .input_memory = static_cast<Memory>(given.input_memory),
              .output_memory = static_cast<Memory>(given.output_memory)};
 #define CCL_CONFIG(id, kind, initial, when, text) config->id = given.id;

@@ -33,7 +33,7 @@ inline constexpr bool grows_by_table = std::is_same_v<T, CudacclSettings>;
   X(CudacclAlgorithmInfo, algorithm_info, on_cuda, on_cuda) \
   X(CudacclDeviceInfo, device_info, memory, memory)         \
   X(CudacclEngineOptions, engine_options, context, context) \
-  X(CudacclConfig, config, reserved, reserved)              \
+  X(CudacclConfig, config, batch, batch)                    \
   X(CudacclSettings, settings, reserved, reserved)          \
   X(CudacclRegions, regions, n_lines, n_lines)              \
   X(CudacclInput, input, stream, stream)                    \

@@ -160,6 +160,9 @@ Status validate(const Config& config) {
   if (config.slots == 0) {
     return {StatusCode::kInvalidArgument, "slots is 0; at least one frame must be in flight"};
   }
+  if (config.batch < 1 || config.batch > kMaxBatch) {
+    return out_of_range("batch", config.batch, 1, kMaxBatch);
+  }
   return validate_ranges(config);
 }
 
@@ -192,6 +195,21 @@ Status validate(const FrameJob& job, const Config& config, Backend backend) {
   CCL_RETURN_IF_ERROR(validate_planes(job, config));
   if (is_on_device(job, config) && backend == Backend::kCpu) {
     return {StatusCode::kInvalidArgument, "an image in the GPU's memory, which the CPU engine cannot reach"};
+  }
+  return {};
+}
+
+Status validate(std::span<const FrameJob> jobs, size_t n_in_flight, const Config& config, Backend backend) {
+  if (jobs.empty() || jobs.size() > config.batch) {
+    return out_of_range("the number of frames of a push", static_cast<int64_t>(jobs.size()), 1, config.batch);
+  }
+  if (n_in_flight + jobs.size() > most_in_flight(config)) {
+    return {StatusCode::kInvalidArgument,
+            std::to_string(n_in_flight) + " frames of " + std::to_string(most_in_flight(config)) +
+                " are in flight; pop a frame first"};
+  }
+  for (const FrameJob& job : jobs) {
+    CCL_RETURN_IF_ERROR(validate(job, config, backend));
   }
   return {};
 }

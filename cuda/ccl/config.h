@@ -22,6 +22,9 @@ inline constexpr uint32_t kMaxDimension = 32768;
 /// A larger number of threads is rejected.
 inline constexpr uint32_t kMaxThreads = limits::threads.largest;
 
+/// A larger Config::batch is rejected.
+inline constexpr uint32_t kMaxBatch = 128;
+
 /// Where an image lies.
 enum class Memory : uint8_t {
   kHost,
@@ -118,7 +121,8 @@ struct Config {
   /// for which the table has no room have the id 0.
   uint32_t max_tracks = 0;
   uint32_t planes = 0;                   ///< Plane bits: what FrameJob must have room for
-  uint32_t slots = 1;                    ///< frames that may be in flight between push() and pop()
+  uint32_t slots = 1;  ///< batches that may be in flight between push() and pop(), all with `batch` frames
+  uint32_t batch = 1;  ///< frames of a batch, at most kMaxBatch
   Memory input_memory = Memory::kHost;   ///< of most input images
   Memory output_memory = Memory::kHost;  ///< of most output images
   /// CPU engine only; at most kMaxThreads. 0: by frame size, at most one per processor that the process may
@@ -127,6 +131,10 @@ struct Config {
 
   bool operator==(const Config&) const = default;
 };
+
+constexpr size_t most_in_flight(const Config& config) {
+  return size_t{config.slots} * config.batch;
+}
 
 /// Whether distances are measured in frames of this configuration. The stages of published labelers do it.
 constexpr bool has_distances(const Config& config) {

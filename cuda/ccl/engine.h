@@ -135,6 +135,9 @@ struct FrameJob {
 /// kInvalidArgument, with a message that says why, if the images do not fit the configuration or the backend.
 Status validate(const FrameJob& job, const Config& config, Backend backend);
 
+/// The same for frames that are pushed in one call, while others are in flight.
+Status validate(std::span<const FrameJob> jobs, size_t n_in_flight, const Config& config, Backend backend);
+
 /// Microseconds of each stage, select as part of measure; on the GPU measured by events on the frame's
 /// stream. The GPU's `runs` fuses the stages from label to paint and reports their time as label. Distances
 /// are measured in label.
@@ -195,8 +198,13 @@ class Engine {
   /// the engine must be configured again before it is used.
   virtual Status configure(const Config& config) = 0;
 
-  /// Starts a frame. kInvalidArgument if Config::slots frames are in flight already.
-  virtual Status push(const FrameJob& job) = 0;
+  /// Starts frames, in their order: one, or several in one call, at most Config::batch, which is a batch.
+  /// Results are those of frames that are pushed one by one. The GPU labels the frames of a batch in one
+  /// launch if they lie in its memory, have the same settings, and need `runs` alone: no filter, no bit image,
+  /// no tracks. kInvalidArgument, and nothing is started, if one of them is not valid, or if more frames than
+  /// slots × batch would be in flight.
+  virtual Status push(std::span<const FrameJob> jobs) = 0;
+  Status push(const FrameJob& job) { return push(std::span(&job, 1)); }
 
   /// Waits for the oldest frame in flight. kNeedMoreData if there is none.
   virtual Status pop(FrameResult* result) = 0;

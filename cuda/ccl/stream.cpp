@@ -57,9 +57,10 @@ Status Stream::configure(const Config& config) {
   forget_configuration();
   CCL_RETURN_IF_ERROR(engine_->configure(config));
   CCL_RETURN_IF_ERROR(take_memory("frames in flight", [&] {
-    if (frames_.size() != config.slots) {
-      frames_ = std::vector<InFlight>(config.slots);
+    if (frames_.size() != most_in_flight(config)) {
+      frames_ = std::vector<InFlight>(most_in_flight(config));
     }
+    jobs_.reserve(config.batch);
   }));
   CCL_RETURN_IF_ERROR(prepare_regions(config));
   config_ = config;
@@ -138,21 +139,27 @@ Status Stream::prepare_events(const Config& config, const std::shared_ptr<const 
 
 /* Frames */
 
-Status Stream::push(FrameJob job, const FrameOptions& options) {
+Status Stream::push(std::span<const Frame> frames) {
   if (!config_) {
     return {StatusCode::kInvalidArgument, "the stream is not configured"};
   }
-  InFlight& frame = frames_[(oldest_ + n_in_flight_) % frames_.size()];
-  if (n_in_flight_ < frames_.size()) {  // else the engine refuses the frame
+  jobs_.clear();
+  for (const Frame& frame : frames) {
+    jobs_.push_back(frame.job);
+  }
+  if (n_in_flight_ + frames.size() <= frames_.size()) {  // else the engine refuses the frames
     popped_ = nullptr;
-    if (Status status = prepare_job(options, &job, &frame); !status.ok()) {
-      return lose_frames(std::move(status));
+    for (size_t i = 0; i < frames.size(); ++i) {
+      InFlight& in_flight = frames_[(oldest_ + n_in_flight_ + i) % frames_.size()];
+      if (Status status = prepare_job(frames[i].options, &jobs_[i], &in_flight); !status.ok()) {
+        return lose_frames(std::move(status));
+      }
     }
   }
-  if (Status status = engine_->push(job); !status.ok()) {
+  if (Status status = engine_->push(jobs_); !status.ok()) {
     return lose_frames(std::move(status));
   }
-  ++n_in_flight_;
+  n_in_flight_ += frames.size();
   return {};
 }
 

@@ -84,8 +84,18 @@ class Stream {
   /// first frame on that draws them.
   bool draws_all_outlines() const { return outlines_ == nullptr || outlines_->is_complete(); }
 
-  /// Starts a frame. `regions`, `outlines` and `labels` of the job are the stream's.
-  Status push(FrameJob job, const FrameOptions& options = {});
+  /// A frame to push. `regions`, `outlines` and `labels` of the job are the stream's.
+  struct Frame {
+    FrameJob job;
+    FrameOptions options = {};
+  };
+
+  /// Starts frames: one, or a batch; see Engine::push().
+  Status push(std::span<const Frame> frames);
+  Status push(const FrameJob& job, const FrameOptions& options = {}) {
+    const Frame frame{job, options};
+    return push(std::span(&frame, 1));
+  }
   /// Waits for the oldest frame in flight. kNeedMoreData if there is none.
   Status pop(const StreamResult** result);
   size_t n_in_flight() const { return n_in_flight_; }
@@ -139,7 +149,8 @@ class Stream {
   EventMaker events_;
   EventConfig event_config_;  ///< for which they are configured; without tracks: not
   std::shared_ptr<const Regions> event_regions_;
-  std::vector<InFlight> frames_;  ///< a ring of as many as there are slots
+  std::vector<InFlight> frames_;  ///< a ring of most_in_flight()
+  std::vector<FrameJob> jobs_;    ///< of a push; kept for its memory
   size_t oldest_ = 0;
   size_t n_in_flight_ = 0;
   const InFlight* popped_ = nullptr;  ///< the frame that `result_` is of; null: there is none

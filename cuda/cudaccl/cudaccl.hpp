@@ -23,6 +23,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "cudaccl/cudaccl.h"
 
@@ -134,6 +135,9 @@ class Engine {
     check(cudaccl_engine_set_regions(get(), &regions), get());
   }
   void push(const CudacclFrame& frame) { check(cudaccl_engine_push(get(), &frame), get()); }
+  void push(const std::vector<const CudacclFrame*>& frames) {
+    check(cudaccl_engine_push_batch(get(), frames.data(), frames.size()), get());
+  }
   void flush() { check(cudaccl_engine_flush(get()), get()); }
   Memory allocate(std::uint32_t kind, std::size_t bytes) { return Memory(get(), kind, bytes); }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The device engine: a ring of slots, each with a stream, and a stream for the copies in each direction, so
-/// that the upload of one frame, the kernels of another and the download of a third overlap.
+/// that the upload of one frame, the kernels of another and the download of a third overlap. Frames of a batch
+/// that can share a launch have a slot in common.
 #include "ccl/engine.h"
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "device/batch_slot.h"
 #include "device/check.h"
 #include "device/context.h"
 #include "device/slot.h"
@@ -72,24 +75,19 @@ class DeviceEngine final : public Engine {
     return status;
   }
 
-  Status push(const FrameJob& job) override {
+  using Engine::push;
+  Status push(std::span<const FrameJob> jobs) override {
     if (slots_.empty()) {
       return {StatusCode::kInvalidArgument, "the engine is not configured"};
     }
-    if (n_in_flight_ == slots_.size()) {
-      return {StatusCode::kInvalidArgument,
-              "all " + std::to_string(slots_.size()) + " slots are in flight; pop a frame first"};
-    }
-    CCL_RETURN_IF_ERROR(validate(job, config_, Backend::kCuda));
+    CCL_RETURN_IF_ERROR(validate(jobs, n_in_flight_, config_, Backend::kCuda));
     const CurrentContext current(*context_);
     if (!current.status().ok()) {
       return lose_context(current.status());
     }
-    Slot& slot = *slots_[(oldest_ + n_in_flight_) % slots_.size()];
-    if (Status status = catch_bad_alloc([&] { return slot.start(job); }); !status.ok()) {
+    if (Status status = catch_bad_alloc([&] { return start(jobs); }); !status.ok()) {
       return discard_frames(status);
     }
-    ++n_in_flight_;
     return {};
   }
 
@@ -101,28 +99,112 @@ class DeviceEngine final : public Engine {
     if (!current.status().ok()) {
       return lose_context(current.status());
     }
-    if (Status status = catch_bad_alloc([&] { return slots_[oldest_]->finish(result); }); !status.ok()) {
+    if (Status status = catch_bad_alloc([&] { return finish(result); }); !status.ok()) {
       return discard_frames(status);
     }
-    oldest_ = (oldest_ + 1) % slots_.size();
-    --n_in_flight_;
     return {};
   }
 
   void flush() override {
     const CurrentContext current(*context_);
-    for (const std::unique_ptr<Slot>& slot : slots_) {
-      if (current.status().ok()) {
+    if (current.status().ok()) {
+      for (const std::unique_ptr<Slot>& slot : slots_) {
         slot->wait();
       }
+      for (const std::unique_ptr<BatchSlot>& slot : batch_slots_) {
+        slot->flush();
+      }
     }
-    oldest_ = 0;
-    n_in_flight_ = 0;
+    forget_frames();
   }
 
   std::shared_ptr<Device> device() const override { return context_; }
 
  private:
+  /// A frame in flight: that of a batch, in a slot, or waiting for one.
+  struct Frame {
+    BatchSlot* batch = nullptr;
+    Slot* slot = nullptr;
+    FrameJob job;  ///< of a frame that waits
+  };
+
+  /// For frames of batches that cannot share a launch, so many that their copies overlap.
+  size_t n_slots() const { return config_.batch > 1 ? std::max(config_.slots, 3u) : config_.slots; }
+
+  Status start(std::span<const FrameJob> jobs) {
+    const auto free = std::find_if(batch_slots_.begin(), batch_slots_.end(),
+                                   [](const auto& slot) { return !slot->is_in_use(); });
+    if (free != batch_slots_.end() && jobs.size() > 1 && (*free)->takes(jobs)) {
+      CCL_RETURN_IF_ERROR((*free)->start(jobs));
+      for (size_t i = 0; i < jobs.size(); ++i) {
+        frame(n_in_flight_++).batch = free->get();
+      }
+      return {};
+    }
+    for (const FrameJob& job : jobs) {
+      frame(n_in_flight_++).job = job;
+    }
+    return start_waiting();
+  }
+
+  /// The n-th frame in flight.
+  Frame& frame(size_t n) { return frames_[(oldest_ + n) % frames_.size()]; }
+
+  /// Starts frames that wait, as many as there are slots.
+  Status start_waiting() {
+    for (size_t i = 0; i < n_in_flight_ && n_in_slots_ < slots_.size(); ++i) {
+      Frame& waiting = frame(i);
+      if (waiting.batch == nullptr && waiting.slot == nullptr) {
+        waiting.slot = slots_[next_slot_].get();
+        next_slot_ = (next_slot_ + 1) % slots_.size();
+        ++n_in_slots_;
+        CCL_RETURN_IF_ERROR(waiting.slot->start(std::exchange(waiting.job, {})));
+      }
+    }
+    return {};
+  }
+
+  Status finish(FrameResult* result) {
+    CCL_RETURN_IF_ERROR(start_waiting());  // in the slot of the last result, which is no longer valid
+    const Frame oldest = std::exchange(frames_[oldest_], {});
+    oldest_ = (oldest_ + 1) % frames_.size();
+    --n_in_flight_;
+    if (oldest.batch == nullptr) {
+      --n_in_slots_;
+      return oldest.slot->finish(result);
+    }
+    bool overflows = false;
+    CCL_RETURN_IF_ERROR(oldest.batch->pop(result, &overflows));
+    return overflows ? run_alone(oldest.batch->job(), result) : Status();
+  }
+
+  /// Processes the rare frame of a batch whose table overflows.
+  Status run_alone(const FrameJob& job, FrameResult* result) {
+    if (lone_slot_ == nullptr) {
+      const AlgorithmInfo* algorithm = nullptr;
+      CCL_RETURN_IF_ERROR(resolve_algorithm(config_.algorithm, Backend::kCuda, &algorithm));
+      CCL_RETURN_IF_ERROR(make_slot(*algorithm, &lone_slot_));
+    }
+    CCL_RETURN_IF_ERROR(lone_slot_->start(job));
+    return lone_slot_->finish(result);
+  }
+
+  void forget_frames() {
+    std::fill(frames_.begin(), frames_.end(), Frame());
+    oldest_ = 0;
+    n_in_flight_ = 0;
+    n_in_slots_ = 0;
+    next_slot_ = 0;
+  }
+
+  Status make_slot(const AlgorithmInfo& algorithm, std::unique_ptr<Slot>* slot) {
+    std::unique_ptr<Pipeline> pipeline;
+    CCL_RETURN_IF_ERROR(make_pipeline(config_, algorithm, &pipeline));
+    *slot = std::make_unique<Slot>();
+    return (*slot)->configure(config_, std::move(pipeline), copies_.get(),
+                              {segmenter_.get(), tracker_.get(), track_drawing_.get()});
+  }
+
   Status make_slots(const AlgorithmInfo& algorithm) {
     if (segmenter_ == nullptr || !segmenter_->has_size(config_.width, config_.height)) {
       segmenter_.reset();
@@ -131,19 +213,21 @@ class DeviceEngine final : public Engine {
       segmenter_ = std::move(segmenter);
     }
     CCL_RETURN_IF_ERROR(prepare_tracker());
-    if (config_.slots > 1) {
+    if (n_slots() > 1) {
       copies_ = std::make_unique<CopyStreams>();
       CCL_RETURN_IF_ERROR(copies_->up.create());
       CCL_RETURN_IF_ERROR(copies_->down.create());
     }
+    frames_ = std::vector<Frame>(most_in_flight(config_));
     track_drawing_ = std::make_unique<TrackDrawing>();
     CCL_RETURN_IF_ERROR(track_drawing_->configure(config_));
-    for (uint32_t i = 0; i < config_.slots; ++i) {
-      std::unique_ptr<Pipeline> pipeline;
-      CCL_RETURN_IF_ERROR(make_pipeline(config_, algorithm, &pipeline));
-      slots_.push_back(std::make_unique<Slot>());
-      CCL_RETURN_IF_ERROR(slots_.back()->configure(config_, std::move(pipeline), copies_.get(),
-                                                   {segmenter_.get(), tracker_.get(), track_drawing_.get()}));
+    for (uint32_t i = 0; i < config_.slots && config_.batch > 1; ++i) {
+      batch_slots_.push_back(std::make_unique<BatchSlot>());
+      CCL_RETURN_IF_ERROR(batch_slots_.back()->configure(config_));
+    }
+    for (uint32_t i = 0; i < n_slots(); ++i) {
+      slots_.emplace_back();
+      CCL_RETURN_IF_ERROR(make_slot(algorithm, &slots_.back()));
     }
     return {};
   }
@@ -168,10 +252,11 @@ class DeviceEngine final : public Engine {
   /// Returns to the unconfigured state, once the frames in flight are done. The context must be current.
   void release() {
     slots_.clear();
+    lone_slot_.reset();
+    batch_slots_.clear();
     track_drawing_.reset();
     copies_.reset();
-    oldest_ = 0;
-    n_in_flight_ = 0;
+    forget_frames();
   }
 
   /// After a failure. The segment and track stages may have stopped between two kernels of a frame, so their
@@ -193,12 +278,16 @@ class DeviceEngine final : public Engine {
       static_cast<void>(slot.release());
     }
     slots_.clear();
+    for (std::unique_ptr<BatchSlot>& slot : batch_slots_) {
+      static_cast<void>(slot.release());
+    }
+    batch_slots_.clear();
+    static_cast<void>(lone_slot_.release());
     static_cast<void>(segmenter_.release());
     static_cast<void>(track_drawing_.release());
     static_cast<void>(tracker_.release());
     static_cast<void>(copies_.release());
-    oldest_ = 0;
-    n_in_flight_ = 0;
+    forget_frames();
   }
 
   Status lose_context(const Status& status) {
@@ -215,8 +304,13 @@ class DeviceEngine final : public Engine {
   std::unique_ptr<CopyStreams> copies_;   ///< null if there is one slot only
   std::unique_ptr<TrackDrawing> track_drawing_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  size_t oldest_ = 0;       ///< index of the oldest frame in flight
-  size_t n_in_flight_ = 0;  ///< frames from there on
+  std::unique_ptr<Slot> lone_slot_;  ///< once the table of a frame of a batch overflowed
+  std::vector<std::unique_ptr<BatchSlot>> batch_slots_;
+  std::vector<Frame> frames_;  ///< a ring of most_in_flight()
+  size_t oldest_ = 0;          ///< index of the oldest frame in flight
+  size_t n_in_flight_ = 0;     ///< frames from there on
+  size_t n_in_slots_ = 0;      ///< of these, those that were started in a slot each
+  size_t next_slot_ = 0;       ///< for the next one
 };
 
 }  // namespace

@@ -18,8 +18,9 @@ Status Slot::configure(const Config& config, std::unique_ptr<Pipeline> pipeline,
   CCL_RETURN_IF_ERROR(frame_.stream.create());
   CCL_RETURN_IF_ERROR(frame_.timeline.create());
   CCL_RETURN_IF_ERROR(frame_.transfers.configure(config, frame_.stream, copies));
-  CCL_RETURN_IF_ERROR(delivery_.configure(config.max_components, frame_.stream));
-  delivery_.place(&frame_.buffers);
+  CCL_RETURN_IF_ERROR(delivery_.configure(config.max_components, /*n_frames=*/1, frame_.stream));
+  frame_.buffers.records = delivery_.device_records();
+  frame_.buffers.counts = delivery_.device_counts();
   for (MakeStage* make : kStages) {
     if (std::unique_ptr<Stage> stage = make(&frame_, engine); stage != nullptr) {
       stages_.push_back(std::move(stage));
@@ -85,7 +86,7 @@ Status Slot::capture(Graph* graph, uint32_t* marks) {
   frame_.timeline.clear_marks();
   CCL_RETURN_IF_ERROR(graph->capture(frame_.stream, [this]() -> Status {
     CCL_RETURN_IF_ERROR(each(&Stage::enqueue));
-    return delivery_.enqueue(frame_.pipeline->defers_overflow(), frame_.stream);
+    return delivery_.enqueue(frame_.pipeline->defers_overflow(), /*n_frames=*/1, frame_.stream);
   }));
   *marks = frame_.timeline.marks();
   return {};

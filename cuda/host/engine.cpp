@@ -15,8 +15,8 @@ namespace {
 
 std::string describe_lack_of_memory(const Config& config) {
   return "not enough memory for frames of " + std::to_string(config.width) + "×" +
-         std::to_string(config.height) + " pixels, " + std::to_string(config.slots) +
-         " slots and a table of " + std::to_string(config.max_components) +
+         std::to_string(config.height) + " pixels, " + std::to_string(most_in_flight(config)) +
+         " frames in flight and a table of " + std::to_string(config.max_components) +
          " components; smaller frames, a lower pipeline-depth or max-components, or fewer other processes " +
          "need less";
 }
@@ -44,7 +44,7 @@ Status HostEngine::configure(const Config& config) {
     if (!pool_ || pool_->n_threads() != n_threads || pool_->has_lost_workers()) {
       pool_ = std::make_unique<ThreadPool>(n_threads);  // before the old one ends, so that workers stay alive
     }
-    slots_ = std::vector<Slot>(config.slots);
+    slots_ = std::vector<Slot>(most_in_flight(config));
     config_ = config;
     for (Slot& slot : slots_) {
       slot.records = std::make_unique_for_overwrite<CclComponent[]>(max_records());
@@ -74,16 +74,19 @@ size_t HostEngine::max_records() const {
   return std::min(size_t{config_.max_components}, size_t{config_.width} * config_.height);
 }
 
-Status HostEngine::push(const FrameJob& job) {
+Status HostEngine::push(std::span<const FrameJob> jobs) {
   if (!pipeline_) {
     return {StatusCode::kInvalidArgument, "the engine is not configured"};
   }
-  if (n_waiting_ == config_.slots) {
-    return {StatusCode::kInvalidArgument,
-            "all " + std::to_string(config_.slots) + " slots hold frames; pop one first"};
+  CCL_RETURN_IF_ERROR(validate(jobs, n_waiting_, config_, Backend::kCpu));
+  for (const FrameJob& job : jobs) {
+    CCL_RETURN_IF_ERROR(start(job));
   }
-  CCL_RETURN_IF_ERROR(validate(job, config_, Backend::kCpu));
-  Slot& slot = slots_[(first_waiting_ + n_waiting_) % config_.slots];
+  return {};
+}
+
+Status HostEngine::start(const FrameJob& job) {
+  Slot& slot = slots_[(first_waiting_ + n_waiting_) % slots_.size()];
   slot.result = {};
   try {
     if (has_grey(job.settings) && slot.grey == nullptr) {
@@ -160,7 +163,7 @@ Status HostEngine::pop(FrameResult* result) {
     return {StatusCode::kNeedMoreData, "no frame is in flight"};
   }
   *result = slots_[first_waiting_].result;
-  first_waiting_ = (first_waiting_ + 1) % config_.slots;
+  first_waiting_ = (first_waiting_ + 1) % slots_.size();
   --n_waiting_;
   return {};
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,14 @@ class HostEngine final : public Engine {
   Backend backend() const override { return Backend::kCpu; }
   std::string description() const override;
   Status configure(const Config& config) override;
-  Status push(const FrameJob& job) override;
+  using Engine::push;
+  Status push(std::span<const FrameJob> jobs) override;
   Status pop(FrameResult* result) override;
   void flush() override { n_waiting_ = 0; }
   std::shared_ptr<Device> device() const override { return nullptr; }
 
  private:
+  Status start(const FrameJob& job);
   void prepare_tracks(const Config& config);
   size_t max_records() const;
   void run(const FrameJob& job, const ResultTables& tables, FrameResult* result);

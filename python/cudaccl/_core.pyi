@@ -62,18 +62,20 @@ class Engine:
     def set_regions(self, source: bytes) -> None: ...
     def push(
         self,
-        image: tuple[int, int],
+        n_images: int,
+        image: tuple[int, int, int],
         on_device: bool,
         stream: int,
-        labels: tuple[int, int],
-        ids: tuple[int, int],
-        distances: tuple[int, int],
-        output: tuple[int, int],
+        labels: tuple[int, int, int],
+        ids: tuple[int, int, int],
+        distances: tuple[int, int, int],
+        output: tuple[int, int, int],
         results_on_device: bool,
         time: int,
         resets_background: bool,
         resets_tracks: bool,
-    ) -> None: ...
+    ) -> None:
+        """Images are addresses, strides, and the bytes to the next image. `n_images`: of a batch."""
     def pop(self) -> tuple[int, int, bool, int, bool, tuple[float, ...], Any, Any, Any]:
         """n_labels, n_components, overflow, level, relearning, times; Blocks of records, tracks, events."""
     def flush(self) -> None: ...

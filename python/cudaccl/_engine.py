@@ -25,7 +25,9 @@ _FORMATS = {"gray": 0, "rgb": 2, "bgr": 3, "rgba": 4, "bgra": 5}  # CUDACCL_FORM
 _GRAY16 = 1
 _FULL_RANGE = 1
 LABELS, _IDS, DISTANCES = 1, 2, 4  # CUDACCL_PLANE_*
-_NOTHING = (0, 0)
+_NOTHING = (0, 0, 0)
+_MOST_BATCH = 128  # frames of a push
+_BATCH_PIXELS = 1 << 24  # of a push: as many as a GPU holds several times
 
 
 def plane_bits(*, labels: bool, ids: bool = False, distances: bool = False) -> int:
@@ -35,18 +37,17 @@ def plane_bits(*, labels: bool, ids: bool = False, distances: bool = False) -> i
 class _Planes:
     """The arrays that a frame's results are written into."""
 
-    __slots__ = ("labels", "ids", "distances", "image", "places", "steps", "on_device", "_own")
+    __slots__ = ("labels", "ids", "distances", "image", "places", "on_device", "_own")
 
     def __init__(
-        self, labels: Any, ids: Any, distances: Any, image: Any, places: list[tuple[int, int]], steps: list[int],
+        self, labels: Any, ids: Any, distances: Any, image: Any, places: list[tuple[int, int, int]],
         on_device: bool, own: _Planes | None = None,
     ) -> None:
         self.labels = labels
         self.ids = ids
         self.distances = distances
         self.image = image
-        self.places = places  #: address and stride of the four
-        self.steps = steps  #: likewise, bytes from one image of a batch to the next one
+        self.places = places  #: of the four: address, stride, and bytes from one image of a batch to the next one
         self.on_device = on_device
         self._own = own  # None, not self: a cycle would keep arrays from dying with their last user
 
@@ -285,6 +286,10 @@ class Engine:
             self._has_run = True
             if array.on_device:  # before any result exists: this moves the engine's memory
                 self._config |= {"input_memory": 1, "output_memory": 1}
+                if len(self._shape) == 3:  # images on a GPU can share a launch
+                    n_images, height, width = self._shape
+                    most = max(_BATCH_PIXELS // (height * width), 1)
+                    self._config |= {"slots": 2, "batch": min(n_images, most, _MOST_BATCH)}
                 self._must_configure = True
 
     def _check_device(self, array: Array, name: str) -> None:
@@ -307,7 +312,7 @@ class Engine:
         self._configure_if_needed()
         try:
             self._core.push(
-                (array.address, stride), array.on_device, array.stream, *planes.places, planes.on_device,
+                1, (array.address, stride, 0), array.on_device, array.stream, *planes.places, planes.on_device,
                 _core.NO_TIME if time is None else operator.index(time), *self._resets,
             )
         except (DeviceError, MemoryError):
@@ -360,12 +365,11 @@ class Engine:
             pixel_type = numpy.uint16 if self._bytes == 2 else numpy.uint8
             image = self._array((*shape, 4) if self._bytes == 4 else shape, pixel_type, on_device)
         places = [
-            (_address(array), stride) if array is not None else _NOTHING
+            (_address(array), stride, stride * shape[-2]) if array is not None else _NOTHING
             for array, stride in (
                 (labels, 4 * width), (ids, 4 * width), (distances, 4 * width), (image, self._bytes * width))
         ]
-        steps = [stride * shape[-2] for _, stride in places]
-        return _Planes(labels, ids, distances, image, places, steps, on_device)
+        return _Planes(labels, ids, distances, image, places, on_device)
 
     def _planes_of(self, out: Any, image: Array) -> _Planes:
         """The caller's array for labels; all else has memory of the engine."""
@@ -375,31 +379,35 @@ class Engine:
         self._check_device(array, "array out")
         check_labels(array, image, self._shape)
         own = self._take_planes(image.on_device)
-        place = (array.address, row_stride(array, -2, 4 * self._shape[-1]))
+        place = (array.address, row_stride(array, -2, 4 * self._shape[-1]), array.strides[0])
         return _Planes(
-            out, own.ids, own.distances, own.image, [place, *own.places[1:]], [array.strides[0], *own.steps[1:]],
-            image.on_device, own
+            out, own.ids, own.distances, own.image, [place, *own.places[1:]], image.on_device, own
         )
 
     def _run_batch(self, array: Array, out: Any) -> Result:
         planes = self._take_planes(array.on_device) if out is None else self._planes_of(out, array)
         self._configure_if_needed()
         found: list[tuple[Any, ...]] = []
-        slots = self._config["slots"]
-        stride = row_stride(array, 1, self._row_bytes)
+        n_images = self._shape[0]
+        size, slots = self._config.get("batch", 1), self._config["slots"]
+        input_place = (array.address, row_stride(array, 1, self._row_bytes), array.strides[0])
+
+        def from_image(place: tuple[int, int, int], number: int) -> tuple[int, int, int]:
+            address, stride, step = place
+            return (address + number * step, stride, step) if address else _NOTHING
+
+        pushed = 0
         try:
-            for number in range(self._shape[0] + slots):
-                if number >= slots and len(found) < self._shape[0]:
-                    found.append(self._pop_of_batch())
-                if number < self._shape[0]:
-                    places = [
-                        (address + number * step, stride_) if address else _NOTHING
-                        for (address, stride_), step in zip(planes.places, planes.steps)
-                    ]
+            while len(found) < n_images:
+                while pushed < n_images and pushed - len(found) + min(size, n_images - pushed) <= size * slots:
+                    count = min(size, n_images - pushed)
                     self._core.push(
-                        (array.address + number * array.strides[0], stride), array.on_device, array.stream,
-                        *places, planes.on_device, _core.NO_TIME, False, False,
+                        count, from_image(input_place, pushed), array.on_device, array.stream,
+                        *(from_image(place, pushed) for place in planes.places), planes.on_device, _core.NO_TIME,
+                        False, False,
                     )
+                    pushed += count
+                found.append(self._pop_of_batch())
         except (DeviceError, MemoryError):
             self._lose_frames()
             raise

@@ -3,6 +3,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include <vector>
+
 #include "regions.h"
 #include "without_gil.h"
 
@@ -148,38 +150,48 @@ void Engine::set_regions(const nb::bytes& source) {
   check(cudaccl_python::set_regions(engine_, source));
 }
 
-void Engine::push(const Image& image, const Image& labels, const Image& ids, const Image& distances,
-                  const Image& output, const Moment& moment) {
+void Engine::push(std::span<const Images> frames, const Moment& moment) {
   const Use use(this);
-  CudacclInput input = input_;
-  input.planes[0] = reinterpret_cast<const void*>(image.address);
-  input.strides[0] = image.stride;
-  input.memory = memory_of(image);
-  input.stream = reinterpret_cast<void*>(image.stream);
-  CudacclPlane label_plane, id_plane, distance_plane;
-  CudacclOutput painted;
-  CudacclFrame frame;
-  cudaccl_frame_init(&frame, sizeof frame);
-  frame.input = &input;
-  frame.labels = plane_of(labels, &label_plane);
-  frame.ids = plane_of(ids, &id_plane);
-  frame.distances = plane_of(distances, &distance_plane);
-  frame.settings = &settings_;
-  frame.time = moment.time;
-  frame.reset_background = moment.resets_background ? 1 : 0;
-  frame.reset_tracks = moment.resets_tracks ? 1 : 0;
-  if (output.address != 0) {
-    cudaccl_output_init(&painted, sizeof painted);
-    painted.pixels = reinterpret_cast<void*>(output.address);
-    painted.stride = output.stride;
-    painted.memory = memory_of(output);
-    painted.stream = reinterpret_cast<void*>(output.stream);
-    frame.output = &painted;
+  /// A frame of the C interface with all that it points to.
+  struct Pushed {
+    CudacclInput input;
+    CudacclPlane labels, ids, distances;
+    CudacclOutput output;
+    CudacclFrame frame;
+  };
+  std::vector<Pushed> pushed(frames.size());
+  std::vector<const CudacclFrame*> pointers;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    const Images& images = frames[i];
+    Pushed& to = pushed[i];
+    to.input = input_;
+    to.input.planes[0] = reinterpret_cast<const void*>(images.image.address);
+    to.input.strides[0] = images.image.stride;
+    to.input.memory = memory_of(images.image);
+    to.input.stream = reinterpret_cast<void*>(images.image.stream);
+    cudaccl_frame_init(&to.frame, sizeof to.frame);
+    to.frame.input = &to.input;
+    to.frame.labels = plane_of(images.labels, &to.labels);
+    to.frame.ids = plane_of(images.ids, &to.ids);
+    to.frame.distances = plane_of(images.distances, &to.distances);
+    to.frame.settings = &settings_;
+    to.frame.time = moment.time;
+    to.frame.reset_background = moment.resets_background ? 1 : 0;
+    to.frame.reset_tracks = moment.resets_tracks ? 1 : 0;
+    if (images.output.address != 0) {
+      cudaccl_output_init(&to.output, sizeof to.output);
+      to.output.pixels = reinterpret_cast<void*>(images.output.address);
+      to.output.stride = images.output.stride;
+      to.output.memory = memory_of(images.output);
+      to.output.stream = reinterpret_cast<void*>(images.output.stream);
+      to.frame.output = &to.output;
+    }
+    pointers.push_back(&to.frame);
   }
   CudacclStatus status;
   {
     const WithoutGil released;
-    status = cudaccl_engine_push(engine_, &frame);
+    status = cudaccl_engine_push_batch(engine_, pointers.data(), pointers.size());
   }
   check(status);
 }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "cudaccl/cudaccl.h"
@@ -22,6 +23,11 @@ struct Image {
   size_t stride = 0;      ///< bytes
   bool on_device = false;
   uintptr_t stream = 0;  ///< a CUstream, or 0
+};
+
+/// The images of a frame. Those that were not configured are ignored.
+struct Images {
+  Image image, labels, ids, distances, output;
 };
 
 /// A frame's moment and what happens before it.
@@ -55,10 +61,8 @@ class Engine {
   /// See regions.h.
   void set_regions(const nb::bytes& source);
 
-  /// The caller keeps the memory until the frame is popped or flushed. Images that were not configured are
-  /// ignored.
-  void push(const Image& image, const Image& labels, const Image& ids, const Image& distances,
-            const Image& output, const Moment& moment);
+  /// Starts frames of one moment. The caller keeps the memory until they are popped or flushed.
+  void push(std::span<const Images> frames, const Moment& moment);
   /// The numbers and blocks that Engine.pop() in _core.pyi describes. Blocks are valid until the next call.
   nb::tuple pop(nb::handle self);
   void flush();

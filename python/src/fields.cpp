@@ -29,6 +29,7 @@ const Members<CudacclConfig>& config_members() {
       {"order", &CudacclConfig::order},
       {"planes", &CudacclConfig::planes},
       {"slots", &CudacclConfig::slots},
+      {"batch", &CudacclConfig::batch},
       {"input_memory", &CudacclConfig::input_memory},
       {"output_memory", &CudacclConfig::output_memory},
 #define CCL_CONFIG(id, kind, initial, when, text) {#id, &CudacclConfig::id},

@@ -2,11 +2,13 @@
 // The module cudaccl._core. _core.pyi describes it for the code in Python, which is its only user.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -140,19 +142,26 @@ int device_count() {
   return count;
 }
 
-/// An address and a stride. The caller's work with earlier results is on the image's stream, too.
-using Place = std::pair<uintptr_t, size_t>;
+/// Addresses, strides, and the bytes from an image to the next one. The caller's work with earlier results is
+/// on the image's stream, too.
+using Place = std::tuple<uintptr_t, size_t, ptrdiff_t>;
 
-void push(Engine& engine, Place image, bool on_device, uintptr_t stream, Place labels, Place ids,
-          Place distances, Place output, bool results_on_device, int64_t time, bool resets_background,
-          bool resets_tracks) {
-  const auto result = [&](Place place) {
-    return Image{
-        .address = place.first, .stride = place.second, .on_device = results_on_device, .stream = stream};
-  };
-  engine.push({.address = image.first, .stride = image.second, .on_device = on_device, .stream = stream},
-              result(labels), result(ids), result(distances), result(output),
-              {.time = time, .resets_background = resets_background, .resets_tracks = resets_tracks});
+void push(Engine& engine, size_t n_images, Place image, bool on_device, uintptr_t stream, Place labels,
+          Place ids, Place distances, Place output, bool results_on_device, int64_t time,
+          bool resets_background, bool resets_tracks) {
+  std::vector<Images> frames(n_images);
+  for (size_t i = 0; i < n_images; ++i) {
+    const auto at = [&](const Place& place, bool is_on_device) {
+      const auto [address, stride, step] = place;
+      return Image{.address = address != 0 ? address + i * step : 0,
+                   .stride = stride,
+                   .on_device = is_on_device,
+                   .stream = stream};
+    };
+    frames[i] = {at(image, on_device), at(labels, results_on_device), at(ids, results_on_device),
+                 at(distances, results_on_device), at(output, results_on_device)};
+  }
+  engine.push(frames, {.time = time, .resets_background = resets_background, .resets_tracks = resets_tracks});
 }
 
 nb::tuple pop(nb::handle_t<Engine> self) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "ccl/status.h"
+#include "device/runs/batch.h"
 #include "device/runs/emission.h"
 #include "device/runs/paint_rule.h"
 #include "device/runs/tiles.h"
@@ -29,5 +30,12 @@ size_t parked_bytes(bool has_values, uint32_t tile_width, uint32_t max_runs);
 Status process_tiles(const Tiles& tiles, const uint32_t* frame_bits, uint32_t n_blocks,
                      const Emitter& emitter, const PaintRule& rule, const Filter* full_filter,
                      uint8_t* pixels, cudaStream_t stream);
+
+/// Enqueues all steps of the frames of a batch, without a filter, in at most `n_groups` groups of blocks: as
+/// many as the tiles' memory has room for, and as find_resident_blocks() allows. Records and counts of the
+/// emitter are those of the first frame; those of the others follow. The input is that of the batch, and is
+/// aligned and has the pitch that `tiles` says.
+Status process_batch(const Tiles& tiles, uint32_t n_groups, const Emitter& emitter, const PaintRule& rule,
+                     const Batch& batch, cudaStream_t stream);
 
 }  // namespace ccl::device::runs

@@ -18,6 +18,7 @@
 
 #include "device/grid_barrier.cuh"
 #include "device/launch.cuh"
+#include "device/runs/batch.h"
 #include "device/runs/form.h"
 #include "device/runs/label.cuh"
 #include "device/runs/measure.cuh"
@@ -236,6 +237,44 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
                                          has_bits);
   } else {
     process_parked<Tile, kHasFeatures>(tiles, emitter, rule, used_filter, tile, pixels, frame_bits, has_bits);
+  }
+}
+
+/// The tiles with a set of their memory that lies so many bytes behind the first one.
+__device__ inline Tiles with_set(Tiles tiles, size_t bytes) {
+  const auto move = [bytes](auto*& array) {
+    array = reinterpret_cast<std::remove_reference_t<decltype(array)>>(reinterpret_cast<char*>(array) + bytes);
+  };
+  move(tiles.top);
+  move(tiles.bottom);
+  move(tiles.left);
+  move(tiles.right);
+  move(tiles.parent);
+  move(tiles.node_sums);
+  move(tiles.node_label);
+  move(tiles.row_counts);
+  move(tiles.tile_counts);
+  move(tiles.arrivals);
+  return tiles;
+}
+
+/// All steps of the frames of a batch, whose records and counts lie one behind the other.
+template <typename Tile, bool kHasFeatures, Form kForm>
+__global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiprocessor)
+    process_batch(Tiles tiles, Emitter emitter, PaintRule rule, const __grid_constant__ Batch batch) {
+  extern __shared__ uint4 memory[];
+  auto& tile = *reinterpret_cast<Tile*>(memory);
+  assume<kForm>(tiles, emitter, rule);
+  const Emitter of_first = emitter;
+  uint32_t set = Batch::kSets * blockIdx.y;
+  for (uint32_t i = blockIdx.y; i < batch.n_frames; i += gridDim.y, set ^= 1) {
+    Tiles of_frame = with_set(tiles, set * batch.set_bytes);
+    of_frame.frame.pixels = batch.frames[i].input;
+    emitter.records = of_first.records + size_t{i} * emitter.max_components;
+    emitter.counts = of_first.counts + i;
+    __syncthreads();  // all threads have left the frame before
+    process_resident<Tile, kHasFeatures>(of_frame, emitter, rule, NoFullFilter(), tile,
+                                         batch.frames[i].output, nullptr, false);
   }
 }
 

@@ -7,28 +7,37 @@
 
 namespace ccl::device::runs {
 
-template <Form kForm, typename Tile>
-Kernel kernel_for_tile(bool has_features) {
-  return {has_features ? process<Tile, true, kForm> : process<Tile, false, kForm>, sizeof(Tile)};
-}
-
-/// The kernel for binary foreground. Where corners connect, runs of pairs of rows are fewer.
-template <Form kForm, uint32_t kWidth>
-Kernel binary_kernel(const Purpose& purpose) {
-  return purpose.connectivity == Connectivity::k4
-             ? kernel_for_tile<kForm, TileOf<RunKind::kRow, kWidth>>(purpose.has_features)
-             : kernel_for_tile<kForm, TileOf<RunKind::kPair, kWidth>>(purpose.has_features);
+/// Returns visit.operator()<Tile>() for the tile of a purpose. Where corners connect, runs of pairs of rows are
+/// fewer. `kHasValues`: whether frames of values are possible.
+template <bool kHasValues, typename Visit>
+auto with_tile(const Purpose& purpose, Visit visit) {
+  if constexpr (kHasValues) {
+    if (purpose.has_values) {
+      return visit.template operator()<TileOf<RunKind::kValue, kNarrow>>();
+    }
+  }
+  const auto with_width = [&]<uint32_t kWidth>() {
+    return purpose.connectivity == Connectivity::k4
+               ? visit.template operator()<TileOf<RunKind::kRow, kWidth>>()
+               : visit.template operator()<TileOf<RunKind::kPair, kWidth>>();
+  };
+  return purpose.tile_width == kWide ? with_width.template operator()<kWide>()
+                                     : with_width.template operator()<kNarrow>();
 }
 
 template <Form kForm>
 Kernel kernel_of(const Purpose& purpose) {
-  if constexpr (kForm != Form::kBits) {
-    if (purpose.has_values) {
-      return kernel_for_tile<kForm, TileOf<RunKind::kValue, kNarrow>>(purpose.has_features);
-    }
-  }
-  return purpose.tile_width == kWide ? binary_kernel<kForm, kWide>(purpose)
-                                     : binary_kernel<kForm, kNarrow>(purpose);
+  return with_tile<kForm != Form::kBits>(purpose, [&]<typename Tile>() -> Kernel {
+    return {purpose.has_features ? process<Tile, true, kForm> : process<Tile, false, kForm>, sizeof(Tile)};
+  });
+}
+
+template <Form kForm>
+BatchKernel batch_kernel_of(const Purpose& purpose) {
+  return with_tile<true>(purpose, [&]<typename Tile>() -> BatchKernel {
+    return {purpose.has_features ? process_batch<Tile, true, kForm> : process_batch<Tile, false, kForm>,
+            sizeof(Tile)};
+  });
 }
 
 }  // namespace ccl::device::runs

@@ -10,12 +10,12 @@
 /// labelers, see is_staged().
 #include <utility>
 
-#include "ccl/colors.h"
 #include "device/check.h"
 #include "device/memory.h"
 #include "device/pipeline.h"
 #include "device/runs/dispatch.h"
 #include "device/runs/order.h"
+#include "device/runs/paint_mode.h"
 #include "device/runs/part_pipeline.h"
 #include "device/runs/tile_memory.h"
 #include "device/stages/paint.h"
@@ -47,10 +47,12 @@ class RunsPipeline final : public Pipeline {
   Pipeline* other(const Settings& settings, const FrameBuffers& frame) const;
   Status make_other(const Settings& settings, const FrameBuffers& frame);
   uint32_t n_pixels() const { return config_.width * config_.height; }
-  uint32_t max_labels() const { return memory_->has_values() ? n_pixels() : (n_pixels() + 1) / 2; }
+  uint32_t max_labels() const { return runs::max_labels(config_, memory_->has_values()); }
   bool has_filter(const Settings& settings) const { return settings.filter.is_active(n_pixels()); }
   Emitter emitter(Emission emission, const Settings& settings, const FrameBuffers& frame) const;
-  PaintRule rule(PaintMode mode, const Settings& settings) const;
+  PaintRule rule(PaintMode mode, const Settings& settings) const {
+    return paint_rule(mode, settings, config_, palettes_.data());
+  }
   Status run(const Settings& settings, const FrameBuffers& frame, const Emitter& emitter,
              const PaintRule& rule, uint8_t* pixels, cudaStream_t stream) const;
   Status allocate_map();
@@ -150,37 +152,6 @@ Emitter RunsPipeline::emitter(Emission emission, const Settings& settings, const
           .max_labels = max_labels(),
           .is_kept = is_appended ? order_->is_kept() : nullptr,
           .index_or_mark = index_or_mark_.data()};
-}
-
-PaintRule RunsPipeline::rule(PaintMode mode, const Settings& settings) const {
-  return {.mode = mode,
-          .settings = kernel_settings(settings),
-          .layout = config_.layout,
-          .n_pixels = n_pixels(),
-          .palettes = palettes_.data(),
-          .background = mode == PaintMode::kColor ? pack(settings.background_color, config_.layout) : 0,
-          .needs_areas = has_filter(settings) || settings.palette == Palette::kViridisByArea};
-}
-
-PaintMode paint_mode_for(Output output) {
-  switch (output) {
-    case Output::kNone:
-      return PaintMode::kNone;
-    case Output::kColorized:
-      return PaintMode::kColor;
-    case Output::kOverlay:
-      return PaintMode::kOverlay;
-    case Output::kLabels:
-      return PaintMode::kLabel;
-    case Output::kMask:
-      return PaintMode::kMask;
-    case Output::kBackground:
-    case Output::kForeground:
-    case Output::kDistance:
-    case Output::kDistance8:  // see painted_output()
-      break;
-  }
-  return PaintMode::kNone;
 }
 
 Status RunsPipeline::run(const Settings& settings, const FrameBuffers& frame, const Emitter& emitter,

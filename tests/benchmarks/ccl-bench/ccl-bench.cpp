@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "batch.h"
 #include "csv.h"
 #include "device.h"
 #include "image_set.h"
@@ -274,6 +275,8 @@ int main(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
   if (command == "paper") {
     status = ccl::bench::run_paper(argc, argv);
+  } else if (command == "batch") {
+    status = ccl::bench::run_batch(argc, argv);
   } else if (command == "segment") {
     status = ccl::bench::run_segment(argc, argv);
   } else if (command == "track") {

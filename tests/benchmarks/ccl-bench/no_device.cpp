@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "batch.h"
 #include "device.h"
 #include "segment.h"
 #include "track.h"
@@ -6,6 +7,10 @@
 namespace ccl::bench {
 
 Status Device::open(std::unique_ptr<Device>*) {
+  return {StatusCode::kUnsupported, "this build has no CUDA"};
+}
+
+Status run_batch(int, char**) {
   return {StatusCode::kUnsupported, "this build has no CUDA"};
 }
 

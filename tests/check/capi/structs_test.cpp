@@ -296,7 +296,7 @@ TEST(CStructsTest, BadConfigurationsAreRefusedByName) {
       {"slots", &CudacclConfig::slots, 65},
       {"input_memory", &CudacclConfig::input_memory, 2},
       {"output_memory", &CudacclConfig::output_memory, 2},
-      {"reserved", &CudacclConfig::reserved, 1},
+      {"batch", &CudacclConfig::batch, 129},
 #define CCL_CONFIG(id, kind, initial, when, text) {#id, &CudacclConfig::id, (kind).largest + 1},
 #include "ccl/settings.def"
   };
