@@ -202,24 +202,6 @@ constexpr void open_parts(const Team& team, const Matching& m, const PartLists& 
   }
 }
 
-/// Notes of each component of the last frame what the tracks that it showed have in common, so that nothing
-/// has to look at all members of a large group.
-template <typename Team>
-constexpr void note_members(const Team& team, const Matching& m) {
-  const TrackTables& tables = m.tables;
-  for (uint32_t i = team.rank(); m.n_previous > 0 && i < m.n_tracks; i += team.size()) {
-    uint32_t fragment = m.tracks[i].first_fragment;
-    for (uint32_t p = m.tracks[i].component; p != kNone;) {
-      team.min(&tables.oldest_of_previous[p], i);
-      if (m.is_confirmed(i)) {
-        team.max(&tables.confirmed_of_previous[p], 1u);
-      }
-      p = fragment;
-      fragment = p != kNone ? m.previous.next_fragment[p] : kNone;
-    }
-  }
-}
-
 /// Makes lists of the significant overlaps with components of tracks.
 template <typename Team>
 constexpr void link_overlaps(const Team& team, const Matching& m) {

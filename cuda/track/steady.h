@@ -107,6 +107,24 @@ constexpr void match_steady(const Team& team, const Matching& m) {
   }
 }
 
+/// Notes of each component of the last frame what the tracks that it showed have in common, so that nothing
+/// has to look at all members of a large group. Only what is left asks for it.
+template <typename Team>
+constexpr void note_members(const Team& team, const Matching& m) {
+  const TrackTables& tables = m.tables;
+  for (uint32_t i = team.rank(); i < m.n_tracks; i += team.size()) {
+    uint32_t fragment = m.tracks[i].first_fragment;
+    for (uint32_t p = m.tracks[i].component; p != kNone;) {
+      team.min(&tables.oldest_of_previous[p], i);
+      if (m.is_confirmed(i)) {
+        team.max(&tables.confirmed_of_previous[p], 1u);
+      }
+      p = fragment;
+      fragment = p != kNone ? m.previous.next_fragment[p] : kNone;
+    }
+  }
+}
+
 /// Whether a component overlaps what the last frame showed of a confirmed track.
 constexpr bool shows_confirmed(const Matching& m, uint32_t c) {
   for (uint32_t e = m.tables.first_of_current[c]; e != kNone; e = m.tables.next_of_current[e]) {
@@ -123,8 +141,16 @@ constexpr void list_left_parts(const Team& team, const Matching& m) {
   for (uint32_t c = team.rank(); c < m.n_parts; c += team.size()) {
     if (m.tables.taker[c] == kNone) {
       m.tables.left_parts[team.add(&m.tables.header->n_left_parts, 1)] = c;
-      m.tables.shows_confirmed[c] = shows_confirmed(m, c) ? 1 : 0;
     }
+  }
+}
+
+/// Notes which of these show a confirmed track.
+template <typename Team>
+constexpr void note_confirmed(const Team& team, const Matching& m) {
+  for (uint32_t k = team.rank(); k < m.tables.header->n_left_parts; k += team.size()) {
+    const uint32_t c = m.tables.left_parts[k];
+    m.tables.shows_confirmed[c] = shows_confirmed(m, c) ? 1 : 0;
   }
 }
 
