@@ -27,7 +27,7 @@ constexpr void match_all(const Team& team, const Matching& m, const PartLists& c
   list_left_parts(team, m);
   team.sync();
   if (header.n_left_parts > 0) {
-    note_members(team, m);
+    note_oldest(team, m);
     team.sync();
     note_confirmed(team, m);
     team.sync();

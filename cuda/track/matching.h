@@ -178,7 +178,6 @@ constexpr void open_parts(const Team& team, const Matching& m, const PartLists& 
     tables.first_of_previous[i] = kNone;
     tables.n_of_previous[i] = 0;
     tables.oldest_of_previous[i] = kNone;
-    tables.confirmed_of_previous[i] = 0;
     tables.n_seen_of_previous[i] = 0;
   }
   for (uint32_t i = team.rank(); i < m.n_parts; i += team.size()) {

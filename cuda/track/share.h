@@ -55,7 +55,7 @@ constexpr bool can_host(const Matching& m, uint32_t i, uint32_t c) {
 /// cost gets it.
 template <typename Team>
 constexpr uint32_t claim_tentative(const Team& team, const Matching& m, uint32_t i) {
-  const Candidate* candidates = m.tables.candidates + size_t{i} * kCandidates;
+  const Candidate* candidates = m.tables.candidates_of(i);
   for (uint32_t k = 0; k < m.tables.n_candidates[i] && candidates[k].cost < m.tables.unmatched_cost[i]; ++k) {
     const uint32_t c = candidates[k].part;
     const uint32_t taker = m.tables.taker[c];
@@ -69,7 +69,7 @@ constexpr uint32_t claim_tentative(const Team& team, const Matching& m, uint32_t
 
 /// Whether the claim of a lost track is the best one.
 constexpr bool has_claimed(const Matching& m, uint32_t i, uint32_t c) {
-  const Candidate* candidate = m.tables.candidates + size_t{i} * kCandidates;
+  const Candidate* candidate = m.tables.candidates_of(i);
   while (candidate->part != c) {
     ++candidate;
   }
