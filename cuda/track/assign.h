@@ -53,7 +53,7 @@ constexpr void read_cluster(const Matching& m, uint32_t root, Cluster* cluster) 
 /// What the cluster's track `a` costs in its component `b`; kForbidden if that is no candidate.
 constexpr uint32_t cost_of(const TrackTables& tables, const Cluster& cluster, uint32_t a, uint32_t b) {
   const uint32_t i = cluster.tracks[a];
-  const Candidate* candidates = tables.candidates + size_t{i} * kCandidates;
+  const Candidate* candidates = tables.candidates_of(i);
   for (uint32_t k = 0; k < tables.n_candidates[i]; ++k) {
     if (candidates[k].part == cluster.parts[b]) {
       return candidates[k].cost;
@@ -151,7 +151,7 @@ constexpr void solve_exactly(const Team& team, const Matching& m, uint32_t root)
 /// One track and its candidates, none of which another track wants.
 template <typename Team>
 constexpr void take_best(const Team& team, const Matching& m, uint32_t i) {
-  const Candidate& best = m.tables.candidates[size_t{i} * kCandidates];
+  const Candidate& best = *m.tables.candidates_of(i);
   if (m.tables.n_candidates[i] > 0 && best.cost < m.tables.unmatched_cost[i]) {
     match(team, m, i, best.part);
   }
@@ -176,7 +176,7 @@ constexpr void make_offers(const Team& team, const Matching& m, uint32_t i) {
   const TrackTables& tables = m.tables;
   uint32_t k = 0;
   while (k < tables.n_candidates[i]) {
-    const Candidate candidate = tables.candidates[size_t{i} * kCandidates + k];
+    const Candidate candidate = tables.candidates_of(i)[k];
     if (candidate.cost >= tables.unmatched_cost[i]) {
       return;
     }
@@ -187,7 +187,7 @@ constexpr void make_offers(const Team& team, const Matching& m, uint32_t i) {
     }
     if (other < offer) {
       i = track_of(other);
-      for (k = 0; tables.candidates[size_t{i} * kCandidates + k].part != candidate.part;) {
+      for (k = 0; tables.candidates_of(i)[k].part != candidate.part;) {
         ++k;
       }
     }
@@ -220,7 +220,7 @@ constexpr void take_offers(const Team& team, const Matching& m) {
   const TrackTables& tables = m.tables;
   for (uint32_t k = team.rank(); k < tables.header->n_left_tracks; k += team.size()) {
     const uint32_t i = tables.left_tracks[k];
-    const Candidate* candidates = tables.candidates + size_t{i} * kCandidates;
+    const Candidate* candidates = tables.candidates_of(i);
     for (uint32_t j = 0; j < tables.n_candidates[i]; ++j) {
       if (tables.best[candidates[j].part] == offer_of(candidates[j].cost, i)) {
         match(team, m, i, candidates[j].part);

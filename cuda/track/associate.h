@@ -26,6 +26,12 @@ constexpr void match_all(const Team& team, const Matching& m, const PartLists& c
   team.sync();
   list_left_parts(team, m);
   team.sync();
+  if (header.n_left_parts > 0) {
+    note_oldest(team, m);
+    team.sync();
+    note_confirmed(team, m);
+    team.sync();
+  }
   Grid grid;
   if (header.n_left_tracks > 0 && m.n_parts > 0) {
     grid = sorted_parts(team, m);
@@ -98,7 +104,6 @@ constexpr void decide(const Team& team, const Matching& m) {
     forget_components(team, m);
     team.sync();
   }
-  note_members(team, m);
   link_overlaps(team, m);
   team.sync();
   match_all(team, m, current);

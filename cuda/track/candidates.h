@@ -192,7 +192,7 @@ constexpr Grid sorted_parts(const Team& team, const Matching& m) {
 /// Keeps a component if it is one of the cheapest ones for a track.
 constexpr void consider(const Matching& m, uint32_t i, const Gate& gate, uint32_t c, bool overlaps,
                         uint32_t* n) {
-  Candidate* candidates = m.tables.candidates + size_t{i} * kCandidates;
+  Candidate* candidates = m.tables.candidates_of(i);
   const uint32_t most = *n < kCandidates ? kForbidden : candidates[kCandidates - 1].cost;
   const uint32_t cost = cost_of(m, i, gate, m.tables.parts[c], overlaps, most);
   if (cost < kForbidden && !is_another(m, i, c)) {

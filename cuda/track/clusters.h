@@ -45,7 +45,7 @@ constexpr void unite_candidates(const Team& team, const Matching& m, const Grid&
     const uint32_t i = tables.left_tracks[k];
     find_candidates(m, grid, i);
     for (uint32_t j = 0; j < tables.n_candidates[i]; ++j) {
-      unite(team, tables.cluster, i, m.n_tracks + tables.candidates[size_t{i} * kCandidates + j].part);
+      unite(team, tables.cluster, i, m.n_tracks + tables.candidates_of(i)[j].part);
     }
   }
 }

@@ -22,10 +22,20 @@ struct Place {
   int32_t x, y;
 };
 
+/// What a box covers on one axis.
+struct Span {
+  int32_t begin, end;
+
+  constexpr int32_t size() const { return end - begin; }
+  constexpr int32_t middle() const { return (begin + end) / 2; }
+};
+
 /// left ≤ x < right, top ≤ y < bottom.
 struct Box {
   int32_t left, top, right, bottom;
 
+  constexpr Span x() const { return {left, right}; }
+  constexpr Span y() const { return {top, bottom}; }
   constexpr int32_t width() const { return right - left; }
   constexpr int32_t height() const { return bottom - top; }
 };

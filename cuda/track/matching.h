@@ -178,7 +178,6 @@ constexpr void open_parts(const Team& team, const Matching& m, const PartLists& 
     tables.first_of_previous[i] = kNone;
     tables.n_of_previous[i] = 0;
     tables.oldest_of_previous[i] = kNone;
-    tables.confirmed_of_previous[i] = 0;
     tables.n_seen_of_previous[i] = 0;
   }
   for (uint32_t i = team.rank(); i < m.n_parts; i += team.size()) {
@@ -199,24 +198,6 @@ constexpr void open_parts(const Team& team, const Matching& m, const PartLists& 
     tables.first_in_cluster[i] = kNone;
     tables.n_tracks_in_cluster[i] = 0;
     tables.n_parts_in_cluster[i] = 0;
-  }
-}
-
-/// Notes of each component of the last frame what the tracks that it showed have in common, so that nothing
-/// has to look at all members of a large group.
-template <typename Team>
-constexpr void note_members(const Team& team, const Matching& m) {
-  const TrackTables& tables = m.tables;
-  for (uint32_t i = team.rank(); m.n_previous > 0 && i < m.n_tracks; i += team.size()) {
-    uint32_t fragment = m.tracks[i].first_fragment;
-    for (uint32_t p = m.tracks[i].component; p != kNone;) {
-      team.min(&tables.oldest_of_previous[p], i);
-      if (m.is_confirmed(i)) {
-        team.max(&tables.confirmed_of_previous[p], 1u);
-      }
-      p = fragment;
-      fragment = p != kNone ? m.previous.next_fragment[p] : kNone;
-    }
   }
 }
 

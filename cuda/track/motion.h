@@ -39,6 +39,13 @@ constexpr int32_t corrected(int32_t velocity, int32_t error, uint64_t elapsed_us
   return limited(velocity + divide(speed * gain, kGainOne));
 }
 
+constexpr void learn_velocity(const Place& error, uint64_t elapsed_us, int64_t gain, TrackState* track) {
+  if (elapsed_us > 0) {
+    track->velocity = {corrected(track->velocity.x, error.x, elapsed_us, gain),
+                       corrected(track->velocity.y, error.y, elapsed_us, gain)};
+  }
+}
+
 /// Moves an average towards a measurement.
 constexpr int32_t averaged(int32_t average, int32_t measured, int64_t gain) {
   return average + static_cast<int32_t>(divide((int64_t{measured} - average) * gain, kGainOne));
@@ -86,12 +93,14 @@ constexpr Part whole_part(const Matching& m, const PartLists& current, TrackStat
   return whole;
 }
 
-/// By how much a stretch must move to lie in another one; if it is longer, the middles meet.
-constexpr int32_t way_into(int32_t begin, int32_t end, int32_t outer_begin, int32_t outer_end) {
-  if (end - begin > outer_end - outer_begin) {
-    return (outer_begin + outer_end) / 2 - (begin + end) / 2;
+/// By how much a span must move to lie in another one; if it is longer, the middles meet.
+constexpr int32_t way_into(const Span& inner, const Span& outer) {
+  if (inner.size() > outer.size()) {
+    return outer.middle() - inner.middle();
   }
-  return begin < outer_begin ? outer_begin - begin : end > outer_end ? outer_end - end : 0;
+  return inner.begin < outer.begin ? outer.begin - inner.begin
+         : inner.end > outer.end   ? outer.end - inner.end
+                                   : 0;
 }
 
 /// How far an object has moved in one direction since the last frame, by what was seen of it in both: by its
@@ -100,6 +109,11 @@ struct Ways {
   int32_t centroid, low_edge, high_edge;
   bool is_low_cut, is_high_cut;  ///< the edge is the frame's border
 };
+
+constexpr Ways ways_of(int32_t centroid, const Span& seen, const Span& before, const Span& frame) {
+  return {centroid, seen.begin - before.begin, seen.end - before.end, seen.begin <= frame.begin,
+          seen.end >= frame.end};
+}
 
 /// Something that hides a part of an object holds one edge of its box and slows the centroid, while the other
 /// edge moves with the object. So the way that was expected most is the right one. Before a velocity is
@@ -129,16 +143,8 @@ constexpr Place error_of(const Matching& m, const Part& part, const TrackState& 
     return {part.place.x - track.place.x, part.place.y - track.place.y};
   }
   const Box frame = box_of(m.frame);
-  const Ways x{.centroid = part.place.x - track.shown.x,
-               .low_edge = part.box.left - track.box.left,
-               .high_edge = part.box.right - track.box.right,
-               .is_low_cut = part.box.left <= frame.left,
-               .is_high_cut = part.box.right >= frame.right};
-  const Ways y{.centroid = part.place.y - track.shown.y,
-               .low_edge = part.box.top - track.box.top,
-               .high_edge = part.box.bottom - track.box.bottom,
-               .is_low_cut = part.box.top <= frame.top,
-               .is_high_cut = part.box.bottom >= frame.bottom};
+  const Ways x = ways_of(part.place.x - track.shown.x, part.box.x(), track.box.x(), frame.x());
+  const Ways y = ways_of(part.place.y - track.shown.y, part.box.y(), track.box.y(), frame.y());
   const bool knows_velocity = track.n_moves > 0;
   const Place expected = {moved(0, distance(track.velocity.x, m.step.duration_us)),
                           moved(0, distance(track.velocity.y, m.step.duration_us))};
@@ -159,35 +165,26 @@ constexpr int64_t seen_share(const Matching& m, const Part& part, const TrackSta
 constexpr void move_partly_seen(const Matching& m, const Part& part, TrackState* track) {
   const Box whole = whole_box(*track);
   const bool was_seen = m.now_us - track->alone_us == m.step.duration_us;
-  const Place way = {-way_into(part.box.left, part.box.right, whole.left, whole.right),
-                     -way_into(part.box.top, part.box.bottom, whole.top, whole.bottom)};
+  const Place way = {-way_into(part.box.x(), whole.x()), -way_into(part.box.y(), whole.y())};
   const Place error = was_seen ? error_of(m, part, *track) : way;
   const int64_t share = seen_share(m, part, *track);
   track->place.x += was_seen ? averaged(0, error.x, share) : way.x;
   track->place.y += was_seen ? averaged(0, error.y, share) : way.y;
   if (was_seen) {
     const Box moved_box = whole_box(*track);
-    track->place.x -= way_into(part.box.left, part.box.right, moved_box.left, moved_box.right);
-    track->place.y -= way_into(part.box.top, part.box.bottom, moved_box.top, moved_box.bottom);
+    track->place.x -= way_into(part.box.x(), moved_box.x());
+    track->place.y -= way_into(part.box.y(), moved_box.y());
   }
   const uint64_t elapsed_us = m.now_us - track->alone_us;
-  if (elapsed_us > 0) {
-    const int64_t gain =
-        gain_of(track->n_moves, elapsed_us, kVelocityUs) * share / kGainOne / (was_seen ? 1 : kJumpPart);
-    track->velocity = {corrected(track->velocity.x, error.x, elapsed_us, gain),
-                       corrected(track->velocity.y, error.y, elapsed_us, gain)};
-  }
+  const int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs) * share / kGainOne;
+  learn_velocity(error, elapsed_us, gain / (was_seen ? 1 : kJumpPart), track);
 }
 
 /// A track of which all is seen.
 constexpr void move_wholly_seen(const Matching& m, const Part& part, TrackState* track) {
   const uint64_t elapsed_us = m.now_us - track->alone_us;
-  if (elapsed_us > 0) {
-    const int64_t gain = gain_of(track->n_moves, elapsed_us, kVelocityUs);
-    const Place error = error_of(m, part, *track);
-    track->velocity = {corrected(track->velocity.x, error.x, elapsed_us, gain),
-                       corrected(track->velocity.y, error.y, elapsed_us, gain)};
-  }
+  learn_velocity(error_of(m, part, *track), elapsed_us, gain_of(track->n_moves, elapsed_us, kVelocityUs),
+                 track);
   track->place = part.place;
 }
 
@@ -203,8 +200,8 @@ constexpr Box outer_box(const Matching& m, const Box& part) {
 constexpr void move_into(const Matching& m, const Box& part, TrackState* track) {
   const Box box = whole_box(*track);
   const Box outer = outer_box(m, part);
-  track->place.x += way_into(box.left, box.right, outer.left, outer.right);
-  track->place.y += way_into(box.top, box.bottom, outer.top, outer.bottom);
+  track->place.x += way_into(box.x(), outer.x());
+  track->place.y += way_into(box.y(), outer.y());
 }
 
 /// Whether one component is larger than all fragments of the object could be: it shows something else, too,
@@ -301,28 +298,23 @@ struct Outline {
   }
 };
 
-/// What a side of a group's box says about the members: by how much they are off. A side says nothing if it
-/// is the frame's border, or farther off than half a member: then it is a side of something else.
-struct Side {
-  int32_t error;
-  bool is_own;  ///< the member's side
-  bool is_cut;
-
-  constexpr bool counts(int32_t size) const { return !is_cut && 2 * magnitude(error) <= size; }
-};
-
-/// By how much a member is off, from the sides that are its own. Without one, it moves on by itself.
-constexpr int32_t error_of(const Side& begin, const Side& end, int32_t size) {
-  const bool uses_begin = begin.is_own && begin.counts(size);
-  const bool uses_end = end.is_own && end.counts(size);
-  const int64_t sum = int64_t{uses_begin ? begin.error : 0} + (uses_end ? end.error : 0);
-  return static_cast<int32_t>(uses_begin && uses_end ? sum / 2 : sum);
-}
-
 /// Which sides of what is seen are a member's own.
 struct OwnSides {
   bool left, top, right, bottom;
 };
+
+/// By how much a member is off, from the sides that are its own. Without one, it moves on by itself. A side
+/// says nothing if it is the frame's border, or farther off than half a member: then it is a side of
+/// something else.
+constexpr int32_t error_of(const Span& seen, const Span& expected, const Span& frame, bool owns_begin,
+                           bool owns_end, int32_t size) {
+  const int32_t begin = seen.begin - expected.begin;
+  const int32_t end = seen.end - expected.end;
+  const bool uses_begin = owns_begin && seen.begin > frame.begin && 2 * magnitude(begin) <= size;
+  const bool uses_end = owns_end && seen.end < frame.end && 2 * magnitude(end) <= size;
+  const int64_t sum = int64_t{uses_begin ? begin : 0} + (uses_end ? end : 0);
+  return static_cast<int32_t>(uses_begin && uses_end ? sum / 2 : sum);
+}
 
 /// Moves a member by its own sides, and its box with it, which stays in the group's. What it hides, or what
 /// hides it, changes no size. `expected`: where the sides of `seen` should be.
@@ -330,25 +322,18 @@ constexpr void move_by_sides(const Matching& m, const Box& seen, const Box& expe
                              TrackState* track) {
   const Box frame = box_of(m.frame);
   const int32_t size = larger(size_of(track->width, track->height), kLeastSize);
-  track->place.x = moved(track->place.x,
-                         error_of({seen.left - expected.left, own.left, seen.left <= frame.left},
-                                  {seen.right - expected.right, own.right, seen.right >= frame.right}, size));
-  track->place.y =
-      moved(track->place.y,
-            error_of({seen.top - expected.top, own.top, seen.top <= frame.top},
-                     {seen.bottom - expected.bottom, own.bottom, seen.bottom >= frame.bottom}, size));
+  track->place = {
+      moved(track->place.x, error_of(seen.x(), expected.x(), frame.x(), own.left, own.right, size)),
+      moved(track->place.y, error_of(seen.y(), expected.y(), frame.y(), own.top, own.bottom, size))};
 }
 
 /// Ends the move of a member: its velocity learns from it. `before`: where it was expected.
 constexpr void end_move(const Matching& m, const Place& before, const Box& group, TrackState* track) {
   track->box = common_box(whole_box(*track), group);
   track->shown = track->place;
-  if (const uint64_t elapsed_us = m.step.duration_us; elapsed_us > 0) {
-    const auto elapsed = static_cast<int64_t>(elapsed_us);
-    const int64_t gain = elapsed * kGainOne / (elapsed + kGroupVelocityUs);
-    track->velocity = {corrected(track->velocity.x, track->place.x - before.x, elapsed_us, gain),
-                       corrected(track->velocity.y, track->place.y - before.y, elapsed_us, gain)};
-  }
+  const int64_t elapsed_us = m.step.duration_us;
+  learn_velocity({track->place.x - before.x, track->place.y - before.y}, m.step.duration_us,
+                 elapsed_us * kGainOne / (elapsed_us + kGroupVelocityUs), track);
 }
 
 /// A member of a component that was cut between its members. The sides of its part are its own on the outside

@@ -55,7 +55,7 @@ constexpr bool can_host(const Matching& m, uint32_t i, uint32_t c) {
 /// cost gets it.
 template <typename Team>
 constexpr uint32_t claim_tentative(const Team& team, const Matching& m, uint32_t i) {
-  const Candidate* candidates = m.tables.candidates + size_t{i} * kCandidates;
+  const Candidate* candidates = m.tables.candidates_of(i);
   for (uint32_t k = 0; k < m.tables.n_candidates[i] && candidates[k].cost < m.tables.unmatched_cost[i]; ++k) {
     const uint32_t c = candidates[k].part;
     const uint32_t taker = m.tables.taker[c];
@@ -69,7 +69,7 @@ constexpr uint32_t claim_tentative(const Team& team, const Matching& m, uint32_t
 
 /// Whether the claim of a lost track is the best one.
 constexpr bool has_claimed(const Matching& m, uint32_t i, uint32_t c) {
-  const Candidate* candidate = m.tables.candidates + size_t{i} * kCandidates;
+  const Candidate* candidate = m.tables.candidates_of(i);
   while (candidate->part != c) {
     ++candidate;
   }
@@ -211,9 +211,9 @@ constexpr bool may_be_fragment(const Matching& m, uint32_t i, const Part& part) 
          (!is_cut || fits(m.tracks[i], hull(m.tables.predicted[i], part.box)));
 }
 
-/// The space between two boxes on one axis; negative if they overlap there.
-constexpr int32_t gap_between(int32_t begin, int32_t end, int32_t other_begin, int32_t other_end) {
-  return larger(begin, other_begin) - smaller(end, other_end);
+/// The space between two spans; negative if they overlap.
+constexpr int32_t gap_between(const Span& a, const Span& b) {
+  return larger(a.begin, b.begin) - smaller(a.end, b.end);
 }
 
 /// What has more pieces than this is noise: it would take all that is around it, and grow with it.
@@ -236,8 +236,8 @@ constexpr bool comes_in_with(const Matching& m, uint32_t i, const Box& box) {
   }
   const TrackState& track = m.tracks[i];
   const Box& main = m.tables.parts[m.tables.matched[i]].box;
-  const int32_t x = gap_between(main.left, main.right, box.left, box.right);
-  const int32_t y = gap_between(main.top, main.bottom, box.top, box.bottom);
+  const int32_t x = gap_between(main.x(), box.x());
+  const int32_t y = gap_between(main.y(), box.y());
   const int32_t most = size_of(track.width, track.height) / kFragmentPart + kFragmentPixels;
   const int64_t way = length_of(track.velocity.x, track.velocity.y) * m.step.duration_us / kUsPerSecond;
   return x <= most && y <= most && (x <= 0 || box.width() <= most + way) &&
@@ -281,7 +281,7 @@ inline constexpr uint32_t kFragmentUs = 700'000;
 inline constexpr uint64_t kLeastPiece = 4;
 
 constexpr bool stand_apart(const Part& a, const Part& b) {
-  const int32_t both = smaller(a.box.bottom, b.box.bottom) - larger(a.box.top, b.box.top);
+  const int32_t both = -gap_between(a.box.y(), b.box.y());
   const uint32_t small = a.area < b.area ? a.area : b.area;
   const uint32_t large = a.area < b.area ? b.area : a.area;
   return small * kLeastPiece >= large && 2 * both >= smaller(a.box.height(), b.box.height());

@@ -168,9 +168,8 @@ struct TrackTables {
   // Scratch, per component of the frame before, and of this frame.
   uint32_t* first_of_previous = nullptr;  ///< a significant overlap of it: the head of a list; kNone
   uint32_t* n_of_previous = nullptr;
-  uint32_t* oldest_of_previous = nullptr;     ///< of the tracks that it showed; kNone
-  uint32_t* confirmed_of_previous = nullptr;  ///< 1: one of them is confirmed
-  uint32_t* n_seen_of_previous = nullptr;     ///< its former members that are seen in this frame
+  uint32_t* oldest_of_previous = nullptr;  ///< of the tracks that it showed; kNone
+  uint32_t* n_seen_of_previous = nullptr;  ///< its former members that are seen in this frame
   uint32_t* first_of_current = nullptr;
   uint32_t* n_of_current = nullptr;
   // Scratch, per overlap.
@@ -191,6 +190,11 @@ struct TrackTables {
   // Without an index, for which a kernel would need the pointers in memory.
   constexpr TrackState* tracks_of(uint32_t parity) const { return parity == 0 ? tracks[0] : tracks[1]; }
   constexpr PartLists lists_of(uint32_t parity) const { return parity == 0 ? lists[0] : lists[1]; }
+
+  /// Those of a track: kCandidates.
+  constexpr Candidate* candidates_of(uint32_t track) const {
+    return candidates + size_t{track} * kCandidates;
+  }
 
   TrackTables() = default;
 
@@ -249,7 +253,7 @@ constexpr size_t TrackTables::place(std::byte* memory) {
   room.take(&best, n_parts);
   for (uint32_t** array :
        {&taker, &n_proven, &left_parts, &part_parent, &shows_confirmed, &first_of_previous, &n_of_previous,
-        &oldest_of_previous, &confirmed_of_previous, &n_seen_of_previous, &first_of_current, &n_of_current}) {
+        &oldest_of_previous, &n_seen_of_previous, &first_of_current, &n_of_current}) {
     room.take(array, n_parts);
   }
   room.take(&next_of_previous, n_overlaps);

@@ -37,7 +37,8 @@ constexpr uint32_t kFramesOfCamera = 8;
 /// A camera: a stream of its own, and tracks of its own.
 class Camera {
  public:
-  Camera(const Config& config, bool is_tracked) : config_(config), is_tracked_(is_tracked) {}
+  Camera(const Config& config, Following following)
+      : config_(config), following_(following), is_tracked_(following != Following::kUntracked) {}
 
   const device::Stream& stream() const { return stream_; }
 
@@ -48,7 +49,9 @@ class Camera {
     CCL_RETURN_IF_ERROR(records_.allocate(config_.max_components));
     CCL_RETURN_IF_ERROR(counts_.allocate(1));
     CCL_RETURN_IF_ERROR(tracks_.allocate(kMaxTracks));
-    for (uint32_t i = 0; i < kFrames; ++i) {
+    inputs_ = std::vector<DeviceArray<uint8_t>>(images.size());
+    graphs_ = std::vector<device::Graph>(images.size());
+    for (size_t i = 0; i < images.size(); ++i) {
       CCL_RETURN_IF_ERROR(inputs_[i].allocate(pitch_ * config_.height));
       CCL_RETURN_IF_ERROR(
           check(cudaMemcpy2DAsync(inputs_[i].data(), pitch_, images[i].pixels(), images[i].stride,
@@ -63,19 +66,26 @@ class Camera {
     return device::make_pipeline(config_, *algorithm, &pipeline_);
   }
 
-  /// The first frame, and a graph for each image.
+  /// The frames that are shown once, and a graph for each image.
   Status begin(const Settings& settings) {
+    job_.settings = settings;
+    if (following_ == Following::kTracked) {
+      guide_ = tracker_.guide_for(settings, {});
+    }
     CCL_RETURN_IF_ERROR(pipeline_->prepare(settings, frame(0)));
     // Once outside a graph: the first launch loads the kernels, which a capture does not allow.
     CCL_RETURN_IF_ERROR(enqueue(settings, 0));
     CCL_RETURN_IF_ERROR(stream_.synchronize());
-    for (uint32_t i = 0; i < kFrames; ++i) {
+    for (uint32_t i = 0; i < graphs_.size(); ++i) {
       CCL_RETURN_IF_ERROR(graphs_[i].capture(stream_, [&] { return enqueue(settings, i); }));
+    }
+    while (n_frames_ + kFrames < graphs_.size()) {
+      CCL_RETURN_IF_ERROR(launch_next());
     }
     return {};
   }
 
-  Status launch_next() { return launch(frame_at(n_frames_++)); }
+  Status launch_next() { return launch(image_at(n_frames_++, graphs_.size())); }
 
   /// Waits for all frames.
   Status finish(FrameCounts* counts) {
@@ -83,7 +93,7 @@ class Camera {
         check(cudaMemcpyAsync(counts, counts_.data(), sizeof(*counts), cudaMemcpyDeviceToHost, stream_.get()),
               "cudaMemcpyAsync of the counts"));
     CCL_RETURN_IF_ERROR(stream_.synchronize());
-    return is_tracked_ ? check_ids(*counts) : Status();
+    return following_ == Following::kTracked ? check_ids(*counts) : Status();
   }
 
  private:
@@ -93,17 +103,21 @@ class Camera {
             .output = output_.data(),
             .records = records_.data(),
             .counts = counts_.data(),
-            .is_tracked = is_tracked_};
+            .is_tracked = is_tracked_,
+            .guide = guide_};
   }
 
   track::TrackStep next_step() {
-    FrameJob job;
-    job.time = time_ += kFrameTime;
-    return tracker_.next_step(job);
+    job_.time += kFrameTime;
+    return tracker_.next_step(job_);
   }
 
   Status enqueue(const Settings& settings, uint32_t i) {
     const device::FrameBuffers buffers = frame(i);
+    const track::TrackStep step = is_tracked_ ? next_step() : track::TrackStep{};
+    if (guide_ != nullptr) {
+      tracker_.guide_for(settings, step);
+    }
     CCL_RETURN_IF_ERROR(pipeline_->enqueue(settings, buffers, stream_.get(), nullptr));
     if (!is_tracked_) {
       return {};
@@ -114,7 +128,7 @@ class Camera {
                                        .settings = settings,
                                        .tracks = tracks_.data(),
                                        .defers_overflow = pipeline_->defers_overflow()};
-    return tracker_.enqueue(config_, tracked, next_step(), stream_.get(), nullptr);
+    return tracker_.enqueue(config_, tracked, step, stream_.get(), nullptr);
   }
 
   Status launch(uint32_t i) {
@@ -136,25 +150,27 @@ class Camera {
   }
 
   Config config_;
+  Following following_;
   bool is_tracked_;
+  device::Guide* guide_ = nullptr;  ///< if tracks guide cuts
   device::Stream stream_;
   size_t pitch_ = 0;
-  int64_t time_ = 0;
+  FrameJob job_;
   uint32_t n_frames_ = 1;
-  std::array<DeviceArray<uint8_t>, kFrames> inputs_;
+  std::vector<DeviceArray<uint8_t>> inputs_;
   DeviceArray<uint8_t> output_;
   DeviceArray<CclComponent> records_;
   DeviceArray<FrameCounts> counts_;
   DeviceArray<CclTrack> tracks_;
   std::unique_ptr<device::Pipeline> pipeline_;
   device::Tracker tracker_;
-  std::array<device::Graph, kFrames> graphs_;
+  std::vector<device::Graph> graphs_;
 };
 
 /// Frames of one camera, one after the other.
-Status run_camera(const Config& config, bool is_tracked, const std::vector<test::Image>& images,
+Status run_camera(const Config& config, Following following, const std::vector<test::Image>& images,
                   const Settings& settings, Times* times, FrameCounts* counts) {
-  Camera camera(config, is_tracked);
+  Camera camera(config, following);
   CCL_RETURN_IF_ERROR(camera.configure(images));
   CCL_RETURN_IF_ERROR(camera.begin(settings));
   DeviceTimer timer(camera.stream());
@@ -164,12 +180,12 @@ Status run_camera(const Config& config, bool is_tracked, const std::vector<test:
 }
 
 /// Frames of several cameras at the same time. The times are for a frame: that of all by their number.
-Status run_cameras(const Config& config, bool is_tracked, const std::vector<test::Image>& images,
+Status run_cameras(const Config& config, Following following, const std::vector<test::Image>& images,
                    const Settings& settings, Times* times, FrameCounts* counts) {
   std::vector<std::unique_ptr<Camera>> cameras;
   std::array<device::Event, kCameras> ended;
   for (device::Event& event : ended) {
-    cameras.push_back(std::make_unique<Camera>(config, is_tracked));
+    cameras.push_back(std::make_unique<Camera>(config, following));
     CCL_RETURN_IF_ERROR(cameras.back()->configure(images));
     CCL_RETURN_IF_ERROR(cameras.back()->begin(settings));
     CCL_RETURN_IF_ERROR(event.create());
@@ -206,35 +222,32 @@ Status run_cameras(const Config& config, bool is_tracked, const std::vector<test
   return {};
 }
 
-Status write_rows(const Size& size, bool has_noise, CsvWriter* csv) {
-  using Run =
-      Status (*)(const Config&, bool, const std::vector<test::Image>&, const Settings&, Times*, FrameCounts*);
+Status write_rows(const Size& size, Scene scene, CsvWriter* csv) {
+  using Run = Status (*)(const Config&, Following, const std::vector<test::Image>&, const Settings&, Times*,
+                         FrameCounts*);
   constexpr std::pair<const char*, Run> kModes[] = {{"graph", run_camera}, {"cameras", run_cameras}};
-  std::vector<test::Image> images;
-  for (uint32_t i = 0; i < kFrames; ++i) {
-    images.push_back(objects(size, i, has_noise));
-  }
-  const Settings settings = track_settings(has_noise);
+  const std::vector<test::Image> images = track_images(size, scene);
+  const Settings settings = track_settings(scene);
   for (const auto& [mode, run] : kModes) {
     for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay}) {
-      for (const bool is_tracked : {false, true}) {
+      for (const Following following : followings(scene)) {
         Config config{.width = size.width,
                       .height = size.height,
                       .algorithm = Algorithm::kRuns,
                       .output = output,
                       .layout = {}};
-        config.max_tracks = is_tracked ? kMaxTracks : 0;
+        config.max_tracks = following == Following::kUntracked ? 0 : kMaxTracks;
         Row row{.backend = "cuda",
-                .algorithm = is_tracked ? "tracked" : "untracked",
+                .algorithm = following_name(following),
                 .mode = mode,
                 .output = output_name(output),
                 .features = features_name(kAllFeatures),
                 .connectivity = 8,
-                .image = has_noise ? "discs-noise" : "discs",
+                .image = scene_name(scene),
                 .width = size.width,
                 .height = size.height};
         FrameCounts counts{};
-        CCL_RETURN_IF_ERROR(run(config, is_tracked, images, settings, &row.times, &counts));
+        CCL_RETURN_IF_ERROR(run(config, following, images, settings, &row.times, &counts));
         row.components = counts.n_components;
         CCL_RETURN_IF_ERROR(csv->write(row));
       }
@@ -250,8 +263,8 @@ Status run_track(int argc, char** argv) {
   CsvWriter csv;
   CCL_RETURN_IF_ERROR(open_device_csv(argc, argv, &device, &csv));
   for (const Size& size : {Size{1280, 720}, Size{1920, 1080}, Size{3840, 2160}}) {
-    for (const bool has_noise : {false, true}) {
-      CCL_RETURN_IF_ERROR(write_rows(size, has_noise, &csv));
+    for (const Scene scene : kScenes) {
+      CCL_RETURN_IF_ERROR(write_rows(size, scene, &csv));
     }
   }
   return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// `ccl-bench track FILE.csv`: device time of frames of about 1,000 moving objects that lie on the GPU, with
-/// and without the track stage, for records only and for colours; of one camera, and of eight at once.
+/// and without the track stage, for records only and for colours; of one camera, and of eight at once. Then
+/// of 30 groups of two whom tracks cut, beside the same frames where tracks do not guide cuts (`unguided`).
 #pragma once
 
 #include "ccl/status.h"

@@ -20,6 +20,7 @@ namespace {
 
 constexpr uint32_t kWarmUps = 20;
 constexpr uint32_t kRepetitions = 300;
+constexpr uint32_t kNeverConfirmed = 1000;  ///< more frames than there are
 
 /// An engine and its last frame.
 class HostCamera {
@@ -37,6 +38,7 @@ class HostCamera {
     const FrameJob job{.input = {image.pixels(), image.stride},
                        .output = {pixels_.data(), size_t{config_.width} * bytes_per_pixel(config_.output)},
                        .settings = settings,
+                       .tracking = tracking,
                        .time = time_ += kFrameTime};
     const auto start = std::chrono::steady_clock::now();
     CCL_RETURN_IF_ERROR(engine_->push(job));
@@ -48,6 +50,8 @@ class HostCamera {
 
   const FrameResult& result() const { return result_; }
 
+  Tracking tracking;  ///< a track that is never confirmed guides no cut
+
  private:
   Config config_;
   std::unique_ptr<Engine> engine_ = make_host_engine();
@@ -56,46 +60,48 @@ class HostCamera {
   int64_t time_ = 0;
 };
 
-Status write_rows(const Size& size, bool has_noise, Output output, CsvWriter* csv) {
-  std::vector<test::Image> images;
-  for (uint32_t i = 0; i < kFrames; ++i) {
-    images.push_back(objects(size, i, has_noise));
-  }
+Status write_rows(const Size& size, Scene scene, Output output, CsvWriter* csv) {
+  const std::vector<test::Image> images = track_images(size, scene);
+  const std::vector<Following> all = followings(scene);
   const Config config{.width = size.width,
                       .height = size.height,
                       .algorithm = Algorithm::kRuns,
                       .output = output,
                       .layout = {}};
-  std::array<HostCamera, 2> cameras;  // without tracks, and with
-  std::array<std::vector<float>, 2> times;
-  for (size_t k = 0; k < 2; ++k) {
-    CCL_RETURN_IF_ERROR(cameras[k].configure(config, k == 1 ? kMaxTracks : 0));
-  }
-  for (uint32_t i = 0; i < kWarmUps + kRepetitions; ++i) {
-    for (size_t k = 0; k < 2; ++k) {
-      CCL_RETURN_IF_ERROR(cameras[k].run(images[frame_at(i)], track_settings(has_noise), &times[k]));
+  std::vector<HostCamera> cameras(all.size());
+  std::vector<std::vector<float>> times(all.size());
+  for (size_t k = 0; k < all.size(); ++k) {
+    CCL_RETURN_IF_ERROR(cameras[k].configure(config, all[k] == Following::kUntracked ? 0 : kMaxTracks));
+    if (all[k] == Following::kUnguided) {
+      cameras[k].tracking.confirm_frames = kNeverConfirmed;
     }
   }
-  for (size_t k = 0; k < 2; ++k) {
+  for (uint32_t i = 0; i < kWarmUps + kRepetitions; ++i) {
+    for (size_t k = 0; k < all.size(); ++k) {
+      CCL_RETURN_IF_ERROR(
+          cameras[k].run(images[image_at(i, images.size())], track_settings(scene), &times[k]));
+    }
+  }
+  for (size_t k = 0; k < all.size(); ++k) {
     Row row{.backend = "cpu",
-            .algorithm = k == 1 ? "tracked" : "untracked",
+            .algorithm = following_name(all[k]),
             .mode = "engine",
             .output = output_name(output),
             .features = features_name(kAllFeatures),
             .connectivity = 8,
-            .image = has_noise ? "discs-noise" : "discs",
+            .image = scene_name(scene),
             .width = size.width,
             .height = size.height,
             .components = cameras[k].result().counts.n_components};
     row.times.total.assign(times[k].begin() + kWarmUps, times[k].end());
     CCL_RETURN_IF_ERROR(csv->write(row));
   }
-  const auto& tracks = cameras[1].result().tracks;
-  return tracks.size() == cameras[1].result().components.size()
+  const auto& tracks = cameras.back().result().tracks;
+  return tracks.size() == cameras.back().result().components.size()
              ? Status()
-             : Status(StatusCode::kDeviceError, std::to_string(tracks.size()) + " tracks of " +
-                                                    std::to_string(cameras[1].result().components.size()) +
-                                                    " objects");
+             : Status(StatusCode::kDeviceError,
+                      std::to_string(tracks.size()) + " tracks of " +
+                          std::to_string(cameras.back().result().components.size()) + " objects");
 }
 
 constexpr uint32_t kNoiseWarmUps = 6;
@@ -162,9 +168,9 @@ Status run_track_engine(int argc, char** argv) {
   CsvWriter csv;
   CCL_RETURN_IF_ERROR(open_csv(argc, argv, &csv));
   for (const Size& size : {Size{1280, 720}, Size{1920, 1080}, Size{3840, 2160}}) {
-    for (const bool has_noise : {false, true}) {
+    for (const Scene scene : kScenes) {
       for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay}) {
-        CCL_RETURN_IF_ERROR(write_rows(size, has_noise, output, &csv));
+        CCL_RETURN_IF_ERROR(write_rows(size, scene, output, &csv));
       }
     }
   }

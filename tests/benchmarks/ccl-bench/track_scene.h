@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What the track stage is timed with: about 1,000 objects that move, none of which meets another one.
+/// What the track stage is timed with: about 1,000 objects that move, none of which meets another one; and
+/// pairs who walk together.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "images.h"
 #include "options.h"
@@ -11,23 +14,41 @@ namespace ccl::bench {
 
 inline constexpr uint32_t kMaxTracks = 4096;
 inline constexpr int64_t kFrameTime = 33'333'333;  ///< ns
-inline constexpr uint32_t kFrames = 8;             ///< different ones
+inline constexpr uint32_t kFrames = 8;             ///< different ones that are repeated
+inline constexpr uint32_t kPairs = 30;
 
-/// The frames are repeated from their end to their start: 0, 1, … 7, 6, … 1, 0, …
-constexpr uint32_t frame_at(uint32_t i) {
-  const uint32_t phase = i % (2 * kFrames - 2);
-  return phase < kFrames ? phase : 2 * kFrames - 2 - phase;
+enum class Scene {
+  kDiscs,      ///< that fill a third of their cells, each with a direction of its own
+  kDiscNoise,  ///< likewise, and single pixels that change from frame to frame
+  kPairs,  ///< ellipses that come together, two by two, and then walk so near that shape does not cut them
+};
+
+inline constexpr Scene kScenes[] = {Scene::kDiscs, Scene::kDiscNoise, Scene::kPairs};
+
+/// How a scene is followed.
+enum class Following {
+  kUntracked,
+  kUnguided,  ///< tracks do not guide cuts
+  kTracked,
+};
+
+const char* scene_name(Scene scene);
+const char* following_name(Following following);
+
+/// Each is compared with the first one. Only pairs are cut.
+std::vector<Following> followings(Scene scene);
+
+/// The frames before the last kFrames are shown once.
+std::vector<test::Image> track_images(const Size& size, Scene scene);
+
+/// The last kFrames images are repeated from their end to their start: 0, 1, … 7, 6, … 1, 0, …
+constexpr uint32_t image_at(uint32_t i, size_t n_images) {
+  const auto n_before = static_cast<uint32_t>(n_images) - kFrames;
+  const uint32_t phase = i < n_before ? 0 : (i - n_before) % (2 * kFrames - 2);
+  return i < n_before ? i : n_before + (phase < kFrames ? phase : 2 * kFrames - 2 - phase);
 }
 
-/// Discs that fill a third of their cells, each with a direction of its own; with `has_noise`, also single
-/// pixels that change from frame to frame.
-test::Image objects(const Size& size, uint32_t frame, bool has_noise);
-
-/// With noise, a filter of the area keeps the objects.
-constexpr Settings track_settings(bool has_noise) {
-  Settings settings;
-  settings.filter.min_area = has_noise ? 20 : 1;
-  return settings;
-}
+/// With noise, a filter of the area keeps the objects. Pairs are cut as with the preset `people`.
+Settings track_settings(Scene scene);
 
 }  // namespace ccl::bench

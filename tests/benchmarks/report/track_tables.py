@@ -109,22 +109,24 @@ def untracked_cell(rows):
 
 
 def track_times(results, document):
-    """The time of frames with tracks, and how many times that of frames without."""
+    """The time of frames with tracks, and how many times that of frames without; of pairs, of frames that they do not cut."""
     rows = {(row.mode, row.image, row.output, row.size, row.algorithm): row.median_us for row in results.rows}
     sizes = sorted({row.size for row in results.rows}, key=lambda size: size[0] * size[1])
     cases = list(dict.fromkeys((row.mode, row.image, row.output) for row in results.rows))
 
     def cell(case, size):
-        tracked, untracked = rows[*case, size, "tracked"], rows[*case, size, "untracked"]
-        return f"{tracked:.1f} ({tracked / untracked:.2f}×)"
+        tracked, other = rows[*case, size, "tracked"], rows[*case, size, "unguided" if case[1] == "pairs" else "untracked"]
+        return f"{tracked:.1f} ({tracked / other:.2f}×)"
 
     lines = [[f"{image}, `{output}`" + (", 8 cameras" if mode == "cameras" else ""),
               *(cell((mode, image, output), size) for size in sizes)] for mode, image, output in cases]
+    with_pairs = "; `pairs`: 30 groups of two, and the same frame where tracks do not guide the cuts" * any(
+        row.image == "pairs" for row in results.rows)
     what = ("Microseconds of device time for a frame, in CUDA graphs" if results.rows[0].backend == "cuda"
             else "Microseconds for a frame, one thread")
     return markdown(["frames", *map(size_name, sizes)], lines) + caption(
         results, document, what + ", a thousand kept components that move; medians, and how many times the same frame "
-                                  "without tracks")
+                                  "without tracks" + with_pairs)
 
 
 def crossings(results, document):

@@ -289,6 +289,31 @@ TEST(TrackGroupsTest, PartsThatHaveNoRecord) {
   EXPECT_EQ(frame.id_at(pair_at(kFrames - 1)[1].x, 54), 2u);
 }
 
+/// No direction is preferred: places of tracks are rounded, but nothing is decided in another way.
+TEST(TrackGroupsTest, MirroredPairsAreCutAsInAMirror) {
+  constexpr auto kRight = static_cast<int32_t>(kWidth) - 1;
+  LabelledStream stream = separated();
+  LabelledStream mirrored = separated();
+  for (int32_t t = 0; t < kFrames; ++t) {
+    std::vector<Walker> people = pair_at(t);
+    const TrackedFrame frame = stream.push(draw(people));
+    for (Walker& one : people) {
+      one.x = kRight - one.x;
+    }
+    const TrackedFrame other = mirrored.push(draw(people));
+    ASSERT_EQ(frame.tracks.size(), other.tracks.size()) << t;
+    for (size_t k = 0; k < frame.tracks.size(); ++k) {
+      const CclTrack& a = frame.tracks[k];
+      const CclTrack& b = other.tracks[k];
+      EXPECT_EQ(a.id, b.id) << t;
+      EXPECT_EQ(a.flags, b.flags) << t << ", id " << a.id;
+      EXPECT_NEAR(kRight + 1 - a.x - a.width, b.x, 1) << t << ", id " << a.id;
+      EXPECT_NEAR(a.y, b.y, 1) << t << ", id " << a.id;
+      EXPECT_NEAR(a.width, b.width, 1) << t << ", id " << a.id;
+    }
+  }
+}
+
 /* What happens to a group */
 
 /// Frame after frame of a story, in which both come apart, and are apart again at its end.

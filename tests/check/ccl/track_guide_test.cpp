@@ -41,22 +41,27 @@ TEST(TrackGuideTest, NothingIsCutWithoutSeparation) {
 }
 
 /// Where a light comes on around several, it is cut between them, unless they are more than
-/// track::kMostMembers.
+/// track::kMostMembers. Either way each has its id again behind it.
 TEST(TrackGuideTest, CrowdsAreNotCut) {
-  constexpr int32_t kPitch = 17;
-  for (const uint32_t n : {2u, 16u, 17u, 18u}) {
-    LabelledStream stream = separated();
+  constexpr uint32_t kPitch = 17;
+  for (const uint32_t n : {2u, 16u, 17u, 18u, 100u}) {
+    LabelledStream stream = separated(3, {.max_tracks = 128});
+    const uint32_t width = 4 + kPitch * n;
     std::vector<Walker> walkers;
     for (uint32_t i = 0; i < n; ++i) {
-      walkers.push_back({10 + kPitch * static_cast<int32_t>(i), 60});
+      walkers.push_back({static_cast<int32_t>(10 + kPitch * i), 60});
     }
     for (int32_t t = 0; t < 16; ++t) {
-      ASSERT_EQ(stream.push(draw(walkers)).components.size(), n);
+      ASSERT_EQ(stream.push(draw(width, kHeight, walkers)).components.size(), n);
     }
-    const Image light = drawn("light", kWidth, kHeight, [n](uint32_t x, uint32_t y) {
+    const Image light = drawn("light", width, kHeight, [n](uint32_t x, uint32_t y) {
       return x > 0 && x < 3 + kPitch * n && y >= 36 && y < 84;
     });
     EXPECT_EQ(stream.push(light).components.size(), n <= 16 ? n : 1u);
+    const TrackedFrame after = stream.push(draw(width, kHeight, walkers));
+    for (uint32_t i = 0; i < n; ++i) {
+      EXPECT_EQ(after.id_at(walkers[i].x, 60), i + 1) << n;
+    }
   }
 }
 
