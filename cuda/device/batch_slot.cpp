@@ -118,6 +118,8 @@ Status BatchSlot::start(std::span<const FrameJob> jobs) {
 Status BatchSlot::pop(FrameResult* result, bool* overflows) {
   if (n_popped_ == 0) {
     CCL_RETURN_IF_ERROR(done_.synchronize());
+    CCL_RETURN_IF_ERROR(done_.elapsed_since(started_, &us_of_frame_));
+    us_of_frame_ /= static_cast<float>(jobs_.size());
   }
   const auto frame = static_cast<uint32_t>(n_popped_++);
   *result = {};
@@ -130,8 +132,7 @@ Status BatchSlot::pop(FrameResult* result, bool* overflows) {
   result->components = delivery_.records(frame);
   result->labels_saturated =
       config_.output == Output::kLabels && result->counts.n_labels > kMaxPaintedLabel;
-  CCL_RETURN_IF_ERROR(done_.elapsed_since(started_, &result->times.label));
-  result->times.label /= static_cast<float>(jobs_.size());
+  result->times.label = us_of_frame_;
   return {};
 }
 

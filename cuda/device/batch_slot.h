@@ -54,6 +54,7 @@ class BatchSlot {
   std::vector<FrameJob> jobs_;
   std::vector<runs::Batch::Frame> frames_;
   size_t n_popped_ = 0;
+  float us_of_frame_ = 0;
 };
 
 }  // namespace ccl::device
