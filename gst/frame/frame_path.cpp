@@ -37,7 +37,6 @@ void FramePath::start() {
 
 void FramePath::begin_stream(std::string source, std::string object_type) {
   has_failed_ = false;
-  backend_->stream().reset();
   reporter_.begin_stream(std::move(source), std::move(object_type));
   reset_time();
 }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,11 @@ TEST(CCallsTest, TheLibraryDescribesItself) {
   EXPECT_EQ(cudaccl_component_layout_version(), CCL_COMPONENT_LAYOUT_VERSION);
   EXPECT_EQ(cudaccl_track_layout_version(), CCL_TRACK_LAYOUT_VERSION);
   EXPECT_STREQ(cudaccl_status_text(CUDACCL_OK), "ok");
+  std::set<std::string> texts;
+  for (int status = CUDACCL_OK; status <= CUDACCL_DEVICE_ERROR; ++status) {
+    texts.insert(cudaccl_status_text(static_cast<CudacclStatus>(status)));
+  }
+  EXPECT_EQ(texts.size(), size_t{CUDACCL_DEVICE_ERROR} + 1) << "two have the same text";
   EXPECT_STREQ(cudaccl_status_text(static_cast<CudacclStatus>(99)), "unknown status");
   EXPECT_STREQ(cudaccl_filter_name(0), "min-area");
   EXPECT_EQ(cudaccl_filter_name(kFilterConditions), nullptr);

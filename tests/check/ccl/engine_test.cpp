@@ -184,11 +184,13 @@ TEST_F(EngineTest, RefusesFrames) {
     FrameJob good;
     good.input = {image.pixels(), 64};
     good.output = {pixels.data(), row};
-    FrameJob jobs[] = {good, good, good, good};
+    FrameJob jobs[] = {good, good, good, good, good, good};
     jobs[0].input.pixels = nullptr;
     jobs[1].input.stride = 63;
     jobs[2].output.pixels = nullptr;
     jobs[3].output.stride = row - 1;
+    jobs[4].input.source = {.pixels = image.pixels(), .stride = 64, .step = 5};
+    jobs[5].input.source = {.pixels = image.pixels(), .stride = 63, .step = 1};
     for (const FrameJob& job : jobs) {
       EXPECT_EQ(engine_->push(job).code(), StatusCode::kInvalidArgument);
     }

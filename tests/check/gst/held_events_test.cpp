@@ -187,6 +187,24 @@ TEST_F(HeldEvents, AreDiscardedByAFlushUnlessTheyAreSticky) {
   EXPECT_EQ(take(), Sequence({"segment", "title", "frame 2", "eos"}));
 }
 
+/// The pad keeps a sticky one until the next one of its kind, and nobody after that.
+TEST_F(HeldEvents, AreReleasedAfterAFlush) {
+  bool is_released = false;
+  GstEvent* title = tag("title");
+  gst_mini_object_weak_ref(
+      GST_MINI_OBJECT_CAST(title),
+      [](gpointer released, GstMiniObject*) { *static_cast<bool*>(released) = true; }, &is_released);
+  push_frame();
+  send(title);
+  send(gst_event_new_flush_start());
+  send(gst_event_new_flush_stop(TRUE));
+  send(segment(0));
+  send(tag("another"));
+  while (const Ref<GstEvent> event = Ref<GstEvent>(gst_harness_try_pull_event(h.get()))) {
+  }
+  EXPECT_TRUE(is_released);
+}
+
 /// If no frame follows, events do not pile up.
 TEST_F(HeldEvents, SendFramesOnIfTheyAreTooMany) {
   push_frame();
