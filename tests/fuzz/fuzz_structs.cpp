@@ -79,13 +79,14 @@ bool is_ok(CudacclStatus status) {
 /// What a caller must promise: sizes that there is memory for, and pointers to it.
 void keep_promises(Struct<CudacclConfig>* config) {
   CudacclConfig* c = config->get();
-  if (config->has(offsetof(CudacclConfig, reserved))) {
+  if (config->has(offsetof(CudacclConfig, batch))) {
     c->algorithm = "auto";
     c->width %= 41;
     c->height %= 21;
     c->max_components %= 1000;
     c->max_tracks %= 100;
     c->threads %= 4;
+    c->batch %= 4;
   }
 }
 

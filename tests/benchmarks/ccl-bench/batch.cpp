@@ -180,9 +180,9 @@ Status run_batch(int argc, char** argv) {
   Options options;
   options.images = {"short"};
   constexpr Size kFullHd{1920, 1080};
-  for (const Case& the_case : {Case{kFullHd, Output::kColorized, 0, {1, 2, 3, 4, 6, 8, 16}},
+  for (const Case& the_case : {Case{kFullHd, Output::kColorized, 0, {1, 3, 8, 24}},
                                Case{kFullHd, Output::kColorized, kAllFeatures, {1, 8}},
-                               Case{kFullHd, Output::kNone, 0, {1, 8}},
+                               Case{kFullHd, Output::kNone, 0, {1, 8, 24}},
                                Case{{1280, 720}, Output::kColorized, 0, {1, 8, 16}},
                                Case{{640, 480}, Output::kColorized, 0, {1, 8, 32}},
                                Case{{256, 256}, Output::kMask, 0, {1, 8, 128}},

@@ -17,7 +17,7 @@ and switches beside other trackers) and `track-colors` (how often an object's co
 `crossings-real`; from pairs_bench.py's: `track-pairs` (people who walk together); from counts by eye: `crossings` (of lines, beside events); from python-bench's: `python` (the Python
 package beside other libraries).
 From separate-bench's: `separate` (F1 of nuclei that touch), `separate-planted` and `separate-times`.
-From tune-bench's: `tune` (pictures of the page of `cudaccl tune`, and what they take from the pipeline).
+From `ccl-bench batch`'s: `batches` (frames that share a launch). From tune-bench's: `tune` (pictures of the page of `cudaccl tune`, and what they take from the pipeline).
 From the CSV of `ccl-bench paper`: `claims` (which of the paper's hold) and `figure:LABELER` (one line: the largest image
 that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
 repository's root. Plots have a mark, too, and have to name their CSV and its commit (plot.py, plot_papers.py,
@@ -36,6 +36,7 @@ import re
 import sys
 from pathlib import Path
 
+from batch_table import batches
 from foreground_tables import foreground, foreground_speed, segment_times, video
 from markdown_table import caption, link_to, markdown
 from papers import PaperResults, digits, matrix_rows
@@ -342,7 +343,8 @@ RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed,
                  "python": python, "pipelines": pipelines, "gpu-pipelines": gpu_pipelines, "streams": streams,
                  "decode": decode, "labelers": labelers, "outputs": outputs, "label-stages": label_stages,
                  "published-code": published_code, "at-a-glance": at_a_glance, "peers": peers, "npp-splits": npp_splits,
-                 "separate": separate, "separate-planted": separate_planted, "separate-times": separate_times, "tune": tune}
+                 "separate": separate, "separate-planted": separate_planted, "separate-times": separate_times, "tune": tune,
+                 "batches": batches}
 
 
 def table(name, path, document):

@@ -59,6 +59,24 @@ TEST_P(LargeFramesTest, TilesThatTakeTurns) {
   }
 }
 
+/// Sums over one component do not fit 32 bits. Frames without features have code of their own.
+TEST(LargeSumsTest, OfOneComponent) {
+  constexpr uint32_t kSize = 2200;
+  const Image frame = drawn("full", kSize, kSize, [](uint32_t, uint32_t) { return true; });
+  for (const AlgorithmInfo& labeler : stage_labelers()) {
+    for (const uint32_t features : {0u, uint32_t{kAllFeatures}}) {
+      FrameRunner runner;
+      runner.with_maps = false;
+      runner.config.algorithm = labeler.algorithm;
+      runner.config.threads = 3;
+      const Outcome got = runner.run(frame, {.features = features});
+      ASSERT_EQ(got.records.size(), 1u) << name_of(labeler);
+      EXPECT_EQ(got.records[0].cx, (kSize - 1) / 2.0) << name_of(labeler);
+      EXPECT_EQ(got.records[0].cy, (kSize - 1) / 2.0) << name_of(labeler);
+    }
+  }
+}
+
 /// As many pixels as there can be. The engine reserves 50 GB of addresses, of which a frame with few runs
 /// uses 0.4 GB: most pixels are never written, and take no memory, either.
 TEST(LargestFrameTest, IsLabelled) {
