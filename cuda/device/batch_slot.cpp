@@ -66,11 +66,17 @@ Status BatchSlot::configure(const Config& config) {
   return delivery_.configure(config.max_components, config.batch, stream_);
 }
 
-bool BatchSlot::takes(std::span<const FrameJob> jobs) const {
-  return can_share(config_) && pipeline_.fits() && std::all_of(jobs.begin(), jobs.end(), [&](const FrameJob& job) {
-           return can_share(job, config_) && job.settings == jobs[0].settings &&
-                  job.input.stride == jobs[0].input.stride;
-         });
+Status BatchSlot::prepare(std::span<const FrameJob> jobs, bool* can_share_launch) {
+  *can_share_launch =
+      can_share(config_) && std::all_of(jobs.begin(), jobs.end(), [&](const FrameJob& job) {
+        return can_share(job, config_) && job.settings == jobs[0].settings &&
+               job.input.stride == jobs[0].input.stride;
+      });
+  if (*can_share_launch) {
+    CCL_RETURN_IF_ERROR(pipeline_.prepare(jobs[0].settings));
+    *can_share_launch = pipeline_.fits();
+  }
+  return {};
 }
 
 /// The batch starts after all work on the streams of its frames; mostly this is one stream.
@@ -92,7 +98,6 @@ Status BatchSlot::follow(std::span<const FrameJob> jobs) const {
 
 Status BatchSlot::start(std::span<const FrameJob> jobs) {
   const Settings& settings = jobs[0].settings;
-  CCL_RETURN_IF_ERROR(pipeline_.prepare(settings));
   CCL_RETURN_IF_ERROR(follow(jobs));
   const bool paints_labels = config_.planes != 0;
   jobs_.assign(jobs.begin(), jobs.end());

@@ -26,10 +26,11 @@ class BatchSlot {
   Status configure(const Config& config);
 
   /// Whether the frames can share a launch: they lie on the GPU, have the same settings and no stage but that
-  /// of labels, and their results are where the kernel can write them. Others take a slot each.
-  bool takes(std::span<const FrameJob> jobs) const;
+  /// of labels, and their results are where the kernel can write them. Others take a slot each. Takes the
+  /// memory that is needed. Not while is_in_use().
+  Status prepare(std::span<const FrameJob> jobs, bool* can_share);
 
-  /// Enqueues frames that it takes().
+  /// Enqueues frames that can share a launch, as prepare() has just found out.
   Status start(std::span<const FrameJob> jobs);
 
   /// Frames that were started, and are not popped.

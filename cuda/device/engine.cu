@@ -134,7 +134,11 @@ class DeviceEngine final : public Engine {
   Status start(std::span<const FrameJob> jobs) {
     const auto free = std::find_if(batch_slots_.begin(), batch_slots_.end(),
                                    [](const auto& slot) { return !slot->is_in_use(); });
-    if (free != batch_slots_.end() && jobs.size() > 1 && (*free)->takes(jobs)) {
+    bool can_share = false;
+    if (jobs.size() > 1 && free != batch_slots_.end()) {
+      CCL_RETURN_IF_ERROR((*free)->prepare(jobs, &can_share));
+    }
+    if (can_share) {
       CCL_RETURN_IF_ERROR((*free)->start(jobs));
       for (size_t i = 0; i < jobs.size(); ++i) {
         frame(n_in_flight_++).batch = free->get();

@@ -28,6 +28,7 @@ LABELS, _IDS, DISTANCES = 1, 2, 4  # CUDACCL_PLANE_*
 _NOTHING = (0, 0, 0)
 _MOST_BATCH = 128  # frames of a push
 _BATCH_PIXELS = 1 << 24  # of a push: as many as a GPU holds several times
+_BATCH_RECORDS = 1 << 20  # of a push: 64 MB
 
 
 def plane_bits(*, labels: bool, ids: bool = False, distances: bool = False) -> int:
@@ -288,7 +289,8 @@ class Engine:
                 self._config |= {"input_memory": 1, "output_memory": 1}
                 if len(self._shape) == 3:  # images on a GPU can share a launch
                     n_images, height, width = self._shape
-                    most = max(_BATCH_PIXELS // (height * width), 1)
+                    room = min(self._config["max_components"], height * width)
+                    most = max(min(_BATCH_PIXELS // (height * width), _BATCH_RECORDS // room), 1)
                     self._config |= {"slots": 2, "batch": min(n_images, most, _MOST_BATCH)}
                 self._must_configure = True
 

@@ -37,7 +37,7 @@ class BatchPipeline {
   /// Takes the memory for frames with these settings. Not with a batch in flight.
   Status prepare(const Settings& settings);
 
-  /// Whether the GPU holds a frame of the configuration, as prepare() must have found out.
+  /// Whether the GPU holds a whole frame of the kind that was prepared.
   bool fits() const { return memory_->n_groups() > 0; }
 
   /// Enqueues all stages of the frames, as Pipeline::enqueue() with a pipeline that defers overflow. No filter

@@ -207,7 +207,10 @@ TEST_F(DeviceBatchTest, LargeFrames) {
       images.push_back(seed % 2 == 0 ? noise(width, height, 1 + 3 * seed, 50, seed)
                                      : blobs(width, height, seed));
     }
-    expect_same(config, {}, images);
+    Settings settings;
+    expect_same(config, settings, images);
+    settings.rule.foreground = Foreground::kValues;  // whose tiles are smaller
+    expect_same(config, settings, images);
   }
 }
 
