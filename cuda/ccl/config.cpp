@@ -204,9 +204,9 @@ Status validate(std::span<const FrameJob> jobs, size_t n_in_flight, const Config
     return out_of_range("the number of frames of a push", static_cast<int64_t>(jobs.size()), 1, config.batch);
   }
   if (n_in_flight + jobs.size() > most_in_flight(config)) {
-    return {StatusCode::kInvalidArgument,
-            std::to_string(n_in_flight) + " frames of " + std::to_string(most_in_flight(config)) +
-                " are in flight; pop a frame first"};
+    return {StatusCode::kInvalidArgument, std::to_string(n_in_flight) + " frames of " +
+                                              std::to_string(most_in_flight(config)) +
+                                              " are in flight; pop a frame first"};
   }
   for (const FrameJob& job : jobs) {
     CCL_RETURN_IF_ERROR(validate(job, config, backend));

@@ -120,9 +120,9 @@ struct Config {
   /// Length of the table of tracks, at most kMaxTracks. 0: components have no identity over time. Components
   /// for which the table has no room have the id 0.
   uint32_t max_tracks = 0;
-  uint32_t planes = 0;                   ///< Plane bits: what FrameJob must have room for
-  uint32_t slots = 1;  ///< batches that may be in flight between push() and pop(), all with `batch` frames
-  uint32_t batch = 1;  ///< frames of a batch, at most kMaxBatch
+  uint32_t planes = 0;  ///< Plane bits: what FrameJob must have room for
+  uint32_t slots = 1;   ///< batches that may be in flight between push() and pop(), all with `batch` frames
+  uint32_t batch = 1;   ///< frames of a batch, at most kMaxBatch
   Memory input_memory = Memory::kHost;   ///< of most input images
   Memory output_memory = Memory::kHost;  ///< of most output images
   /// CPU engine only; at most kMaxThreads. 0: by frame size, at most one per processor that the process may

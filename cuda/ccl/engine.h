@@ -200,9 +200,9 @@ class Engine {
 
   /// Starts frames, in their order: one, or several in one call, at most Config::batch, which is a batch.
   /// Results are those of frames that are pushed one by one. The GPU labels the frames of a batch in one
-  /// launch if they lie in its memory, have the same settings, and need `runs` alone: no filter, no bit image,
-  /// no tracks. kInvalidArgument, and nothing is started, if one of them is not valid, or if more frames than
-  /// slots × batch would be in flight.
+  /// launch if they lie in its memory, have the same settings, and need `runs` alone: no filter, no bit
+  /// image, no tracks. kInvalidArgument, and nothing is started, if one of them is not valid, or if more
+  /// frames than slots × batch would be in flight.
   virtual Status push(std::span<const FrameJob> jobs) = 0;
   Status push(const FrameJob& job) { return push(std::span(&job, 1)); }
 

@@ -397,7 +397,8 @@ CUDACCL_API void cudaccl_result_init(CudacclResult* result, size_t struct_size);
  * number on. Static. */
 CUDACCL_API const char* cudaccl_filter_name(size_t index);
 
-/** Starts a frame. CUDACCL_INVALID_ARGUMENT if CudacclConfig::slots times batch frames are in flight already. */
+/** Starts a frame. CUDACCL_INVALID_ARGUMENT if CudacclConfig::slots times batch frames are in flight already.
+ */
 CUDACCL_API CudacclStatus cudaccl_engine_push(CudacclEngine* engine, const CudacclFrame* frame);
 /** Starts 1 to CudacclConfig::batch frames in one call. Each is popped by a call of its own, and results are
  * those of frames that are pushed one by one. A GPU labels the frames in one launch if they lie in its memory

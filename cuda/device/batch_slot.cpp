@@ -19,9 +19,9 @@ bool is_writable(const void* pixels, size_t stride, size_t row, Memory memory, u
 }
 
 bool has_only_labels(const Settings& settings, const Segmentation& segmentation, const Config& config) {
-  return !makes_bits(settings.rule, segmentation, /*has_regions=*/false) && !settings.separation.is_active() &&
-         !settings.filter.is_active(config.width * config.height) && !has_grey(settings) &&
-         !settings.draw_boxes && settings.mask_on == 255 && settings.mask_off == 0;
+  return !makes_bits(settings.rule, segmentation, /*has_regions=*/false) &&
+         !settings.separation.is_active() && !settings.filter.is_active(config.width * config.height) &&
+         !has_grey(settings) && !settings.draw_boxes && settings.mask_on == 255 && settings.mask_off == 0;
 }
 
 /// Whether frames of the configuration are labelled in one pass by `runs`, and need nothing of each other.
@@ -38,14 +38,13 @@ bool can_share(const Config& config) {
 
 bool can_share(const FrameJob& job, const Config& config) {
   const size_t row = size_t{config.width} * bytes_per_pixel(config.output);
-  const bool writes_output = config.output == Output::kNone ||
-                             (job.output.chroma[0] == nullptr &&
-                              is_writable(job.output.pixels, job.output.stride, row, job.output.memory,
-                                          config.height));
-  const bool writes_labels =
-      config.planes == 0 || is_writable(job.label_plane.values, job.label_plane.stride,
-                                        config.width * sizeof(uint32_t), job.label_plane.memory,
-                                        config.height);
+  const bool writes_output =
+      config.output == Output::kNone ||
+      (job.output.chroma[0] == nullptr &&
+       is_writable(job.output.pixels, job.output.stride, row, job.output.memory, config.height));
+  const bool writes_labels = config.planes == 0 || is_writable(job.label_plane.values, job.label_plane.stride,
+                                                               config.width * sizeof(uint32_t),
+                                                               job.label_plane.memory, config.height);
   return job.input.memory == Memory::kDevice && job.input.source.pixels == nullptr &&
          job.regions == nullptr && job.outlines == nullptr && job.root_map == nullptr &&
          job.labels == nullptr && writes_output && writes_labels &&
@@ -67,11 +66,10 @@ Status BatchSlot::configure(const Config& config) {
 }
 
 Status BatchSlot::prepare(std::span<const FrameJob> jobs, bool* can_share_launch) {
-  *can_share_launch =
-      can_share(config_) && std::all_of(jobs.begin(), jobs.end(), [&](const FrameJob& job) {
-        return can_share(job, config_) && job.settings == jobs[0].settings &&
-               job.input.stride == jobs[0].input.stride;
-      });
+  *can_share_launch = can_share(config_) && std::all_of(jobs.begin(), jobs.end(), [&](const FrameJob& job) {
+                        return can_share(job, config_) && job.settings == jobs[0].settings &&
+                               job.input.stride == jobs[0].input.stride;
+                      });
   if (*can_share_launch) {
     CCL_RETURN_IF_ERROR(pipeline_.prepare(jobs[0].settings));
     *can_share_launch = pipeline_.fits();
@@ -85,10 +83,9 @@ Status BatchSlot::follow(std::span<const FrameJob> jobs) const {
   for (const FrameJob& job : jobs) {
     for (void* stream : {job.input.stream, job.output.stream, job.label_plane.stream}) {
       if (stream != nullptr && stream != last) {
-        CCL_RETURN_IF_ERROR(check(cudaEventRecord(foreign_.get(), static_cast<cudaStream_t>(stream)),
-                                  "cudaEventRecord"));
         CCL_RETURN_IF_ERROR(
-            check(cudaStreamWaitEvent(stream_.get(), foreign_.get()), "cudaStreamWaitEvent"));
+            check(cudaEventRecord(foreign_.get(), static_cast<cudaStream_t>(stream)), "cudaEventRecord"));
+        CCL_RETURN_IF_ERROR(check(cudaStreamWaitEvent(stream_.get(), foreign_.get()), "cudaStreamWaitEvent"));
         last = stream;
       }
     }
@@ -105,8 +102,9 @@ Status BatchSlot::start(std::span<const FrameJob> jobs) {
   frames_.clear();
   for (const FrameJob& job : jobs) {
     uint8_t* output = config_.output == Output::kNone ? nullptr : job.output.pixels;
-    frames_.push_back({.input = job.input.pixels,
-                       .output = paints_labels ? reinterpret_cast<uint8_t*>(job.label_plane.values) : output});
+    frames_.push_back(
+        {.input = job.input.pixels,
+         .output = paints_labels ? reinterpret_cast<uint8_t*>(job.label_plane.values) : output});
   }
   CCL_RETURN_IF_ERROR(started_.record(stream_));
   CCL_RETURN_IF_ERROR(pipeline_.enqueue(settings,
@@ -135,8 +133,7 @@ Status BatchSlot::pop(FrameResult* result, bool* overflows) {
   result->counts.n_labels = delivery_.counts(frame).n_labels;
   result->counts.n_components = delivery_.counts(frame).n_components;
   result->components = delivery_.records(frame);
-  result->labels_saturated =
-      config_.output == Output::kLabels && result->counts.n_labels > kMaxPaintedLabel;
+  result->labels_saturated = config_.output == Output::kLabels && result->counts.n_labels > kMaxPaintedLabel;
   result->times.label = us_of_frame_;
   return {};
 }

@@ -25,8 +25,8 @@ class BatchSlot {
   /// Allocates all memory, for batches of Config::batch frames; once only.
   Status configure(const Config& config);
 
-  /// Whether the frames can share a launch: they lie on the GPU, have the same settings, need only
-  /// the stage of labels, and their results are where the kernel can write them. Others take a slot each. Takes the
+  /// Whether the frames can share a launch: they lie on the GPU, have the same settings, need only the stage
+  /// of labels, and their results are where the kernel can write them. Others take a slot each. Takes the
   /// memory that is needed. Not while is_in_use().
   Status prepare(std::span<const FrameJob> jobs, bool* can_share);
 

@@ -10,11 +10,12 @@ namespace ccl::device {
 
 namespace {
 
-constexpr uint32_t kBlocks = 32;       ///< of a launch, unless it has more frames
+constexpr uint32_t kBlocks = 32;      ///< of a launch, unless it has more frames
 constexpr uint32_t kLeastBlocks = 2;  ///< of a frame
 
 /// Copies the counts, and as many records as there are, to page-locked host memory. Frames have few records,
-/// and the whole table would cost each frame a megabyte on the bus. A row of the grid copies those of a frame.
+/// and the whole table would cost each frame a megabyte on the bus. A row of the grid copies those of a
+/// frame.
 __global__ void __launch_bounds__(kBlockThreads)
     deliver(const FrameCounts* counts, const CclComponent* records, uint32_t max_components,
             bool defers_overflow, FrameCounts* host_counts, CclComponent* host_records) {

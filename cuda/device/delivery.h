@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The counts and records of a frame or of a batch in flight: on the GPU, where kernels write them, and on the
-/// host.
+/// The counts and records of a frame or of a batch in flight: on the GPU, where kernels write them, and on
+/// the host.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ class Delivery {
   FrameCounts* device_counts() const { return counts_.data(); }
   CclComponent* device_records() const { return records_.data(); }
 
-  /// Enqueues the copy of the counts of the first `n_frames` and of as many records as they have; only the GPU
-  /// knows how many. With `defers_overflow` no records are copied if the table overflows; see
+  /// Enqueues the copy of the counts of the first `n_frames` and of as many records as they have; only the
+  /// GPU knows how many. With `defers_overflow` no records are copied if the table overflows; see
   /// Pipeline::defers_overflow().
   Status enqueue(bool defers_overflow, uint32_t n_frames, const Stream& stream) const;
   /// Enqueues the copy of the whole table of one frame.

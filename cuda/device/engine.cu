@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The device engine: a ring of slots, each with a stream, and a stream for the copies in each direction, so
-/// that the upload of one frame, the kernels of another and the download of a third overlap. Frames of a batch
-/// that can share a launch have a slot in common.
+/// that the upload of one frame, the kernels of another and the download of a third overlap. Frames of a
+/// batch that can share a launch have a slot in common.
 #include "ccl/engine.h"
 
 #include <algorithm>

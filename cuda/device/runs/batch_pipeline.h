@@ -40,9 +40,10 @@ class BatchPipeline {
   /// Whether the GPU holds a whole frame of the kind that was prepared.
   bool fits() const { return memory_->n_groups() > 0; }
 
-  /// Enqueues all stages of the frames, as Pipeline::enqueue() with a pipeline that defers overflow. No filter
-  /// is active. `paints_labels`: the outputs are label maps.
-  Status enqueue(const Settings& settings, const BatchBuffers& batch, bool paints_labels, cudaStream_t stream);
+  /// Enqueues all stages of the frames, as Pipeline::enqueue() with a pipeline that defers overflow. No
+  /// filter is active. `paints_labels`: the outputs are label maps.
+  Status enqueue(const Settings& settings, const BatchBuffers& batch, bool paints_labels,
+                 cudaStream_t stream);
 
  private:
   Config config_;

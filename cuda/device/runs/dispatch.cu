@@ -64,9 +64,10 @@ Status find_occupancy(const AnyKernel& kernel, uint32_t tile_width, int* n_block
     *n_blocks = 0;
     return {};
   }
-  CCL_RETURN_IF_ERROR(check(cudaFuncSetAttribute(kernel.address(), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                 static_cast<int>(bytes)),
-                            "cudaFuncSetAttribute of runs"));
+  CCL_RETURN_IF_ERROR(
+      check(cudaFuncSetAttribute(kernel.address(), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(bytes)),
+            "cudaFuncSetAttribute of runs"));
   return check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                    n_blocks, kernel.address(), static_cast<int>(threads_for(tile_width)), bytes),
                "cudaOccupancyMaxActiveBlocksPerMultiprocessor of runs");
@@ -165,7 +166,8 @@ Status process_tiles(const Tiles& tiles, const uint32_t* frame_bits, uint32_t n_
 
 Status process_batch(const Tiles& tiles, uint32_t n_groups, const Emitter& emitter, const PaintRule& rule,
                      const Batch& batch, cudaStream_t stream) {
-  const Form form = form_of(tiles, /*has_bits=*/false, tiles.count(), emitter, rule, /*is_full_filter=*/false);
+  const Form form =
+      form_of(tiles, /*has_bits=*/false, tiles.count(), emitter, rule, /*is_full_filter=*/false);
   return launch_tiles(batch_kernel_for(form, purpose_of(tiles, emitter, emitter.settings.features)),
                       dim3(tiles.count(), std::min(n_groups, batch.n_frames)), tiles.tile_width,
                       /*is_overlapped=*/false, stream, tiles, emitter, rule, batch);

@@ -243,7 +243,8 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
 /// The tiles with a set of their memory that lies so many bytes behind the first one.
 __device__ inline Tiles with_set(Tiles tiles, size_t bytes) {
   const auto move = [bytes](auto*& array) {
-    array = reinterpret_cast<std::remove_reference_t<decltype(array)>>(reinterpret_cast<char*>(array) + bytes);
+    array =
+        reinterpret_cast<std::remove_reference_t<decltype(array)>>(reinterpret_cast<char*>(array) + bytes);
   };
   move(tiles.top);
   move(tiles.bottom);

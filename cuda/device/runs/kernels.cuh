@@ -7,8 +7,8 @@
 
 namespace ccl::device::runs {
 
-/// Returns visit.operator()<Tile>() for the tile of a purpose. Where corners connect, runs of pairs of rows are
-/// fewer. `kHasValues`: whether frames of values are possible.
+/// Returns visit.operator()<Tile>() for the tile of a purpose. Where corners connect, runs of pairs of rows
+/// are fewer. `kHasValues`: whether frames of values are possible.
 template <bool kHasValues, typename Visit>
 auto with_tile(const Purpose& purpose, Visit visit) {
   if constexpr (kHasValues) {

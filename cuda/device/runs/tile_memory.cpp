@@ -60,9 +60,8 @@ Status TileMemory::allocate(uint32_t width, uint32_t height, bool has_values, ui
   set_bytes_ = place(nullptr);
   CCL_RETURN_IF_ERROR(memory_.allocate(n_sets * set_bytes_));
   place(memory_.data());
-  CCL_RETURN_IF_ERROR(
-      check(cudaMemset2DAsync(t.arrivals, set_bytes_, 0, sizeof(*t.arrivals), n_sets, stream),
-            "cudaMemset2DAsync of the arrivals"));
+  CCL_RETURN_IF_ERROR(check(cudaMemset2DAsync(t.arrivals, set_bytes_, 0, sizeof(*t.arrivals), n_sets, stream),
+                            "cudaMemset2DAsync of the arrivals"));
   return check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Frames of a batch in the GPU's memory, in two ways. Mode `batch`: the kernel alone, as `graph` measures a
-/// frame. Mode `host`: push() and pop() by the host's clock, two batches in flight, records on the host. Times
-/// are those of a frame: of a batch, divided by its frames.
+/// frame. Mode `host`: push() and pop() by the host's clock, two batches in flight, records on the host.
+/// Times are those of a frame: of a batch, divided by its frames.
 #include "batch.h"
 
 #include <algorithm>
@@ -82,10 +82,10 @@ class BatchBench {
 
   Status load(const test::Image& image) {
     for (const device::runs::Batch::Frame& frame : frames_) {
-      CCL_RETURN_IF_ERROR(device::check(
-          cudaMemcpy2D(const_cast<uint8_t*>(frame.input), pitch_, image.pixels(), image.stride, image.width,
-                       image.height, cudaMemcpyHostToDevice),
-          "cudaMemcpy2D of an image"));
+      CCL_RETURN_IF_ERROR(
+          device::check(cudaMemcpy2D(const_cast<uint8_t*>(frame.input), pitch_, image.pixels(), image.stride,
+                                     image.width, image.height, cudaMemcpyHostToDevice),
+                        "cudaMemcpy2D of an image"));
     }
     return {};
   }
@@ -180,13 +180,12 @@ Status run_batch(int argc, char** argv) {
   Options options;
   options.images = {"short"};
   constexpr Size kFullHd{1920, 1080};
-  for (const Case& the_case : {Case{kFullHd, Output::kColorized, 0, {1, 3, 8, 24}},
-                               Case{kFullHd, Output::kColorized, kAllFeatures, {1, 8}},
-                               Case{kFullHd, Output::kNone, 0, {1, 8, 24}},
-                               Case{{1280, 720}, Output::kColorized, 0, {1, 8, 16}},
-                               Case{{640, 480}, Output::kColorized, 0, {1, 8, 32}},
-                               Case{{256, 256}, Output::kMask, 0, {1, 8, 128}},
-                               Case{{3840, 2160}, Output::kColorized, 0, {1, 4}}}) {
+  for (const Case& the_case :
+       {Case{kFullHd, Output::kColorized, 0, {1, 3, 8, 24}},
+        Case{kFullHd, Output::kColorized, kAllFeatures, {1, 8}}, Case{kFullHd, Output::kNone, 0, {1, 8, 24}},
+        Case{{1280, 720}, Output::kColorized, 0, {1, 8, 16}},
+        Case{{640, 480}, Output::kColorized, 0, {1, 8, 32}}, Case{{256, 256}, Output::kMask, 0, {1, 8, 128}},
+        Case{{3840, 2160}, Output::kColorized, 0, {1, 4}}}) {
     std::vector<test::Image> images;
     CCL_RETURN_IF_ERROR(make_images(options, the_case.size, &images));
     for (const uint32_t batch : the_case.batches) {

@@ -16,6 +16,8 @@ def batches(results, document):
         alone, largest = mean(by_count[1]), max(by_count)
 
         def cell(count):
+            if count not in by_count:
+                return "–"
             us = mean(by_count[count])
             return f"{us:.2f} ({alone / us:.1f}×)"
 

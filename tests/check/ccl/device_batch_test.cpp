@@ -116,8 +116,9 @@ class DeviceBatchTest : public testing::Test {
     for (const Image& image : images) {
       inputs.emplace_back(image.memory.size());
       outputs.emplace_back(bytes_of(config));
-      EXPECT_EQ(cudaMemcpy(inputs.back().get(), image.memory.data(), image.memory.size(), cudaMemcpyHostToDevice),
-                cudaSuccess);
+      EXPECT_EQ(
+          cudaMemcpy(inputs.back().get(), image.memory.data(), image.memory.size(), cudaMemcpyHostToDevice),
+          cudaSuccess);
       jobs.push_back(job_of(config, settings, inputs.back().get() + image.offset, image.stride,
                             outputs.back().get(), Memory::kDevice));
     }
@@ -137,8 +138,8 @@ class DeviceBatchTest : public testing::Test {
     for (size_t i = 0; i < images.size(); ++i) {
       Frame want;
       std::vector<uint8_t> pixels(bytes_of(config), kFiller);
-      const Status pushed = host->push(job_of(config, settings, images[i].pixels(), images[i].stride,
-                                              pixels.data(), Memory::kHost));
+      const Status pushed = host->push(
+          job_of(config, settings, images[i].pixels(), images[i].stride, pixels.data(), Memory::kHost));
       ASSERT_TRUE(pushed.ok()) << pushed.message();
       want = pop(host.get());
       want.pixels = std::move(pixels);
@@ -195,7 +196,8 @@ TEST_F(DeviceBatchTest, RandomBatches) {
 
 /// Frames of which the GPU holds a few, one, and none at a time.
 TEST_F(DeviceBatchTest, LargeFrames) {
-  for (const auto& [width, height] : {std::pair{1280u, 720u}, {1920u, 1080u}, {3840u, 2160u}, {6000u, 4100u}}) {
+  for (const auto& [width, height] :
+       {std::pair{1280u, 720u}, {1920u, 1080u}, {3840u, 2160u}, {6000u, 4100u}}) {
     Config config;
     config.width = width;
     config.height = height;
