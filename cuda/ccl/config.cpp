@@ -206,7 +206,7 @@ Status validate(std::span<const FrameJob> jobs, size_t n_in_flight, const Config
   if (n_in_flight + jobs.size() > most_in_flight(config)) {
     return {StatusCode::kInvalidArgument, std::to_string(n_in_flight) + " frames of " +
                                               std::to_string(most_in_flight(config)) +
-                                              " are in flight; pop a frame first"};
+                                              " (slots times batch) are in flight; pop a frame first"};
   }
   for (const FrameJob& job : jobs) {
     CCL_RETURN_IF_ERROR(validate(job, config, backend));

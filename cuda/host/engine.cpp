@@ -15,8 +15,8 @@ namespace {
 
 std::string describe_lack_of_memory(const Config& config) {
   return "not enough memory for frames of " + std::to_string(config.width) + "×" +
-         std::to_string(config.height) + " pixels, " + std::to_string(most_in_flight(config)) +
-         " frames in flight and a table of " + std::to_string(config.max_components) +
+         std::to_string(config.height) + " pixels, " + std::to_string(config.slots) +
+         " slots and a table of " + std::to_string(config.max_components) +
          " components; smaller frames, a lower pipeline-depth or max-components, or fewer other processes " +
          "need less";
 }
