@@ -59,8 +59,8 @@ def add(subparsers: argparse._SubParsersAction) -> None:
 
 
 def say(text: str) -> None:
-    """Writes to the operator."""
-    print(f"cudaccl: {text}", file=sys.stderr, flush=True)
+    """Writes a line to the operator, in one piece: other threads write lines, too."""
+    print(f"cudaccl: {text}\n", end="", file=sys.stderr, flush=True)
 
 
 def _load(options: argparse.Namespace) -> Config:

@@ -83,8 +83,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def say(text: str) -> None:
-    """Writes to the operator."""
-    print(f"cudaccl: {text}", file=sys.stderr, flush=True)
+    """Writes a line to the operator, in one piece: other threads write lines, too."""
+    print(f"cudaccl: {text}\n", end="", file=sys.stderr, flush=True)
 
 
 def publish(options: argparse.Namespace) -> int:
