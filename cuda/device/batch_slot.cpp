@@ -24,18 +24,6 @@ bool has_only_labels(const Settings& settings, const Segmentation& segmentation,
          !has_grey(settings) && !settings.draw_boxes && settings.mask_on == 255 && settings.mask_off == 0;
 }
 
-/// Whether frames of the configuration are labelled in one pass by `runs`, and need nothing of each other.
-bool can_share(const Config& config) {
-  const AlgorithmInfo* algorithm = nullptr;
-  const bool is_runs = resolve_algorithm(config.algorithm, Backend::kCuda, &algorithm).ok() &&
-                       algorithm->algorithm == Algorithm::kRuns;
-  const bool paints = config.output == Output::kColorized || config.output == Output::kLabels ||
-                      config.output == Output::kMask;
-  return is_runs && config.max_tracks == 0 &&
-         ((paints && config.planes == 0) ||
-          (config.output == Output::kNone && (config.planes & ~kLabelPlane) == 0));
-}
-
 bool can_share(const FrameJob& job, const Config& config) {
   const size_t row = size_t{config.width} * bytes_per_pixel(config.output);
   const bool writes_output =
@@ -53,6 +41,17 @@ bool can_share(const FrameJob& job, const Config& config) {
 
 }  // namespace
 
+bool BatchSlot::is_for(const Config& config) {
+  const AlgorithmInfo* algorithm = nullptr;
+  const bool is_runs = resolve_algorithm(config.algorithm, Backend::kCuda, &algorithm).ok() &&
+                       algorithm->algorithm == Algorithm::kRuns;
+  const bool paints = config.output == Output::kColorized || config.output == Output::kLabels ||
+                      config.output == Output::kMask;
+  return is_runs && config.max_tracks == 0 &&
+         ((paints && config.planes == 0) ||
+          (config.output == Output::kNone && (config.planes & ~kLabelPlane) == 0));
+}
+
 Status BatchSlot::configure(const Config& config) {
   config_ = config;
   CCL_RETURN_IF_ERROR(stream_.create());
@@ -66,10 +65,10 @@ Status BatchSlot::configure(const Config& config) {
 }
 
 Status BatchSlot::prepare(std::span<const FrameJob> jobs, bool* can_share_launch) {
-  *can_share_launch = can_share(config_) && std::all_of(jobs.begin(), jobs.end(), [&](const FrameJob& job) {
-                        return can_share(job, config_) && job.settings == jobs[0].settings &&
-                               job.input.stride == jobs[0].input.stride;
-                      });
+  *can_share_launch = std::all_of(jobs.begin(), jobs.end(), [&](const FrameJob& job) {
+    return can_share(job, config_) && job.settings == jobs[0].settings &&
+           job.input.stride == jobs[0].input.stride;
+  });
   if (*can_share_launch) {
     CCL_RETURN_IF_ERROR(pipeline_.prepare(jobs[0].settings));
     *can_share_launch = pipeline_.fits();

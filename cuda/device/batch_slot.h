@@ -22,6 +22,10 @@ class BatchSlot {
   /// Waits for all work that was enqueued.
   ~BatchSlot() { wait(); }
 
+  /// Whether frames of the configuration can share a launch: `runs` labels them in one pass, and they need
+  /// nothing of each other.
+  static bool is_for(const Config& config);
+
   /// Allocates all memory, for batches of Config::batch frames; once only.
   Status configure(const Config& config);
 

@@ -225,7 +225,7 @@ class DeviceEngine final : public Engine {
     frames_ = std::vector<Frame>(most_in_flight(config_));
     track_drawing_ = std::make_unique<TrackDrawing>();
     CCL_RETURN_IF_ERROR(track_drawing_->configure(config_));
-    for (uint32_t i = 0; i < config_.slots && config_.batch > 1; ++i) {
+    for (uint32_t i = 0; i < config_.slots && config_.batch > 1 && BatchSlot::is_for(config_); ++i) {
       batch_slots_.push_back(std::make_unique<BatchSlot>());
       CCL_RETURN_IF_ERROR(batch_slots_.back()->configure(config_));
     }
