@@ -17,11 +17,11 @@ and switches beside other trackers) and `track-colors` (how often an object's co
 `crossings-real`; from pairs_bench.py's: `track-pairs` (people who walk together); from counts by eye: `crossings` (of lines, beside events); from python-bench's: `python` (the Python
 package beside other libraries).
 From separate-bench's: `separate` (F1 of nuclei that touch), `separate-planted` and `separate-times`.
-From `ccl-bench batch`'s: `batches` (frames that share a launch). From tune-bench's: `tune` (pictures of the page of `cudaccl tune`, and what they take from the pipeline).
+From `ccl-bench batch`'s: `batches` (frames that share a launch). From `soak`'s: `soak` (what grows in hours). From tune-bench's: `tune` (pictures of the page of `cudaccl tune`, and what they take from the pipeline).
 From the CSV of `ccl-bench paper`: `claims` (which of the paper's hold) and `figure:LABELER` (one line: the largest image
 that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
 repository's root. Plots have a mark, too, and have to name their CSV and its commit (plot.py, plot_papers.py,
-plot_foreground.py and plot_track.py draw them):
+plot_foreground.py, plot_soak.py and plot_track.py draw them):
 
     <!-- plot: tests/benchmarks/results/h200/graph.csv -->
     ![What it shows](docs/graph.svg)
@@ -44,6 +44,7 @@ from python_tables import python
 from real_tables import crossings_real, track_real
 from results import Results, algorithm_name, by_algorithm, mean, size_name, worst
 from separate_tables import separate, separate_planted, separate_times
+from soak import soak
 from track_tables import crossings, track, track_colors, track_pairs, track_times
 from tune_table import tune
 
@@ -344,7 +345,7 @@ RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed,
                  "decode": decode, "labelers": labelers, "outputs": outputs, "label-stages": label_stages,
                  "published-code": published_code, "at-a-glance": at_a_glance, "peers": peers, "npp-splits": npp_splits,
                  "separate": separate, "separate-planted": separate_planted, "separate-times": separate_times, "tune": tune,
-                 "batches": batches}
+                 "batches": batches, "soak": soak}
 
 
 def table(name, path, document):
