@@ -94,9 +94,9 @@ class Soak {
     for (const auto& stream : streams_) {
       stream->listen();
     }
-    const auto turn = static_cast<uint32_t>((Clock::now() - start) / std::chrono::seconds(5));
-    if (turn != n_turns_) {
-      n_turns_ = turn;
+    const auto phase = static_cast<uint32_t>((Clock::now() - start) / std::chrono::seconds(5));
+    if (phase != upset_phase_) {
+      upset_phase_ = phase;
       for (const auto& stream : streams_) {
         stream->upset();
       }
@@ -126,7 +126,7 @@ class Soak {
   std::vector<std::unique_ptr<Stream>> streams_;
   std::vector<float> latencies_ms_;
   std::vector<uint8_t> leaked_;
-  uint32_t n_turns_ = 0;
+  uint32_t upset_phase_ = 0;
 };
 
 Options parse(int argc, char** argv) {

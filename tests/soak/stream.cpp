@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kFps = 30;
 constexpr uint32_t kStallFrames = 20 * kFps;
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kLongestSilence{30};
 constexpr uint32_t kObjects = 24;
 constexpr uint32_t kSpecks = 20;
 
@@ -139,7 +139,7 @@ void Stream::listen() {
     totals_.n_events += gst_message_has_name(message.get(), "cudaccl-event") ? 1 : 0;
   }
   const std::lock_guard guard(lock_);
-  if (Clock::now() - left_ > kPatience) {
+  if (Clock::now() - left_ > kLongestSilence) {
     fail(describe() + ": no frame comes any more");
   }
 }
@@ -160,8 +160,8 @@ void Stream::add_probe(GstElement* element, const char* pad_name, GstPadProbeCal
   gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, probe, this, nullptr);
 }
 
-std::string Stream::caps_text(uint32_t turn) const {
-  const uint32_t quarters = 4 - turn % 3;
+std::string Stream::caps_text(uint32_t phase) const {
+  const uint32_t quarters = 4 - phase % 3;
   return "video/x-raw,format=" + std::string(kind_.format) +
          ",width=" + std::to_string(kind_.width * quarters / 4) +
          ",height=" + std::to_string(kind_.height * quarters / 4) + ",framerate=" + std::to_string(kFps) +

@@ -81,7 +81,7 @@ class Stream {
 
  private:
   void add_probe(GstElement* element, const char* pad_name, GstPadProbeCallback probe);
-  std::string caps_text(uint32_t turn) const;
+  std::string caps_text(uint32_t phase) const;
   void draw(GstPad* pad, GstPadProbeInfo* info) const;
   void enter(const GstBuffer* buffer);
   void leave(GstBuffer* buffer);

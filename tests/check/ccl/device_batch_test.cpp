@@ -185,9 +185,13 @@ TEST_F(DeviceBatchTest, RandomBatches) {
     settings.features = choose(0u, kAllFeatures);
     settings.palette = choose(Palette::kGolden, Palette::kViridisByArea);
     settings.filter.min_area = choose(1u, 1u, 1u, 5u);  // a filter does not share a launch
+    const bool is_spread = random() % 3 == 0;
     std::vector<Image> images;
     for (uint32_t i = 0; i < 24; ++i) {
       images.push_back(random_image(config.width, config.height, &random));
+      if (is_spread) {  // frames of other strides, and beside chunks, do not share a launch
+        images.back() = spread(images.back(), choose(0u, 0u, 0u, 1u), choose(0u, 0u, 0u, 16u));
+      }
     }
     expect_same(config, settings, images);
     return 24u;

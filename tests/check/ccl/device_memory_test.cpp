@@ -301,6 +301,33 @@ TEST_F(DeviceMemoryTest, ManyAddressesAndSettings) {
   }
 }
 
+/// Frames at the same addresses, whose rules need memory of another kind in turn.
+TEST_F(DeviceMemoryTest, RulesThatTakeTurns) {
+  constexpr uint32_t kWidth = 1920;
+  constexpr uint32_t kHeight = 1080;
+  constexpr size_t kStride = kWidth * 4;
+  Config config = config_of(kWidth, kHeight, Output::kColorized);
+  config.max_components = kWidth * kHeight;
+  config.input_memory = config.output_memory = Memory::kDevice;
+  const Image image = specks(kWidth, kHeight, 1);
+  const DeviceBytes input(size_t{kWidth} * kHeight);
+  const DeviceBytes output(kStride * kHeight);
+  input.set(image.memory);
+  ASSERT_TRUE(engine_->configure(config).ok());
+  for (uint32_t i = 0; i < 6; ++i) {
+    FrameJob job;
+    job.input = {input.get(), kWidth, Memory::kDevice};
+    job.output = {output.get(), kStride, Memory::kDevice};
+    job.settings.rule.foreground = i % 2 == 1 ? Foreground::kValues : Foreground::kBinary;
+    ASSERT_TRUE(engine_->push(job).ok());
+    FrameResult result;
+    ASSERT_TRUE(engine_->pop(&result).ok());
+    EXPECT_EQ((Frame{output.read(), {result.components.begin(), result.components.end()}}),
+              expect(image, config, kStride, job.settings))
+        << i;
+  }
+}
+
 /// A frame that another stream is still writing is read when it is written.
 TEST_F(DeviceMemoryTest, WaitsForTheStreamThatWritesTheFrame) {
   constexpr uint32_t kWidth = 300;
