@@ -12,11 +12,11 @@ from plot import BLUE, FAINT, GREEN, ORANGE, RULE, VERMILION, arguments_of, capt
 from results import Results
 from save_figure import save
 
-# A title, and the columns in it with their unit, colour and name.
+# A title, and the columns in it with their unit, colour and name, from the lowest on.
 PANELS = (
     ("Latency, ms", (("p50_ms", 1, BLUE, "median"), ("p99_ms", 1, ORANGE, "p99"), ("p999_ms", 1, VERMILION, "p99.9"))),
     ("Memory, MiB", (("rss_kb", 1024, BLUE, "process"), ("gpu_kb", 1024, GREEN, "GPU"))),
-    ("Count", (("descriptors", 1, BLUE, "descriptors"), ("threads", 1, ORANGE, "threads"))),
+    ("Count", (("threads", 1, ORANGE, "threads"), ("descriptors", 1, BLUE, "descriptors"))),
 )
 
 
@@ -27,11 +27,18 @@ def draw(results):
         axes.set_ylabel(title, fontsize=8.5)
         axes.grid(axis="y", color=RULE, lw=0.6)
         axes.axvspan(0, 0.2 * minutes[-1], color=RULE, alpha=0.4, lw=0)
-        for column, unit, color, name in columns:
+        labels = []  # [where, names, colour], from the highest line on
+        for column, unit, color, name in reversed(columns):
             values = [float(getattr(row, column)) / unit for row in results.rows]
-            if any(values):
-                axes.plot(minutes, values, ".-", ms=3.5, lw=1.1, color=color)
-                axes.text(minutes[-1] * 1.01, values[-1], name, color=color, fontsize=8.5, va="center")
+            if not any(values):
+                continue
+            axes.plot(minutes, values, ".-", ms=3.5, lw=1.1, color=color)
+            if labels and labels[-1][0] < 1.12 * values[-1]:
+                labels[-1][1] += ", " + name
+            else:
+                labels.append([values[-1], name, color])
+        for where, names, color in labels:
+            axes.text(minutes[-1] * 1.01, where, names, color=color, fontsize=8.5, va="center")
         axes.set_ylim(bottom=0)
     all_axes[0].set_title("What live pipelines hold, and how long a frame stays in the element")
     all_axes[-1].set_xlabel("minutes; the first fifth does not count", color=FAINT)

@@ -275,6 +275,27 @@ TEST_F(SegmentTest, MorphologyOfHardShapes) {
   }
 }
 
+/// Squares, and gaps, that the last row of the structuring element decides about. Each column of them begins
+/// a row later, so that a tile may end anywhere in them.
+TEST_F(SegmentTest, MorphologyOfWhatJustFits) {
+  for (const uint8_t radius : {1, 3, 8}) {
+    const uint32_t extent = 2u * radius + 1;
+    const auto is_square = [extent](uint32_t x, uint32_t y) {
+      const uint32_t column = x / (extent + 1);
+      return x % (extent + 1) < extent && (y + column) % (extent + 1) < extent;
+    };
+    const uint32_t width = (extent + 1) * (extent + 1) + 1;
+    const Image squares = drawn("squares", width, 300, is_square);
+    const Image gaps = drawn("gaps", width, 300, [&](uint32_t x, uint32_t y) { return !is_square(x, y); });
+    for (const Element element : {Element::kSquare, Element::kCross}) {
+      expect_exact(squares, morphology_case({.open_radius = radius, .element = element}));
+      expect_exact(gaps, morphology_case({.close_radius = radius, .element = element}));
+      expect_exact(squares,
+                   morphology_case({.open_radius = radius, .close_radius = radius, .element = element}));
+    }
+  }
+}
+
 TEST_F(SegmentTest, FillsHoles) {
   std::vector<Image> images = adversarial_set(99, 101);
   for (const uint32_t density : {40u, 60u, 75u, 90u}) {

@@ -124,6 +124,16 @@ TEST(Backend, UnknownDeviceFailsAtReady) {
   expect_works(element);
 }
 
+/// An application may offer contexts that this element has no use for.
+TEST(Backend, ContextsOfOthersChangeNothing) {
+  Harness h("", "GRAY8", 8, 8);
+  GstContext* context = gst_context_new("somebody.else", TRUE);
+  gst_element_set_context(h.element(), context);
+  gst_context_unref(context);
+  EXPECT_EQ(components_of(h.process(noise(8, 8, 1)).get()).n_records,
+            label(noise(8, 8, 1), {}).records.size());
+}
+
 TEST(Algorithm, MissingOnTheBackendFailsAtReadyAndNamesThoseItHas) {
   const bool on_cpu = backend() == "cpu";
   const Ref<GstElement> element = make_element(on_cpu ? "algorithm=union-find" : "algorithm=sauf");

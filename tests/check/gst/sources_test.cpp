@@ -87,6 +87,26 @@ TEST_P(Sources, EveryRuleIsThatOfTheLuma) {
   }
 }
 
+/// The luma of pure red, by the standard that the primaries belong to: Kr of BT.709, BT.601, SMPTE 240M and
+/// BT.2020.
+TEST(Rgb, LumaIsThatOfThePrimaries) {
+  constexpr struct {
+    const char* colorimetry;
+    uint32_t luma;
+  } kStandards[] = {{"1:1:5:1", 54}, {"1:1:16:4", 76}, {"1:1:13:5", 54}, {"1:1:16:7", 67}};
+  for (const auto& [colorimetry, luma] : kStandards) {
+    for (const uint32_t threshold : {luma, luma + 1}) {
+      Harness h("output=mask threshold=" + std::to_string(threshold), "RGB", 1, 1,
+                std::string("colorimetry=") + colorimetry);
+      Ref<GstBuffer> red(gst_buffer_new_allocate(nullptr, 4, nullptr));
+      gst_buffer_memset(red.get(), 0, 0, 4);
+      gst_buffer_memset(red.get(), 0, 255, 1);
+      const Ref<GstBuffer> out = h.process(std::move(red));
+      EXPECT_EQ(components_of(out.get()).n_records, threshold == luma ? 1u : 0u) << colorimetry;
+    }
+  }
+}
+
 TEST_P(Sources, ThresholdIsInTheUnitsOfTheFormat) {
   const Frame frame = make_random_frame(format, 45, 33, 6);
   const uint32_t largest = *std::max_element(frame.values.begin(), frame.values.end());
