@@ -86,7 +86,8 @@ Engine::Engine(uint32_t backend, int32_t device_id) {
   cudaccl_engine_options_init(&options, sizeof options);
   options.backend = backend;
   options.device_id = device_id;
-  if (const CudacclStatus status = cudaccl_engine_new(&options, &engine_); status != CUDACCL_OK) {
+  if (CudacclStatus status = cudaccl_engine_new(&options, &engine_); status != CUDACCL_OK) {
+    status = status == CUDACCL_UNSUPPORTED ? CUDACCL_NO_DEVICE : status;  // a build without CUDA
     raise_status(status, cudaccl_last_error(nullptr));
   }
   cudaccl_settings_init(&settings_, sizeof settings_);

@@ -83,6 +83,18 @@ def test_files_are_hardened(installed, name, function):
     assert hardening.missing(find(installed, name), function, is_optimised) == []
 
 
+def test_flags_of_the_build_folder_serve_too(tmp_path):
+    """`meson devenv` sets PKG_CONFIG_PATH to them."""
+    environment = dict(os.environ, PKG_CONFIG_PATH=str(BUILD / "meson-uninstalled"))
+    source = tmp_path / "program.c"
+    source.write_text(PROGRAM)
+    flags = run("pkg-config --cflags --libs gstreamer-cudaccl-1.0", env=environment)
+    run(f"cc {source} -o {tmp_path / 'program'} {flags}")
+    run(str(tmp_path / "program"))
+    plugin = run("pkg-config --variable=pluginsdir gstreamer-cudaccl-1.0", env=environment).strip()
+    assert Path(plugin, "libgstcudaccl.so").exists()
+
+
 @pytest.mark.parametrize("compiler,suffix", [("cc -std=c11", ".c"), ("c++ -std=c++17", ".cpp")])
 def test_header_serves_c_and_cpp(installed, tmp_path, compiler, suffix):
     pc_folder = find(installed, "gstreamer-cudaccl-1.0.pc").parent

@@ -10,11 +10,10 @@ from collections import Counter
 from contextlib import closing
 
 from cudaccl._property_values import is_tracked
-from cudaccl._types import EVENT_TYPES
 from cudaccl.cli import outputs, video_options
 from cudaccl.cli.progress import Progress
 from cudaccl.gst import PipelineError
-from cudaccl.publish.report import Report
+from cudaccl.publish.report import Report, events_as_dicts
 from cudaccl.video import errors
 from cudaccl.video.follower import one_line
 from cudaccl.video.sources import Source, parse_sources
@@ -55,19 +54,21 @@ class _Counts:
 
     frames: int = 0
     components: int = 0
-    events: Counter[str] = dataclasses.field(default_factory=Counter)
+    events: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)  # by type and place
     sizes: set[tuple[int, int]] = dataclasses.field(default_factory=set)
 
     def add(self, report: Report) -> None:
         self.frames += 1
         self.components += report.n_components
         self.sizes.add((report.width, report.height))
-        for event in [] if report.events is None else report.events.tolist():
-            self.events[EVENT_TYPES[event[0]]] += 1
+        if report.events is not None:
+            for event in events_as_dicts(report.events, report.zones, report.lines, None):
+                self.events[event["type"], event["zone"] or event["line"] or ""] += 1
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{width}x{height}" for width, height in sorted(self.sizes)) or "no size"
-        events = "".join(f", {count} {kind}" for kind, count in self.events.items())
+        events = "".join(f", {count} {kind}" + (f" {place}" if place else "")
+                         for (kind, place), count in self.events.items())
         return f"{self.frames} frames ({sizes}), {self.components} components{events}"
 
 

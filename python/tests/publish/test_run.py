@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The command `cudaccl run`, and what all commands have."""
 
+import collections
 import datetime
 import json
 import os
@@ -40,6 +41,21 @@ def test_help_has_examples_that_can_be_read(cudaccl_command, name):
         words = shlex.split(example)
         assert words[1] == name
         make_parser().parse_args(words[1:words.index(">") if ">" in words else None])
+
+
+def test_run_counts_events_by_zone_and_line(tmp_path):
+    regions = tmp_path / "regions.json"
+    regions.write_text(json.dumps({
+        "version": 1, "zones": [{"name": "yard", "polygon": [[0, 0], [1, 0], [1, 1], [0, 1]]}],
+        "lines": [{"name": name, "from": [0, y], "to": [1, y], "margin": 0} for name, y in (("high", 0.3), ("low", 0.6))]}))
+    done = command("run", "--jsonl", tmp_path / "a.jsonl", "-s", "threshold=200", "-s", "track=true", "-s",
+                   f"regions={regions}", "a=videotestsrc pattern=ball num-buffers=200 ! video/x-raw,framerate=30/1")
+    assert done.returncode == 0, done.stderr
+    counts = collections.Counter(
+        (event["type"], event["zone"] or event["line"]) for one in lines_of(tmp_path / "a.jsonl") for event in one["events"])
+    assert counts[("entered", "yard")] and counts[("crossed-left", "high")] and counts[("crossed-right", "low")]
+    for (kind, place), count in counts.items():
+        assert f", {count} {kind}{' ' + place if place else ''}" in done.stderr
 
 
 def test_run_writes_every_frame_in_each_form(clip, tmp_path):
