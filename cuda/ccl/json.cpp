@@ -58,7 +58,11 @@ void append_utf8(uint32_t character, std::string* text) {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit Parser(std::string_view text) : text_(text) {
+    if (begins("\xef\xbb\xbf")) {  // a byte order mark, which some editors write
+      text_.remove_prefix(3);
+    }
+  }
 
   Status parse(Value* value) {
     if (text_.size() > kMaxBytes) {
@@ -170,6 +174,12 @@ class Parser {
       }
       if (!take(',')) {
         return fail(std::string("',' or '") + end + "' is missing");
+      }
+      if (!skip_blanks()) {
+        return false;
+      }
+      if (next() == end) {
+        return fail(std::string("nothing stands between ',' and '") + end + "'");
       }
     }
   }
@@ -299,7 +309,9 @@ class Parser {
         return true;
       }
     }
-    return fail(is_at_end() ? "the document does not end" : "a value is missing");
+    return fail(n_values_ == 1 && is_at_end() ? "the document is empty"
+                : is_at_end()                 ? "the document does not end"
+                                              : "a value is missing");
   }
 
   std::string_view text_;

@@ -118,6 +118,17 @@ TEST(RegionsReader, PathsThatCannotBeRead) {
   }
 }
 
+/// Some editors write a byte order mark. A place does not count it.
+TEST(JsonTest, BeginsAndEndsOfFiles) {
+  json::Value value;
+  EXPECT_TRUE(json::parse("\xef\xbb\xbf{}", &value).ok());
+  EXPECT_EQ(json::parse("\xef\xbb\xbf{]", &value).message(),
+            "line 1, character 2: the name of a member in quotation marks is missing");
+  EXPECT_EQ(json::parse("", &value).message(), "line 1, character 1: the document is empty");
+  EXPECT_EQ(json::parse(" \n", &value).message(), "line 2, character 1: the document is empty");
+  EXPECT_EQ(json::parse("[", &value).message(), "line 1, character 2: the document does not end");
+}
+
 TEST(JsonTest, WordsHaveTheirKinds) {
   json::Value list;
   ASSERT_TRUE(json::parse("[null, true, false]", &list).ok());
