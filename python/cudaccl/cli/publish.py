@@ -11,21 +11,22 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from cudaccl.cli import video_options
+from cudaccl.cli import outputs, video_options
 from cudaccl.cli.running import state_folder
 from cudaccl.cli.stopping import reload_on_signal, stop_on_signals
 from cudaccl.publish.address import HELP as ADDRESSES
-from cudaccl.publish.address import Spooling, open_sink
+from cudaccl.publish.address import Spooling, file_of, open_sink
 from cudaccl.publish.errors import SinkError
 from cudaccl.publish.event_lines import EventLinesSink
 from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.run_name import new_run_name
 from cudaccl.publish.sink import Sink
 from cudaccl.publish.spool import Account
+from cudaccl.record.clip_folder import is_clip
 from cudaccl.record.recorder import Recorder
 from cudaccl.video import errors, values
 from cudaccl.video.follower import Follower, named, stop_all
-from cudaccl.video.sources import parse_sources
+from cudaccl.video.sources import Source, parse_sources
 
 _STEP_S = 0.1
 _REASONS = {
@@ -92,6 +93,18 @@ def publish(options: argparse.Namespace) -> int:
     return follow(options, lambda: video_options.properties_of(options))
 
 
+def check_files(options: argparse.Namespace, sources: list[Source], properties: dict[str, str]) -> None:
+    """Of `publish` and `camera`. Raises UsageError."""
+    inputs = video_options.inputs_of(options, sources, properties)
+    named = [(f"--to {address}", file_of(address)) for address in options.to or ["-"]]
+    written = [(words, path) for words, path in named if path is not None]
+    folder = getattr(options, "record", None)
+    if folder is not None:  # old clips in it are removed
+        written += [(f"a clip of --record {folder}", path) for source in sources if source.path is not None
+                    and is_clip(path := folder / Path(source.path).name)]
+    outputs.check_apart(written, inputs)
+
+
 def follow(
     options: argparse.Namespace, read_properties: Callable[[], dict[str, str]],
     make_recorder: Callable[[str], Recorder | None] = lambda source: None,
@@ -103,6 +116,7 @@ def follow(
     """
     sources = parse_sources(options.sources)
     properties = read_properties()
+    check_files(options, sources, properties)
     sinks: list[Sink] = []
     with ExitStack() as stack:
         for address in options.to or [None]:

@@ -71,6 +71,14 @@ def test_every_broker_is_possible(write, monkeypatch):
     assert (config.archives.to, config.live.to) == (("queue://broker/{source}",), ("queue://broker",))
 
 
+@pytest.mark.parametrize("to,name", [("{source}.mkv", "{}/a.mkv"), ("fleet.yaml", "{}/fleet.yaml")])
+def test_no_file_of_the_fleet_is_destroyed(write, tmp_path, capsys, to, name):
+    path = write(GOOD.replace("name: gate", "name: a").replace("live.jsonl", to))
+    assert main(["fleet", "check", str(path)]) == 2
+    name = name.format(tmp_path)
+    assert f"error: live: jsonl:{name} and {name} are one file" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("old,new,line,reason", [
     ("  form: parquet", "  from: parquet", 8, "the key from is not known; possible are properties, files, overlap"),
     ("form: parquet", "form: csv", 8, "'csv' is not possible here; possible are jsonl, parquet"),

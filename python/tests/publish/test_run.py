@@ -100,6 +100,49 @@ def test_run_refuses(cudaccl_command, arguments, status, text):
     assert re.search(text, done.stderr) and "Traceback" not in done.stderr and "Warning" not in done.stderr
 
 
+@pytest.mark.parametrize("arguments,first,second", [
+    (["run", "--csv", "v.avi", "v.avi"], "--csv v.avi", "v.avi"),
+    (["run", "--jsonl", "./v.avi", "a=file://{}/v.avi"], "--jsonl ./v.avi", "/"),
+    (["run", "--csv", "link.avi", "v.avi"], "--csv link.avi", "v.avi"),
+    (["run", "--csv", "v.avi", "hard.avi"], "--csv v.avi", "hard.avi"),
+    (["run", "--csv", "v.avi", "a=filesrc location=v.avi ! decodebin"], "--csv v.avi", "v.avi"),
+    (["run", "--csv", "regions.json", "-s", "regions=regions.json", "v.avi"], "--csv regions.json",
+     "regions=regions.json"),
+    (["run", "--jsonl", "settings", "--settings", "settings", "v.avi"], "--jsonl settings", "--settings settings"),
+    (["run", "--csv", "-", "--jsonl", "-", "v.avi"], "--jsonl -", "--csv -"),
+    (["run", "--csv", "new", "--jsonl", "./new", "v.avi"], "--jsonl ./new", "--csv new"),
+    (["run", "--csv", "new", "--parquet", "new", "v.avi"], "--csv new", "--parquet new"),
+    (["publish", "--to", "jsonl:v.avi?what=frames", "v.avi"], "--to jsonl:v.avi", "v.avi"),
+    (["publish", "--to", "-", "--to", "jsonl:-?rate=2", "v.avi"], "--to -", "--to jsonl:-"),
+    (["publish", "--to", "jsonl:new", "--to", "jsonl:link", "v.avi"], "--to jsonl:new", "--to jsonl:link"),
+    (["camera", "--record", "new", "--to", "jsonl:regions.json", "--regions", "regions.json", "v.avi"],
+     "--to jsonl:regions.json", "regions=regions.json"),
+    (["camera", "--record", ".", "a=gate-00000.000s.mkv"], "a clip of --record .", "gate-00000.000s.mkv"),
+    (["run", "--csv", "new", "--csv", "other", "v.avi"], "--csv", "is given twice"),
+    (["run", "--preset", "people", "--preset", "vehicles", "v.avi"], "--preset", "is given twice"),
+    (["publish", "--to", "jsonl:new", "--drain", "1", "--drain", "2", "v.avi"], "--drain", "is given twice"),
+])
+def test_no_file_is_destroyed(cudaccl_command, tmp_path, arguments, first, second):
+    """Refused before work, with one line that names both."""
+    for name in ("v.avi", "gate-00000.000s.mkv"):
+        (tmp_path / name).write_text("a video")
+    (tmp_path / "regions.json").write_text('{"version": 1}')
+    (tmp_path / "settings").write_text("threshold=9")
+    (tmp_path / "link.avi").symlink_to("v.avi")
+    (tmp_path / "hard.avi").hardlink_to(tmp_path / "v.avi")
+    (tmp_path / "link").symlink_to("new")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.exists()}
+    done = cudaccl_command(*(text.format(tmp_path) for text in arguments), cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    assert re.search(f"error: {re.escape(first)}.* {re.escape(second)}", done.stderr), done.stderr
+    assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.exists()} == before
+
+
+def test_a_device_takes_all_outputs(cudaccl_command):
+    done = cudaccl_command("run", "--csv", "/dev/null", "--jsonl", "/dev/null", "videotestsrc num-buffers=1")
+    assert done.returncode == 0, done.stderr
+
+
 def with_line(x):
     return json.dumps({"version": 1, "lines": [{"name": "gate", "from": [0.5, 0], "to": [x, 0]}]})
 
