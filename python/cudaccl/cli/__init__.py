@@ -64,7 +64,17 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line and returns the exit status. Wrong options end in SystemExit(2), as argparse does."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        try:
+            return _run(sys.argv[1:] if arguments is None else arguments)
+        finally:
+            print(end="", flush=True)  # what is printed may wait; at the end of Python, errors cannot be caught
+    except BrokenPipeError:  # of standard output: its reader has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return errors.OUTPUT_FAILED
+
+
+def _run(arguments: Sequence[str]) -> int:
     for text in arguments:
         if not values.is_utf_8(text):
             return fail(f"{text!r} is no UTF-8: rename the file, or link it", errors.USAGE)
@@ -78,9 +88,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return fail(error, errors.USAGE)
     except SinkError as error:
         return fail(error, errors.OUTPUT_FAILED)
-    except BrokenPipeError:  # of standard output: its reader has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return errors.OUTPUT_FAILED
     except KeyboardInterrupt:
         return fail("interrupted", errors.INTERRUPTED)
     except (ImportError, MissingElement) as missing:  # GStreamer's bindings, or the plugin

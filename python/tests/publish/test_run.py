@@ -295,6 +295,13 @@ def test_reader_that_has_enough(arguments):
     assert json.loads(done.stdout)["frame"] == 0 and not re.search("Traceback|error", done.stderr), done.stderr
 
 
+@pytest.mark.parametrize("arguments", [["--version"], ["run", "--help"], ["run", "--preset", "list"]])
+def test_reader_that_has_ended(arguments):
+    line = f"{shlex.join([*CUDACCL, *arguments])} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stderr) == (3, "")
+
+
 def test_reader_that_has_enough_of_a_table(tmp_path):
     """Nothing is wrong with the image."""
     image = pytest.importorskip("PIL.Image", reason="pillow is missing")
