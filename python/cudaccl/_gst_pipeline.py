@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy
 
-from cudaccl._property_values import nanoseconds, whole_number
+from cudaccl._property_values import nanoseconds, similar, whole_number
 
 _LOG = logging.getLogger("cudaccl.gst")
 
@@ -326,15 +326,16 @@ def _element(gst: Any, properties: dict[str, Any]) -> str:
     element = factory.create(None) if factory is not None else None
     if element is None:
         raise MissingElement(
-            "GStreamer has no element cudaccl: build and install the plugin, see README.md, or set GST_PLUGIN_PATH to the"
-            " folder of libgstcudaccl.so"
+            "GStreamer has no element cudaccl: install the plugin, or use the shell of `meson devenv -C build`, or set"
+            " GST_PLUGIN_PATH to the folder of libgstcudaccl.so; README.md has more"
         )
     words = ["cudaccl"]
     for key, value in properties.items():
         name = key.replace("_", "-")
         spec = element.find_property(name)
         if spec is None:
-            raise TypeError(f"the element cudaccl has no property {name}")
+            meant = similar(name, [spec.name for spec in element.list_properties()])
+            raise TypeError(f"the element cudaccl has no property {name}{meant}")
         text = _text_for(spec, value)
         _check_range(spec, text)
         words.append(f"{name}={quoted(text)}")
@@ -426,4 +427,6 @@ def source_line(source: str | os.PathLike[str]) -> str:
     first = text.split(maxsplit=1)[0] if text.strip() else ""
     if not is_path and ("!" in text or (first and gst.ElementFactory.find(first) is not None)):
         return text
+    if os.path.isdir(text):
+        raise FileNotFoundError(f"{text!r} is a folder: name the files in it")
     raise FileNotFoundError(f"{text!r} is no URI, no camera, no file and no launch line")

@@ -46,7 +46,7 @@ def add(parser: argparse.ArgumentParser, stall: float) -> None:
         "--preset", action=_Preset, metavar="NAME",
         help="a preset of the element, such as people; --settings and --set come first. list: shows all")
     parser.add_argument(
-        "--stall", type=values.option(values.seconds), default=stall, metavar="SECONDS",
+        "--stall", type=values.option(values.timeout), default=stall, metavar="SECONDS",
         help="a source without a frame for so long has failed (default: %(default)g)")
     parser.add_argument(
         "--start-time", type=values.option(values.time_of_day), metavar="TIME",

@@ -188,7 +188,7 @@ def test_check_shows_what_there_is(write, capfd):
 
 
 @pytest.mark.parametrize("old,new,reason", [
-    ("min_area: 9", "min_arae: 9", "door: the element cudaccl has no property min-arae"),
+    ("min_area: 9", "min_arae: 9", "door: the element cudaccl has no property min-arae; did you mean min-area?"),
     ("threshold: 128", "threshold: 70000", "a: threshold is 70000; possible are whole numbers from 0 to 65535"),
     ("track: true", "foreground: otso", "gate: could not set property"),
     ("track: true", "regions: none.json", "gate: regions: none.json: No such file"),

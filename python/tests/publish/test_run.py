@@ -87,6 +87,9 @@ def test_run_is_repeatable(clip):
 @pytest.mark.parametrize("arguments,status,text", [
     (["no-such-file.avi"], 1, "is no URI, no camera, no file and no launch line"),
     (["file:///no/such.avi"], 1, "such.avi"),
+    (["a=/usr"], 1, "error: a: '/usr' is a folder: name the files in it"),
+    (["file:///usr"], 1, "'/usr' is a folder"),
+    (["--stall", "0", "videotestsrc num-buffers=1"], 2, "'0' is no time above 0"),
     (["videotestsrc num-buffers=1", "videotestsrc num-buffers=2"], 2, "two sources have the name videotestsrc"),
     (["!"], 2, "needs a name"),
     (["--jsonl", "/dev/full", "a=videotestsrc num-buffers=1"], 3, "No space left on device; it ends before frame 0"),
@@ -149,7 +152,9 @@ def with_line(x):
 
 # Settings that cannot be used, and what is said of them.
 WRONG = [
-    (["no-such=1"], "has no property no-such"),
+    (["no-such=1"], "has no property no-such$"),
+    (["treshold=90"], r"has no property treshold; did you mean threshold\?"),
+    (["min_aera=90"], r"has no property min-aera; did you mean min-area\?"),
     (["foreground=magic"], "foreground.*; possible are binary, otsu, local"),
     (["features=grey,hull"], "; possible are moments, .*, joined by [+]"),
     (["min-area=2.5"], "; possible are whole numbers from 0 to 2147483647"),
@@ -194,6 +199,16 @@ def test_settings_that_cannot_be_used_end_a_command(cudaccl_command, tmp_path, a
     assert done.returncode == 2, done.stderr
     assert len(lines) == 1 and lines[0].startswith("cudaccl: error: ") and re.search(text, lines[0]), done.stderr
     assert kept.read_text() == "a line of an earlier run\n"
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["publish", "--to", "-"], ["camera"]])
+@pytest.mark.parametrize("settings", [[], ["-s", "threshold=9"]])
+def test_without_the_plugin_there_is_one_line(tmp_path, arguments, settings):
+    nowhere = {"GST_PLUGIN_PATH": str(tmp_path), "GST_PLUGIN_PATH_1_0": str(tmp_path), "GST_REGISTRY_1_0": f"{tmp_path}/r"}
+    done = command(*arguments, *settings, "a=videotestsrc num-buffers=1", env=os.environ | nowhere)
+    lines = [line for line in done.stderr.splitlines() if "has no element cudaccl: " in line]
+    assert done.returncode == 2 and len(lines) == 1 and "meson devenv -C build" in lines[0], done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
 def test_times_have_units(cudaccl_command):
