@@ -272,6 +272,30 @@ def test_a_file_that_ends_early_says_so(tmp_path, muxer):
         assert done.returncode == 1 and found == [("cut", str(done.stdout.count("\n") - FRAMES))], done.stderr
 
 
+def write_sound(path):
+    subprocess.run(["gst-launch-1.0", "-q", *"audiotestsrc num-buffers=20 ! wavenc ! filesink".split(),
+                    f"location={path}"], check=True)
+    return path
+
+
+def test_a_file_without_video(cudaccl_command, clip, tmp_path):
+    sound = write_sound(tmp_path / "sound.wav")
+    unknown = tmp_path / "unknown.avi"
+    unknown.write_bytes(clip.read_bytes().replace(b"MJPG", b"QQQQ"))
+    for arguments in (["run"], ["publish", "--to", "-"]):
+        done = cudaccl_command(*arguments, sound)
+        assert done.returncode == 1 and f"error: sound: {sound} has no video" in done.stderr
+        assert "linking" not in done.stderr and "Internal" not in done.stderr and done.stdout == ""
+        done = cudaccl_command(*arguments, unknown)  # as before
+        assert done.returncode == 1 and "error: unknown: " in done.stderr and "missing a plug-in" in done.stderr
+
+
+def test_a_branch_that_has_no_sound(cudaccl_command, clip):
+    line = f"a=uridecodebin uri=file://{clip} name=d d. ! audioconvert ! fakesink async=false d."
+    done = cudaccl_command("run", line)
+    assert done.returncode == 0 and done.stdout.count("\n") == FRAMES, done.stderr
+
+
 def test_run_goes_on_behind_a_source_that_fails(clip, tmp_path):
     broken = tmp_path / "broken.avi"
     broken.write_bytes(b"no video" * 100)
