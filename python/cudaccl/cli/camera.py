@@ -57,7 +57,7 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         "--keep", type=values.option(values.size), metavar="BYTES",
         help="what clips may take; the oldest ones are removed (default: 10G, or half of the room on the disk)")
     publish.add_options(parser)
-    parser.set_defaults(command=camera)
+    parser.set_defaults(command=camera, needs_frames=True)
 
 
 def camera(options: argparse.Namespace) -> int:

@@ -81,6 +81,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--drain", type=values.option(values.seconds), default=10.0, metavar="SECONDS",
         help="how long to wait at the end until brokers have all messages (default: %(default)g)")
     video_options.add(parser, stall=10.0)
+    parser.set_defaults(record=None, needs_frames=False)
 
 
 def say(text: str) -> None:
@@ -98,10 +99,9 @@ def check_files(options: argparse.Namespace, sources: list[Source], properties: 
     inputs = video_options.inputs_of(options, sources, properties)
     named = [(f"--to {address}", file_of(address)) for address in options.to or ["-"]]
     written = [(words, path) for words, path in named if path is not None]
-    folder = getattr(options, "record", None)
-    if folder is not None:  # old clips in it are removed
-        written += [(f"a clip of --record {folder}", path) for source in sources if source.path is not None
-                    and is_clip(path := folder / Path(source.path).name)]
+    if options.record is not None:  # old clips in it are removed
+        written += [(f"a clip of --record {options.record}", path) for source in sources if source.path is not None
+                    and is_clip(path := options.record / Path(source.path).name)]
     outputs.check_apart(written, inputs)
 
 
@@ -136,7 +136,12 @@ def follow(
         _drain(sinks, options.drain, stopping)
     is_delivered = all([_print_account(sink) for sink in sinks])
     is_recorded = not any(recorder is not None and recorder.failed for recorder in recorders)
-    return _status(followers, is_delivered and is_recorded)
+    status = _status(followers, is_delivered and is_recorded)
+    silent = [follower.name for follower in followers if not follower.has_flowed and follower.error is None]
+    if not options.needs_frames or not silent:
+        return status
+    say(f"error: no frame came from {', '.join(silent)}")
+    return status or errors.SOURCE_FAILED
 
 
 def _run(
@@ -199,7 +204,9 @@ def _print_account(sink: Sink) -> bool:
     missing = 0
     for source, now in sorted(sink.accounts().items()):
         old = sink.before.get(source, Account())
-        text = f"{now.sent - old.sent} frames sent, {now.spooled} wait, {now.lost - old.lost} lost"
+        lines = getattr(sink, "lines", None)
+        shown = "" if lines is None else f"{lines[source]} lines about "
+        text = f"{shown}{now.sent - old.sent} frames sent, {now.spooled} wait, {now.lost - old.lost} lost"
         reasons = {"full": now.full - old.full, "disk": now.disk - old.disk, "refused": now.refused - old.refused}
         parts = [f"{count} {_REASONS[reason]}" for reason, count in reasons.items() if count]
         missing += now.lost - old.lost + now.spooled
