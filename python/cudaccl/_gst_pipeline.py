@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy
 
-from cudaccl._property_values import nanoseconds, whole_number
+from cudaccl._property_values import nanoseconds, similar, whole_number
 
 _LOG = logging.getLogger("cudaccl.gst")
 
@@ -102,7 +102,9 @@ class Pipeline:
         self._gst = gstreamer()
         element = _element(self._gst.Gst, properties)
         convert = f" ! videoconvert ! video/x-raw,format={image_format}" if image_format is not None else ""
-        line = f"{source_line(source)} ! videoconvert ! {element}{convert} ! appsink name=cudaccl-sink"
+        begin = source_line(source)
+        self._decoded = None if begin == source else os.fspath(source)  # not of a launch line, which may have other links
+        line = f"{begin} ! videoconvert ! {element}{convert} ! appsink name=cudaccl-sink"
         self._pipeline = parse(line, properties)
         self._pipeline.iterate_recurse().foreach(_ask_for_camera_time)
         self._pipeline.connect("deep-element-added", lambda _pipeline, _bin, element: _ask_for_camera_time(element))
@@ -182,8 +184,10 @@ class Pipeline:
 
     def _pop_error(self) -> PipelineError | None:
         """The first error on the bus. Other messages than warnings are discarded."""
-        for is_error, is_refusal, name, text in _troubles(self._pipeline.get_bus()):
+        for is_error, is_refusal, is_unlinked, name, text in _troubles(self._pipeline.get_bus()):
             line = f"{name}: {text}"
+            if is_unlinked and self._decoded is not None:  # else an error of what reads it follows, and does not say why
+                return PipelineError(f"{self._decoded} has no video, or none that can be decoded")
             if is_refusal and (is_error or self._strict):
                 return SettingsError(line)
             if is_error:
@@ -216,9 +220,9 @@ class Pipeline:
             buffer.unmap(memory)
 
 
-def _troubles(bus: Any) -> Iterator[tuple[bool, bool, str, str]]:
-    """Errors and warnings: whether it is an error, whether it is cudaccl's about its properties, the name of the
-    element, and GStreamer's text."""
+def _troubles(bus: Any) -> Iterator[tuple[bool, bool, bool, str, str]]:
+    """Errors and warnings: whether it is an error, whether it is cudaccl's about its properties, whether a decoder has
+    nothing for the element behind it, the name of the element, and GStreamer's text."""
     gst = gstreamer().Gst
     kinds = gst.MessageType
     while message := bus.pop_filtered(kinds.ERROR | kinds.WARNING):
@@ -228,12 +232,13 @@ def _troubles(bus: Any) -> Iterator[tuple[bool, bool, str, str]]:
         is_refusal = (factory is not None and factory.get_name() == "cudaccl"
                       and error.matches(gst.ResourceError.quark(), gst.ResourceError.SETTINGS))
         more = _without_place(details or "")
-        yield is_error, is_refusal, message.src.get_name(), error.message + (f" ({more})" if more else "")
+        is_unlinked = error.matches(gst.ParseError.quark(), gst.ParseError.DELAYED_LINK)
+        yield is_error, is_refusal, is_unlinked, message.src.get_name(), error.message + (f" ({more})" if more else "")
 
 
 def first_error(pipeline: Any) -> PipelineError | None:
     """On the bus of a pipeline; what came before it is discarded."""
-    return next((PipelineError(text) for is_error, _, _, text in _troubles(pipeline.get_bus()) if is_error), None)
+    return next((PipelineError(text) for is_error, _, _, _, text in _troubles(pipeline.get_bus()) if is_error), None)
 
 
 def _without_place(details: str) -> str:
@@ -259,7 +264,7 @@ def check_properties(properties: dict[str, Any]) -> None:
     element.set_bus(bus)
     try:
         element.set_state(gst.State.PAUSED)
-        for _, is_refusal, _, text in _troubles(bus):
+        for _, is_refusal, _, _, text in _troubles(bus):
             if is_refusal:
                 raise SettingsError(text)
     finally:
@@ -326,15 +331,16 @@ def _element(gst: Any, properties: dict[str, Any]) -> str:
     element = factory.create(None) if factory is not None else None
     if element is None:
         raise MissingElement(
-            "GStreamer has no element cudaccl: build and install the plugin, see README.md, or set GST_PLUGIN_PATH to the"
-            " folder of libgstcudaccl.so"
+            "GStreamer has no element cudaccl: install the plugin, or use the shell of `meson devenv -C build`, or set"
+            " GST_PLUGIN_PATH to the folder of libgstcudaccl.so; README.md has more"
         )
     words = ["cudaccl"]
     for key, value in properties.items():
         name = key.replace("_", "-")
         spec = element.find_property(name)
         if spec is None:
-            raise TypeError(f"the element cudaccl has no property {name}")
+            meant = similar(name, [spec.name for spec in element.list_properties()])
+            raise TypeError(f"the element cudaccl has no property {name}{meant}")
         text = _text_for(spec, value)
         _check_range(spec, text)
         words.append(f"{name}={quoted(text)}")
@@ -426,4 +432,6 @@ def source_line(source: str | os.PathLike[str]) -> str:
     first = text.split(maxsplit=1)[0] if text.strip() else ""
     if not is_path and ("!" in text or (first and gst.ElementFactory.find(first) is not None)):
         return text
+    if os.path.isdir(text):
+        raise FileNotFoundError(f"{text!r} is a folder: name the files in it")
     raise FileNotFoundError(f"{text!r} is no URI, no camera, no file and no launch line")

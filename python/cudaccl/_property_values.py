@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from cudaccl._keywords import DEFAULTS
@@ -33,6 +34,11 @@ def event_hold(properties: Mapping[str, str]) -> int:
     """In nanoseconds. The element has its default where it refuses a number."""
     number = whole_number(nanoseconds(properties.get("event-hold", "")))
     return _EVENT_HOLD_NS if number is None or number < 0 else number
+
+
+def similar(name: str, names: Iterable[str]) -> str:
+    """The name that is meant, as the continuation of an error; empty if none is similar."""
+    return "".join(f"; did you mean {close}?" for close in difflib.get_close_matches(name, names, 1))
 
 
 def seconds(text: str) -> Fraction | None:

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from cudaccl import _core
 from cudaccl._keywords import Config, Keywords, LabelKeywords, Settings
+from cudaccl._property_values import similar
 
 __all__ = ["Config", "Keywords", "LabelKeywords", "Settings"]
 
@@ -45,8 +45,9 @@ def _check_spelling(keyword: str) -> None:
     """A keyword that resembles none is left to the library."""
     if keyword in Settings.__annotations__:
         return
-    for close in difflib.get_close_matches(keyword, Settings.__annotations__, 1):
-        raise TypeError(f"unknown keyword {keyword}; did you mean {close}?")
+    meant = similar(keyword, Settings.__annotations__)
+    if meant:
+        raise TypeError(f"unknown keyword {keyword}{meant}")
 
 
 def split(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from cudaccl._gst_pipeline import MissingElement
 from cudaccl._redaction import Formatter
@@ -30,9 +31,28 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+class _Once(argparse.Action):
+    """A second option of a name would replace the first one without a word."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any, option: str | None = None
+    ) -> None:
+        given = vars(namespace).setdefault("given", set())
+        if option is not None and self.dest in given:
+            raise errors.UsageError(f"{option} is given twice: leave one out")
+        given.add(self.dest)
+        setattr(namespace, self.dest, value)
+
+
+class _Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.register("action", None, _Once)  # of options that name no action
+
+
 def make_parser() -> argparse.ArgumentParser:
     """All options of all commands."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="cudaccl", formatter_class=argparse.RawDescriptionHelpFormatter, epilog=errors.HELP,
         description="Finds the connected components of images and videos, and follows them.")
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
@@ -44,23 +64,30 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line and returns the exit status. Wrong options end in SystemExit(2), as argparse does."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        try:
+            return _run(sys.argv[1:] if arguments is None else arguments)
+        finally:
+            print(end="", flush=True)  # what is printed may wait; at the end of Python, errors cannot be caught
+    except BrokenPipeError:  # of standard output: its reader has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return errors.OUTPUT_FAILED
+
+
+def _run(arguments: Sequence[str]) -> int:
     for text in arguments:
         if not values.is_utf_8(text):
             return fail(f"{text!r} is no UTF-8: rename the file, or link it", errors.USAGE)
-    options = make_parser().parse_args(arguments)
     handler = logging.StreamHandler()
     handler.setFormatter(Formatter("cudaccl: %(message)s"))
     logging.basicConfig(handlers=[handler])
     try:
+        options = make_parser().parse_args(arguments)
         return options.command(options)
     except (errors.UsageError, AddressError, MissingPackage) as error:
         return fail(error, errors.USAGE)
     except SinkError as error:
         return fail(error, errors.OUTPUT_FAILED)
-    except BrokenPipeError:  # of standard output: its reader has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return errors.OUTPUT_FAILED
     except KeyboardInterrupt:
         return fail("interrupted", errors.INTERRUPTED)
     except (ImportError, MissingElement) as missing:  # GStreamer's bindings, or the plugin

@@ -12,7 +12,7 @@ from cudaccl.cli import publish
 from cudaccl.record.clip_folder import ClipFolder
 from cudaccl.record.recorder import Recorder, check_elements
 from cudaccl.video import decoders, errors, values
-from cudaccl.video.sources import parse_properties
+from cudaccl.video.sources import parse_properties, parse_sources
 
 # What moves; without a preset. docs/live.md has the same values.
 _MOVING = ("foreground=motion", "open-radius=1", "close-radius=2", "min-area=200")
@@ -57,7 +57,7 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         "--keep", type=values.option(values.size), metavar="BYTES",
         help="what clips may take; the oldest ones are removed (default: 10G, or half of the room on the disk)")
     publish.add_options(parser)
-    parser.set_defaults(command=camera)
+    parser.set_defaults(command=camera, needs_frames=True)
 
 
 def camera(options: argparse.Namespace) -> int:
@@ -76,7 +76,7 @@ def _make_recorder(options: argparse.Namespace) -> Callable[[str], Recorder | No
     if options.keep is not None and options.keep < _LEAST_ROOM:
         raise errors.UsageError(f"--keep is {options.keep} bytes; clips need at least 10M")
     check_elements()
-    _properties(options)  # before anything is written
+    publish.check_files(options, parse_sources(options.sources), _properties(options))  # before anything is written
     folder = ClipFolder(options.record, options.keep)
     for name in folder.complete_old():
         publish.say(f"{name} was not completed, and ends early")

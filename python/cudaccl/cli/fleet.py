@@ -14,10 +14,11 @@ from typing import Any
 
 from cudaccl._gst_pipeline import MissingElement
 from cudaccl._redaction import redacted
-from cudaccl.cli import running
+from cudaccl.cli import outputs, running
 from cudaccl.cli.stopping import reload_on_signal, stop_on_signals
 from cudaccl.fleet import ray_token
 from cudaccl.fleet.config import Config, ConfigError, Live, load
+from cudaccl.publish.address import file_of
 from cudaccl.publish.errors import need
 from cudaccl.video import errors, sources
 
@@ -70,6 +71,7 @@ def _load(options: argparse.Namespace) -> Config:
         ray_token.demand(config.address)
     except ConfigError as error:
         raise errors.UsageError(str(error)) from None
+    _check_files(options.file, config)
     checked = set()
     missing: Exception | None = None
     for video in config.videos:
@@ -86,6 +88,19 @@ def _load(options: argparse.Namespace) -> Config:
     if missing is not None:
         say(f"properties are not checked: {missing}")
     return config
+
+
+def _check_files(file: str, config: Config) -> None:
+    """Raises UsageError if lines of a live source would go into a file that is read. Archives have files of names that
+    no video has."""
+    if config.live is None:
+        return
+    read = [file, *(video.properties.get("regions", "") for video in config.videos)]
+    read += [source.source for source in config.live.sources]
+    read += [archive.path for archive in config.archives.files] if config.archives is not None else []
+    addresses = [to.replace("{source}", source.name) for source in config.live.sources for to in config.live.to]
+    files = [(f"live: {address}", path) for address in addresses if (path := file_of(address)) is not None]
+    outputs.check_apart(files, [(path, path) for path in read])
 
 
 def check(options: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,12 +61,12 @@ def label(options: argparse.Namespace) -> int:
     pillow = need("PIL.Image", "cli")
     settings = parse_settings(options.settings)
     _check(settings, options)
+    _check_files(settings, options)
     if options.labels or options.picture:
         try:
             options.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise SinkError(f"{options.out} cannot be made: {error.strerror}") from error
-        _check_names(options.images)
     failed = False
     written: set[Path] = set()
     with outputs.Outputs(options, default="csv") as files:
@@ -100,15 +101,18 @@ def _check(settings: dict[str, Any], options: argparse.Namespace) -> None:
     _label(numpy.zeros((1, 1), numpy.uint16), settings, options)
 
 
-def _check_names(images: list[Path]) -> None:
-    """Raises UsageError if two have the same files."""
-    found: dict[str, Path] = {}
-    for path in images:
-        if path.stem in found:
-            raise errors.UsageError(
-                f"{found[path.stem]} and {path} would have the same files of labels and pictures: rename one, or label"
-                " them one after the other with another --out")
-        found[path.stem] = path
+def _check_files(settings: dict[str, Any], options: argparse.Namespace) -> None:
+    """Raises UsageError if a file would be replaced that is needed, or written twice."""
+    inputs = [*((str(path), path) for path in options.images), ("--set regions", str(settings.get("regions", "")))]
+    ends = ["picture.png"] * options.picture + ([f"labels.{options.labels}"] if options.labels else [])
+    written: list[outputs.Words] = [
+        (f"--{name} {path}", path) for name, path in outputs.paths_of(options, "csv").items()]
+    for path in options.images:
+        for end in ends:
+            written.append((f"{end} of {path}", options.out / f"{path.stem}-{end}"))
+            for page in options.out.glob(f"{glob.escape(path.stem)}-[0-9]*-{end}"):
+                outputs.check_apart([(f"{end} of a page of {path}", page)], inputs)
+    outputs.check_apart(written, inputs)
 
 
 def parse_settings(texts: list[str]) -> dict[str, Any]:

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The files for records that `label` and `run` write."""
+"""The files for records that `label` and `run` write, and whether the files of a command line are apart."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import stat
+from collections.abc import Iterable
 from contextlib import ExitStack
 from types import TracebackType
 
@@ -13,6 +16,9 @@ from cudaccl.publish.json_lines import JsonLinesSink
 from cudaccl.publish.parquet import ParquetSink
 from cudaccl.publish.report import Report
 from cudaccl.publish.sink import Sink
+from cudaccl.video.errors import UsageError
+
+Words = tuple[str, str | os.PathLike[str]]  #: how a command line names a file, and its path; - is standard output
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +28,36 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--parquet", metavar="FOLDER", help="write tables in Parquet: see docs/publishing.md")
 
 
+def paths_of(options: argparse.Namespace, default: str) -> dict[str, str]:
+    """The path of each form. default: the form that standard output has if there is no option."""
+    paths = {"jsonl": options.jsonl, "csv": options.csv, "parquet": options.parquet}
+    return {name: path for name, path in paths.items() if path is not None} or {default: "-"}
+
+
+def check_apart(outputs: Iterable[Words], inputs: Iterable[Words]) -> None:
+    """Raises UsageError if an output is also an input, which would be destroyed, or if two outputs are one file."""
+    read = {_identity(path): words for words, path in inputs if os.path.isfile(path)}
+    written: dict[object, str] = {}
+    for words, path in outputs:
+        found = _identity(path)
+        if found in read:
+            raise UsageError(f"{words} and {read[found]} are one file: write to another one")
+        if found in written:
+            raise UsageError(f"{written[found]} and {words} are one file: each needs its own")
+        written[found] = words
+
+
+def _identity(path: str | os.PathLike[str]) -> object:
+    """The same for all names and links of a file; a device, such as /dev/null, takes all outputs."""
+    try:
+        found = os.fstat(1) if path == "-" else os.stat(path)
+    except OSError:  # it will be made
+        return os.path.realpath(path)
+    if stat.S_ISCHR(found.st_mode):
+        return path if path == "-" else object()
+    return found.st_dev, found.st_ino
+
+
 class Outputs:
     """Opens the files with the first report, or at the end: settings that cannot be used leave old files as they are.
 
@@ -29,12 +65,9 @@ class Outputs:
     """
 
     def __init__(self, options: argparse.Namespace, default: str) -> None:
-        paths = {"jsonl": options.jsonl, "csv": options.csv, "parquet": options.parquet}
-        if not any(path is not None for path in paths.values()):
-            paths[default] = "-"
         if options.parquet is not None:
             need("pyarrow.parquet", "parquet")
-        self._paths = {name: path for name, path in paths.items() if path is not None}
+        self._paths = paths_of(options, default)
         self._sinks: list[Sink] = []
 
     def _open(self) -> None:

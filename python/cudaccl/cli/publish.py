@@ -11,21 +11,22 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from cudaccl.cli import video_options
+from cudaccl.cli import outputs, video_options
 from cudaccl.cli.running import state_folder
 from cudaccl.cli.stopping import reload_on_signal, stop_on_signals
 from cudaccl.publish.address import HELP as ADDRESSES
-from cudaccl.publish.address import Spooling, open_sink
+from cudaccl.publish.address import Spooling, file_of, open_sink
 from cudaccl.publish.errors import SinkError
 from cudaccl.publish.event_lines import EventLinesSink
 from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.run_name import new_run_name
 from cudaccl.publish.sink import Sink
 from cudaccl.publish.spool import Account
+from cudaccl.record.clip_folder import is_clip
 from cudaccl.record.recorder import Recorder
 from cudaccl.video import errors, values
 from cudaccl.video.follower import Follower, named, stop_all
-from cudaccl.video.sources import parse_sources
+from cudaccl.video.sources import Source, parse_sources
 
 _STEP_S = 0.1
 _REASONS = {
@@ -80,6 +81,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--drain", type=values.option(values.seconds), default=10.0, metavar="SECONDS",
         help="how long to wait at the end until brokers have all messages (default: %(default)g)")
     video_options.add(parser, stall=10.0)
+    parser.set_defaults(record=None, needs_frames=False)
 
 
 def say(text: str) -> None:
@@ -90,6 +92,17 @@ def say(text: str) -> None:
 def publish(options: argparse.Namespace) -> int:
     """Returns the exit status."""
     return follow(options, lambda: video_options.properties_of(options))
+
+
+def check_files(options: argparse.Namespace, sources: list[Source], properties: dict[str, str]) -> None:
+    """Of `publish` and `camera`. Raises UsageError."""
+    inputs = video_options.inputs_of(options, sources, properties)
+    named = [(f"--to {address}", file_of(address)) for address in options.to or ["-"]]
+    written = [(words, path) for words, path in named if path is not None]
+    if options.record is not None:  # old clips in it are removed
+        written += [(f"a clip of --record {options.record}", path) for source in sources if source.path is not None
+                    and is_clip(path := options.record / Path(source.path).name)]
+    outputs.check_apart(written, inputs)
 
 
 def follow(
@@ -103,6 +116,7 @@ def follow(
     """
     sources = parse_sources(options.sources)
     properties = read_properties()
+    check_files(options, sources, properties)
     sinks: list[Sink] = []
     with ExitStack() as stack:
         for address in options.to or [None]:
@@ -122,7 +136,12 @@ def follow(
         _drain(sinks, options.drain, stopping)
     is_delivered = all([_print_account(sink) for sink in sinks])
     is_recorded = not any(recorder is not None and recorder.failed for recorder in recorders)
-    return _status(followers, is_delivered and is_recorded)
+    status = _status(followers, is_delivered and is_recorded)
+    silent = [follower.name for follower in followers if not follower.has_flowed and follower.error is None]
+    if not options.needs_frames or not silent:
+        return status
+    say(f"error: no frame came from {', '.join(silent)}")
+    return status or errors.SOURCE_FAILED
 
 
 def _run(
@@ -185,7 +204,9 @@ def _print_account(sink: Sink) -> bool:
     missing = 0
     for source, now in sorted(sink.accounts().items()):
         old = sink.before.get(source, Account())
-        text = f"{now.sent - old.sent} frames sent, {now.spooled} wait, {now.lost - old.lost} lost"
+        lines = getattr(sink, "lines", None)
+        shown = "" if lines is None else f"{lines[source]} lines about "
+        text = f"{shown}{now.sent - old.sent} frames sent, {now.spooled} wait, {now.lost - old.lost} lost"
         reasons = {"full": now.full - old.full, "disk": now.disk - old.disk, "refused": now.refused - old.refused}
         parts = [f"{count} {_REASONS[reason]}" for reason, count in reasons.items() if count]
         missing += now.lost - old.lost + now.spooled

@@ -76,6 +76,8 @@ def run(options: argparse.Namespace) -> int:
     """Returns the exit status."""
     sources = parse_sources(options.sources)
     properties = video_options.properties_of(options)
+    outputs.check_apart([(f"--{name} {path}", path) for name, path in outputs.paths_of(options, "jsonl").items()],
+                        video_options.inputs_of(options, sources, properties))
     failed = False
     with outputs.Outputs(options, default="jsonl") as files:
         for source in sources:

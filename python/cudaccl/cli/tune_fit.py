@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from cudaccl.cli import outputs, video_options
 from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.gst import PipelineError
 from cudaccl.video import errors, values
@@ -59,6 +60,10 @@ def fit(options: argparse.Namespace, sources: list[Source], properties: dict[str
     from cudaccl.tune.kept import Stopped
     from cudaccl.tune.settings import checked
 
+    if options.write is not None:
+        marked = f"--fit {options.fit}", options.fit
+        outputs.check_apart([(f"--write {options.write}", options.write)],
+                            [marked, *video_options.inputs_of(options, sources, properties)])
     try:
         task = search.Task(sources, marks.load(options.fit), checked([], properties), options.search,
                            options.trials or search.TRIALS, float(options.stall))

@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from cudaccl.cli.outputs import Words
 from cudaccl.video import presets, values
-from cudaccl.video.sources import parse_properties
+from cudaccl.video.errors import UsageError
+from cudaccl.video.sources import Source, parse_properties
 
 
 class _Preset(argparse.Action):
@@ -18,6 +22,8 @@ class _Preset(argparse.Action):
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any, _option: str | None = None
     ) -> None:
         if value != "list":
+            if namespace.preset is not None:
+                raise UsageError("--preset is given twice: leave one out")
             namespace.preset = value
             return
         shown = {name: preset for name, preset in presets.find_all().items() if preset.is_for_commands}
@@ -40,7 +46,7 @@ def add(parser: argparse.ArgumentParser, stall: float) -> None:
         "--preset", action=_Preset, metavar="NAME",
         help="a preset of the element, such as people; --settings and --set come first. list: shows all")
     parser.add_argument(
-        "--stall", type=values.option(values.seconds), default=stall, metavar="SECONDS",
+        "--stall", type=values.option(values.timeout), default=stall, metavar="SECONDS",
         help="a source without a frame for so long has failed (default: %(default)g)")
     parser.add_argument(
         "--start-time", type=values.option(values.time_of_day), metavar="TIME",
@@ -51,3 +57,14 @@ def add(parser: argparse.ArgumentParser, stall: float) -> None:
 def properties_of(options: argparse.Namespace) -> dict[str, str]:
     """What the options say now. Raises UsageError."""
     return parse_properties(options.properties, options.settings, options.preset)
+
+
+def inputs_of(
+    options: argparse.Namespace, sources: Iterable[Source], properties: dict[str, str]
+) -> list[Words]:
+    """What the command reads, for `check_apart()`. Each word of a launch line may be a file."""
+    found = [(path, path) for source in sources
+             for path in ([source.path] if source.path is not None else re.findall(r'[^\s"=]+', source.text))]
+    if options.settings is not None:
+        found.append((f"--settings {options.settings}", options.settings))
+    return [*found, (f"regions={properties.get('regions')}", properties.get("regions", ""))]

@@ -223,7 +223,7 @@ def _archives(value: Value, properties: Properties, folder: Path) -> Archives:
         archives.parse("segment", _nanoseconds, 60 * _NS), overlap,
         longest.parse(_nanoseconds) if longest is not None else 4 * overlap,
         archives.parse("tries", _positive, 5),
-        float(archives.parse("stall", values.seconds, Fraction(60))),
+        float(archives.parse("stall", values.timeout, Fraction(60))),
         tuple(map(_broker, to.list())) if to is not None else (),
         str(folder / archives.parse("spool", str, "spool")), archives.parse("spool-size", values.size, 1 << 30))
     archives.finish()
@@ -279,7 +279,7 @@ def _live(value: Value, properties: Properties, folder: Path) -> Live:
     found = Live(
         tuple(sources.values()), to,
         str(folder / live.parse("spool", str, "spool")), live.parse("spool-size", values.size, 1 << 30),
-        live.parse("metrics", values.endpoint, None), float(live.parse("stall", values.seconds, Fraction(10))),
+        live.parse("metrics", values.endpoint, None), float(live.parse("stall", values.timeout, Fraction(10))),
         float(live.parse("report", values.seconds, Fraction(60))))
     live.finish()
     return found

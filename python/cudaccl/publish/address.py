@@ -83,6 +83,12 @@ def check_sink(address: str) -> Selection:
     return selection
 
 
+def file_of(address: str) -> str | None:
+    """Where lines of JSON go; - is standard output. None: the sink has no such file."""
+    head = address.partition("?")[0]
+    return head if head == "-" else head.removeprefix("jsonl:") if head.startswith("jsonl:") else None
+
+
 def _selection(address: str) -> tuple[str, Selection]:
     """The address without the options of a selection, which each sink may have."""
     shown = redacted(address)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy
@@ -20,15 +21,22 @@ class EventLinesSink(JsonLinesSink):
         super().__init__("-")
         self.name = "standard output"
         self._opened: set[str] = set()  # of which no frame has come yet
+        self.lines: Counter[str] = Counter()  #: of each source
 
     def begin(self, source: str, run: str, content: str | None = None) -> int:
         self._opened.add(source)
         return super().begin(source, run, content)
 
+    def put(self, report: Report) -> bool:
+        is_kept = super().put(report)
+        if is_kept:
+            self.lines[report.source] += self._lines(report).count(b"\n")
+            self._opened.discard(report.source)
+        return is_kept
+
     def _lines(self, report: Report) -> bytes:
         texts = []
         if report.source in self._opened:
-            self._opened.remove(report.source)
             texts.append(f"opened, {report.width}x{report.height} pixels")
         if report.events is not None:
             events = events_as_dicts(report.events, report.zones, report.lines, None)

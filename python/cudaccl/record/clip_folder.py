@@ -34,6 +34,11 @@ class _Files:
     paths: list[Path] = dataclasses.field(default_factory=list)
 
 
+def is_clip(path: Path) -> bool:
+    """Whether a file of this name counts as a clip, which is removed when room is needed."""
+    return _CLIP.fullmatch(path.name) is not None
+
+
 class ClipFolder:
     """keep: bytes that all clips in it may take, those of other processes included. None: 10 GiB, or half of the room
     on the disk if that is less.

@@ -95,7 +95,7 @@ class Follower:
         self._run_name = ""
         self._frames = 0  # since the source was opened
         self._has_begun = False  # sinks have taken a stream
-        self._has_flowed = False  # frames have come, once
+        self.has_flowed = False  #: frames have come, once
         self._flows_since: float | None = None  # when the first frame came since it was opened
         self._latest = 0.0  # when the latest frame came
         self._away_since: float | None = None  # when the last frame came before it went away
@@ -177,7 +177,7 @@ class Follower:
             self._flows_since = None
             try:
                 with self._changing:
-                    self._stream = Stream(self._source, self._properties, self._tell, strict=not self._has_flowed)
+                    self._stream = Stream(self._source, self._properties, self._tell, strict=not self.has_flowed)
             except Exception as error:  # it cannot be opened in this way, now or later
                 self.error = error
                 return
@@ -269,7 +269,7 @@ class Follower:
                 self._recorder.observe(report)
 
     def _note_first(self) -> None:
-        self._has_flowed = True
+        self.has_flowed = True
         self._flows_since = self._latest
         self._set_online(True)
         if self._away_since is not None:

@@ -62,6 +62,8 @@ class Stream(_gst_pipeline.Pipeline):
             super().__init__(text, None, False, {"name": source.name, **properties}, strict=strict, **options)
         except TypeError as error:
             raise UsageError(f"--set: {error}") from error
+        except _gst_pipeline.MissingElement as missing:
+            raise UsageError(str(missing)) from None
         self.element = self._pipeline.get_by_name(source.name)
         self._labelled = gst.labelled(self)
         self._stopped = threading.Event()

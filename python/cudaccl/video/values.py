@@ -58,6 +58,14 @@ def seconds(text: str) -> Fraction:
     return found
 
 
+def timeout(text: str) -> Fraction:
+    """A time above 0."""
+    found = seconds(text)
+    if not found:
+        raise ValueError(f"{text!r} is no time above 0, such as 2s")
+    return found
+
+
 def option(parse: Callable[[str], _T]) -> Callable[[str], _T]:
     """The same for argparse, which shows the text of no other error."""
 

@@ -71,6 +71,14 @@ def test_every_broker_is_possible(write, monkeypatch):
     assert (config.archives.to, config.live.to) == (("queue://broker/{source}",), ("queue://broker",))
 
 
+@pytest.mark.parametrize("to,name", [("{source}.mkv", "{}/a.mkv"), ("fleet.yaml", "{}/fleet.yaml")])
+def test_no_file_of_the_fleet_is_destroyed(write, tmp_path, capsys, to, name):
+    path = write(GOOD.replace("name: gate", "name: a").replace("live.jsonl", to))
+    assert main(["fleet", "check", str(path)]) == 2
+    name = name.format(tmp_path)
+    assert f"error: live: jsonl:{name} and {name} are one file" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("old,new,line,reason", [
     ("  form: parquet", "  from: parquet", 8, "the key from is not known; possible are properties, files, overlap"),
     ("form: parquet", "form: csv", 8, "'csv' is not possible here; possible are jsonl, parquet"),
@@ -180,7 +188,7 @@ def test_check_shows_what_there_is(write, capfd):
 
 
 @pytest.mark.parametrize("old,new,reason", [
-    ("min_area: 9", "min_arae: 9", "door: the element cudaccl has no property min-arae"),
+    ("min_area: 9", "min_arae: 9", "door: the element cudaccl has no property min-arae; did you mean min-area?"),
     ("threshold: 128", "threshold: 70000", "a: threshold is 70000; possible are whole numbers from 0 to 65535"),
     ("track: true", "foreground: otso", "gate: could not set property"),
     ("track: true", "regions: none.json", "gate: regions: none.json: No such file"),

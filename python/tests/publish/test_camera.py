@@ -3,6 +3,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,8 @@ from cudaccl.cli import camera
 from cudaccl.publish.event_lines import described, time_text
 from cudaccl.publish.report import events_as_dicts
 from cudaccl.video import presets
-from made import report, report_with_shapes
+from commands import LIVE, start
+from made import PATIENCE, report, report_with_shapes
 
 ROOT = Path(__file__).resolve().parents[3]
 BALL = "a=videotestsrc pattern=ball num-buffers=6 ! video/x-raw,width=160,height=120,framerate=10/1"
@@ -130,10 +132,21 @@ output=overlay
 def test_events_are_shown_as_lines(cudaccl_command):
     done = cudaccl_command("camera", *BRIGHT, "--start-time", "2026-11-25T08:00:00Z", BALL)
     assert done.returncode == 0, done.stderr
+    assert "standard output: a: 3 lines about 6 frames sent, 0 wait, 0 lost\n" in done.stderr
     lines = done.stdout.splitlines()
     assert lines[:2] == ["2026-11-25T08:00:00.0Z a: opened, 160x120 pixels", "2026-11-25T08:00:00.0Z a: started"]
     assert len(lines) == 3 and re.fullmatch(r"2026-11-25T08:00:00.2Z a: born 1 at \d+,\d+", lines[2])
     assert cudaccl_command("camera", *BRIGHT, BALL).stdout.startswith("0.0 s a: opened, 160x120 pixels\n")
+
+
+def test_a_camera_that_never_had_a_frame():
+    """Another one had."""
+    process = start("camera", "--stall", "0.3", f"good={LIVE}", "quiet=videotestsrc is-live=true ! valve drop=true",
+                    stdout=subprocess.PIPE)
+    assert "opened" in process.stdout.readline() and "no frame came for a long time" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    error = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 1 and "cudaccl: error: no frame came from quiet\n" in error, error
 
 
 def test_a_line_for_each_type_of_event():

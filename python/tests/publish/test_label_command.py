@@ -175,6 +175,35 @@ def test_images_with_one_name_do_not_replace_each_other(label, tmp_path):
     assert label(*paths).returncode == 0  # tables have both
 
 
+def test_the_same_command_twice(label, tmp_path):
+    """Its own pictures, also those whose names are like those of pages, are replaced."""
+    paths = [save(tmp_path / name, noise((20, 30))) for name in ("a.png", "a-2.png")]
+    for _ in range(2):
+        assert label("--picture", "--csv", tmp_path / "a.csv", "--out", tmp_path, *paths).returncode == 0
+
+
+@pytest.mark.parametrize("arguments,first,second", [
+    (["--csv", "a.png", "a.png"], "--csv a.png", "a.png"),
+    (["--jsonl", "regions.json", "-s", "regions=regions.json", "a.png"], "--jsonl regions.json", "--set regions"),
+    (["--picture", "a.png", "a-picture.png"], "picture.png of a.png", "a-picture.png"),
+    (["--labels", "tiff", "--out", ".", "a.png", "link.png"], "labels.tiff of a.png", "link.png"),
+    (["--picture", "pages.tif", "pages-2-picture.png"], "picture.png of a page of pages.tif", "pages-2-picture.png"),
+    (["--csv", "b-picture.png", "--picture", "b.png"], "--csv b-picture.png", "picture.png of b.png"),
+    (["--csv", "-", "--jsonl", "-", "a.png"], "--jsonl -", "--csv -"),
+    (["--csv", "one", "--csv", "two", "a.png"], "--csv", "is given twice"),
+])
+def test_no_image_is_replaced(label, tmp_path, arguments, first, second):
+    for name in ("a.png", "a-picture.png", "a-labels.tiff", "pages-2-picture.png"):
+        save(tmp_path / name, noise((20, 30)))
+    (tmp_path / "link.png").symlink_to("a-labels.tiff")
+    (tmp_path / "regions.json").write_text('{"version": 1}')
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    done = label(*arguments, cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    assert f"error: {first} " in done.stderr and f" {second}" in done.stderr, done.stderr
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_a_page_does_not_replace_an_image(label, tmp_path):
     pages = [image_module.fromarray(noise((20, 30))) for _ in range(2)]
     pages[0].save(tmp_path / "a.tif", save_all=True, append_images=pages[1:])

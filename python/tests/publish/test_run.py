@@ -103,6 +103,9 @@ def test_run_is_repeatable(clip):
 @pytest.mark.parametrize("arguments,status,text", [
     (["no-such-file.avi"], 1, "is no URI, no camera, no file and no launch line"),
     (["file:///no/such.avi"], 1, "such.avi"),
+    (["a=/usr"], 1, "error: a: '/usr' is a folder: name the files in it"),
+    (["file:///usr"], 1, "'/usr' is a folder"),
+    (["--stall", "0", "videotestsrc num-buffers=1"], 2, "'0' is no time above 0"),
     (["videotestsrc num-buffers=1", "videotestsrc num-buffers=2"], 2, "two sources have the name videotestsrc"),
     (["!"], 2, "needs a name"),
     (["--jsonl", "/dev/full", "a=videotestsrc num-buffers=1"], 3, "No space left on device; it ends before frame 0"),
@@ -116,13 +119,58 @@ def test_run_refuses(cudaccl_command, arguments, status, text):
     assert re.search(text, done.stderr) and "Traceback" not in done.stderr and "Warning" not in done.stderr
 
 
+@pytest.mark.parametrize("arguments,first,second", [
+    (["run", "--csv", "v.avi", "v.avi"], "--csv v.avi", "v.avi"),
+    (["run", "--jsonl", "./v.avi", "a=file://{}/v.avi"], "--jsonl ./v.avi", "/"),
+    (["run", "--csv", "link.avi", "v.avi"], "--csv link.avi", "v.avi"),
+    (["run", "--csv", "v.avi", "hard.avi"], "--csv v.avi", "hard.avi"),
+    (["run", "--csv", "v.avi", "a=filesrc location=v.avi ! decodebin"], "--csv v.avi", "v.avi"),
+    (["run", "--csv", "regions.json", "-s", "regions=regions.json", "v.avi"], "--csv regions.json",
+     "regions=regions.json"),
+    (["run", "--jsonl", "settings", "--settings", "settings", "v.avi"], "--jsonl settings", "--settings settings"),
+    (["run", "--csv", "-", "--jsonl", "-", "v.avi"], "--jsonl -", "--csv -"),
+    (["run", "--csv", "new", "--jsonl", "./new", "v.avi"], "--jsonl ./new", "--csv new"),
+    (["run", "--csv", "new", "--parquet", "new", "v.avi"], "--csv new", "--parquet new"),
+    (["publish", "--to", "jsonl:v.avi?what=frames", "v.avi"], "--to jsonl:v.avi", "v.avi"),
+    (["publish", "--to", "-", "--to", "jsonl:-?rate=2", "v.avi"], "--to -", "--to jsonl:-"),
+    (["publish", "--to", "jsonl:new", "--to", "jsonl:link", "v.avi"], "--to jsonl:new", "--to jsonl:link"),
+    (["camera", "--record", "new", "--to", "jsonl:regions.json", "--regions", "regions.json", "v.avi"],
+     "--to jsonl:regions.json", "regions=regions.json"),
+    (["camera", "--record", ".", "a=gate-00000.000s.mkv"], "a clip of --record .", "gate-00000.000s.mkv"),
+    (["run", "--csv", "new", "--csv", "other", "v.avi"], "--csv", "is given twice"),
+    (["run", "--preset", "people", "--preset", "vehicles", "v.avi"], "--preset", "is given twice"),
+    (["publish", "--to", "jsonl:new", "--drain", "1", "--drain", "2", "v.avi"], "--drain", "is given twice"),
+])
+def test_no_file_is_destroyed(cudaccl_command, tmp_path, arguments, first, second):
+    """Refused before work, with one line that names both."""
+    for name in ("v.avi", "gate-00000.000s.mkv"):
+        (tmp_path / name).write_text("a video")
+    (tmp_path / "regions.json").write_text('{"version": 1}')
+    (tmp_path / "settings").write_text("threshold=9")
+    (tmp_path / "link.avi").symlink_to("v.avi")
+    (tmp_path / "hard.avi").hardlink_to(tmp_path / "v.avi")
+    (tmp_path / "link").symlink_to("new")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.exists()}
+    done = cudaccl_command(*(text.format(tmp_path) for text in arguments), cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    assert re.search(f"error: {re.escape(first)}.* {re.escape(second)}", done.stderr), done.stderr
+    assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.exists()} == before
+
+
+def test_a_device_takes_all_outputs(cudaccl_command):
+    done = cudaccl_command("run", "--csv", "/dev/null", "--jsonl", "/dev/null", "videotestsrc num-buffers=1")
+    assert done.returncode == 0, done.stderr
+
+
 def with_line(x):
     return json.dumps({"version": 1, "lines": [{"name": "gate", "from": [0.5, 0], "to": [x, 0]}]})
 
 
 # Settings that cannot be used, and what is said of them.
 WRONG = [
-    (["no-such=1"], "has no property no-such"),
+    (["no-such=1"], "has no property no-such$"),
+    (["treshold=90"], r"has no property treshold; did you mean threshold\?"),
+    (["min_aera=90"], r"has no property min-aera; did you mean min-area\?"),
     (["foreground=magic"], "foreground.*; possible are binary, otsu, local"),
     (["features=grey,hull"], "; possible are moments, .*, joined by [+]"),
     (["min-area=2.5"], "; possible are whole numbers from 0 to 2147483647"),
@@ -167,6 +215,16 @@ def test_settings_that_cannot_be_used_end_a_command(cudaccl_command, tmp_path, a
     assert done.returncode == 2, done.stderr
     assert len(lines) == 1 and lines[0].startswith("cudaccl: error: ") and re.search(text, lines[0]), done.stderr
     assert kept.read_text() == "a line of an earlier run\n"
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["publish", "--to", "-"], ["camera"]])
+@pytest.mark.parametrize("settings", [[], ["-s", "threshold=9"]])
+def test_without_the_plugin_there_is_one_line(tmp_path, arguments, settings):
+    nowhere = {"GST_PLUGIN_PATH": str(tmp_path), "GST_PLUGIN_PATH_1_0": str(tmp_path), "GST_REGISTRY_1_0": f"{tmp_path}/r"}
+    done = command(*arguments, *settings, "a=videotestsrc num-buffers=1", env=os.environ | nowhere)
+    lines = [line for line in done.stderr.splitlines() if "has no element cudaccl: " in line]
+    assert done.returncode == 2 and len(lines) == 1 and "meson devenv -C build" in lines[0], done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
 def test_times_have_units(cudaccl_command):
@@ -230,6 +288,30 @@ def test_a_file_that_ends_early_says_so(tmp_path, muxer):
         assert done.returncode == 1 and found == [("cut", str(done.stdout.count("\n") - FRAMES))], done.stderr
 
 
+def write_sound(path):
+    subprocess.run(["gst-launch-1.0", "-q", *"audiotestsrc num-buffers=20 ! wavenc ! filesink".split(),
+                    f"location={path}"], check=True)
+    return path
+
+
+def test_a_file_without_video(cudaccl_command, clip, tmp_path):
+    sound = write_sound(tmp_path / "sound.wav")
+    unknown = tmp_path / "unknown.avi"
+    unknown.write_bytes(clip.read_bytes().replace(b"MJPG", b"QQQQ"))
+    for arguments in (["run"], ["publish", "--to", "-"]):
+        done = cudaccl_command(*arguments, sound)
+        assert done.returncode == 1 and f"error: sound: {sound} has no video" in done.stderr
+        assert "linking" not in done.stderr and "Internal" not in done.stderr and done.stdout == ""
+        done = cudaccl_command(*arguments, unknown)  # as before
+        assert done.returncode == 1 and "error: unknown: " in done.stderr and "missing a plug-in" in done.stderr
+
+
+def test_a_branch_that_has_no_sound(cudaccl_command, clip):
+    line = f"a=uridecodebin uri=file://{clip} name=d d. ! audioconvert ! fakesink async=false d."
+    done = cudaccl_command("run", line)
+    assert done.returncode == 0 and done.stdout.count("\n") == FRAMES, done.stderr
+
+
 def test_run_goes_on_behind_a_source_that_fails(clip, tmp_path):
     broken = tmp_path / "broken.avi"
     broken.write_bytes(b"no video" * 100)
@@ -266,6 +348,13 @@ def test_reader_that_has_enough(arguments):
     line = shlex.join([*CUDACCL, *arguments])
     done = subprocess.run(["bash", "-c", f"{line} | head -n 1"], capture_output=True, text=True, timeout=PATIENCE)
     assert json.loads(done.stdout)["frame"] == 0 and not re.search("Traceback|error", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["run", "--help"], ["run", "--preset", "list"]])
+def test_reader_that_has_ended(arguments):
+    line = f"{shlex.join([*CUDACCL, *arguments])} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stderr) == (3, "")
 
 
 def test_reader_that_has_enough_of_a_table(tmp_path):

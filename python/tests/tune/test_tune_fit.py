@@ -242,6 +242,12 @@ def test_options_of_the_search_need_marks(clip):
     assert done.returncode == 2 and "--write is for --fit" in done.stderr
 
 
+def test_marks_are_not_replaced(scipy, clip, document):
+    done = command("--fit", document, "--write", document, clip)
+    assert done.returncode == 2 and f"--write {document} and --fit {document} are one file" in done.stderr
+    assert marks.load(document)
+
+
 def test_a_file_that_cannot_be_written(scipy, clip, document, tmp_path):
     done = command("--fit", document, "--trials", 30, "--write", tmp_path / "none" / "settings.txt", clip)
     assert done.returncode == 3 and "--write" in done.stderr
