@@ -78,9 +78,4 @@ constexpr uint32_t otsu_level(const uint32_t* histogram) {
   return best.level;
 }
 
-/// The rule that a frame of this level is read by.
-constexpr ForegroundRule otsu_rule(uint32_t level, bool invert) {
-  return {.foreground = Foreground::kBinary, .threshold = static_cast<uint8_t>(level), .invert = invert};
-}
-
 }  // namespace ccl

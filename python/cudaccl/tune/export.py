@@ -13,7 +13,6 @@ from cudaccl.tune import description
 from cudaccl.video.sources import Source
 
 Values = Mapping[str, str]
-_LIVE = ("rtsp://", "rtsps://", "http://", "https://", "udp://", "srt://")
 
 
 def all_of(source: Source, values: Values, output: str, preset: str) -> dict[str, str]:
