@@ -111,7 +111,7 @@ class Soak {
     uint64_t n_messages = 0;
     totals_.take(&latencies_ms_, &n_messages);
     std::sort(latencies_ms_.begin(), latencies_ms_.end());
-    leaked_.resize(leaked_.size() + n_frames * static_cast<size_t>(options_.leak), 1);
+    leaked_.emplace_back(n_frames * static_cast<size_t>(options_.leak), 1);
     const Holdings now = holdings();
     std::printf("%.2f,%lu,%.3f,%.3f,%.3f,%lu,%lu,%lu,%lu,%lu,%lu\n", row * options_.every / 60.0, n_frames,
                 percentile(latencies_ms_, 0.5), percentile(latencies_ms_, 0.99),
@@ -125,7 +125,7 @@ class Soak {
   Totals totals_;
   std::vector<std::unique_ptr<Stream>> streams_;
   std::vector<float> latencies_ms_;
-  std::vector<uint8_t> leaked_;
+  std::vector<std::vector<uint8_t>> leaked_;  ///< by row, so that no memory is given back
   uint32_t upset_phase_ = 0;
 };
 
