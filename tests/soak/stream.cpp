@@ -107,18 +107,18 @@ Stream::Stream(uint32_t number, const std::string& backend, Totals* totals)
   if (error != nullptr) {
     fail(line + ": " + error->message);
   }
-  element_.reset(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "element"));
+  const Ref<GstElement> element(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "element"));
   size_.reset(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "size"));
-  g_object_set(element_.get(), "regions", kRegions, nullptr);
+  g_object_set(element.get(), "regions", kRegions, nullptr);
   add_probe(size_.get(), "src", [](GstPad* pad, GstPadProbeInfo* info, gpointer self) {
     static_cast<Stream*>(self)->draw(pad, info);
     return GST_PAD_PROBE_OK;
   });
-  add_probe(element_.get(), "sink", [](GstPad*, GstPadProbeInfo* info, gpointer self) {
+  add_probe(element.get(), "sink", [](GstPad*, GstPadProbeInfo* info, gpointer self) {
     static_cast<Stream*>(self)->enter(GST_PAD_PROBE_INFO_BUFFER(info));
     return GST_PAD_PROBE_OK;
   });
-  add_probe(element_.get(), "src", [](GstPad*, GstPadProbeInfo* info, gpointer self) {
+  add_probe(element.get(), "src", [](GstPad*, GstPadProbeInfo* info, gpointer self) {
     static_cast<Stream*>(self)->leave(GST_PAD_PROBE_INFO_BUFFER(info));
     return GST_PAD_PROBE_OK;
   });

@@ -92,12 +92,11 @@ class Stream {
   GString* json_;
   uint32_t n_sizes_ = 0;
   std::atomic<uint64_t> n_frames_ = 0;
+  Ref<GstElement> pipeline_;
+  Ref<GstElement> size_;
   std::mutex lock_;  ///< of what follows
   Clock::time_point left_ = Clock::now();
   std::array<Clock::time_point, 64> entered_;  ///< by frame
-  Ref<GstElement> pipeline_;
-  Ref<GstElement> element_;
-  Ref<GstElement> size_;
 };
 
 }  // namespace cudaccl::soak

@@ -27,7 +27,7 @@ def judge(path, rows):
 
 
 def made(**values):
-    """An hour: what a figure is in each minute, by its name; others are constant."""
+    """An hour: what a figure is in each minute; others are constant."""
     constant = {"minutes": 0, "frames": 100, "p50_ms": 1, "p99_ms": 2, "p999_ms": 3, "rss_kb": 200_000, "gpu_kb": 0,
                 "descriptors": 40, "threads": 9, "events": 5, "messages": 100}
     return [constant | {"minutes": minute} | {name: value(minute) for name, value in values.items()}

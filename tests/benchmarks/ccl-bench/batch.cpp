@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Frames of a batch in the GPU's memory, in two ways. Mode `batch`: the kernel alone, as `graph` measures a
 /// frame. Mode `host`: push() and pop() by the host's clock, two batches in flight, records on the host.
-/// Times are those of a frame: of a batch, divided by its frames.
+/// Times are those of a frame: of a batch, divided by the number of frames.
 #include "batch.h"
 
 #include <algorithm>

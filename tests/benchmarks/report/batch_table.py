@@ -27,4 +27,4 @@ def batches(results, document):
     lines = [line(*kind, by_count) for kind, by_count in groups.items()]
     return markdown(["frames", "alone", "of 8", "of the largest batch"], lines) + caption(
         results, document, "Microseconds of device time for a frame, and how many times as fast as alone; geometric mean of "
-                           "the images of the table of labelers, each launch by itself, without a graph")
+                           "the images of the table of labelers, one launch after the other, without a graph")

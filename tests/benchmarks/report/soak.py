@@ -81,8 +81,8 @@ def trends(results):
     return [trend(figure, rows) for figure in FIGURES if any(float(getattr(row, figure.column)) for row in rows)]
 
 
-def lines(results):
-    for found in trends(results):
+def lines(all_trends):
+    for found in all_trends:
         unit = f" {found.figure.unit}" if found.figure.unit else ""
         yield [found.figure.name, f"{found.mean:.4g}{unit}", f"{found.slope:+.2g} ± {found.error:.1g}{unit}",
                "**grows**" if found.grows else "steady"]
@@ -93,17 +93,17 @@ def soak(results, document):
     frames = sum(int(row.frames) for row in results.rows)
     messages = sum(int(row.messages) for row in results.rows)
     events = sum(int(row.events) for row in results.rows)
-    return markdown(["figure", "mean", "an hour", "verdict"], lines(results)) + caption(
+    return markdown(["figure", "mean", "an hour", "verdict"], lines(trends(results))) + caption(
         results, document, f"`{results.facts['command']}`: {frames:,} frames, {messages:,} messages, {events:,} events")
 
 
 def main():
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
-    results = Results(Path(sys.argv[1]))
-    for line in lines(results):
+    found = trends(Results(Path(sys.argv[1])))
+    for line in lines(found):
         print("{:20} {:>12} {:>22}  {}".format(*line))
-    sys.exit(1 if any(found.grows for found in trends(results)) else 0)
+    sys.exit(1 if any(one.grows for one in found) else 0)
 
 
 if __name__ == "__main__":

@@ -71,9 +71,7 @@ void expect_what_the_cpu_gives(Algorithm algorithm) {
   }
 }
 
-class GpuLimitsTest : public testing::Test {};
-
-TEST_F(GpuLimitsTest, FramesOfBothRules) {
+TEST(GpuLimitsTest, FramesOfBothRules) {
   expect_what_the_cpu_gives(Algorithm::kAuto);
 }
 
@@ -137,7 +135,7 @@ class Ballast {
 };
 
 /// What does not fit is one error, after which the engine is as before, and what fits is right.
-TEST_F(GpuLimitsTest, MemoryNearlyFull) {
+TEST(GpuLimitsTest, MemoryNearlyFull) {
   expect_what_the_cpu_gives(Algorithm::kAuto);  // what is loaded with the first frame is loaded
   std::unique_ptr<Engine> engine;
   ASSERT_TRUE(make_engine(&engine).ok());
@@ -176,7 +174,7 @@ class Neighbour {
   std::FILE* pipe_;
 };
 
-TEST_F(GpuLimitsTest, AnotherProcess) {
+TEST(GpuLimitsTest, AnotherProcess) {
   Neighbour neighbour;
   for (int i = 0; i < 3; ++i) {
     expect_what_the_cpu_gives(Algorithm::kAuto);

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "ccl/events.h"
 #include "images.h"
 #include "track_scene.h"
 
@@ -168,6 +170,22 @@ inline void expect_tracks(const TrackedFrame& frame) {
   for (const CclComponent& component : frame.components) {
     ASSERT_TRUE(component.id == 0 || frame.find(component.id) != nullptr) << component.id;
   }
+}
+
+/// Of confirmed tracks, apart from the start.
+inline std::vector<CclEvent> events_of(uint32_t width, uint32_t height,
+                                       const std::vector<TrackedFrame>& frames) {
+  EventMaker maker;
+  EXPECT_TRUE(maker.configure({.width = width, .height = height, .max_tracks = 64}, {}).ok());
+  std::vector<CclEvent> events;
+  for (const TrackedFrame& frame : frames) {
+    maker.update({.tracks = frame.tracks,
+                  .n_components = static_cast<uint32_t>(frame.components.size()),
+                  .hold_ns = 2'000'000'000});
+    std::copy_if(maker.events().begin(), maker.events().end(), std::back_inserter(events),
+                 [](const CclEvent& event) { return event.type != CCL_EVENT_STARTED; });
+  }
+  return events;
 }
 
 /// The id of the component of a pixel; 0 if it has none.
