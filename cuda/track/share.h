@@ -211,6 +211,11 @@ constexpr bool may_be_fragment(const Matching& m, uint32_t i, const Part& part) 
          (!is_cut || fits(m.tracks[i], hull(m.tables.predicted[i], part.box)));
 }
 
+/// Whether any component can be a fragment of a track by may_be_fragment(): one of a group has no room.
+constexpr bool has_room_for_fragments(const Matching& m, uint32_t i) {
+  return m.is_established(i) && m.tables.parts[m.tables.matched[i]].area < m.tracks[i].area;
+}
+
 /// The space between two spans; negative if they overlap.
 constexpr int32_t gap_between(const Span& a, const Span& b) {
   return larger(a.begin, b.begin) - smaller(a.end, b.end);
@@ -219,12 +224,13 @@ constexpr int32_t gap_between(const Span& a, const Span& b) {
 /// What has more pieces than this is noise: it would take all that is around it, and grow with it.
 inline constexpr uint32_t kMostFragments = 16;
 
-/// Whether a track that has a component comes into the frame, and it is not known yet how large it is.
+/// Whether a track that has a component comes into the frame, and it is not known yet how large it is. Of a
+/// group only the oldest one does: in noise thousands have the same component, which covers the frame.
 constexpr bool comes_in(const Matching& m, uint32_t i) {
   const TrackState& track = m.tracks[i];
-  return track.proven_us < kProofUs && track.n_fragments <= kMostFragments &&
-         (touches_border(m.tables.parts[m.tables.matched[i]].box, m.frame) ||
-          touches_border(track.box, m.frame));
+  const uint32_t c = m.tables.matched[i];
+  return track.proven_us < kProofUs && track.n_fragments <= kMostFragments && m.tables.taker[c] == i &&
+         (touches_border(m.tables.parts[c].box, m.frame) || touches_border(track.box, m.frame));
 }
 
 /// Whether a component is a piece of an object that comes into the frame: nothing else appears inside the
@@ -380,7 +386,7 @@ template <typename Team>
 constexpr void find_near_owners(const Team& team, const Matching& m, const PartLists& current,
                                 const Grid& grid) {
   for (uint32_t i = team.rank(); i < m.n_tracks; i += team.size()) {
-    if (m.is_shown(i) && (m.is_established(i) || comes_in(m, i))) {
+    if (m.is_shown(i) && (has_room_for_fragments(m, i) || comes_in(m, i))) {
       offer_to_near_parts(team, m, current, grid, i);
     }
   }

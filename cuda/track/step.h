@@ -5,7 +5,9 @@
 #include <cstdint>
 
 #include "ccl/clock.h"
+#include "ccl/config.h"
 #include "ccl/tracking.h"
+#include "track/tables.h"
 
 namespace ccl::track {
 
@@ -20,6 +22,10 @@ struct TrackStep {
 
   bool operator==(const TrackStep&) const = default;
 };
+
+/// The lengths of the tables. A frame with more components than there can be tracks is noise: it is not
+/// matched, so that no frame takes much longer than without tracks.
+TrackSizes sizes_of(const Config& config);
 
 /// `aspect`: Separation::aspect.
 TrackStep step_of(const Tracking& tracking, const FrameTime& time, bool resets, uint32_t aspect);

@@ -120,7 +120,7 @@ inline constexpr uint32_t kCandidates = 8;
 /// Lengths of the arrays.
 struct TrackSizes {
   uint32_t max_tracks = 0;
-  uint32_t max_components = 0;  ///< the smaller one of Config::max_components and the pixels of a frame
+  uint32_t max_components = 0;  ///< that are matched: see sizes_of() in step.h
 
   /// A component covers one or two of the frame before. Only stripes that cross have many more pairs; a frame
   /// with more than these is not matched. Both backends count alike, so they leave out the same frames.
@@ -273,9 +273,9 @@ constexpr size_t TrackTables::place(std::byte* memory) {
 struct TrackFrame {
   uint32_t width, height;
   uint32_t n_components;
-  /// 0 if the frame has more components than records, or more pairs than TrackSizes::max_overlaps(). Then it
-  /// is not matched: all tracks are predicted, and its components get the id 0. Records and overlaps are not
-  /// read, and not written.
+  /// 0 if the frame has more components than TrackSizes::max_components, or more pairs than max_overlaps().
+  /// Then it is not matched: all tracks are predicted, and its components get the id 0. Records and overlaps
+  /// are not read, and not written.
   uint32_t is_matched;
   uint32_t n_overlaps;
   const Overlap* overlaps;

@@ -10,9 +10,10 @@ namespace ccl::host {
 StreamTracks::StreamTracks(const Config& config, uint32_t last_id)
     : width_(config.width),
       height_(config.height),
-      memory_(std::make_unique_for_overwrite<std::byte[]>(track::TrackTables::bytes(sizes_of(config)))),
-      tables_(sizes_of(config), memory_.get()),
-      overlaps_(config.height, sizes_of(config)),
+      memory_(
+          std::make_unique_for_overwrite<std::byte[]>(track::TrackTables::bytes(track::sizes_of(config)))),
+      tables_(track::sizes_of(config), memory_.get()),
+      overlaps_(config.height, track::sizes_of(config)),
       previous_(std::make_unique<KeptRuns>(config.width, config.height)),
       current_(std::make_unique<KeptRuns>(config.width, config.height)) {
   *tables_.header = {};

@@ -2,7 +2,6 @@
 /// The track stage of the CPU. The rules are in cuda/track/.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,7 +29,7 @@ class StreamTracks {
   StreamTracks(const Config& config, uint32_t last_id);
 
   bool is_for(const Config& config) const {
-    return config.width == width_ && config.height == height_ && sizes_of(config) == tables_.sizes;
+    return config.width == width_ && config.height == height_ && track::sizes_of(config) == tables_.sizes;
   }
 
   uint32_t max_tracks() const { return tables_.sizes.max_tracks; }
@@ -59,12 +58,6 @@ class StreamTracks {
   void run(const FrameJob& job, CclComponent* records, CclTrack* tracks, FrameResult* result);
 
  private:
-  static track::TrackSizes sizes_of(const Config& config) {
-    const size_t n_pixels = size_t{config.width} * config.height;
-    return {.max_tracks = config.max_tracks,
-            .max_components = static_cast<uint32_t>(std::min(size_t{config.max_components}, n_pixels))};
-  }
-
   uint32_t width_;
   uint32_t height_;
   std::unique_ptr<std::byte[]> memory_;  ///< not filled in advance, as KeptRuns

@@ -285,6 +285,8 @@ int main(int argc, char** argv) {
     status = ccl::bench::run_track_engine(argc, argv);
   } else if (command == "track-noise") {
     status = ccl::bench::run_track_noise(argc, argv);
+  } else if (command == "track-noise-cpu") {
+    status = ccl::bench::run_track_noise_engine(argc, argv);
   } else if (command == "matrix") {
     status = ccl::bench::run_matrix(argc, argv);
   } else {

@@ -48,7 +48,7 @@ class Camera {
     CCL_RETURN_IF_ERROR(output_.allocate(size_t{config_.width} * config_.height * 4));
     CCL_RETURN_IF_ERROR(records_.allocate(config_.max_components));
     CCL_RETURN_IF_ERROR(counts_.allocate(1));
-    CCL_RETURN_IF_ERROR(tracks_.allocate(kMaxTracks));
+    CCL_RETURN_IF_ERROR(tracks_.allocate(config_.max_tracks));
     inputs_ = std::vector<DeviceArray<uint8_t>>(images.size());
     graphs_ = std::vector<device::Graph>(images.size());
     for (size_t i = 0; i < images.size(); ++i) {
@@ -256,7 +256,45 @@ Status write_rows(const Size& size, Scene scene, CsvWriter* csv) {
   return {};
 }
 
+Status write_noise_rows(const Size& size, uint32_t density, CsvWriter* csv) {
+  const std::vector<test::Image> images = noise_images(size, density);
+  for (const uint32_t max_tracks : kNoiseTables) {
+    const Config config{.width = size.width,
+                        .height = size.height,
+                        .algorithm = Algorithm::kRuns,
+                        .output = Output::kNone,
+                        .layout = {},
+                        .max_components = kNoiseRecords,
+                        .max_tracks = max_tracks};
+    Row row{.backend = "cuda",
+            .algorithm = noise_table_name(max_tracks),
+            .mode = "graph",
+            .output = output_name(Output::kNone),
+            .features = features_name(kAllFeatures),
+            .connectivity = 8,
+            .image = "noise-" + std::to_string(density),
+            .width = size.width,
+            .height = size.height};
+    FrameCounts counts{};
+    CCL_RETURN_IF_ERROR(run_camera(config, max_tracks > 0 ? Following::kUnguided : Following::kUntracked,
+                                   images, {}, &row.times, &counts));
+    row.components = counts.n_components;
+    CCL_RETURN_IF_ERROR(csv->write(row));
+  }
+  return {};
+}
+
 }  // namespace
+
+Status run_track_noise(int argc, char** argv) {
+  std::unique_ptr<Device> device;
+  CsvWriter csv;
+  CCL_RETURN_IF_ERROR(open_device_csv(argc, argv, &device, &csv));
+  for (const uint32_t density : kNoiseDensities) {
+    CCL_RETURN_IF_ERROR(write_noise_rows({1920, 1080}, density, &csv));
+  }
+  return {};
+}
 
 Status run_track(int argc, char** argv) {
   std::unique_ptr<Device> device;

@@ -13,7 +13,10 @@ Status run_track(int argc, char** argv);
 /// `ccl-bench track-cpu FILE.csv`: the same frames through the host's engine with one thread.
 Status run_track_engine(int argc, char** argv);
 
-/// `ccl-bench track-noise FILE.csv`: likewise, 1080p noise of single pixels, with tables of many lengths.
+/// `ccl-bench track-noise FILE.csv`: 1080p noise of single pixels, with tables of many lengths.
 Status run_track_noise(int argc, char** argv);
+
+/// `ccl-bench track-noise-cpu FILE.csv`: likewise, through the host's engine with one thread.
+Status run_track_noise_engine(int argc, char** argv);
 
 }  // namespace ccl::bench

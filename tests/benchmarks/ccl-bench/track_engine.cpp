@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -106,26 +107,17 @@ Status write_rows(const Size& size, Scene scene, Output output, CsvWriter* csv) 
 
 constexpr uint32_t kNoiseWarmUps = 6;
 constexpr uint32_t kNoiseRepetitions = 14;
-/// 0: without tracks, which all others are compared with.
-constexpr std::array<uint32_t, 6> kNoiseTables = {0, 64, 1024, 4096, 8192, 16384};
 
-/// More than there are components of noise: a frame with more is not matched.
-constexpr uint32_t kNoiseRecords = 1u << 18;
-
-/// Noise of single pixels, so many percent of them foreground, another one in each frame.
 Status write_noise_rows(const Size& size, uint32_t density, CsvWriter* csv) {
-  std::vector<test::Image> images;
-  for (uint32_t i = 0; i < kFrames; ++i) {
-    images.push_back(test::noise(size.width, size.height, 1, density, i));
-  }
+  const std::vector<test::Image> images = noise_images(size, density);
   const Config config{.width = size.width,
                       .height = size.height,
                       .algorithm = Algorithm::kRuns,
                       .output = Output::kNone,
                       .layout = {},
                       .max_components = kNoiseRecords};
-  std::array<HostCamera, kNoiseTables.size()> cameras;
-  std::array<std::vector<float>, kNoiseTables.size()> times;
+  std::array<HostCamera, std::size(kNoiseTables)> cameras;
+  std::array<std::vector<float>, std::size(kNoiseTables)> times;
   for (size_t k = 0; k < cameras.size(); ++k) {
     CCL_RETURN_IF_ERROR(cameras[k].configure(config, kNoiseTables[k]));
   }
@@ -135,9 +127,8 @@ Status write_noise_rows(const Size& size, uint32_t density, CsvWriter* csv) {
     }
   }
   for (size_t k = 0; k < cameras.size(); ++k) {
-    const uint32_t n = kNoiseTables[k];
     Row row{.backend = "cpu",
-            .algorithm = n > 0 ? "tracked-" + std::to_string(n) : "untracked",
+            .algorithm = noise_table_name(kNoiseTables[k]),
             .mode = "engine",
             .output = output_name(Output::kNone),
             .features = features_name(kAllFeatures),
@@ -177,13 +168,13 @@ Status run_track_engine(int argc, char** argv) {
   return {};
 }
 
-Status run_track_noise(int argc, char** argv) {
+Status run_track_noise_engine(int argc, char** argv) {
   if (argc != 3) {
-    return {StatusCode::kInvalidArgument, "usage: ccl-bench track-noise FILE.csv"};
+    return {StatusCode::kInvalidArgument, "usage: ccl-bench track-noise-cpu FILE.csv"};
   }
   CsvWriter csv;
   CCL_RETURN_IF_ERROR(open_csv(argc, argv, &csv));
-  for (const uint32_t density : {10u, 30u, 50u}) {
+  for (const uint32_t density : kNoiseDensities) {
     CCL_RETURN_IF_ERROR(write_noise_rows({1920, 1080}, density, &csv));
   }
   return {};

@@ -97,4 +97,16 @@ Settings track_settings(Scene scene) {
   return settings;
 }
 
+std::vector<test::Image> noise_images(const Size& size, uint32_t density) {
+  std::vector<test::Image> images;
+  for (uint32_t i = 0; i < kFrames; ++i) {
+    images.push_back(test::noise(size.width, size.height, 1, density, i));
+  }
+  return images;
+}
+
+std::string noise_table_name(uint32_t max_tracks) {
+  return max_tracks > 0 ? "tracked-" + std::to_string(max_tracks) : "untracked";
+}
+
 }  // namespace ccl::bench

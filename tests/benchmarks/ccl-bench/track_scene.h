@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "images.h"
@@ -47,6 +48,18 @@ constexpr uint32_t image_at(uint32_t i, size_t n_images) {
   const uint32_t phase = i < n_before ? 0 : (i - n_before) % (2 * kFrames - 2);
   return i < n_before ? i : n_before + (phase < kFrames ? phase : 2 * kFrames - 2 - phase);
 }
+
+/// Lengths of tables for noise of single pixels. 0: without tracks, which the others are compared with.
+inline constexpr uint32_t kNoiseTables[] = {0, 64, 1024, 4096, 8192, 16384};
+/// Percent of the pixels that are foreground. With 1, 10 and 30 there are more components than can be
+/// matched.
+inline constexpr uint32_t kNoiseDensities[] = {1, 10, 30, 45, 50};
+/// More than there are components of noise.
+inline constexpr uint32_t kNoiseRecords = 1u << 18;
+
+/// kFrames images of noise.
+std::vector<test::Image> noise_images(const Size& size, uint32_t density);
+std::string noise_table_name(uint32_t max_tracks);
 
 /// With noise, a filter of the area keeps the objects. Pairs are cut as with the preset `people`.
 Settings track_settings(Scene scene);

@@ -189,16 +189,6 @@ TEST(TrackDeviceTest, ShortTables) {
   }
 }
 
-/// Tables of components so long that maps need wide cells.
-TEST(TrackDeviceTest, WideMaps) {
-  for (const Output output :
-       {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask, Output::kDistance}) {
-    Case c{.name = "wide", .config = config_of(328, 320, output, 2000), .n_frames = 20, .n_actors = 60};
-    c.config.max_components = 100'000;
-    run(c, 6);
-  }
-}
-
 /// Runs images that are given, one after the other, and again.
 void run_images(const Config& config, const FrameJob& job, const std::vector<Image>& images,
                 uint32_t n_frames, EnginePair* pair) {
@@ -237,6 +227,34 @@ TEST(TrackDeviceTest, TablesThatOverflow) {
         EXPECT_GT(pair.n_overflows(), 0u);
         EXPECT_LT(pair.n_overflows(), 24u);
       }
+    }
+  }
+}
+
+/// Some frames have a record for each component, but more components than there can be tracks.
+TEST(TrackDeviceTest, MoreComponentsThanAreMatched) {
+  const Image dots =
+      drawn("dots", 328, 320, [](uint32_t x, uint32_t y) { return x % 2 == 0 && y % 2 == 0 && y > 100; });
+  std::vector<Image> images;
+  Video video(328, 320, 6, 60);
+  for (uint32_t i = 0; i < 10; ++i) {
+    images.push_back(i % 5 == 3 ? dots : video.next());
+  }
+  for (const Output output :
+       {Output::kColorized, Output::kOverlay, Output::kLabels, Output::kMask, Output::kDistance}) {
+    for (const uint16_t neck : {0, 700}) {
+      Config config = config_of(328, 320, output, 2000);
+      config.max_components = 100'000;
+      config.planes = kIdPlane;
+      FrameJob job;
+      job.settings.draw_boxes = true;
+      job.settings.separation.neck = neck;
+      EnginePair pair(config);
+      run_images(config, job, images, 20, &pair);
+      ASSERT_FALSE(testing::Test::HasFatalFailure());
+      EXPECT_GT(pair.most_records(), kMaxTracks);
+      EXPECT_EQ(pair.n_overflows(), 0u);
+      EXPECT_GE(pair.n_without_ids(), 4u);
     }
   }
 }

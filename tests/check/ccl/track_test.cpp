@@ -423,6 +423,31 @@ TEST(TrackLimitsTest, Overflow) {
   EXPECT_EQ(frame.tracks.size(), 2u);
 }
 
+/// Nor is one with a record for each component, but with more of them than there can be tracks.
+TEST(TrackLimitsTest, MoreComponentsThanTracksAtAll) {
+  Stream stream{Config{.max_components = 2 * kMaxTracks, .max_tracks = 16}};
+  constexpr int32_t kColumns = 320;
+  const std::vector<Rectangle> object = {{10, 50, 8, 8}};
+  const auto push_with_dots = [&](uint32_t n) {
+    std::vector<Rectangle> shapes = object;
+    for (uint32_t i = 0; i < n; ++i) {
+      shapes.push_back(
+          {2 * static_cast<int32_t>(i % kColumns), 60 + 2 * static_cast<int32_t>(i / kColumns), 1, 1});
+    }
+    return stream.push(draw(2 * kColumns, 400, shapes));
+  };
+  for (uint32_t i = 0; i < 5; ++i) {
+    push_with_dots(0);
+  }
+  const TrackedFrame frame = push_with_dots(kMaxTracks);
+  ASSERT_EQ(frame.components.size(), kMaxTracks + 1);
+  EXPECT_TRUE(std::all_of(frame.components.begin(), frame.components.end(),
+                          [](const CclComponent& c) { return c.id == 0; }));
+  EXPECT_TRUE(frame.has_flags(1, CCL_TRACK_PREDICTED));
+  EXPECT_EQ(push_with_dots(kMaxTracks - 1).id_at(10, 50), 1u);
+  EXPECT_EQ(push_with_dots(0).id_at(10, 50), 1u);
+}
+
 TEST(TrackLimitsTest, NoTracksNoIds) {
   Stream stream{Config{}};
   const TrackedFrame frame = stream.push(draw(kWidth, kHeight, {{10, 50, 8, 8}, {100, 20, 8, 8}}));

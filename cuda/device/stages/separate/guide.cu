@@ -282,9 +282,8 @@ struct OriginJob {
   }
 
   /// The first pixel of a record's component, by a warp.
-  template <typename Cell>
   __device__ uint32_t first_pixel(uint32_t c) const {
-    const auto* map = static_cast<const Cell*>(maps.map(*maps.written));
+    const IndexMaps::Cell* map = maps.map(*maps.written);
     const CclComponent& record = records[c];
     const uint32_t row = record.y * width;
     for (uint32_t x = record.x;; x += kWarpSize) {
@@ -324,7 +323,6 @@ struct OriginJob {
   }
 };
 
-template <typename Cell>
 __global__ void __launch_bounds__(kBlockThreads) find_members_of(OriginJob job) {
   const uint32_t n_records = job.n_records();
   const bool is_cut = *job.guide.n_cuts != 0;
@@ -336,7 +334,7 @@ __global__ void __launch_bounds__(kBlockThreads) find_members_of(OriginJob job) 
       }
       continue;
     }
-    const uint32_t pixel = job.template first_pixel<Cell>(c);
+    const uint32_t pixel = job.first_pixel(c);
     if (threadIdx.x % kWarpSize == 0) {
       job.find(c, pixel);
     }
@@ -396,9 +394,7 @@ Status Guide::write_parts(const RegionTable& regions, size_t pitch, uint8_t* val
 Status Guide::find_origins(const FrameCounts* counts, const CclComponent* records, const IndexMaps& maps,
                            cudaStream_t stream) const {
   const OriginJob job{width_, table(), parts_, counts, records, maps, origins_.data()};
-  CCL_RETURN_IF_ERROR(launch("find_members_of",
-                             maps.is_wide ? find_members_of<uint32_t> : find_members_of<uint16_t>,
-                             kGuideBlocks, kBlockThreads, stream, job));
+  CCL_RETURN_IF_ERROR(launch("find_members_of", find_members_of, kGuideBlocks, kBlockThreads, stream, job));
   return launch("complete_origins", complete_origins, kGuideBlocks, kBlockThreads, stream, job);
 }
 

@@ -32,6 +32,7 @@ struct AssociateJob {
   uint32_t height;
   const FrameCounts* counts;
   CclComponent* records;
+  uint32_t max_records;          ///< there are so many; not all are matched
   const track::Origin* origins;  ///< null if tracks guide no cuts
   CclTrack* tracks;              ///< out
   track::TrackTables tables;

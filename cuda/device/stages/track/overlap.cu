@@ -22,6 +22,8 @@ namespace ccl::device {
 
 namespace {
 
+using Cell = IndexMaps::Cell;
+
 constexpr uint32_t kBits = 32;  ///< of a word
 constexpr uint32_t kGroup = 8;  ///< pixels that a thread reads at once
 constexpr uint32_t kTileGroups = 8;
@@ -158,7 +160,7 @@ struct Stretch {
 };
 
 /// Adds the pixels of a group to a stretch, and calls add(stretch) for each one that ends.
-template <typename Cell, typename Add>
+template <typename Add>
 __device__ void extend(const Cell* previous, const Cell* current, Stretch* open, Add add) {
 #pragma unroll
   for (uint32_t i = 0; i < kGroup; ++i) {
@@ -177,7 +179,6 @@ __device__ void extend(const Cell* previous, const Cell* current, Stretch* open,
 }
 
 /// The cells of a group of labels.
-template <typename Cell>
 __device__ void find_cells(const OverlapJob& job, bool has_records, const uint32_t* labels, Cell* cells) {
   if (job.frame.is_kept == nullptr && job.frame.marks == nullptr) {
 #pragma unroll
@@ -194,7 +195,6 @@ __device__ void find_cells(const OverlapJob& job, bool has_records, const uint32
   }
 }
 
-template <typename Cell>
 __device__ bool is_empty(const Cell* cells) {
   uint32_t any = 0;
 #pragma unroll
@@ -222,7 +222,6 @@ struct TileGroups {
 };
 
 /// Writes the map of a tile, and counts its pairs.
-template <typename Cell>
 __device__ void count_tile(const OverlapJob& job, const TileGroups& groups, TilePairs& tile) {
   alignas(sizeof(uint4)) uint32_t labels[kRowsOfThread][kGroup];
 #pragma unroll
@@ -230,8 +229,8 @@ __device__ void count_tile(const OverlapJob& job, const TileGroups& groups, Tile
     load_group(job.frame.labels + groups.place(row), groups.n(row), groups.is_whole(row), labels[row]);
   }
   const uint32_t newest = *job.maps.newest;
-  const auto* older = static_cast<const Cell*>(job.maps.map(newest));
-  auto* map = static_cast<Cell*>(job.maps.map(newest ^ 1));
+  const Cell* older = job.maps.map(newest);
+  Cell* map = job.maps.map(newest ^ 1);
   const bool has_records = job.counts->n_components <= job.maps.max_components;
   const bool has_pairs = has_records && job.tables.header->n_components > 0;
   alignas(sizeof(uint4)) Cell current[kRowsOfThread][kGroup];
@@ -257,7 +256,6 @@ __device__ void count_tile(const OverlapJob& job, const TileGroups& groups, Tile
   }
 }
 
-template <typename Cell>
 __global__ void __launch_bounds__(kBlockThreads, kBlocksOfMultiprocessor)
     write_map_and_count(const __grid_constant__ OverlapJob job, track::TrackStep step) {
   __shared__ TilePairs tile;
@@ -274,12 +272,12 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocksOfMultiprocessor)
     return;
   }
   __syncthreads();
-  count_tile<Cell>(job,
-                   {.x = blockIdx.x * kTileWidth + threadIdx.x % kTileGroups * kGroup,
-                    .y = (blockIdx.y - 1) * kTileRows + threadIdx.x / kTileGroups,
-                    .width = job.width,
-                    .height = job.height},
-                   tile);
+  count_tile(job,
+             {.x = blockIdx.x * kTileWidth + threadIdx.x % kTileGroups * kGroup,
+              .y = (blockIdx.y - 1) * kTileRows + threadIdx.x / kTileGroups,
+              .width = job.width,
+              .height = job.height},
+             tile);
   __syncthreads();
   if (const PairKey key = tile.pair[threadIdx.x]; key != 0) {
     add_to_frame(job.pairs, key, tile.pixels[threadIdx.x]);
@@ -290,14 +288,12 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocksOfMultiprocessor)
 
 Status count_overlaps(const OverlapJob& job, const track::TrackStep& step, cudaStream_t stream) {
   const dim3 blocks(blocks_for(job.width, kTileWidth), 1 + blocks_for(job.height, kTileRows));
-  return launch_overlapped("write_map_and_count",
-                           job.maps.is_wide ? write_map_and_count<uint32_t> : write_map_and_count<uint16_t>,
-                           blocks, kBlockThreads, stream, job, step);
+  return launch_overlapped("write_map_and_count", write_map_and_count, blocks, kBlockThreads, stream, job,
+                           step);
 }
 
-const void* overlap_kernel(const IndexMaps& maps) {
-  return maps.is_wide ? reinterpret_cast<const void*>(write_map_and_count<uint32_t>)
-                      : reinterpret_cast<const void*>(write_map_and_count<uint16_t>);
+const void* overlap_kernel() {
+  return reinterpret_cast<const void*>(write_map_and_count);
 }
 
 }  // namespace ccl::device

@@ -32,13 +32,13 @@ struct OverlapJob {
 };
 
 /// Enqueues the writing of this frame's map of records, in place of the older one, the count of all pairs of
-/// components that overlap, and track::prepare(). If the frame before was not matched, or this one has more
-/// components than records, there are no pairs.
+/// components that overlap, and track::prepare(). If the frame before was not matched, or this one cannot be,
+/// there are no pairs.
 Status count_overlaps(const OverlapJob& job, const track::TrackStep& step, cudaStream_t stream);
 
 /// The kernel of count_overlaps(). Its last argument is the step, so that a graph can replace it for each
 /// frame.
-const void* overlap_kernel(const IndexMaps& maps);
+const void* overlap_kernel();
 inline constexpr uint32_t kOverlapArguments = 2;
 
 }  // namespace ccl::device

@@ -59,15 +59,15 @@ __device__ uint32_t grey_of(const TrackPaintJob& job, uint32_t i) {
   return pack(grey(job.luma.pixels[y * job.luma.pitch + x], job.limited_range), job.layout);
 }
 
-template <Output kOutput, typename Cell>
+template <Output kOutput>
 __global__ void __launch_bounds__(kBlockThreads) paint_map(TrackPaintJob job) {
   using Pixel = typename PixelOf<kOutput>::Type;
   const uint32_t first = (blockIdx.x * kBlockThreads + threadIdx.x) * kPixelsAtOnce;
   const uint32_t n_pixels = job.luma.width * job.luma.height;
   const uint32_t n = first < n_pixels ? min(kPixelsAtOnce, n_pixels - first) : 0;
-  alignas(sizeof(uint4)) Cell cells[kPixelsAtOnce];
+  alignas(sizeof(uint4)) IndexMaps::Cell cells[kPixelsAtOnce];
   alignas(sizeof(uint4)) Pixel pixels[kPixelsAtOnce];
-  load_pixels(static_cast<const Cell*>(job.maps.map(__ldcg(job.maps.written))) + first, n, cells);
+  load_pixels(job.maps.map(__ldcg(job.maps.written)) + first, n, cells);
   wait_for_previous_kernel();
   if constexpr (kOutput == Output::kLabels) {
     alignas(sizeof(uint4)) uint32_t labels[kPixelsAtOnce];
@@ -100,8 +100,7 @@ __global__ void __launch_bounds__(kBlockThreads) paint_map(TrackPaintJob job) {
 
 template <Output kOutput>
 Status paint(const TrackPaintJob& job, cudaStream_t stream) {
-  return launch_overlapped("paint_map",
-                           job.maps.is_wide ? paint_map<kOutput, uint32_t> : paint_map<kOutput, uint16_t>,
+  return launch_overlapped("paint_map", paint_map<kOutput>,
                            blocks_for(job.luma.width * job.luma.height, kBlockThreads * kPixelsAtOnce),
                            kBlockThreads, stream, job);
 }

@@ -42,9 +42,11 @@ __global__ void __launch_bounds__(kThreads) settle(AssociateJob job) {
   const Colors colors{job.colors, job.width * job.height};
   track::settle(team, m, [&](uint32_t c, uint32_t id) { colors.write(c, id, m.tables.parts[c].area); });
   if (m.n_parts == 0) {
-    for (uint32_t i = team.rank(); i < min(n_components, max_components); i += team.size()) {
+    for (uint32_t i = team.rank(); i < min(n_components, job.max_records); i += team.size()) {
       job.records[i].id = 0;
-      colors.write(i, 0, 0);
+      if (i < max_components) {
+        colors.write(i, 0, 0);
+      }
     }
   }
   if (job.colors.colors != nullptr && team.rank() == 0) {
@@ -56,7 +58,7 @@ __global__ void __launch_bounds__(kThreads) settle(AssociateJob job) {
 }  // namespace
 
 Status settle_frame(const AssociateJob& job, cudaStream_t stream) {
-  const uint32_t most = std::max(job.tables.sizes.max_components, job.tables.sizes.max_tracks);
+  const uint32_t most = std::max(job.max_records, job.tables.sizes.max_tracks);
   return launch_overlapped("settle", settle, std::min(blocks_for(most, kThreads), kMostBlocks), kThreads,
                            stream, job);
 }

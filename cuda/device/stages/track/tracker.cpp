@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "device/stages/track/tracker.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "device/check.h"
@@ -19,12 +18,6 @@ struct Tracker::State {
 
 namespace {
 
-track::TrackSizes sizes_of(const Config& config) {
-  const size_t n_pixels = size_t{config.width} * config.height;
-  return {.max_tracks = config.max_tracks,
-          .max_components = static_cast<uint32_t>(std::min(size_t{config.max_components}, n_pixels))};
-}
-
 template <typename T>
 Status allocate_zeros(size_t count, const Stream& stream, DeviceArray<T>* array) {
   CCL_RETURN_IF_ERROR(array->allocate(count));
@@ -37,7 +30,7 @@ Status allocate_zeros(size_t count, const Stream& stream, DeviceArray<T>* array)
 Status Tracker::configure(const Config& config, uint32_t last_id) {
   width_ = config.width;
   height_ = config.height;
-  sizes_ = sizes_of(config);
+  sizes_ = track::sizes_of(config);
   CCL_RETURN_IF_ERROR(stream_.create());
   CCL_RETURN_IF_ERROR(ended_.create());
   CCL_RETURN_IF_ERROR(find_shared_bytes(sizes_, &shared_bytes_));
@@ -49,7 +42,9 @@ Status Tracker::configure(const Config& config, uint32_t last_id) {
   guide_.configure(tables_);
   CCL_RETURN_IF_ERROR(allocate_zeros(sizeof(State), stream_, &state_));
   CCL_RETURN_IF_ERROR(allocate_pairs());
-  CCL_RETURN_IF_ERROR(allocate_maps());
+  for (DeviceArray<IndexMaps::Cell>& map : maps_) {
+    CCL_RETURN_IF_ERROR(allocate_zeros(size_t{width_} * height_, stream_, &map));
+  }
   CCL_RETURN_IF_ERROR(colors_.allocate(maps().unrecorded() + 1));
   return upload_palettes(stream_, &palettes_);  // waits for all
 }
@@ -61,16 +56,8 @@ Status Tracker::allocate_pairs() {
   return overlaps_.allocate(max_pairs);
 }
 
-Status Tracker::allocate_maps() {
-  const size_t cell = IndexMaps::needs_wide(sizes_.max_components) ? sizeof(uint32_t) : sizeof(uint16_t);
-  for (DeviceArray<std::byte>& map : maps_) {
-    CCL_RETURN_IF_ERROR(allocate_zeros(size_t{width_} * height_ * cell, stream_, &map));
-  }
-  return {};
-}
-
 bool Tracker::fits(const Config& config) const {
-  return config.width == width_ && config.height == height_ && sizes_of(config) == sizes_;
+  return config.width == width_ && config.height == height_ && track::sizes_of(config) == sizes_;
 }
 
 Status Tracker::read_last_id(uint32_t* last_id) const {
@@ -95,7 +82,6 @@ IndexMaps Tracker::maps() const {
   return {.maps = {maps_[0].data(), maps_[1].data()},
           .newest = &state()->newest_map,
           .written = &state()->written_map,
-          .is_wide = IndexMaps::needs_wide(sizes_.max_components),
           .max_components = sizes_.max_components};
 }
 
@@ -127,6 +113,7 @@ Status Tracker::enqueue(const Config& config, const TrackedFrame& frame, const t
                          .height = height_,
                          .counts = frame.buffers.counts,
                          .records = frame.buffers.records,
+                         .max_records = config.max_components,
                          .origins = frame.buffers.guide != nullptr ? guide_.origins() : nullptr,
                          .tracks = frame.tracks,
                          .tables = tables_,

@@ -88,7 +88,7 @@ class Tracker {
     if (buffers.guide != nullptr) {
       CCL_RETURN_IF_ERROR(graph->set_last_argument(Guide::kernel(), Guide::kArguments, &step));
     }
-    return graph->set_last_argument(overlap_kernel(maps()), kOverlapArguments, &step);
+    return graph->set_last_argument(overlap_kernel(), kOverlapArguments, &step);
   }
 
   /// FrameBuffers::guide of the frame with this step. Components of values touch and may have equal
@@ -114,7 +114,6 @@ class Tracker {
   struct State;
 
   Status allocate_pairs();
-  Status allocate_maps();
   State* state() const;
   IndexMaps maps() const;
   PairTable pairs() const;
@@ -135,7 +134,7 @@ class Tracker {
   DeviceArray<PairCell> cells_;
   DeviceArray<uint32_t> used_cells_;
   DeviceArray<track::Overlap> overlaps_;
-  DeviceArray<std::byte> maps_[2];
+  DeviceArray<IndexMaps::Cell> maps_[2];
   DeviceArray<uint32_t> palettes_;
   DeviceArray<uint32_t> colors_;
 };
