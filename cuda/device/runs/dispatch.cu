@@ -149,12 +149,12 @@ size_t parked_bytes(bool has_values, uint32_t tile_width, uint32_t max_runs) {
 }
 
 Status process_tiles(const Tiles& tiles, const uint32_t* frame_bits, uint32_t n_blocks,
-                     const Emitter& emitter, const PaintRule& rule, const Filter* full_filter,
+                     const Emitter& emitter, const PaintRule& rule, const FullFilter* full_filter,
                      uint8_t* pixels, cudaStream_t stream) {
-  const Filter filter = full_filter != nullptr ? *full_filter : Filter::neutral();
+  const FullFilter filter = full_filter != nullptr ? *full_filter : FullFilter{Filter::neutral(), nullptr};
   const Kernel kernel =
       kernel_for(form_of(tiles, frame_bits != nullptr, n_blocks, emitter, rule, full_filter != nullptr),
-                 purpose_of(tiles, emitter, emitter.settings.features | features_of(filter)));
+                 purpose_of(tiles, emitter, emitter.settings.features | features_of(filter.filter)));
   // The bits are what the previous kernel writes, and the first that this one reads.
   bool is_overlapped = false;
   if (frame_bits != nullptr) {

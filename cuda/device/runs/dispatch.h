@@ -25,10 +25,10 @@ size_t parked_bytes(bool has_values, uint32_t tile_width, uint32_t max_runs);
 /// Enqueues all steps of a frame (kernel.cuh). If `frame_bits`, a bit image of the frame's size in device
 /// memory, is not null, it is labelled in place of the frame's pixels; overlays show the pixels. `pixels`,
 /// the output, may be null if the mode is PaintMode::kNone. `full_filter` is null if the limits of the area
-/// are the whole filter, and what it removes need not be counted; it must have no top_n. `n_blocks` is at
+/// are the whole filter, and what it removes need not be counted; its top_n is not applied. `n_blocks` is at
 /// most what find_resident_blocks() wrote.
 Status process_tiles(const Tiles& tiles, const uint32_t* frame_bits, uint32_t n_blocks,
-                     const Emitter& emitter, const PaintRule& rule, const Filter* full_filter,
+                     const Emitter& emitter, const PaintRule& rule, const FullFilter* full_filter,
                      uint8_t* pixels, cudaStream_t stream);
 
 /// Enqueues all steps of the frames of a batch, without a filter, in at most `n_groups` groups of blocks: as

@@ -16,14 +16,14 @@ namespace ccl::device::runs {
 ///     kNone       nothing                 nothing                    nothing
 ///     kByLabel    nothing                 n_labels, n_components     records[label − 1] if the table has it
 ///     kAppended   n_components, is_kept   n_labels, n_components     if kept: next record, bit in is_kept
-///                 (*) n_removed           (*) n_removed              (*) with a full filter
-///     kMarks      nothing                 n_labels                   index_or_mark[label − 1]: its mark
+///                 n_removed (*)           n_removed (*)              (*) with a full filter
+///     kMarks      n_removed (*)           n_labels, n_removed (*)    index_or_mark[label − 1]: its mark
 ///     kSelected   nothing                 n_labels                   records[index_or_mark[label − 1]]
 enum class Emission : uint8_t {
   kNone,      ///< maps only
   kByLabel,   ///< no filter
   kAppended,  ///< with a filter; RecordOrder sorts the records
-  kMarks,     ///< the first pass of a frame that overflows the table
+  kMarks,     ///< the first pass of a frame with Filter::top_n, or that overflows the table
   kSelected,  ///< the second pass
 };
 
@@ -33,6 +33,10 @@ constexpr bool counts_labels(Emission emission) {
 /// Whether all components are kept, so that n_components is n_labels.
 constexpr bool counts_all_as_kept(Emission emission) {
   return emission == Emission::kByLabel;
+}
+/// Whether what a full filter removes is counted.
+constexpr bool counts_removed(Emission emission) {
+  return emission == Emission::kAppended || emission == Emission::kMarks;
 }
 constexpr bool appends(Emission emission) {
   return emission == Emission::kAppended;

@@ -28,7 +28,7 @@ constexpr bool has_resident_tiles(Form form) {
 
 /// Whether a kernel applies all conditions of a filter, and counts what they remove. The others apply the
 /// limits of the area only: the arithmetic of the other conditions takes registers from all components.
-/// Filter::top_n is no condition of one component: the stages of published labelers apply it.
+/// Filter::top_n is no condition of one component: see FullFilter::chosen.
 constexpr bool has_full_filter(Form form) {
   return form == Form::kFiltered || form == Form::kFilteredParked;
 }

@@ -219,7 +219,7 @@ __device__ void process_parked(const Tiles& tiles, const Emitter& emitter, const
 template <typename Tile, bool kHasFeatures, Form kForm>
 __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiprocessor)
     process(Tiles tiles, Emitter emitter, PaintRule rule, uint8_t* pixels, const uint32_t* frame_bits,
-            Filter filter) {
+            FullFilter filter) {
   extern __shared__ uint4 memory[];
   auto& tile = *reinterpret_cast<Tile*>(memory);
   assume<kForm>(tiles, emitter, rule);
@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiproc
   if (has_bits) {
     wait_for_previous_kernel();  // which writes the bits
   }
-  std::conditional_t<has_full_filter(kForm), Filter, NoFullFilter> used_filter;
+  std::conditional_t<has_full_filter(kForm), FullFilter, NoFullFilter> used_filter;
   if constexpr (has_full_filter(kForm)) {
     used_filter = filter;
   }

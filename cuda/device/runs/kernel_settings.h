@@ -54,12 +54,20 @@ constexpr KernelSettings kernel_settings(const Settings& s) {
           .mask_off = s.mask_off};
 }
 
-/// Takes the place of a Filter in kernels that apply the limits of the area only.
+/// All that decides about a component: the whole filter, and what is known of it by its label.
+struct FullFilter {
+  Filter filter;
+  const uint32_t* chosen;  ///< per label − 1: 0 if the component is not kept; null: nothing is known
+
+  __device__ bool has_chosen(uint32_t label) const { return chosen == nullptr || chosen[label - 1] != 0; }
+};
+
+/// Takes the place of a FullFilter in kernels that apply the limits of the area only.
 struct NoFullFilter {};
 
 template <typename AnyFilter>
 inline constexpr bool kIsFull = false;
 template <>
-inline constexpr bool kIsFull<Filter> = true;
+inline constexpr bool kIsFull<FullFilter> = true;
 
 }  // namespace ccl::device::runs

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ccl/filter.h"
 #include "ccl/rule.h"
 #include "device/runs/batch.h"
 #include "device/runs/emission.h"
@@ -24,7 +23,7 @@ struct KernelOf {
 
   const void* address() const { return reinterpret_cast<const void*>(process); }
 };
-using Kernel = KernelOf<Tiles, Emitter, PaintRule, uint8_t*, const uint32_t*, Filter>;
+using Kernel = KernelOf<Tiles, Emitter, PaintRule, uint8_t*, const uint32_t*, FullFilter>;
 using BatchKernel = KernelOf<Tiles, Emitter, PaintRule, Batch>;
 
 /// What a kernel is compiled for, apart from its form.

@@ -45,14 +45,17 @@ __device__ void set_node_values(const Tiles& tiles, const PaintRule& rule, const
     uint32_t area = 1;  // which every inactive filter keeps
     bool is_kept = false;
     if constexpr (kIsFull<AnyFilter>) {
-      const FilterSums sums = filter_sums_of_node(tiles, filter, root);
+      const FilterSums sums = filter_sums_of_node(tiles, filter.filter, root);
       area = sums.area;
-      is_kept = filter.keeps(sums);
+      is_kept = filter.filter.keeps(sums);
     } else {
       area = rule.needs_areas ? area_of_node(tiles, root) : area;
       is_kept = rule.settings.limits.keeps(area);
     }
     const uint32_t label = wait_for_label(tiles.node_label + root);
+    if constexpr (kIsFull<AnyFilter>) {
+      is_kept = is_kept && filter.has_chosen(label);
+    }
     tile.run[tile.tables.node_run[i]].word = value_of(rule, label, area, is_kept, first_pixel);
   }
 }

@@ -4,10 +4,11 @@
 /// that of Šťava, Beneš 2011 and Cabaret, Lacassagne, Etiemble 2017.
 ///
 /// Atomics on device memory are few: their number grows with the components at borders of tiles, not with
-/// pixels or runs. Rare requests take more kernels: a filter takes two that sort its records, a map of labels
-/// or roots takes another pass, and a table that overflows takes two more passes, because all areas must be
-/// known before any record. Frames with hysteresis, Filter::top_n or separation take the stages of published
-/// labelers, see is_staged().
+/// pixels or runs. Rare requests take more kernels: a filter takes two that sort its records, and a map of
+/// labels or roots takes another pass. So do hysteresis and Filter::top_n, because whole components must be
+/// known before any is painted, and a table that overflows takes two, because all areas must be known before
+/// any record. Frames with separation may take the stages of published labelers, see is_staged().
+#include <optional>
 #include <utility>
 
 #include "device/check.h"
@@ -48,14 +49,25 @@ class RunsPipeline final : public Pipeline {
   Status make_other(const Settings& settings, const FrameBuffers& frame);
   uint32_t n_pixels() const { return config_.width * config_.height; }
   uint32_t max_labels() const { return runs::max_labels(config_, memory_->has_values()); }
-  bool has_filter(const Settings& settings) const { return settings.filter.is_active(n_pixels()); }
+  bool has_filter(const Settings& settings, const FrameBuffers& frame) const {
+    return frame.strong_bits != nullptr || settings.filter.is_active(n_pixels());
+  }
+  std::optional<FullFilter> full_filter(const Settings& settings, const FrameBuffers& frame) const;
   Emitter emitter(Emission emission, const Settings& settings, const FrameBuffers& frame) const;
   PaintRule rule(PaintMode mode, const Settings& settings) const {
     return paint_rule(mode, settings, config_, palettes_.data());
   }
   Status run(const Settings& settings, const FrameBuffers& frame, const Emitter& emitter,
-             const PaintRule& rule, uint8_t* pixels, cudaStream_t stream) const;
+             const PaintRule& rule, const std::optional<FullFilter>& filter, uint8_t* pixels,
+             cudaStream_t stream) const;
+  Status find_strong(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) const;
+  Status write_marks(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) const;
+  Status paint(const Settings& settings, const FrameBuffers& frame, Emission emission,
+               const std::optional<FullFilter>& filter, cudaStream_t stream) const;
+  Status enqueue_all(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) const;
+  Status enqueue_largest(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) const;
   Status allocate_map();
+  Status allocate_selection();
   uint32_t* label_map(const FrameBuffers& frame) const {
     return frame.label_map != nullptr ? frame.label_map : map_.data();
   }
@@ -69,11 +81,13 @@ class RunsPipeline final : public Pipeline {
   DeviceArray<uint32_t> palettes_;
   std::unique_ptr<TileMemory> memory_;    ///< for the foreground rule in use
   std::unique_ptr<RecordOrder> order_;    ///< once a filter was active
-  std::unique_ptr<Selection> selection_;  ///< once a table overflowed
-  DeviceArray<uint32_t> index_or_mark_;   ///< likewise, per label
-  DeviceArray<uint32_t> map_;             ///< of frames that need labels, or once a map was asked for
-  std::unique_ptr<Pipeline> staged_;      ///< once a frame is_staged()
-  std::unique_ptr<Pipeline> parts_;       ///< once a frame had parts
+  std::unique_ptr<Selection> selection_;  ///< with Filter::top_n, or once a table overflowed
+  DeviceArray<uint32_t> marks_;           ///< likewise, per label
+  /// Per label, for the selection. With hysteresis, and until then, whether a component is strong.
+  DeviceArray<uint32_t> record_index_;
+  DeviceArray<uint32_t> map_;         ///< of frames that need labels, or once a map was asked for
+  std::unique_ptr<Pipeline> staged_;  ///< once a frame is_staged()
+  std::unique_ptr<Pipeline> parts_;   ///< once a frame had parts
 };
 
 Status RunsPipeline::allocate() {
@@ -84,12 +98,10 @@ Status RunsPipeline::allocate() {
   return prepare(Settings{}, frame);
 }
 
-/// With hysteresis or Filter::top_n, the components to keep are known only when all are measured, and
-/// painting must wait for it; and where components may touch, parts are made of a root map. The common stages
-/// are made for this. Their labels are the same, whichever labeler makes them.
+/// Where components may touch, parts are made of a root map, and only the parts have strong pixels or not.
+/// The common stages are made for this. Their labels are the same, whichever labeler makes them.
 bool is_staged(const Settings& settings, const FrameBuffers& frame) {
-  return frame.strong_bits != nullptr || settings.filter.top_n > 0 ||
-         (settings.separation.is_active() && !can_have_parts(settings));
+  return settings.separation.is_active() && (frame.strong_bits != nullptr || !can_have_parts(settings));
 }
 
 /// The common stages, behind the fastest of the published labelers.
@@ -125,17 +137,40 @@ Status RunsPipeline::prepare(const Settings& settings, const FrameBuffers& frame
     memory_.reset();
     order_.reset();
     selection_.reset();
+    record_index_ = {};
     auto memory = std::make_unique<TileMemory>();
     CCL_RETURN_IF_ERROR(memory->allocate(config_.width, config_.height, has_values, stream_.get()));
     memory_ = std::move(memory);
   }
-  if (has_filter(settings) && order_ == nullptr) {
+  const bool has_strong = frame.strong_bits != nullptr;
+  if (settings.filter.top_n > 0) {
+    CCL_RETURN_IF_ERROR(allocate_selection());
+  } else if (has_filter(settings, frame) && order_ == nullptr) {
     auto order = std::make_unique<RecordOrder>();
     CCL_RETURN_IF_ERROR(order->configure(config_.max_components, max_labels()));
     order_ = std::move(order);
   }
-  const bool needs_labels = frame.is_tracked || frame.needs_labels;
+  if (has_strong && record_index_.data() == nullptr) {
+    CCL_RETURN_IF_ERROR(record_index_.allocate(max_labels()));
+  }
+  const bool needs_labels = frame.is_tracked || frame.needs_labels || has_strong;
   return needs_labels && frame.label_map == nullptr ? allocate_map() : Status();
+}
+
+Status RunsPipeline::allocate_selection() {
+  if (selection_ != nullptr) {
+    return {};
+  }
+  auto selection = std::make_unique<Selection>();
+  CCL_RETURN_IF_ERROR(selection->configure(max_labels(), config_.max_components));
+  DeviceArray<uint32_t> marks;
+  CCL_RETURN_IF_ERROR(marks.allocate(max_labels()));
+  if (record_index_.data() == nullptr) {
+    CCL_RETURN_IF_ERROR(record_index_.allocate(max_labels()));
+  }
+  marks_ = std::move(marks);
+  selection_ = std::move(selection);
+  return {};
 }
 
 Status RunsPipeline::allocate_map() {
@@ -151,15 +186,76 @@ Emitter RunsPipeline::emitter(Emission emission, const Settings& settings, const
           .counts = frame.counts,
           .max_labels = max_labels(),
           .is_kept = is_appended ? order_->is_kept() : nullptr,
-          .index_or_mark = index_or_mark_.data()};
+          .index_or_mark = emission == Emission::kMarks ? marks_.data() : record_index_.data()};
+}
+
+/// What kernels must know to decide about components; nothing if the limits of the area are enough.
+std::optional<FullFilter> RunsPipeline::full_filter(const Settings& settings,
+                                                    const FrameBuffers& frame) const {
+  if (frame.strong_bits != nullptr) {
+    return FullFilter{settings.filter, record_index_.data()};
+  }
+  const bool has_others =
+      settings.filter.is_active(n_pixels()) && settings.filter.only_area_condition(n_pixels()) == kPassed;
+  return has_others ? std::optional(FullFilter{settings.filter, nullptr}) : std::nullopt;
 }
 
 Status RunsPipeline::run(const Settings& settings, const FrameBuffers& frame, const Emitter& emitter,
-                         const PaintRule& rule, uint8_t* pixels, cudaStream_t stream) const {
-  const bool has_full_filter =
-      has_filter(settings) && settings.filter.only_area_condition(n_pixels()) == kPassed;
+                         const PaintRule& rule, const std::optional<FullFilter>& filter, uint8_t* pixels,
+                         cudaStream_t stream) const {
   return process_tiles(memory_->of(settings, frame), frame.bits, memory_->n_blocks(), emitter, rule,
-                       has_full_filter ? &settings.filter : nullptr, pixels, stream);
+                       filter ? &*filter : nullptr, pixels, stream);
+}
+
+/// Enqueues a pass for labels(), and the flags of those that have a strong pixel.
+Status RunsPipeline::find_strong(const Settings& settings, const FrameBuffers& frame,
+                                 cudaStream_t stream) const {
+  CCL_RETURN_IF_ERROR(write_map(PaintMode::kLabelMap, settings, frame, label_map(frame), stream));
+  return flag_strong(label_map(frame), frame.strong_bits, config_.width, config_.height, max_labels(),
+                     record_index_.data(), stream);
+}
+
+/// Enqueues a pass for the marks of all components.
+Status RunsPipeline::write_marks(const Settings& settings, const FrameBuffers& frame,
+                                 cudaStream_t stream) const {
+  return run(settings, frame, emitter(Emission::kMarks, settings, frame), rule(PaintMode::kNone, settings),
+             full_filter(settings, frame), nullptr, stream);
+}
+
+/// Enqueues the pass that paints and, if they are needed, the labels, unless find_strong() has left them.
+Status RunsPipeline::paint(const Settings& settings, const FrameBuffers& frame, Emission emission,
+                           const std::optional<FullFilter>& filter, cudaStream_t stream) const {
+  const Output painted = painted_output(config_, frame);
+  const bool needs_labels = (frame.is_tracked || frame.needs_labels) && frame.strong_bits == nullptr;
+  const bool paints_labels = needs_labels && painted == Output::kNone;
+  PaintRule painting = rule(paints_labels ? PaintMode::kLabelMap : paint_mode_for(painted), settings);
+  painting.needs_areas = painting.needs_areas || filter.has_value();
+  CCL_RETURN_IF_ERROR(run(settings, frame, emitter(emission, settings, frame), painting, filter,
+                          paints_labels ? reinterpret_cast<uint8_t*>(label_map(frame)) : frame.output,
+                          stream));
+  return needs_labels && !paints_labels
+             ? write_map(PaintMode::kLabelMap, settings, frame, label_map(frame), stream)
+             : Status();
+}
+
+/// Enqueues what paints and measures all components that the filter keeps.
+Status RunsPipeline::enqueue_all(const Settings& settings, const FrameBuffers& frame,
+                                 cudaStream_t stream) const {
+  const bool is_filtered = has_filter(settings, frame);
+  CCL_RETURN_IF_ERROR(paint(settings, frame, is_filtered ? Emission::kAppended : Emission::kByLabel,
+                            full_filter(settings, frame), stream));
+  return is_filtered ? order_->run(frame.counts, frame.records, stream) : Status();
+}
+
+/// Enqueues the same for the largest of them: marks, the selection among them, and a pass for those whose
+/// marks are left.
+Status RunsPipeline::enqueue_largest(const Settings& settings, const FrameBuffers& frame,
+                                     cudaStream_t stream) const {
+  CCL_RETURN_IF_ERROR(write_marks(settings, frame, stream));
+  CCL_RETURN_IF_ERROR(selection_->keep_largest(settings.filter.top_n, marks_.data(), frame.counts,
+                                               record_index_.data(), stream));
+  CCL_RETURN_IF_ERROR(selection_->select(marks_.data(), frame.counts, record_index_.data(), stream));
+  return paint(settings, frame, Emission::kSelected, FullFilter{Filter::neutral(), marks_.data()}, stream);
 }
 
 Status RunsPipeline::enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
@@ -167,22 +263,14 @@ Status RunsPipeline::enqueue(const Settings& settings, const FrameBuffers& frame
   if (Pipeline* pipeline = other(settings, frame)) {
     return pipeline->enqueue(settings, frame, stream, marks);
   }
-  const Emission emission = has_filter(settings) ? Emission::kAppended : Emission::kByLabel;
-  const Output painted = painted_output(config_, frame);
-  const bool needs_labels = frame.is_tracked || frame.needs_labels;
-  const bool paints_labels = needs_labels && painted == Output::kNone;
-  CCL_RETURN_IF_ERROR(run(settings, frame, emitter(emission, settings, frame),
-                          rule(paints_labels ? PaintMode::kLabelMap : paint_mode_for(painted), settings),
-                          paints_labels ? reinterpret_cast<uint8_t*>(label_map(frame)) : frame.output,
-                          stream));
-  if (needs_labels && !paints_labels) {
-    CCL_RETURN_IF_ERROR(write_map(PaintMode::kLabelMap, settings, frame, label_map(frame), stream));
+  const bool selects = settings.filter.top_n > 0;
+  if (frame.strong_bits != nullptr) {
+    CCL_RETURN_IF_ERROR(find_strong(settings, frame, stream));
   }
-  if (emission == Emission::kAppended) {
-    CCL_RETURN_IF_ERROR(order_->run(frame.counts, frame.records, stream));
-  }
+  CCL_RETURN_IF_ERROR(selects ? enqueue_largest(settings, frame, stream)
+                              : enqueue_all(settings, frame, stream));
   if (settings.draw_boxes && !frame.is_tracked) {
-    CCL_RETURN_IF_ERROR(outline_boxes(config_, frame, /*skips_overflow=*/true, stream));
+    CCL_RETURN_IF_ERROR(outline_boxes(config_, frame, /*skips_overflow=*/!selects, stream));
   }
   return marks != nullptr ? marks->mark(StageMarks::kLabel, stream) : Status();
 }
@@ -192,7 +280,10 @@ FrameLabels RunsPipeline::labels(const Settings& settings, const FrameBuffers& f
     return pipeline->labels(settings, frame);
   }
   FrameLabels labels{.labels = label_map(frame)};
-  if (has_filter(settings)) {
+  if (settings.filter.top_n > 0) {
+    labels.marks = marks_.data();
+    labels.record_index = record_index_.data();
+  } else if (has_filter(settings, frame)) {
     labels.is_kept = order_->is_kept();
     labels.kept_before = order_->kept_before();
   }
@@ -203,13 +294,13 @@ FrameLabels RunsPipeline::labels_of_overflow(const Settings& settings, const Fra
   if (Pipeline* pipeline = other(settings, frame)) {
     return pipeline->labels_of_overflow(settings, frame);
   }
-  return {.labels = label_map(frame), .record_index = index_or_mark_.data()};
+  return {.labels = label_map(frame), .record_index = record_index_.data()};
 }
 
 /// Enqueues another pass, which only writes a map.
 Status RunsPipeline::write_map(PaintMode mode, const Settings& settings, const FrameBuffers& frame,
                                uint32_t* map, cudaStream_t stream) const {
-  return run(settings, frame, emitter(Emission::kNone, settings, frame), rule(mode, settings),
+  return run(settings, frame, emitter(Emission::kNone, settings, frame), rule(mode, settings), std::nullopt,
              reinterpret_cast<uint8_t*>(map), stream);
 }
 
@@ -240,22 +331,16 @@ Status RunsPipeline::enqueue_overflow(const Settings& settings, const FrameBuffe
   if (Pipeline* pipeline = other(settings, frame)) {
     return pipeline->enqueue_overflow(settings, frame, stream);
   }
-  if (selection_ == nullptr) {
-    auto selection = std::make_unique<Selection>();
-    CCL_RETURN_IF_ERROR(selection->configure(max_labels(), config_.max_components));
-    DeviceArray<uint32_t> index_or_mark;
-    CCL_RETURN_IF_ERROR(index_or_mark.allocate(max_labels()));
-    index_or_mark_ = std::move(index_or_mark);
-    selection_ = std::move(selection);
+  if (settings.filter.top_n > 0) {
+    return {};  // its records are selected already
   }
-  const PaintRule no_paint = rule(PaintMode::kNone, settings);
+  CCL_RETURN_IF_ERROR(allocate_selection());
+  CCL_RETURN_IF_ERROR(write_marks(settings, frame, stream));
+  CCL_RETURN_IF_ERROR(selection_->select(marks_.data(), frame.counts, record_index_.data(), stream));
   CCL_RETURN_IF_ERROR(
-      run(settings, frame, emitter(Emission::kMarks, settings, frame), no_paint, nullptr, stream));
-  CCL_RETURN_IF_ERROR(selection_->select(index_or_mark_.data(), frame.counts, index_or_mark_.data(), stream));
-  CCL_RETURN_IF_ERROR(run(settings, frame, emitter(Emission::kSelected, settings, frame),
-                          frame.needs_labels ? rule(PaintMode::kLabelMap, settings) : no_paint,
-                          frame.needs_labels ? reinterpret_cast<uint8_t*>(label_map(frame)) : nullptr,
-                          stream));
+      run(settings, frame, emitter(Emission::kSelected, settings, frame),
+          rule(frame.needs_labels ? PaintMode::kLabelMap : PaintMode::kNone, settings), std::nullopt,
+          frame.needs_labels ? reinterpret_cast<uint8_t*>(label_map(frame)) : nullptr, stream));
   return settings.draw_boxes && !frame.is_tracked
              ? outline_boxes(config_, frame, /*skips_overflow=*/false, stream)
              : Status();

@@ -48,13 +48,16 @@ __device__ uint8_t value_of_record(const SegmentSource& frame, uint32_t x, uint3
 }
 
 /// Emits one component; see Emission. `failed`: see Filter::failed_condition(); it is read with a full filter
-/// only. `kHasFeatures`: whether a feature may be asked for. `make_sums()`
-/// returns the component's Sums, `make_value()` the record's value; they are called only if there is a
-/// record.
+/// only. A component that is not chosen is not kept, and has failed nothing. `kHasFeatures`: whether a
+/// feature may be asked for. `make_sums()` returns the component's Sums, `make_value()` the record's value;
+/// they are called only if there is a record.
 template <bool kHasFeatures, typename AnyFilter, typename MakeSums, typename MakeValue>
 __device__ void emit(const Emitter& emitter, const SegmentSource& frame, uint32_t label, uint32_t area,
                      bool is_kept, uint32_t failed, MakeSums make_sums, MakeValue make_value) {
   uint32_t index = kNoRecord;
+  if (kIsFull<AnyFilter> && counts_removed(emitter.emission) && failed != kPassed) {
+    atomicAdd(emitter.counts->n_removed + failed, 1u);
+  }
   switch (emitter.emission) {
     case Emission::kNone:
       break;
@@ -65,8 +68,6 @@ __device__ void emit(const Emitter& emitter, const SegmentSource& frame, uint32_
       if (is_kept) {
         index = atomicAdd(&emitter.counts->n_components, 1u);
         atomicOr(emitter.is_kept + label / kWordBits, 1u << label % kWordBits);
-      } else if (kIsFull<AnyFilter>) {
-        atomicAdd(emitter.counts->n_removed + failed, 1u);
       }
       break;
     case Emission::kMarks:
@@ -86,17 +87,16 @@ __device__ void emit(const Emitter& emitter, const SegmentSource& frame, uint32_
 /// Clears what an emission counts and marks the frame's components in.
 template <typename AnyFilter>
 __device__ inline void reset_counts(const Emitter& emitter) {
-  if (!appends(emitter.emission)) {
-    return;
-  }
   const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-  for (uint32_t word = thread; word <= emitter.max_labels / kWordBits; word += gridDim.x * blockDim.x) {
-    emitter.is_kept[word] = 0;
+  if (appends(emitter.emission)) {
+    for (uint32_t word = thread; word <= emitter.max_labels / kWordBits; word += gridDim.x * blockDim.x) {
+      emitter.is_kept[word] = 0;
+    }
+    if (thread == 0) {
+      emitter.counts->n_components = 0;
+    }
   }
-  if (thread == 0) {
-    emitter.counts->n_components = 0;
-  }
-  if (kIsFull<AnyFilter> && thread < kFilterConditions) {
+  if (kIsFull<AnyFilter> && counts_removed(emitter.emission) && thread < kFilterConditions) {
     emitter.counts->n_removed[thread] = 0;
   }
 }
@@ -142,8 +142,9 @@ __device__ void emit_components(const Tiles& tiles, const Emitter& emitter, cons
     uint32_t failed = kPassed;
     bool is_kept = false;
     if constexpr (kIsFull<AnyFilter>) {
-      failed = filter.failed_condition(filter_sums(sums, y, tiles.frame));
-      is_kept = failed == kPassed;
+      const bool is_chosen = filter.has_chosen(label);
+      failed = is_chosen ? filter.filter.failed_condition(filter_sums(sums, y, tiles.frame)) : kPassed;
+      is_kept = is_chosen && failed == kPassed;
     } else {
       is_kept = emitter.settings.limits.keeps(area);
     }

@@ -36,6 +36,7 @@ struct Rule {
   const char* name;
   ForegroundRule rule;
   Segmentation segmentation;
+  Filter filter = {};
 };
 
 std::vector<Rule> rules() {
@@ -59,6 +60,9 @@ std::vector<Rule> rules() {
        {.morphology = {.open_radius = 3, .close_radius = 3, .element = Element::kCross}}},
       {"fill-holes", binary, {.morphology = {.fill_holes = 1000}}},
       {"hysteresis", {.threshold = 200}, {.threshold_low = 100}},
+      {"min-area", binary, {}, {.min_area = 20}},
+      {"shape", binary, {}, {.min_extent = kFilterOne / 8, .min_circularity = kFilterOne / 8}},
+      {"top-10", binary, {}, {.top_n = 10}},
   };
 }
 
@@ -82,7 +86,7 @@ class SegmentBench {
     device::Segmenter segmenter;
     device::FrameBits bits;
     CCL_RETURN_IF_ERROR(segmenter.configure(config_.width, config_.height));
-    FrameJob job{.input = {}, .output = {}, .settings = {.rule = rule.rule}};
+    FrameJob job{.input = {}, .output = {}, .settings = {.rule = rule.rule, .filter = rule.filter}};
     job.segmentation = rule.segmentation;
     job.time = 0;
     device::FrameBuffers frame{.input = input_.data(),
