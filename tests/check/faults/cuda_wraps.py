@@ -9,8 +9,10 @@ to be kept.
 import subprocess
 import sys
 
+# What the compiler makes of <<<>>> since CUDA 13. Its other functions with underscores run once in a process.
+LAUNCH = "__cudaLaunchKernel"
 # Those with arguments on the stack, which are passed on by a jump: what they returned is not seen.
-BY_JUMP = {"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaMemcpy2DAsync"}
+BY_JUMP = {LAUNCH, "cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaMemcpy2DAsync"}
 # Those that are no calls of the library, or return the error of another one.
 LEFT_OUT = {"cudaGetErrorName", "cudaGetErrorString", "cudaGetLastError"}
 
@@ -44,8 +46,8 @@ CALL = """  subq $8, %rsp
 
 def runtime_functions(library):
     listed = subprocess.run(["nm", "-u", library], check=True, capture_output=True, text=True).stdout
-    names = {line.split()[-1] for line in listed.splitlines() if line.strip().startswith("U cuda")}
-    return sorted(names - LEFT_OUT)
+    names = {line.split()[-1] for line in listed.splitlines() if line.strip().startswith("U ")}
+    return sorted(name for name in names - LEFT_OUT if name.startswith("cuda") or name == LAUNCH)
 
 
 def main():
