@@ -9,10 +9,12 @@ to be kept.
 import subprocess
 import sys
 
+# What the compiler makes of <<<>>> since CUDA 13. Its other functions with underscores run once in a process.
+LAUNCH = "__cudaLaunchKernel"
 # Those with arguments on the stack, which are passed on by a jump: what they returned is not seen.
-BY_JUMP = {"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaMemcpy2DAsync"}
-# Those that are no calls of the library, or return the error of another one.
-LEFT_OUT = {"cudaGetErrorName", "cudaGetErrorString", "cudaGetLastError"}
+BY_JUMP = {LAUNCH, "cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaMemcpy2DAsync"}
+# Those that are no calls of the library.
+LEFT_OUT = {"cudaGetErrorName", "cudaGetErrorString"}
 
 TRAMPOLINE = """
   .globl __wrap_{name}
@@ -20,8 +22,8 @@ TRAMPOLINE = """
 __wrap_{name}:
   endbr64
   pushq %rdi; pushq %rsi; pushq %rdx; pushq %rcx; pushq %r8; pushq %r9; pushq %rax
-  movl ${index}, %edi
-  call faults_before_call
+  leaq .Lname_{name}(%rip), %rdi
+  call faults_before_call@PLT
   movl %eax, %r11d
   popq %rax; popq %r9; popq %r8; popq %rcx; popq %rdx; popq %rsi; popq %rdi
   testl %r11d, %r11d
@@ -30,37 +32,38 @@ __wrap_{name}:
 1:
   movl %r11d, %eax
   ret
+  .pushsection .rodata
+.Lname_{name}:
+  .asciz "{name}"
+  .popsection
 """
 JUMP = "  jmp __real_{name}"
 # The stack is aligned to 16 bytes at a call.
 CALL = """  subq $8, %rsp
   call __real_{name}
   movl %eax, %esi
-  movl ${index}, %edi
-  call faults_after_call
+  leaq .Lname_{name}(%rip), %rdi
+  call faults_after_call@PLT
   addq $8, %rsp
   ret"""
 
 
 def runtime_functions(library):
     listed = subprocess.run(["nm", "-u", library], check=True, capture_output=True, text=True).stdout
-    names = {line.split()[-1] for line in listed.splitlines() if line.strip().startswith("U cuda")}
-    return sorted(names - LEFT_OUT)
+    names = {line.split()[-1] for line in listed.splitlines() if line.strip().startswith("U ")}
+    return sorted(name for name in names - LEFT_OUT if name.startswith("cuda") or name == LAUNCH)
 
 
 def main():
     library, options, source = sys.argv[1:]
     names = runtime_functions(library)
     with open(options, "w", encoding="utf-8") as file:
-        file.writelines(f"--wrap={name}\n" for name in names + ["cudaGetLastError"])
+        file.writelines(f"--wrap={name}\n" for name in names)
     with open(source, "w", encoding="utf-8") as file:
-        file.write('#include "cuda_faults.h"\n')
-        file.write("const char* const faults::kCudaCalls[] = {" + ", ".join(f'"{name}"' for name in names) + "};\n")
-        file.write(f"const int faults::kCudaCallCount = {len(names)};\n")
         file.write('asm(R"asm(\n  .text')
-        for index, name in enumerate(names):
-            call = (JUMP if name in BY_JUMP else CALL).format(name=name, index=index)
-            file.write(TRAMPOLINE.format(name=name, index=index, call=call))
+        for name in names:
+            call = (JUMP if name in BY_JUMP else CALL).format(name=name)
+            file.write(TRAMPOLINE.format(name=name, call=call))
         file.write(')asm");\n')
 
 

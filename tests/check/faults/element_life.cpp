@@ -3,6 +3,7 @@
 
 #include <gst/video/video.h>
 
+#include "cudaccl/gstcudaccllabelmap.h"
 #include "harness.h"
 #include "meta_dump.h"
 
@@ -11,6 +12,10 @@ namespace faults {
 namespace {
 
 using cudaccl::test::Ref;
+
+constexpr const char* kRegions =
+    R"({"version": 1, "zones": [{"name": "the left half of the frame", "polygon": [[0, 0], [0.5, 0], [0.5, 1], [0, 1]]}],
+        "lines": [{"name": "the middle", "from": [0.5, 0], "to": [0.5, 1], "margin": 0}]})";
 
 /* Memory of buffers */
 
@@ -49,6 +54,18 @@ void failing_allocator_init(FailingAllocator* self) {
   GST_OBJECT_FLAG_SET(self, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
 }
 
+uint64_t digest_label_map(GstBuffer* buffer, uint64_t seen) {
+  GstCudaCclLabelMap map;
+  GstMapInfo memory;
+  if (gst_buffer_get_cudaccl_label_map(buffer, &map) && gst_buffer_map(map.labels, &memory, GST_MAP_READ)) {
+    for (guint y = 0; y < map.height; ++y) {
+      seen = digest(gst_cudaccl_label_map_row(&map, &memory, y), map.width * sizeof(guint32), seen);
+    }
+    gst_buffer_unmap(map.labels, &memory);
+  }
+  return seen;
+}
+
 }  // namespace
 
 void install_failing_allocator() {
@@ -57,15 +74,50 @@ void install_failing_allocator() {
 
 /* The life */
 
+PropertyTexts with_all_attached(const char* backend) {
+  return {{"backend", backend},
+          {"threads", "2"},
+          {"pipeline-depth", "3"},
+          {"max-components", "50"},
+          {"track", "true"},
+          {"output", "overlay"},
+          {"regions", kRegions},
+          {"draw-ids", "true"},
+          {"draw-regions", "true"},
+          {"label-map", "labels"},
+          {"metadata", "components+roi"},
+          {"features", "all+grey+hull+contour"},
+          {"post-messages", "records"},
+          {"meta-name", "a name that is longer than a short string"},
+          {"object-type", "a type that is longer than a short string"}};
+}
+
+PropertyTexts with_passed_on_picture(const char* backend) {
+  return {{"backend", backend},
+          {"threads", "1"},
+          {"pipeline-depth", "1"},
+          {"max-components", "50"},
+          {"output", "passthrough"},
+          {"foreground", "motion"},
+          {"background-model", "mixture"},
+          {"separate", "0.7"},
+          {"meta-name", "a name that is longer than a short string"}};
+}
+
 Story ElementLife::live() {
-  n_frames_ = 0;
   make();
-  set_state(GST_STATE_PLAYING);
   play_first_half();
   if (story_.errors.empty()) {
+    if (first_half_.empty()) {
+      first_half_ = story_.results;
+    }
     play_second_half();
   }
   send(gst_event_new_eos());
+  set_state(GST_STATE_NULL);
+  if (!story_.errors.empty()) {
+    check_restart();
+  }
   end();
   return std::exchange(story_, {});
 }
@@ -92,13 +144,13 @@ void ElementLife::make() {
   gst_pad_link(src.get(), sink_);
   gst_pad_set_active(src_, TRUE);
   gst_pad_set_active(sink_, TRUE);
-  for (const auto& [name, value] : properties_) {
-    set(name.c_str(), value.c_str());
-  }
+  set_all();
 }
 
 /// Frames at full depth with events between them, properties that change, new caps, a query that drains.
 void ElementLife::play_first_half() {
+  n_frames_ = 0;
+  set_state(GST_STATE_PLAYING);
   send(gst_event_new_stream_start("life"));
   send_caps("GRAY8", 40, 30);
   send_segment();
@@ -117,27 +169,43 @@ void ElementLife::play_first_half() {
   push("NV12", 50, 20);
   drain();
   push("NV12", 50, 20);
+  send_tag("discarded");
+  push("NV12", 50, 20);
 }
 
 /// What is in flight at a flush is gone; then another labeler and another output.
 void ElementLife::play_second_half() {
-  send_tag("discarded");
-  push("NV12", 50, 20);
   send(gst_event_new_flush_start());
   send(gst_event_new_flush_stop(TRUE));
   send_segment();
   set("regions", "");
   set("output", "labels");
   set("algorithm", "dlp");
-  set("label-map", "none");
   set("foreground", "otsu");
   for (int i = 0; i < 4; ++i) {
     push("NV12", 50, 20);
   }
 }
 
-void ElementLife::end() {
+/// The element is in the state NULL, and the second half may have changed properties.
+void ElementLife::check_restart() {
+  calm();
+  Story failed = std::exchange(story_, {});
+  set("regions", "");
+  set("algorithm", "auto");
+  set("foreground", "binary");
+  set_all();
+  play_first_half();
   set_state(GST_STATE_NULL);
+  if (!story_.errors.empty()) {
+    failed.errors.push_back("restarted: " + story_.errors[0]);
+  } else if (story_.results != first_half_) {
+    failed.errors.push_back("what the restarted element gave is another stream");
+  }
+  story_ = std::move(failed);
+}
+
+void ElementLife::end() {
   gst_pad_set_active(src_, FALSE);
   gst_pad_set_active(sink_, FALSE);
   gst_element_set_bus(element_, nullptr);
@@ -147,6 +215,12 @@ void ElementLife::end() {
 }
 
 /* Steps */
+
+void ElementLife::set_all() {
+  for (const auto& [name, value] : properties_) {
+    set(name.c_str(), value.c_str());
+  }
+}
 
 void ElementLife::set(const char* property, const char* value) {
   const Armed now;
@@ -238,7 +312,8 @@ void ElementLife::note() {
     const Ref<GstBuffer> buffer(GST_BUFFER_CAST(item));
     const std::string metas = cudaccl::test::dump_metas(buffer.get());
     const std::vector<uint8_t> bytes = cudaccl::test::bytes_of(buffer.get());
-    story_.results.push_back(digest(bytes.data(), bytes.size(), digest(metas.data(), metas.size())));
+    const uint64_t seen = digest(bytes.data(), bytes.size(), digest(metas.data(), metas.size()));
+    story_.results.push_back(digest_label_map(buffer.get(), seen));
   }
   while (gpointer item = g_queue_pop_head(&errors_)) {
     const Ref<GstMessage> message(GST_MESSAGE_CAST(item));

@@ -18,9 +18,15 @@ void install_failing_allocator();
 
 using PropertyTexts = std::vector<std::pair<std::string, std::string>>;
 
+/// Frames in flight, with all that is attached to them.
+PropertyTexts with_all_attached(const char* backend);
+/// The input itself leaves, of a background model that takes its memory with the first frame.
+PropertyTexts with_passed_on_picture(const char* backend);
+
 /// Plays the life, of which sweep() lets one request after another fail. All is pushed in any case, also
-/// behind an error. The first half ends with a flush, behind which the second half follows if there was no
-/// error.
+/// behind an error. The second half begins with a flush, and follows if there was no error. After one the
+/// element must play the first half again, from the state NULL on, as if nothing had been; else there is a
+/// second error.
 class ElementLife {
  public:
   /// With these properties from the state NULL on.
@@ -32,7 +38,9 @@ class ElementLife {
   void make();
   void play_first_half();
   void play_second_half();
+  void check_restart();
   void end();
+  void set_all();
   void set(const char* property, const char* value);
   void set_state(GstState state);
   void send(GstEvent* event);
@@ -56,6 +64,7 @@ class ElementLife {
   GQueue errors_ = G_QUEUE_INIT;
   uint32_t n_frames_ = 0;
   Story story_;
+  std::vector<uint64_t> first_half_;  ///< what it gives, found in the first life
 };
 
 }  // namespace faults

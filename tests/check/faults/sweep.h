@@ -44,9 +44,10 @@ inline testing::AssertionResult is_sound(const Story& got, const Story& want, co
   return testing::AssertionSuccess();
 }
 
-/// Every `step`th request fails in a life of its own: CUDACCL_FAULT_STEP, 1 without it.
-inline uint64_t fault_step() {
-  const char* text = std::getenv("CUDACCL_FAULT_STEP");
+/// A number from the environment, 1 without it. Of CUDACCL_FAULT_FIRST and CUDACCL_FAULT_STEP follows which
+/// requests fail, each in a life of its own: the first, and then every `step`th.
+inline uint64_t number_of(const char* variable) {
+  const char* text = std::getenv(variable);
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
 }
 
@@ -62,7 +63,7 @@ void sweep(const char* name, const char* word, Live live) {
   uint64_t n_lives = 0;
   uint64_t n_errors = 0;
   for (const bool is_lasting : {true, false}) {
-    for (uint64_t n = 1;; n += fault_step()) {
+    for (uint64_t n = number_of("CUDACCL_FAULT_FIRST");; n += number_of("CUDACCL_FAULT_STEP")) {
       const int64_t before = n_living();
       begin({n, is_lasting});
       bool is_good = true;
