@@ -2,12 +2,14 @@
 /// The functions of an engine. Each checks that there is one, and lets no exception out.
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "capi/convert.h"
 #include "capi/engine.h"
 #include "capi/structs.h"
+#include "ccl/checked.h"
 
 using ccl::Status;
 using ccl::StatusCode;
@@ -67,9 +69,9 @@ Status make_handle(const CudacclEngineOptions* given, CudacclEngine** engine) {
 }
 
 Status allocate_on_host(size_t bytes, std::shared_ptr<uint8_t>* memory) {
-  const size_t whole = (bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
-  auto* allocated =
-      static_cast<uint8_t*>(whole >= bytes ? std::aligned_alloc(kHostAlignment, whole) : nullptr);
+  const std::optional<size_t> padded = ccl::checked_sum(bytes, kHostAlignment - 1);
+  auto* allocated = static_cast<uint8_t*>(
+      padded ? std::aligned_alloc(kHostAlignment, *padded / kHostAlignment * kHostAlignment) : nullptr);
   if (allocated == nullptr) {
     return {StatusCode::kOutOfMemory, "not enough memory for " + std::to_string(bytes) + " bytes"};
   }

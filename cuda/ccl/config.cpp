@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "ccl/checked.h"
 #include "ccl/engine.h"
 
 namespace ccl {
@@ -93,6 +94,23 @@ Status validate_segmentation(const FrameJob& job, const Config& config) {
              : Status();
 }
 
+/// Without it a stride that wraps, such as a negative one, would lead in front of the image. `name` begins
+/// the message.
+Status validate_end(const char* name, uint32_t n_rows, size_t stride, size_t row) {
+  if (checked_end<ptrdiff_t>(0, n_rows, stride, row)) {
+    return {};
+  }
+  return {StatusCode::kInvalidArgument, std::string(name) + " has a stride of " + std::to_string(stride) +
+                                            " bytes, with which its " + std::to_string(n_rows) +
+                                            " rows reach beyond the end of memory"};
+}
+
+Status validate_chroma(const Chroma& chroma, const Config& config) {
+  const auto halved = [](uint32_t length, uint32_t shift) { return (length + (1u << shift) - 1) >> shift; };
+  return validate_end("the input's chroma", halved(config.height, chroma.shift_y), chroma.stride,
+                      size_t{halved(config.width, chroma.shift_x)} * chroma.step);
+}
+
 Status validate_source(const SourcePixels& source, const Config& config) {
   const uint32_t pixel = bytes_read(source);
   if (source.bits < 8 || source.bits + source.shift > 16 || source.step < pixel || source.step > 4 ||
@@ -104,15 +122,40 @@ Status validate_source(const SourcePixels& source, const Config& config) {
                                               " bytes for rows of " + std::to_string(config.width) +
                                               " pixels of " + std::to_string(source.step) + " bytes"};
   }
-  return {};
+  return validate_end("the input image", config.height, source.stride,
+                      size_t{config.width - 1} * source.step + pixel);
+}
+
+Status validate_input(const InputImage& input, const Config& config) {
+  if (input.source.pixels != nullptr) {
+    CCL_RETURN_IF_ERROR(validate_source(input.source, config));
+  } else if (input.pixels == nullptr || input.stride < config.width) {
+    return {StatusCode::kInvalidArgument, "the input image has no pixels, or a stride of " +
+                                              std::to_string(input.stride) + " bytes for rows of " +
+                                              std::to_string(config.width)};
+  } else {
+    CCL_RETURN_IF_ERROR(validate_end("the input image", config.height, input.stride, config.width));
+  }
+  return input.chroma.u != nullptr ? validate_chroma(input.chroma, config) : Status();
+}
+
+Status validate_output(const OutputImage& output, const Config& config) {
+  const size_t row = size_t{config.width} * bytes_per_pixel(config.output);
+  if (output.pixels == nullptr || output.stride < row) {
+    return {StatusCode::kInvalidArgument, "the output image has no pixels, or a stride of " +
+                                              std::to_string(output.stride) + " bytes for rows of " +
+                                              std::to_string(row)};
+  }
+  return validate_end("the output image", config.height, output.stride, row);
 }
 
 /// `name` begins the message.
 Status validate_plane(const char* name, const PlaneImage& plane, const Config& config) {
   const bool is_aligned = reinterpret_cast<uintptr_t>(plane.values) % sizeof(uint32_t) == 0 &&
                           plane.stride % sizeof(uint32_t) == 0;
-  if (plane.values != nullptr && is_aligned && plane.stride >= config.width * sizeof(uint32_t)) {
-    return {};
+  const size_t row = config.width * sizeof(uint32_t);
+  if (plane.values != nullptr && is_aligned && plane.stride >= row) {
+    return validate_end(name, config.height, plane.stride, row);
   }
   return {StatusCode::kInvalidArgument, std::string(name) + " has no values, or a stride of " +
                                             std::to_string(plane.stride) + " bytes for rows of " +
@@ -179,18 +222,9 @@ Status validate(const FrameJob& job, const Config& config, Backend backend) {
     return out_of_range("the number of frames that confirm a track", job.tracking.confirm_frames, 1,
                         kMaxConfirmFrames);
   }
-  if (job.input.source.pixels != nullptr) {
-    CCL_RETURN_IF_ERROR(validate_source(job.input.source, config));
-  } else if (job.input.pixels == nullptr || job.input.stride < config.width) {
-    return {StatusCode::kInvalidArgument, "the input image has no pixels, or a stride of " +
-                                              std::to_string(job.input.stride) + " bytes for rows of " +
-                                              std::to_string(config.width)};
-  }
-  const size_t row = size_t{config.width} * bytes_per_pixel(config.output);
-  if (config.output != Output::kNone && (job.output.pixels == nullptr || job.output.stride < row)) {
-    return {StatusCode::kInvalidArgument, "the output image has no pixels, or a stride of " +
-                                              std::to_string(job.output.stride) + " bytes for rows of " +
-                                              std::to_string(row)};
+  CCL_RETURN_IF_ERROR(validate_input(job.input, config));
+  if (config.output != Output::kNone) {
+    CCL_RETURN_IF_ERROR(validate_output(job.output, config));
   }
   CCL_RETURN_IF_ERROR(validate_planes(job, config));
   if (is_on_device(job, config) && backend == Backend::kCpu) {

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+
+#include "ccl/checked.h"
 
 namespace cudaccl {
 
@@ -81,8 +84,8 @@ ccl::Status InstanceMask::prepare(guint width, guint height, GstVideoFormat form
     return {};
   }
   clear();
-  const guint64 bytes = guint64{width} * height * pixel_size(format);
-  if (bytes > G_MAXUINT) {
+  const std::optional<guint> bytes = ccl::checked_product<guint>(width, height, pixel_size(format));
+  if (!bytes) {
     return {ccl::StatusCode::kUnsupported, "GStreamer cannot allocate a mask of 4 GiB or more"};
   }
   pool_ = gst_buffer_pool_new();
@@ -90,7 +93,7 @@ ccl::Status InstanceMask::prepare(guint width, guint height, GstVideoFormat form
   height_ = height;
   format_ = format;
   GstStructure* config = gst_buffer_pool_get_config(pool_);
-  gst_buffer_pool_config_set_params(config, nullptr, static_cast<guint>(bytes), 0, 0);
+  gst_buffer_pool_config_set_params(config, nullptr, *bytes, 0, 0);
   if (gst_buffer_pool_set_config(pool_, config) && gst_buffer_pool_set_active(pool_, TRUE)) {
     return {};
   }

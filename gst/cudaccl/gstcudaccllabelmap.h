@@ -153,9 +153,9 @@ gst_buffer_get_cudaccl_label_map (GstBuffer * buffer, GstCudaCclLabelMap * map)
 static inline const guint32 *
 gst_cudaccl_label_map_row (const GstCudaCclLabelMap * map, const GstMapInfo * memory, guint y)
 {
-  const guint64 start = (guint64) y * map->stride;
+  const guint64 start = (guint64) y * map->stride, row = (guint64) map->width * sizeof (guint32);
 
-  if (y >= map->height || start + (guint64) map->width * sizeof (guint32) > memory->size)
+  if (y >= map->height || row > memory->size || start > memory->size - row)
     return NULL;
   return (const guint32 *) (gconstpointer) (memory->data + start);
 }

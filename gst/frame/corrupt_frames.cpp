@@ -2,8 +2,10 @@
 #include "frame/corrupt_frames.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
+#include "ccl/checked.h"
 #include "element/debug.h"
 
 namespace cudaccl {
@@ -24,17 +26,20 @@ gint row_bytes(const GstVideoInfo& info) {
   return GST_VIDEO_INFO_COMP_WIDTH(&info, 0) * GST_VIDEO_INFO_COMP_PSTRIDE(&info, 0);
 }
 
-/// The bytes up to the end of the last row of any plane.
-gsize bytes_needed(const GstVideoInfo& info, const gsize* offsets, const gint* strides) {
-  gsize end = 0;
+/// The bytes up to the end of the last row of any plane, if there can be so many.
+std::optional<gsize> bytes_needed(const GstVideoInfo& info, const gsize* offsets, const gint* strides) {
+  gsize last = 0;
   for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS(&info); ++c) {
     const guint plane = GST_VIDEO_INFO_COMP_PLANE(&info, c);
-    const auto row =
-        static_cast<gsize>(GST_VIDEO_INFO_COMP_WIDTH(&info, c) * GST_VIDEO_INFO_COMP_PSTRIDE(&info, c));
-    const auto rows_before = static_cast<gsize>(GST_VIDEO_INFO_COMP_HEIGHT(&info, c) - 1);
-    end = std::max(end, offsets[plane] + rows_before * static_cast<gsize>(MAX(strides[plane], 0)) + row);
+    const gint row = GST_VIDEO_INFO_COMP_WIDTH(&info, c) * GST_VIDEO_INFO_COMP_PSTRIDE(&info, c);
+    const std::optional<gsize> end =
+        ccl::checked_end(offsets[plane], GST_VIDEO_INFO_COMP_HEIGHT(&info, c), MAX(strides[plane], 0), row);
+    if (!end) {
+      return std::nullopt;
+    }
+    last = std::max(last, *end);
   }
-  return end;
+  return last;
 }
 
 bool is_power_of_ten(uint64_t number) {
@@ -62,7 +67,8 @@ CorruptFrames::Cause CorruptFrames::find_cause(const GstVideoInfo& info, const G
   if (meta->stride[0] < row_bytes(info)) {
     return kStrideOfMeta;
   }
-  return size < bytes_needed(info, meta->offset, meta->stride) ? kSizeByMeta : kOther;
+  const std::optional<gsize> needed = bytes_needed(info, meta->offset, meta->stride);
+  return !needed || size < *needed ? kSizeByMeta : kOther;
 }
 
 void CorruptFrames::warn(GstBuffer* buffer, const GstVideoInfo& info) {
@@ -94,11 +100,13 @@ void CorruptFrames::warn(GstBuffer* buffer, const GstVideoInfo& info) {
       why += " whose video meta has a stride of " + bytes(meta->stride[0]) + "; a row of " + wanted +
              " needs " + bytes(row_bytes(info));
       break;
-    case kSizeByMeta:
+    case kSizeByMeta: {
+      const std::optional<gsize> needed = bytes_needed(info, meta->offset, meta->stride);
       why += "; by its video meta, " + wanted + " has a stride of " + bytes(meta->stride[0]) +
              ", begins at byte " + std::to_string(meta->offset[0]) + " and needs " +
-             bytes(bytes_needed(info, meta->offset, meta->stride));
+             (needed ? bytes(*needed) : "more bytes than there are");
       break;
+    }
     default:
       why += " cannot be mapped as " + wanted;
       break;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "frame/frame.h"
 
+#include <optional>
+#include <utility>
+
+#include "ccl/checked.h"
 #include "memory/cuda_memory.h"
 #include "negotiation/color_matrix.h"
 
@@ -40,11 +44,14 @@ bool MappedFrame::holds(guint component) const {
   const GstMapInfo& memory = frame_.map[frame_.map[plane].data != nullptr ? plane : 0];
   const gint stride = GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, plane);
   const auto start = static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&frame_, plane)) - memory.data;
-  const size_t row = static_cast<size_t>(GST_VIDEO_FRAME_COMP_WIDTH(&frame_, component)) *
-                     static_cast<size_t>(GST_VIDEO_FRAME_COMP_PSTRIDE(&frame_, component));
-  const auto rows = static_cast<size_t>(GST_VIDEO_FRAME_COMP_HEIGHT(&frame_, component));
-  return start >= 0 && stride > 0 && static_cast<size_t>(stride) >= row &&
-         static_cast<size_t>(start) + (rows - 1) * static_cast<size_t>(stride) + row <= memory.size;
+  const std::optional<size_t> row = ccl::checked_product(GST_VIDEO_FRAME_COMP_WIDTH(&frame_, component),
+                                                         GST_VIDEO_FRAME_COMP_PSTRIDE(&frame_, component));
+  if (!row || std::cmp_less(stride, *row)) {
+    return false;
+  }
+  const std::optional<size_t> end =
+      ccl::checked_end(start, GST_VIDEO_FRAME_COMP_HEIGHT(&frame_, component), stride, *row);
+  return end && *end <= memory.size;
 }
 
 MappedFrame::~MappedFrame() {

@@ -2,7 +2,9 @@
 #include "memory/pinned_allocator.h"
 
 #include <cstring>
+#include <optional>
 
+#include "ccl/checked.h"
 #include "element/debug.h"
 
 namespace {
@@ -22,9 +24,13 @@ G_DEFINE_TYPE(GstCudaCclAllocator, gst_cuda_ccl_allocator, GST_TYPE_ALLOCATOR)
 /// alignment.
 GstMemory* gst_cuda_ccl_allocator_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
   auto* self = reinterpret_cast<GstCudaCclAllocator*>(allocator);
-  const gsize whole = params->prefix + size + params->padding;
+  const std::optional<gsize> whole = ccl::checked_sum(params->prefix, size, params->padding);
+  if (!whole) {
+    GST_WARNING_OBJECT(allocator, "more prefix or padding than there is memory");
+    return nullptr;
+  }
   std::shared_ptr<uint8_t> memory;
-  if (const ccl::Status status = (*self->device)->allocate_host(MAX(whole, 1), &memory); !status.ok()) {
+  if (const ccl::Status status = (*self->device)->allocate_host(MAX(*whole, 1), &memory); !status.ok()) {
     GST_WARNING_OBJECT(allocator, "%s", status.message().c_str());
     return nullptr;
   }
@@ -35,7 +41,7 @@ GstMemory* gst_cuda_ccl_allocator_alloc(GstAllocator* allocator, gsize size, Gst
     std::memset(memory.get() + params->prefix + size, 0, params->padding);
   }
   uint8_t* bytes = memory.get();
-  return gst_memory_new_wrapped(params->flags, bytes, whole, params->prefix, size,
+  return gst_memory_new_wrapped(params->flags, bytes, *whole, params->prefix, size,
                                 new std::shared_ptr<uint8_t>(std::move(memory)),
                                 [](gpointer kept) { delete static_cast<std::shared_ptr<uint8_t>*>(kept); });
 }

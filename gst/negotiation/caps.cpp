@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "negotiation/caps.h"
 
+#include "ccl/checked.h"
 #include "memory/cuda_memory.h"
 
 namespace cudaccl {
@@ -253,9 +254,8 @@ std::string output_formats(ccl::Output output) {
 }
 
 bool is_too_large(ccl::Output output, const GstVideoInfo& in) {
-  const auto pixels =
-      static_cast<guint64>(GST_VIDEO_INFO_WIDTH(&in)) * static_cast<guint64>(GST_VIDEO_INFO_HEIGHT(&in));
-  return pixels * ccl::bytes_per_pixel(output) > G_MAXUINT32;
+  return !ccl::checked_product<guint>(GST_VIDEO_INFO_WIDTH(&in), GST_VIDEO_INFO_HEIGHT(&in),
+                                      ccl::bytes_per_pixel(output));
 }
 
 uint32_t largest_value(const GstVideoInfo& info) {

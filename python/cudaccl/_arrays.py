@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any, NamedTuple
 
 import numpy
@@ -182,10 +183,18 @@ def row_stride(image: Array, axis: int, row_bytes: int) -> int:
     return image.strides[axis] if image.shape[axis] > 1 else row_bytes
 
 
+def size_in_bytes(shape: tuple[int, ...], dtype: Any) -> int:
+    """Of an array without padding. MemoryError if no memory has so many: an array that repeats itself, as
+    numpy.broadcast_to() makes it, may have such a shape."""
+    size = math.prod(shape) * numpy.dtype(dtype).itemsize
+    if size > sys.maxsize:
+        raise MemoryError(f"not enough memory for an array of {shape}")
+    return size
+
+
 def result_array(shape: tuple[int, ...], dtype: Any) -> numpy.ndarray:
     """A new array whose memory, when nothing refers to it any more, serves a later one: see result_memory.h."""
-    dtype = numpy.dtype(dtype)
-    return numpy.ndarray(shape, dtype, _core.ResultMemory(math.prod(shape) * dtype.itemsize))
+    return numpy.ndarray(shape, dtype, _core.ResultMemory(size_in_bytes(shape, dtype)))
 
 
 def result_copy(array: numpy.ndarray) -> numpy.ndarray:

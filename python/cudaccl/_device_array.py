@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from cudaccl import _core
+from cudaccl._arrays import size_in_bytes
 
 
 class DeviceArray:
@@ -33,7 +34,7 @@ class DeviceArray:
 
     @property
     def nbytes(self) -> int:
-        return int(numpy.prod(self.shape)) * self.dtype.itemsize
+        return size_in_bytes(self.shape, self.dtype)
 
     def __repr__(self) -> str:
         return f"<cudaccl.DeviceArray: {self.shape} of {self.dtype} on GPU {self.device_id}>"

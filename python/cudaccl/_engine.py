@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from cudaccl import _core, _regions, _settings
-from cudaccl._arrays import Array, channels_of, check_image, check_labels, describe, result_copy, row_stride
+from cudaccl._arrays import (
+    Array, channels_of, check_image, check_labels, describe, result_copy, row_stride, size_in_bytes)
 from cudaccl._device_array import DeviceArray
 from cudaccl._keywords import DEFAULTS
 from cudaccl._result import Result
@@ -353,8 +354,8 @@ class Engine:
         if on_device:
             return DeviceArray(self._core, shape, dtype)
         if self._on_gpu:  # page-locked
-            size = int(numpy.prod(shape)) * numpy.dtype(dtype).itemsize
-            return numpy.frombuffer(memoryview(_core.Memory(self._core, False, size)), dtype).reshape(shape)
+            memory = _core.Memory(self._core, False, size_in_bytes(shape, dtype))
+            return numpy.frombuffer(memoryview(memory), dtype).reshape(shape)
         return numpy.empty(shape, dtype)
 
     def _make_planes(self, shape: tuple[int, ...], on_device: bool) -> _Planes:

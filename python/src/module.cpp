@@ -7,11 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "ccl/checked.h"
 #include "engine.h"
 #include "regions.h"
 #include "result_memory.h"
@@ -36,7 +38,11 @@ class Imported {
   nb::tuple strides() const {
     nb::list bytes;
     for (size_t axis = 0; axis < array_.ndim(); ++axis) {
-      bytes.append(array_.stride(axis) * static_cast<int64_t>(array_.itemsize()));
+      const auto stride = ccl::checked_product<int64_t>(array_.stride(axis), array_.itemsize());
+      if (!stride) {
+        throw nb::value_error("the array has a stride that no memory has");
+      }
+      bytes.append(*stride);
     }
     return nb::tuple(bytes);
   }

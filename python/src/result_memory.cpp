@@ -9,6 +9,8 @@
 #include <new>
 #include <vector>
 
+#include "ccl/checked.h"
+
 namespace cudaccl_python {
 
 namespace {
@@ -18,7 +20,7 @@ constexpr size_t kLeastPooled = 8 * kPage;  // malloc() keeps what is smaller
 constexpr size_t kHuge = size_t{4} << 20;   // NumPy, too, asks for pages of 2 MiB from here on
 
 /// Four sizes between powers of two, so that results of about the same size have the same. Pages that a
-/// result does not reach are not written, and take no memory.
+/// result does not reach are not written, and take no memory. There are at most PTRDIFF_MAX bytes.
 size_t rounded(size_t bytes) {
   if (bytes < kLeastPooled) {
     return std::max(bytes, size_t{1});
@@ -112,6 +114,9 @@ Pool& pool() {
 }  // namespace
 
 ResultMemory::ResultMemory(size_t bytes) : bytes_(bytes) {
+  if (!ccl::checked_sum<ptrdiff_t>(bytes)) {
+    throw std::bad_alloc();
+  }
   const size_t whole = rounded(bytes);
   data_ = whole < kLeastPooled ? nullptr : pool().take(whole);
   if (data_ == nullptr) {

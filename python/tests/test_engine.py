@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Engine, Tracker and Foreground: images of one size, one after the other."""
 
+import ctypes
 import gc
+import math
 import subprocess
 import sys
 import threading
@@ -335,6 +337,53 @@ def test_algorithms():
         if algorithm.on_cpu:
             engine = cudaccl.Engine((70, 90), algorithm=name, backend="cpu")
             numpy.testing.assert_array_equal(engine(IMAGES[1]).labels, measure.label(IMAGES[1]))
+
+
+class DLPack(ctypes.Structure):
+    """DLManagedTensor, of DLPack's dlpack.h."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64), ("manager_ctx", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+@pytest.mark.parametrize("stride, strides", [
+    (40, (80, 2)), (-40, (-80, 2)), (2**62 - 1, (2**63 - 2, 2)), (2**62, None), (2**63 - 1, None), (-(2**62) - 1, None)])
+def test_strides_of_other_libraries(stride, strides):
+    """Two bytes for each pixel: the others would wrap to a stride that an image may have."""
+    from cudaccl import _core
+
+    pixels = (ctypes.c_uint16 * 120)()
+    pair = ctypes.c_int64 * 2
+    array = DLPack(ctypes.addressof(pixels), 1, 0, 2, 1, 16, 1, pair(3, 40), pair(stride, 1))
+    new_capsule = ctypes.pythonapi.PyCapsule_New
+    new_capsule.argtypes, new_capsule.restype = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p], ctypes.py_object
+    imported = _core.Imported(new_capsule(ctypes.addressof(array), b"dltensor", None))
+    if strides is not None:
+        assert imported.strides == strides
+    else:
+        with pytest.raises(ValueError, match="no memory has"):
+            imported.strides
+    del imported
+
+
+def test_device_memory_of_more_images_than_there_is(monkeypatch):
+    from cudaccl import _core
+
+    class Memory:
+        address = 0
+
+        def __init__(self, engine, on_device, size):
+            assert size == math.prod((2**62 + 1, 2, 2)), "modulo 2**64, it is 4"
+
+    class Engine:
+        device_id = 5
+
+    monkeypatch.setattr(_core, "Memory", Memory)
+    with pytest.raises(MemoryError, match="not enough memory"):
+        cudaccl.DeviceArray(Engine(), (2**62 + 1, 2, 2), numpy.uint8)
 
 
 @pytest.mark.parametrize("dtype", [numpy.int32, numpy.uint8])

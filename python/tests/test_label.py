@@ -96,6 +96,13 @@ def test_batch():
     assert list(table["frame"]) == sum([[i] * len(r) for i, r in enumerate(result.records)], [])
 
 
+@pytest.mark.parametrize("n_images", [2**61 - 1, 2**61 + 1, 2**62, 2**63 - 1])
+def test_labels_of_more_images_than_memory_has(n_images):
+    """An array that repeats its only pixel takes one byte."""
+    with pytest.raises(MemoryError):
+        cudaccl.label(numpy.broadcast_to(numpy.zeros((1, 1, 1), numpy.uint8), (n_images, 1, 1)))
+
+
 def test_filters_remove_from_labels():
     image = IMAGES["dense"]
     everything = cudaccl.label(image)

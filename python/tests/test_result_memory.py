@@ -173,7 +173,7 @@ def test_the_oldest_is_freed_first():
 
 
 def test_too_much():
-    for size in (1 << 50, 1 << 62):
+    for size in (1 << 50, 1 << 62, (1 << 63) - 1, (1 << 63) + 1, (1 << 64) - 1):
         with pytest.raises(MemoryError):
             ResultMemory(size)
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 
+#include "ccl/config.h"
+
 namespace ccl::draw {
 
 namespace {
@@ -248,7 +250,8 @@ DigitFont::DigitFont(const Scale& scale)
 TextLine::TextLine(std::string_view utf8, const Scale& scale)
     : text_height_(scale.text_height), margin_(margin_of(scale)) {
   uint32_t units = 0;
-  while (!utf8.empty()) {
+  // Text that is wider than any frame begins at the left edge of its frame, so the rest of it is not seen.
+  while (!utf8.empty() && units * scale.text_height <= kMaxDimension * kGridHeight) {
     glyphs_.push_back(&find_glyph(take_character(&utf8)));
     units += glyphs_.back()->width + kGridGap;
   }

@@ -57,7 +57,7 @@ class DigitFont {
 };
 
 /// A line of text as one path, from any UTF-8; bytes that are none are shown as characters that the font
-/// lacks.
+/// lacks. Text that is wider than any frame ends behind it.
 class TextLine {
  public:
   TextLine(std::string_view utf8, const Scale& scale);

@@ -243,8 +243,9 @@ TEST(CCallsTest, Memory) {
     cudaccl::Engine engine(c_options());
     EXPECT_EQ(cudaccl_memory_new(engine.get(), CUDACCL_MEMORY_HOST, 0, &memory), CUDACCL_INVALID_ARGUMENT);
     EXPECT_EQ(cudaccl_memory_new(engine.get(), 2, 1, &memory), CUDACCL_INVALID_ARGUMENT);
-    EXPECT_EQ(cudaccl_memory_new(engine.get(), CUDACCL_MEMORY_HOST, SIZE_MAX / 2, &memory),
-              CUDACCL_OUT_OF_MEMORY);
+    for (const size_t bytes : {SIZE_MAX / 2, SIZE_MAX - 62, SIZE_MAX}) {
+      EXPECT_EQ(cudaccl_memory_new(engine.get(), CUDACCL_MEMORY_HOST, bytes, &memory), CUDACCL_OUT_OF_MEMORY);
+    }
     EXPECT_EQ(memory, nullptr);
     const CudacclStatus status = cudaccl_memory_new(engine.get(), CUDACCL_MEMORY_DEVICE, 1000, &memory);
     EXPECT_EQ(status, engine.is_cuda() ? CUDACCL_OK : CUDACCL_UNSUPPORTED);

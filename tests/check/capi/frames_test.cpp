@@ -148,6 +148,8 @@ TEST(CFramesTest, APlaneThatIsNotPossibleIsRefused) {
   plane.values = labels.data();
   plane.stride = kWidth * 4 - 4;
   EXPECT_EQ(c.run(), CUDACCL_INVALID_ARGUMENT);
+  plane.stride = ~size_t{63};
+  EXPECT_TRUE(c.refuses("the plane of labels has a stride"));
   plane.stride = 0;
   plane.memory = 2;
   EXPECT_TRUE(c.refuses("CudacclPlane::memory"));

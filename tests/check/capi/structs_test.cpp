@@ -260,6 +260,7 @@ const BadField kBadFields[] = {
      }},
     {"plane 0", [](CEngine* c) { c->input.planes[0] = nullptr; }},
     {"plane 0", [](CEngine* c) { c->input.strides[0] = 39; }},
+    {"the end of memory", [](CEngine* c) { c->input.strides[0] = ~size_t{63}; }},
     {"plane 1", set(&CudacclInput::format, uint32_t{CUDACCL_FORMAT_NV12})},
     {"odd",
      [](CEngine* c) {

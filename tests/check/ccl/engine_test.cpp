@@ -184,13 +184,18 @@ TEST_F(EngineTest, RefusesFrames) {
     FrameJob good;
     good.input = {image.pixels(), 64};
     good.output = {pixels.data(), row};
-    FrameJob jobs[] = {good, good, good, good, good, good};
+    constexpr size_t kNegative = ~size_t{63};  // what a caller means who casts -64
+    FrameJob jobs[] = {good, good, good, good, good, good, good, good, good, good};
     jobs[0].input.pixels = nullptr;
     jobs[1].input.stride = 63;
     jobs[2].output.pixels = nullptr;
     jobs[3].output.stride = row - 1;
     jobs[4].input.source = {.pixels = image.pixels(), .stride = 64, .step = 5};
     jobs[5].input.source = {.pixels = image.pixels(), .stride = 63, .step = 1};
+    jobs[6].input.stride = kNegative;
+    jobs[7].output.stride = kNegative;
+    jobs[8].input.source = {.pixels = image.pixels(), .stride = kNegative, .step = 1};
+    jobs[9].input.chroma = {.u = image.pixels(), .v = image.pixels(), .stride = kNegative};
     for (const FrameJob& job : jobs) {
       EXPECT_EQ(engine_->push(job).code(), StatusCode::kInvalidArgument);
     }

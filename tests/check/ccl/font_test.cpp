@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "ccl/config.h"
 #include "ccl/draw/font.h"
 #include "ccl/draw/scale.h"
 #include "ccl/draw/stroke.h"
@@ -108,6 +110,19 @@ TEST(FontTest, AnyBytesAreText) {
                   "a"),
             width("?a"));
   EXPECT_EQ(draw::TextLine("", scale).trace(3, 3).size(), 0u);
+}
+
+/// With 32 bits, the places of later characters would begin again at the first one.
+TEST(FontTest, LongTextsEndBehindAllFrames) {
+  const draw::Scale scale = draw::scale_for(draw::kMaxScaledHeight);
+  const draw::TextLine text(std::string(1'000'000, 'M'), scale);
+  EXPECT_GT(text.width(), kMaxDimension);
+  int32_t x = 0;
+  for (const draw::Stroke& stroke : text.trace(0, 0)) {
+    const int32_t width = static_cast<int32_t>(2 * scale.text_height) * draw::kSubpixels;
+    ASSERT_GT(stroke.from.x, x - width);
+    x = stroke.from.x;
+  }
 }
 
 TEST(ScaleTest, GrowsWithTheFrameUpToALimit) {

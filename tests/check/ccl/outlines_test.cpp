@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -146,6 +147,17 @@ TEST(OutlineLayerTest, NamesStandAboveTheHighestPoint) {
   EXPECT_LE(high.top, 2u);
   EXPECT_GE(high.right, 294u);
   EXPECT_GT(high.left, 250u);
+}
+
+/// A document may have a name of a megabyte, and programs have no limit.
+TEST(OutlineLayerTest, NamesAreCutOffAtTheFrame) {
+  const auto layer_of = [](size_t length) {
+    const Outline outline{.name = std::string(length, 'M'), .points = {{20, 200}, {30, 200}}};
+    return OutlineLayer({outline}, 300, draw::kMaxScaledHeight);
+  };
+  const OutlineLayer layer = layer_of(1'000'000);
+  EXPECT_EQ(layer.pixels(), layer_of(100).pixels());
+  EXPECT_TRUE(layer.is_complete()) << "what is not seen takes no work";
 }
 
 TEST(OutlineLayerTest, RegionsHaveTheirColors) {

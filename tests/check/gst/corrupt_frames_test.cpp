@@ -43,6 +43,9 @@ const Case kCases[] = {
      "of 768 bytes without video meta; by the caps, I420 32x24 has a stride of 32 bytes and needs 1152 "
      "bytes"},
     {"OffsetPastTheEnd", "GRAY8", [] { return with_meta(1 << 20, 32); }, "begins at byte 1048576"},
+    // The last row would end 759 bytes behind the last address.
+    {"OffsetAtTheEndOfAllAddresses", "GRAY8", [] { return with_meta(G_MAXSIZE - 8, 32); },
+     "and needs more bytes than there are"},
     {"OffsetALittleTooFar", "GRAY8", [] { return with_meta(1, 32); }, "begins at byte 1 and needs 769 bytes"},
     {"StrideTooLong", "GRAY8", [] { return with_meta(0, 33); },
      "of 768 bytes; by its video meta, GRAY8 32x24 has a stride of 33 bytes, begins at byte 0 and needs 791 "
