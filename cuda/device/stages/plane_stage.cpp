@@ -78,7 +78,7 @@ Status PlaneStage::prepare() {
 uint32_t* PlaneStage::label_map() const {
   constexpr uint32_t kLabels = 0;
   constexpr uintptr_t kAlignment = 16;
-  const bool keeps_all = !slot_.buffers.is_tracked &&
+  const bool keeps_all = !slot_.buffers.is_tracked && slot_.buffers.strong_bits == nullptr &&
                          !slot_.job.settings.filter.is_active(slot_.config.width * slot_.config.height);
   if (!keeps_all || !has(kLabels) || pitch(kLabels) != slot_.config.width) {
     return nullptr;

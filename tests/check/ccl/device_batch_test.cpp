@@ -198,6 +198,38 @@ TEST_F(DeviceBatchTest, RandomBatches) {
   });
 }
 
+/// Every kernel of `runs` (runs/form.h) that this GPU needs: tiles of both widths, a block for each tile or
+/// not, frames alone and in batches, with and without a filter of shapes.
+TEST_F(DeviceBatchTest, EveryKernel) {
+  for (const auto& [width, height] : {std::pair{1280u, 720u}, {3840u, 2160u}, {4096u, 2304u}}) {
+    Config config;
+    config.width = width;
+    config.height = height;
+    config.algorithm = Algorithm::kRuns;
+    config.output = Output::kColorized;
+    const std::vector<Image> images = {blobs(width, height, 1), noise(width, height, 4, 50, 2),
+                                       noise(width, height, 16, 60, 3)};
+    for (const Foreground foreground : {Foreground::kBinary, Foreground::kValues}) {
+      for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
+        for (const uint32_t features : {0u, uint32_t{kAllFeatures}}) {
+          Settings settings;
+          settings.rule.foreground = foreground;
+          settings.connectivity = connectivity;
+          settings.features = features;
+          config.batch = 3;
+          expect_same(config, settings, images);
+          settings.palette = Palette::kViridisByArea;
+          expect_same(config, settings, images);
+          config.batch = 1;
+          settings.filter.min_width = 20;
+          expect_same(config, settings, {images[1]});
+          ASSERT_FALSE(HasFatalFailure());
+        }
+      }
+    }
+  }
+}
+
 /// Frames of which the GPU holds a few, one, and none at a time.
 TEST_F(DeviceBatchTest, LargeFrames) {
   for (const auto& [width, height] :

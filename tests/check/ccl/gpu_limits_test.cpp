@@ -92,6 +92,28 @@ TEST_P(SharedMemoryTest, EveryLabeler) {
   }
 }
 
+/// `runs` needs more tiles than such a GPU has blocks.
+TEST_P(SharedMemoryTest, LargeFrames) {
+  FrameRunner runner;
+  FrameRunner reference(make_host_engine());
+  for (FrameRunner* each : {&runner, &reference}) {
+    each->config.output = Output::kColorized;
+  }
+  const Image image = noise(2562, 1441, 4, 50, 1);
+  for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
+    for (const uint32_t features : {0u, uint32_t{kAllFeatures}}) {
+      for (const uint32_t min_width : {0u, 20u}) {
+        Settings settings;
+        settings.connectivity = connectivity;
+        settings.features = features;
+        settings.filter.min_width = min_width;
+        ASSERT_TRUE(same_bytes(runner.run(image, settings), reference.run(image, settings)))
+            << features << ", " << min_width;
+      }
+    }
+  }
+}
+
 /// As of compute capability 7.5, 7.0, 8.9 and 8.0.
 INSTANTIATE_TEST_SUITE_P(Gpus, SharedMemoryTest,
                          testing::Values(SharedMemory{64, 64}, SharedMemory{96, 96}, SharedMemory{99, 100},
