@@ -30,6 +30,14 @@ inline constexpr uint32_t kLostUnmatched = 384;
 
 /* Gates */
 
+/// What is smaller than this part of a track is not looked for by its place: it can be the track, or a
+/// fragment of it, only if they overlap. So a track as large as the frame does not look at all that is in it.
+inline constexpr int32_t kLeastPart = 64;
+
+constexpr bool is_large_beside(int32_t size, const Box& box) {
+  return extent_of(box) * kLeastPart >= size;
+}
+
 /// A track without a known velocity may move by so many halves of its size in a frame.
 inline constexpr int64_t kYoungHalves = 3;
 /// Areas differ by at most this factor, in octaves of 1/256, unless the object is partly hidden or outside.
@@ -106,7 +114,7 @@ constexpr uint32_t cost_of(const Matching& m, uint32_t i, const Gate& gate, cons
   const int64_t scale = scale_of(gate.size, part);
   const int64_t radius = gate.radius(scale);
   const int64_t square = squared_distance(gate.place, part.place);
-  if (!overlaps && square > radius * radius) {
+  if (!overlaps && (square > radius * radius || !is_large_beside(gate.size, part.box))) {
     return kForbidden;
   }
   const TrackState& track = m.tracks[i];
@@ -208,7 +216,8 @@ constexpr uint32_t consider_sorted(const Matching& m, const Grid& grid, const Ga
   const int32_t scale = larger(gate.size, kLeastSize);
   const Box at_place = {gate.place.x, gate.place.y, gate.place.x, gate.place.y};
   grid.for_each_in(
-      tables, [&](int32_t extent) { return widened(at_place, gate.radius(larger(scale, extent))); },
+      tables, gate.size / kLeastPart,
+      [&](int32_t extent) { return widened(at_place, gate.radius(larger(scale, extent))); },
       [&](const SortedBox& box) {
         const int64_t radius = gate.radius(larger(scale, box.spot.extent));
         if (squared_distance(gate.place, box.spot.place) <= radius * radius &&

@@ -64,14 +64,16 @@ struct Grid {
     return static_cast<uint32_t>(pixel < 0 ? 0 : pixel > last ? last : pixel) >> level;
   }
 
-  /// Calls visit(sorted) for all boxes whose spots are in box_of(e), e the largest extent of boxes of a
-  /// level, and for others near it, in any order.
+  /// Calls visit(sorted) for all boxes of at least the extent `least` whose spots are in box_of(e), e the
+  /// largest extent of boxes of a level, and for others near it, in any order.
   template <typename BoxOf, typename Visit>
-  constexpr void for_each_in(const TrackTables& tables, const BoxOf& box_of, const Visit& visit) const {
+  constexpr void for_each_in(const TrackTables& tables, int32_t least, const BoxOf& box_of,
+                             const Visit& visit) const {
     uint32_t first = 0;
     for (uint32_t level = shift;; ++level) {
       const uint32_t n = n_cells(level);
-      if (tables.cell_ends[first] != tables.cell_ends[first + n]) {
+      const bool has_large = kUnit << level >= least || is_last(level);
+      if (has_large && tables.cell_ends[first] != tables.cell_ends[first + n]) {
         for_each_in_level(tables.cell_ends + first, tables.sorted, level, box_of(kUnit << level), visit);
       }
       first += n;

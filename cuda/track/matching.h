@@ -21,7 +21,9 @@ inline constexpr int64_t kUsPerSecond = 1'000'000;
 /// track earlier is a part of the same object, which came into view piece by piece.
 inline constexpr uint32_t kProofUs = 90'000;
 
-/// A component of the last frame is shattered if it overlaps more components than this.
+/// A component that overlaps more components than this, of the last frame or of this one, is shattered: in
+/// noise one overlaps thousands. Its overlaps say nothing, and a device would wait for memory with each of
+/// them.
 inline constexpr uint32_t kMostPieces = 64;
 
 /// A frame and the tracks, while the tracks move to the frame.
@@ -58,26 +60,36 @@ struct Matching {
     return frame.origins != nullptr ? frame.origins[part].track : kNone;
   }
 
-  /// Whether a component of the last frame is in so many pieces now that its members are looked for by their
-  /// places: in noise there are thousands of both, and too many pairs.
+  /// Whether a component of the last frame is in so many pieces now that its tracks are looked for by their
+  /// places.
   constexpr bool is_shattered(uint32_t previous_part) const {
     return tables.n_of_previous[previous_part] > kMostPieces;
   }
+  /// Whether a component was in so many pieces in the last frame.
+  constexpr bool was_shattered(uint32_t part) const { return tables.n_of_current[part] > kMostPieces; }
 
   /// Calls visit(overlap) for all significant overlaps of the last frame's components of the track, except
-  /// none of a group that is shattered.
+  /// those of shattered ones.
   template <typename Visit>
   constexpr void for_each_overlap(uint32_t track, Visit visit) const {
     const TrackState& state = tracks[track];
     uint32_t fragment = state.first_fragment;
     for (uint32_t p = state.component; p != kNone;) {
-      const bool is_skipped = was_merged(track) && is_shattered(p);
-      for (uint32_t i = is_skipped ? kNone : tables.first_of_previous[p]; i != kNone;
+      for (uint32_t i = is_shattered(p) ? kNone : tables.first_of_previous[p]; i != kNone;
            i = tables.next_of_previous[i]) {
         visit(frame.overlaps[i]);
       }
       p = fragment;
       fragment = p != kNone ? previous.next_fragment[p] : kNone;
+    }
+  }
+
+  /// Likewise for those of a component of this frame.
+  template <typename Visit>
+  constexpr void for_each_overlap_of(uint32_t part, Visit visit) const {
+    for (uint32_t i = was_shattered(part) ? kNone : tables.first_of_current[part]; i != kNone;
+         i = tables.next_of_current[i]) {
+      visit(frame.overlaps[i]);
     }
   }
 
@@ -167,6 +179,7 @@ constexpr void predict(const Team& team, const Matching& m) {
     tables.matched[i] = kNone;
     tables.fragment[i] = kNone;
     tables.n_candidates[i] = 0;
+    tables.n_fragments[i] = 0;
   }
 }
 

@@ -116,7 +116,7 @@ constexpr uint32_t find_covering_host(const Matching& m, const Grid& grid, uint3
   const int32_t x = box.left + box.width() / 2;
   const int32_t y = box.top + box.height() / 2;
   grid.for_each_in(
-      m.tables,
+      m.tables, 0,
       [&](int32_t extent) {
         return widened({x, y, x + 1, y + 1}, extent);
       },
@@ -278,7 +278,8 @@ constexpr Box reach_of(const Matching& m, uint32_t i) {
 
 /// Whether a component that a track does not overlap may be a fragment of it.
 constexpr bool may_own(const Matching& m, uint32_t i, const Part& part) {
-  return (m.is_established(i) && may_be_fragment(m, i, part)) || comes_in_with(m, i, part.box);
+  return is_large_beside(size_of(m.tracks[i].width, m.tracks[i].height), part.box) &&
+         ((m.is_established(i) && may_be_fragment(m, i, part)) || comes_in_with(m, i, part.box));
 }
 
 /// What hides the middle of an object does so for a moment. Two pieces that stand beside each other for
@@ -318,19 +319,18 @@ constexpr uint64_t find_overlapped_owner(const Matching& m, uint32_t c) {
   const TrackTables& tables = m.tables;
   const Part& part = tables.parts[c];
   uint64_t nearest = 0;
-  for (uint32_t e = tables.first_of_current[c]; e != kNone; e = tables.next_of_current[e]) {
-    const uint32_t p = m.frame.overlaps[e].previous;
-    if (m.is_shattered(p)) {
-      continue;
+  m.for_each_overlap_of(c, [&](const Overlap& overlap) {
+    if (m.is_shattered(overlap.previous)) {
+      return;
     }
-    m.for_each_track_of(p, [&](uint32_t i) {
+    m.for_each_track_of(overlap.previous, [&](uint32_t i) {
       if (m.is_shown(i) && (fits(m, i, part.box) || is_inside_prediction(m, i, part.box)) &&
           !are_apart(m, i, c)) {
         const uint64_t nearness = nearness_of(m, i, part);
         nearest = nearness > nearest ? nearness : nearest;
       }
     });
-  }
+  });
   return nearest;
 }
 
@@ -369,8 +369,9 @@ constexpr void offer_to_near_parts(const Team& team, const Matching& m, const Pa
                                    const Grid& grid, uint32_t i) {
   const TrackTables& tables = m.tables;
   const Box reach = reach_of(m, i);
+  const int32_t least = size_of(m.tracks[i].width, m.tracks[i].height) / kLeastPart;
   grid.for_each_in(
-      tables, [&](int32_t extent) { return widened(reach, extent); },
+      tables, least, [&](int32_t extent) { return widened(reach, extent); },
       [&](const SortedBox& box) {
         const uint32_t c = box.index;
         if (tables.taker[c] == kNone && current.owner[c] == kNone && may_own(m, i, tables.parts[c]) &&
@@ -396,10 +397,9 @@ constexpr void find_near_owners(const Team& team, const Matching& m, const PartL
 /// The track that a component without one parted from: the one that it overlaps most; of equals the oldest.
 constexpr uint32_t find_parent(const Matching& m, uint32_t c) {
   Choice choice;
-  for (uint32_t e = m.tables.first_of_current[c]; e != kNone; e = m.tables.next_of_current[e]) {
-    const Overlap& overlap = m.frame.overlaps[e];
+  m.for_each_overlap_of(c, [&](const Overlap& overlap) {
     choice.offer(overlap.pixels, m.tables.oldest_of_previous[overlap.previous]);
-  }
+  });
   return choice.index;
 }
 
@@ -415,8 +415,8 @@ constexpr void for_each_left_part(const Team& team, const Matching& m, const Vis
   }
 }
 
-/// Gives each component that is left to the track of which it is a fragment, or notes its parent. `of_all`:
-/// the grid of all components.
+/// Gives each component that is left to the track of which it is a fragment, or notes its parent. A track
+/// that would have more than kMostPieces fragments has none. `of_all`: the grid of all components.
 template <typename Team>
 constexpr void share_out_fragments(const Team& team, const Matching& m, const PartLists& current,
                                    const Grid& of_all) {
@@ -432,14 +432,19 @@ constexpr void share_out_fragments(const Team& team, const Matching& m, const Pa
     find_near_owners(team, m, current, grid);
   }
   for_each_left_part(team, m, [&](uint32_t c) {  // by the thread that looked at its overlaps
-    uint32_t owner = current.owner[c];
-    if (owner == kNone) {
-      owner = owner_of(grid.is_used() ? tables.best[c] : find_near_owner(m, c));
-      current.owner[c] = owner;
+    if (current.owner[c] == kNone) {
+      current.owner[c] = owner_of(grid.is_used() ? tables.best[c] : find_near_owner(m, c));
     }
-    if (owner != kNone) {
+    if (const uint32_t owner = current.owner[c]; owner != kNone) {
+      team.add(&tables.n_fragments[owner], 1u);
+    }
+  });
+  team.sync();
+  for_each_left_part(team, m, [&](uint32_t c) {
+    if (const uint32_t owner = current.owner[c]; owner != kNone && tables.n_fragments[owner] <= kMostPieces) {
       current.next_fragment[c] = team.exchange(&tables.fragment[owner], c);
     } else {
+      current.owner[c] = kNone;
       tables.part_parent[c] = find_parent(m, c);
     }
   });

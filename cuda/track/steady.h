@@ -123,15 +123,14 @@ constexpr void note_oldest(const Team& team, const Matching& m) {
 }
 
 /// Whether a component overlaps what the last frame showed of a confirmed track. The members of a group are
-/// all proven, so the oldest one says it for all.
+/// all proven, so the oldest one says it for all. One that was in many pieces may well do so.
 constexpr bool shows_confirmed(const Matching& m, uint32_t c) {
-  for (uint32_t e = m.tables.first_of_current[c]; e != kNone; e = m.tables.next_of_current[e]) {
-    const uint32_t oldest = m.tables.oldest_of_previous[m.frame.overlaps[e].previous];
-    if (oldest != kNone && m.is_confirmed(oldest)) {
-      return true;
-    }
-  }
-  return false;
+  bool is_confirmed = m.was_shattered(c);
+  m.for_each_overlap_of(c, [&](const Overlap& overlap) {
+    const uint32_t oldest = m.tables.oldest_of_previous[overlap.previous];
+    is_confirmed = is_confirmed || (oldest != kNone && m.is_confirmed(oldest));
+  });
+  return is_confirmed;
 }
 
 /// Lists the components that no steady track took.

@@ -20,6 +20,7 @@ struct AreaLimits {
 };
 
 inline constexpr AreaLimits kNoLimits{Filter::neutral().min_area, Filter::neutral().max_area};
+inline constexpr AreaLimits kNothing{.min_area = 1, .max_area = 0};  ///< keep no component
 
 /// The fields of Settings.
 struct KernelSettings {

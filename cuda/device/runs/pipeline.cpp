@@ -18,6 +18,7 @@
 #include "device/runs/order.h"
 #include "device/runs/paint_mode.h"
 #include "device/runs/part_pipeline.h"
+#include "device/runs/strong.h"
 #include "device/runs/tile_memory.h"
 #include "device/stages/paint.h"
 #include "device/stages/select.h"
@@ -207,12 +208,21 @@ Status RunsPipeline::run(const Settings& settings, const FrameBuffers& frame, co
                        filter ? &*filter : nullptr, pixels, stream);
 }
 
-/// Enqueues a pass for labels(), and the flags of those that have a strong pixel.
+/// Enqueues a pass that leaves labels() and a 0 for each label, and the flags of those with a strong pixel.
 Status RunsPipeline::find_strong(const Settings& settings, const FrameBuffers& frame,
                                  cudaStream_t stream) const {
-  CCL_RETURN_IF_ERROR(write_map(PaintMode::kLabelMap, settings, frame, label_map(frame), stream));
-  return flag_strong(label_map(frame), frame.strong_bits, config_.width, config_.height, max_labels(),
-                     record_index_.data(), stream);
+  Emitter zeros = emitter(Emission::kMarks, settings, frame);
+  zeros.settings.limits = kNothing;
+  zeros.index_or_mark = record_index_.data();
+  CCL_RETURN_IF_ERROR(run(settings, frame, zeros, rule(PaintMode::kLabelMap, settings), std::nullopt,
+                          reinterpret_cast<uint8_t*>(label_map(frame)), stream));
+  return flag_strong({.labels = label_map(frame),
+                      .bits = frame.bits,
+                      .strong = frame.strong_bits,
+                      .width = config_.width,
+                      .height = config_.height,
+                      .is_strong = record_index_.data()},
+                     stream);
 }
 
 /// Enqueues a pass for the marks of all components.
@@ -252,9 +262,8 @@ Status RunsPipeline::enqueue_all(const Settings& settings, const FrameBuffers& f
 Status RunsPipeline::enqueue_largest(const Settings& settings, const FrameBuffers& frame,
                                      cudaStream_t stream) const {
   CCL_RETURN_IF_ERROR(write_marks(settings, frame, stream));
-  CCL_RETURN_IF_ERROR(selection_->keep_largest(settings.filter.top_n, marks_.data(), frame.counts,
-                                               record_index_.data(), stream));
-  CCL_RETURN_IF_ERROR(selection_->select(marks_.data(), frame.counts, record_index_.data(), stream));
+  CCL_RETURN_IF_ERROR(selection_->select_top(settings.filter.top_n, marks_.data(), frame.counts,
+                                             record_index_.data(), stream));
   return paint(settings, frame, Emission::kSelected, FullFilter{Filter::neutral(), marks_.data()}, stream);
 }
 

@@ -11,7 +11,6 @@
 
 #include "ccl/segment.h"
 #include "device/check.h"
-#include "device/launch.cuh"
 #include "device/stages/measure.h"
 #include "device/warp.cuh"
 
@@ -80,8 +79,8 @@ __global__ void __launch_bounds__(kChunk) mark_components(Filter filter, MarkJob
   }
 }
 
-/// Makes the marks of components 0 that have no index, and counts them. counts->n_components is their number
-/// before.
+/// Makes the marks of components 0 that have no index, and counts them. counts->n_components is the number of
+/// all marks before, and of those that are left behind.
 __global__ void __launch_bounds__(kChunk)
     drop_others(uint32_t top_n, const uint32_t* record_index, uint32_t* marks, FrameCounts* counts) {
   const uint32_t i = blockIdx.x * kChunk + threadIdx.x;
@@ -91,26 +90,18 @@ __global__ void __launch_bounds__(kChunk)
   if (i == 0) {
     const uint32_t n = counts->n_components;
     counts->n_removed[kTopN] = n > top_n ? n - top_n : 0;
+    counts->n_components = min(n, top_n);
   }
 }
 
-/// A warp flags the labels of the strong pixels of a word, each label once. All threads that flag a label
-/// store the same.
-__global__ void __launch_bounds__(kBlockThreads)
-    flag_strong_labels(const uint32_t* labels, const uint32_t* strong, uint32_t width, uint32_t height,
-                       uint32_t* is_strong) {
-  const uint32_t lane = threadIdx.x % kWarpSize;
-  const uint32_t word = (blockIdx.x * kBlockThreads + threadIdx.x) / kWarpSize;
-  const uint32_t y = word / bit_row_words(width);
-  const uint32_t bits = y < height ? strong[word] : 0;
-  if (bits == 0) {
-    return;  // the whole warp
-  }
-  const uint32_t x = word % bit_row_words(width) * kWordBits + lane;
-  const uint32_t label = (bits >> lane & 1) != 0 ? labels[size_t{y} * width + x] : 0;
-  const uint32_t lanes = __match_any_sync(kAllLanes, label);
-  if (label != 0 && lane == first_lane_of(lanes)) {
-    is_strong[label - 1] = 1;
+/// Flags the labels of strong pixels: is_strong[label − 1] = 1. All threads that flag a label store the same.
+__global__ void __launch_bounds__(kChunk) flag_strong(const uint32_t* labels, const uint32_t* strong,
+                                                      uint32_t width, uint32_t height, uint32_t* is_strong) {
+  const uint32_t i = blockIdx.x * kChunk + threadIdx.x;
+  const uint32_t x = i % width;
+  const uint32_t y = i / width;
+  if (y < height && labels[i] != 0 && (strong[y * bit_row_words(width) + x / 32] >> x % 32 & 1) != 0) {
+    is_strong[labels[i] - 1] = 1;
   }
 }
 
@@ -258,15 +249,6 @@ __global__ void __launch_bounds__(kChunk)
 
 }  // namespace
 
-Status flag_strong(const uint32_t* labels, const uint32_t* strong, uint32_t width, uint32_t height,
-                   uint32_t max_labels, uint32_t* is_strong, cudaStream_t stream) {
-  CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(is_strong, 0, size_t{max_labels} * sizeof(uint32_t), stream),
-                            "cudaMemsetAsync of the flags of strong components"));
-  const uint32_t n_words = bit_row_words(width) * height;
-  return launch("flag_strong_labels", flag_strong_labels, blocks_for(n_words, kBlockThreads / kWarpSize),
-                kBlockThreads, stream, labels, strong, width, height, is_strong);
-}
-
 Status Selection::configure(uint32_t max_labels, uint32_t max_components) {
   max_labels_ = max_labels;
   max_components_ = max_components;
@@ -287,26 +269,29 @@ Status Selection::mark_and_select(const Filter& filter, const MarkJob& job, cuda
     mark_components<<<blocks_for(max_labels_, kChunk), kChunk, 0, stream>>>(filter, job);
     CCL_RETURN_IF_ERROR(check_launch("mark_components"));
   }
-  if (filter.top_n > 0) {
-    CCL_RETURN_IF_ERROR(keep_largest(filter.top_n, job.marks, job.counts, job.record_index, stream));
-  }
-  return select(job.marks, job.counts, job.record_index, stream);
+  return filter.top_n > 0 ? select_top(filter.top_n, job.marks, job.counts, job.record_index, stream)
+                          : select(job.marks, job.counts, job.record_index, stream);
 }
 
 /// Makes the areas of components without strong pixels 0.
 Status Selection::drop_weak(const MarkJob& job, cudaStream_t stream) {
   uint32_t* is_strong = job.record_index;  // free until records are selected
-  CCL_RETURN_IF_ERROR(
-      flag_strong(job.labels, job.strong, job.width, job.height, max_labels_, is_strong, stream));
+  CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(is_strong, 0, size_t{max_labels_} * sizeof(uint32_t), stream),
+                            "cudaMemsetAsync of the flags of strong components"));
+  flag_strong<<<blocks_for(job.width * job.height, kChunk), kChunk, 0, stream>>>(
+      job.labels, job.strong, job.width, job.height, is_strong);
+  CCL_RETURN_IF_ERROR(check_launch("flag_strong"));
   mark_strong<<<blocks_for(max_labels_, kChunk), kChunk, 0, stream>>>(is_strong, job.counts, job.marks);
   return check_launch("mark_strong");
 }
 
-Status Selection::keep_largest(uint32_t top_n, uint32_t* marks, FrameCounts* counts, uint32_t* record_index,
-                               cudaStream_t stream) {
+/// The largest ones have the indices that select() would give them, unless the table overflows.
+Status Selection::select_top(uint32_t top_n, uint32_t* marks, FrameCounts* counts, uint32_t* record_index,
+                             cudaStream_t stream) {
   CCL_RETURN_IF_ERROR(select_largest(top_n, marks, counts, record_index, stream));
   drop_others<<<blocks_for(max_labels_, kChunk), kChunk, 0, stream>>>(top_n, record_index, marks, counts);
-  return check_launch("drop_others");
+  CCL_RETURN_IF_ERROR(check_launch("drop_others"));
+  return top_n <= max_components_ ? Status() : select(marks, counts, record_index, stream);
 }
 
 Status Selection::select_largest(uint32_t n_wanted, const uint32_t* marks, FrameCounts* counts,

@@ -28,11 +28,6 @@ struct MarkJob {
   uint32_t* record_index;  ///< out, per label
 };
 
-/// Enqueues the writing of is_strong[label − 1], `max_labels` words: 1 if a pixel of the component is strong,
-/// else 0.
-Status flag_strong(const uint32_t* labels, const uint32_t* strong, uint32_t width, uint32_t height,
-                   uint32_t max_labels, uint32_t* is_strong, cudaStream_t stream);
-
 class Selection {
  public:
   /// Allocates memory for frames of at most `max_labels` components.
@@ -42,9 +37,9 @@ class Selection {
   Status mark_and_select(const Filter& filter, const MarkJob& job, cudaStream_t stream);
 
   /// Enqueues the writing of 0 to the marks[label − 1] of all but the `top_n` largest, and of
-  /// counts->n_removed. `record_index` is scratch.
-  Status keep_largest(uint32_t top_n, uint32_t* marks, FrameCounts* counts, uint32_t* record_index,
-                      cudaStream_t stream);
+  /// counts->n_removed; then select().
+  Status select_top(uint32_t top_n, uint32_t* marks, FrameCounts* counts, uint32_t* record_index,
+                    cudaStream_t stream);
 
   /// Enqueues, from counts->n_labels and marks[label − 1], the writing of counts->n_components and of
   /// record_index[label − 1]: ascending from 0, or kNoRecord for components that are not kept and, if more

@@ -26,6 +26,7 @@ from tune_made import PATIENCE, SETTINGS, Program, Socket
 
 SECONDS = float(os.environ.get("CUDACCL_TUNE_SECONDS", "20"))
 LEAST_SAMPLES = 8
+LEAST_VISITS = 100  # of a server: a third of them are enough to take all that is taken once, however slow the machine
 ROOM_KB = 6000  # of memory, which allocators keep; each frame has 75, each picture 5
 ROOM_HEAP = 3_000_000  # bytes of a browser's heap
 ZONE = '{"version":1,"zones":[{"name":"a","polygon":[[0.1,0.1],[0.9,0.1],[0.9,0.9],[0.1,0.9]]}]}'
@@ -68,7 +69,7 @@ async def stay(clip):
     samples, visits, end = [], 0, time.monotonic() + SECONDS
     try:
         async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as client:
-            while time.monotonic() < end or len(samples) < LEAST_SAMPLES:
+            while time.monotonic() < end or visits < LEAST_VISITS:
                 async with client.get(f"{base}/?token=token") as answer:
                     assert answer.status == 200
                 await asyncio.gather(*(visit(client, base, visits + number) for number in range(4)))

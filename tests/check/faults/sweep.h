@@ -44,11 +44,17 @@ inline testing::AssertionResult is_sound(const Story& got, const Story& want, co
   return testing::AssertionSuccess();
 }
 
-/// A number from the environment, 1 without it. Of CUDACCL_FAULT_FIRST and CUDACCL_FAULT_STEP follows which
-/// requests fail, each in a life of its own: the first, and then every `step`th.
-inline uint64_t number_of(const char* variable) {
-  const char* text = std::getenv(variable);
+/// Every so manyth request fails, each in a life of its own: CUDACCL_FAULT_STEP, or 1.
+inline uint64_t fault_step() {
+  const char* text = std::getenv("CUDACCL_FAULT_STEP");
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
+}
+
+/// The first request that fails. Each row of lives begins with a later one than the row before, so that with a
+/// step of six, six of them fail each request once between them.
+inline uint64_t next_first_fault() {
+  static uint64_t n_rows = 0;
+  return 1 + n_rows++ % fault_step();
 }
 
 /// Calls live(), which returns a Story, again and again, once with a fault and once without. It must clean up
@@ -63,7 +69,7 @@ void sweep(const char* name, const char* word, Live live) {
   uint64_t n_lives = 0;
   uint64_t n_errors = 0;
   for (const bool is_lasting : {true, false}) {
-    for (uint64_t n = number_of("CUDACCL_FAULT_FIRST");; n += number_of("CUDACCL_FAULT_STEP")) {
+    for (uint64_t n = next_first_fault();; n += fault_step()) {
       const int64_t before = n_living();
       begin({n, is_lasting});
       bool is_good = true;
