@@ -423,7 +423,7 @@ TEST(TrackLimitsTest, Overflow) {
   EXPECT_EQ(frame.tracks.size(), 2u);
 }
 
-/// Nor is one with a record for each component, but with more of them than there can be tracks.
+/// A frame with a record for each component, but with more of them than there can be tracks, is not matched.
 TEST(TrackLimitsTest, MoreComponentsThanTracksAtAll) {
   Stream stream{Config{.max_components = 2 * kMaxTracks, .max_tracks = 16}};
   constexpr int32_t kColumns = 320;

@@ -50,8 +50,8 @@ inline uint64_t fault_step() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
 }
 
-/// The first request that fails. Each row of lives begins with a later one than the row before, so that with a
-/// step of six, six of them fail each request once between them.
+/// The first request that fails. Each row of lives begins with a later one than the row before, so that with
+/// a step of six, six of them fail each request once between them.
 inline uint64_t next_first_fault() {
   static uint64_t n_rows = 0;
   return 1 + n_rows++ % fault_step();
