@@ -99,7 +99,7 @@ TEST_P(SharedMemoryTest, LargeFrames) {
   for (FrameRunner* each : {&runner, &reference}) {
     each->config.output = Output::kColorized;
   }
-  const Image image = noise(2562, 1441, 4, 50, 1);
+  const Image image = noise(3842, 2161, 4, 50, 1);
   for (const Connectivity connectivity : {Connectivity::k4, Connectivity::k8}) {
     for (const uint32_t features : {0u, uint32_t{kAllFeatures}}) {
       for (const uint32_t min_width : {0u, 20u}) {
