@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Sizes of what comes from outside: arithmetic that has no result where a number would not fit, or be
-/// negative. Sizes that follow from a Config alone need none of it: validate() bounds what they are made of.
+/// Sizes of what comes from outside: arithmetic that has no result where a number does not fit into the type
+/// of the result, as one below 0 into size_t. Sizes that follow from a Config alone need none of it:
+/// validate() bounds what they are made of.
 #pragma once
 
 #include <concepts>

@@ -6,8 +6,8 @@
 /// same bits. docs/tracking.md has the rules.
 ///
 /// Tracks belong to the stream: they live on through configure() unless the frame's size, Config::max_tracks
-/// or Config::max_components (up to kMaxTracks) changes, and end with FrameJob::resets_tracks. An engine
-/// gives no id twice.
+/// or the smaller one of Config::max_components and kMaxTracks changes, and end with FrameJob::resets_tracks.
+/// An engine gives no id twice.
 #pragma once
 
 #include <cstdint>

@@ -21,9 +21,9 @@ inline constexpr int64_t kUsPerSecond = 1'000'000;
 /// track earlier is a part of the same object, which came into view piece by piece.
 inline constexpr uint32_t kProofUs = 90'000;
 
-/// A component that overlaps more components than this, of the last frame or of this one, is shattered: in
-/// noise one overlaps thousands. Its overlaps say nothing, and a device would wait for memory with each of
-/// them.
+/// A component of the last frame that is in more pieces than this is shattered, and so was one of this frame
+/// that comes from more: in noise there are thousands. Its list of overlaps is not read, because a device
+/// would wait for memory with each of them; the lists of the pieces are.
 inline constexpr uint32_t kMostPieces = 64;
 
 /// A frame and the tracks, while the tracks move to the frame.
@@ -179,7 +179,7 @@ constexpr void predict(const Team& team, const Matching& m) {
     tables.matched[i] = kNone;
     tables.fragment[i] = kNone;
     tables.n_candidates[i] = 0;
-    tables.n_fragments[i] = 0;
+    tables.n_offered[i] = 0;
   }
 }
 

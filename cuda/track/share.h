@@ -211,8 +211,9 @@ constexpr bool may_be_fragment(const Matching& m, uint32_t i, const Part& part) 
          (!is_cut || fits(m.tracks[i], hull(m.tables.predicted[i], part.box)));
 }
 
-/// Whether any component can be a fragment of a track by may_be_fragment(): one of a group has no room.
-constexpr bool has_room_for_fragments(const Matching& m, uint32_t i) {
+/// Whether any component can be a fragment of a track by may_be_fragment(): not if the track's component is
+/// as large as it, such as that of a group.
+constexpr bool can_have_fragments(const Matching& m, uint32_t i) {
   return m.is_established(i) && m.tables.parts[m.tables.matched[i]].area < m.tracks[i].area;
 }
 
@@ -387,7 +388,7 @@ template <typename Team>
 constexpr void find_near_owners(const Team& team, const Matching& m, const PartLists& current,
                                 const Grid& grid) {
   for (uint32_t i = team.rank(); i < m.n_tracks; i += team.size()) {
-    if (m.is_shown(i) && (has_room_for_fragments(m, i) || comes_in(m, i))) {
+    if (m.is_shown(i) && (can_have_fragments(m, i) || comes_in(m, i))) {
       offer_to_near_parts(team, m, current, grid, i);
     }
   }
@@ -436,12 +437,12 @@ constexpr void share_out_fragments(const Team& team, const Matching& m, const Pa
       current.owner[c] = owner_of(grid.is_used() ? tables.best[c] : find_near_owner(m, c));
     }
     if (const uint32_t owner = current.owner[c]; owner != kNone) {
-      team.add(&tables.n_fragments[owner], 1u);
+      team.add(&tables.n_offered[owner], 1u);
     }
   });
   team.sync();
   for_each_left_part(team, m, [&](uint32_t c) {
-    if (const uint32_t owner = current.owner[c]; owner != kNone && tables.n_fragments[owner] <= kMostPieces) {
+    if (const uint32_t owner = current.owner[c]; owner != kNone && tables.n_offered[owner] <= kMostPieces) {
       current.next_fragment[c] = team.exchange(&tables.fragment[owner], c);
     } else {
       current.owner[c] = kNone;

@@ -153,7 +153,7 @@ struct TrackTables {
   uint32_t* n_candidates = nullptr;
   uint32_t* unmatched_cost = nullptr;  ///< see assign.h
   uint32_t* choice = nullptr;          ///< see share.h
-  uint32_t* n_fragments = nullptr;     ///< components of this frame that are its fragments
+  uint32_t* n_offered = nullptr;       ///< components of this frame that would be its fragments
   // Scratch, per track of the new table.
   uint32_t* old_index = nullptr;  ///< its place in the old table; kNone if it begins
   uint32_t* next_seen = nullptr;  ///< the next track with the same main component; kNone
@@ -247,7 +247,7 @@ constexpr size_t TrackTables::place(std::byte* memory) {
   room.take(&outlooks, n_tracks);
   room.take(&candidates, n_tracks * kCandidates);
   for (uint32_t** array : {&matched, &fragment, &new_index, &left_tracks, &n_candidates, &unmatched_cost,
-                           &choice, &n_fragments, &old_index, &next_seen}) {
+                           &choice, &n_offered, &old_index, &next_seen}) {
     room.take(array, n_tracks);
   }
   room.take(&parts, n_parts);

@@ -215,7 +215,7 @@ __device__ void process_parked(const Tiles& tiles, const Emitter& emitter, const
 }
 
 /// `kHasFeatures`: whether a feature is asked for, or read by the filter. `frame_bits`: the frame's bit
-/// image, or null. `filter` is the whole filter, which kernels of a full filter apply.
+/// image, or null. `filter`: for kernels of a full filter.
 template <typename Tile, bool kHasFeatures, Form kForm>
 __global__ void __launch_bounds__(threads_for(Tile::kWidth), kBlocksPerMultiprocessor)
     process(Tiles tiles, Emitter emitter, PaintRule rule, uint8_t* pixels, const uint32_t* frame_bits,

@@ -55,12 +55,12 @@ constexpr KernelSettings kernel_settings(const Settings& s) {
           .mask_off = s.mask_off};
 }
 
-/// All that decides about a component: the whole filter, and what is known of it by its label.
+/// All that decides about a component: the whole filter but its top_n, and what is known by labels.
 struct FullFilter {
   Filter filter;
   const uint32_t* chosen;  ///< per label − 1: 0 if the component is not kept; null: nothing is known
 
-  __device__ bool has_chosen(uint32_t label) const { return chosen == nullptr || chosen[label - 1] != 0; }
+  constexpr bool has_chosen(uint32_t label) const { return chosen == nullptr || chosen[label - 1] != 0; }
 };
 
 /// Takes the place of a FullFilter in kernels that apply the limits of the area only.

@@ -5,9 +5,9 @@
 ///
 /// Atomics on device memory are few: their number grows with the components at borders of tiles, not with
 /// pixels or runs. Rare requests take more kernels: a filter takes two that sort its records, and a map of
-/// labels or roots takes another pass. So do hysteresis and Filter::top_n, because whole components must be
-/// known before any is painted, and a table that overflows takes two, because all areas must be known before
-/// any record. Frames with separation may take the stages of published labelers, see is_staged().
+/// labels or roots takes another pass. So do hysteresis and Filter::top_n, each one, because whole components
+/// must be known before any is painted, and a table that overflows takes two, because all areas must be known
+/// before any record. Frames with separation may take the stages of published labelers, see is_staged().
 #include <optional>
 #include <utility>
 
@@ -138,6 +138,7 @@ Status RunsPipeline::prepare(const Settings& settings, const FrameBuffers& frame
     memory_.reset();
     order_.reset();
     selection_.reset();
+    marks_ = {};
     record_index_ = {};
     auto memory = std::make_unique<TileMemory>();
     CCL_RETURN_IF_ERROR(memory->allocate(config_.width, config_.height, has_values, stream_.get()));
@@ -333,15 +334,16 @@ Status RunsPipeline::enqueue_maps(const Settings& settings, const FrameBuffers& 
   return labels != nullptr ? download_map(PaintMode::kLabelMap, settings, frame, labels, stream) : Status();
 }
 
-/// Enqueues a pass for all marks, the selection among them, and a pass for the selected records and, if they
-/// are needed, the labels: a request for the roots may have replaced them.
+/// Enqueues a pass for all marks, the selection among them, and a pass for the selected records. And the
+/// labels, if they are needed: a request for the roots may have replaced them.
 Status RunsPipeline::enqueue_overflow(const Settings& settings, const FrameBuffers& frame,
                                       cudaStream_t stream) {
   if (Pipeline* pipeline = other(settings, frame)) {
     return pipeline->enqueue_overflow(settings, frame, stream);
   }
-  if (settings.filter.top_n > 0) {
-    return {};  // its records are selected already
+  if (settings.filter.top_n > 0) {  // its records are selected already
+    return frame.needs_labels ? write_map(PaintMode::kLabelMap, settings, frame, label_map(frame), stream)
+                              : Status();
   }
   CCL_RETURN_IF_ERROR(allocate_selection());
   CCL_RETURN_IF_ERROR(write_marks(settings, frame, stream));

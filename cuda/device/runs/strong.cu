@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Pixels that follow each other in a row have one label, so a thread reads one label for each stretch of
-/// strong pixels in its word. Threads of a warp that flag the same label store at once.
+/// Pixels that follow each other in a row have one label, unless components are cut (stages/select.cu flags
+/// those), so a thread reads one label for each stretch of strong pixels in its word. Threads of a warp that
+/// flag the same label store at once.
 #include "device/runs/strong.h"
 
 #include "ccl/segment.h"

@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(kChunk) mark_components(Filter filter, MarkJob
   }
 }
 
-/// Makes the marks of components 0 that have no index, and counts them. counts->n_components is the number of
-/// all marks before, and of those that are left behind.
+/// Components without an index get the mark 0, and are counted. counts->n_components is the number of marks
+/// before, and of those that stay behind.
 __global__ void __launch_bounds__(kChunk)
     drop_others(uint32_t top_n, const uint32_t* record_index, uint32_t* marks, FrameCounts* counts) {
   const uint32_t i = blockIdx.x * kChunk + threadIdx.x;

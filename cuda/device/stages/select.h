@@ -36,8 +36,8 @@ class Selection {
   /// Enqueues the writing of marks[label − 1] and of counts->n_removed; then select().
   Status mark_and_select(const Filter& filter, const MarkJob& job, cudaStream_t stream);
 
-  /// Enqueues the writing of 0 to the marks[label − 1] of all but the `top_n` largest, and of
-  /// counts->n_removed; then select().
+  /// Enqueues the writing of 0 to the marks[label − 1] of all but the `top_n` largest, and their number,
+  /// which is counts->n_removed[kTopN]. counts->n_components and `record_index` are then as after select().
   Status select_top(uint32_t top_n, uint32_t* marks, FrameCounts* counts, uint32_t* record_index,
                     cudaStream_t stream);
 

@@ -9,7 +9,8 @@ to be kept.
 import subprocess
 import sys
 
-# What the compiler makes of <<<>>> since CUDA 13. Its other functions with underscores run once in a process.
+# What the compiler makes of <<<>>> since CUDA 13. Its other functions with underscores
+# prepare a launch on the host, or run once in a process.
 LAUNCH = "__cudaLaunchKernel"
 # Those with arguments on the stack, which are passed on by a jump: what they returned is not seen.
 BY_JUMP = {LAUNCH, "cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaMemcpy2DAsync"}

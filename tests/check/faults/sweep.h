@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -47,7 +48,7 @@ inline testing::AssertionResult is_sound(const Story& got, const Story& want, co
 /// Every so manyth request fails, each in a life of its own: CUDACCL_FAULT_STEP, or 1.
 inline uint64_t fault_step() {
   const char* text = std::getenv("CUDACCL_FAULT_STEP");
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
+  return text != nullptr ? std::max(std::strtoull(text, nullptr, 10), 1ull) : 1;
 }
 
 /// The first request that fails. Each row of lives begins with a later one than the row before, so that with

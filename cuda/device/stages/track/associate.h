@@ -32,7 +32,7 @@ struct AssociateJob {
   uint32_t height;
   const FrameCounts* counts;
   CclComponent* records;
-  uint32_t max_records;          ///< there are so many; not all are matched
+  uint32_t max_records;          ///< of a frame; with more than `tables` has room for, none is matched
   const track::Origin* origins;  ///< null if tracks guide no cuts
   CclTrack* tracks;              ///< out
   track::TrackTables tables;
