@@ -30,8 +30,8 @@ inline constexpr uint32_t kLostUnmatched = 384;
 
 /* Gates */
 
-/// What is smaller than this part of a track is not looked for by its place: it can be the track, or a
-/// fragment of it, only if they overlap. So a track as large as the frame does not look at all that is in it.
+/// What is smaller than this part of a track can be the track, or a fragment of it, only if they overlap. So
+/// a track as large as the frame does not look at all that is in it.
 inline constexpr int32_t kLeastPart = 64;
 
 constexpr bool is_large_beside(int32_t size, const Box& box) {
