@@ -35,10 +35,7 @@ void PartSource::read(const RowSource& frame) {
     for (uint32_t y = rows.begin; y < rows.end; ++y) {
       uint8_t* out = pixels_.get() + size_t{y} * width_;
       if (frame.bits != nullptr) {
-        const uint64_t* in = frame.bits->row(y);
-        for (uint32_t x = 0; x < width_; ++x) {
-          out[x] = has_bit(in, x) ? kBinarySegment : 0;
-        }
+        frame.bits->write_segments(y, out);
       } else {
         kernels.read_mask(frame.pixels(y), frame.rule.threshold, frame.rule.invert, width_, out);
       }

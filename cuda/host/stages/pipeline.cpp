@@ -218,11 +218,7 @@ void StagedPipeline::unpack_segments(const BitImage& bits) {
   pool_.parallel_for(count_row_chunks(config_.height), [this, &bits](uint32_t chunk) {
     const uint32_t end = std::min(config_.height, (chunk + 1) * kRowsPerChunk);
     for (uint32_t y = chunk * kRowsPerChunk; y < end; ++y) {
-      const uint64_t* in = bits.row(y);
-      uint8_t* out = padded_segments_.get() + (y + size_t{1}) * segments_.stride + 1;
-      for (uint32_t x = 0; x < config_.width; ++x) {
-        out[x] = has_bit(in, x) ? kBinarySegment : 0;
-      }
+      bits.write_segments(y, padded_segments_.get() + (y + size_t{1}) * segments_.stride + 1);
     }
   });
 }

@@ -5,8 +5,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 
+#include "ccl/rule.h"
 #include "ccl/segment.h"
 #include "host/runs/simd/kernels.h"
 
@@ -41,6 +43,25 @@ class BitImage {
 
   uint64_t* row(uint32_t y) { return words_.get() + size_t{stride_} * y; }
   const uint64_t* row(uint32_t y) const { return words_.get() + size_t{stride_} * y; }
+
+  /// Writes a row of pixels: kBinarySegment where a bit is 1, else 0. Eight bits at a time: each byte keeps
+  /// its own bit, and what is left becomes its highest one.
+  void write_segments(uint32_t y, uint8_t* pixels) const {
+    constexpr uint64_t kEachByte = 0x0101010101010101;
+    constexpr uint64_t kOwnBits = 0x8040201008040201;
+    const auto* bytes = reinterpret_cast<const uint8_t*>(row(y));
+    const auto segments = [bytes](uint32_t x) {
+      const uint64_t bits = bytes[x / 8] * kEachByte & kOwnBits;
+      return ((bits + 0x7f * kEachByte) >> 7 & kEachByte) * kBinarySegment;
+    };
+    uint32_t x = 0;
+    for (; x + 8 <= width_; x += 8) {
+      const uint64_t eight = segments(x);
+      std::memcpy(pixels + x, &eight, sizeof eight);
+    }
+    const uint64_t rest = x < width_ ? segments(x) : 0;
+    std::memcpy(pixels + x, &rest, width_ - x);
+  }
 
   /// The bits of the last word that are pixels.
   uint64_t last_word_mask() const { return ~uint64_t{0} >> (kBitsPerWord * n_words() - width_); }
