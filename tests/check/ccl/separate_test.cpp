@@ -211,6 +211,46 @@ TEST_P(SeparateTest, Threads) {
   }
 }
 
+/// As many summits as 16 bits can number, and a few more or less.
+TEST_P(SeparateTest, ManySummits) {
+  constexpr uint32_t kColumns = 640, kRows = 445, kLess = 1 << 16;
+  for (const uint32_t n_alone : {kLess - 4, kLess - 3, kLess - 2, kLess - 1, kLess, kLess + 1}) {
+    const Image image = drawn(
+        std::to_string(n_alone) + " pixels and a chain", kColumns, kRows, [n_alone](uint32_t x, uint32_t y) {
+          const auto disc = [x, y](uint32_t middle) {
+            const int64_t dx = int64_t{x} - middle;
+            const int64_t dy = int64_t{y} - 430;
+            return dx * dx + dy * dy < 100;
+          };
+          return y < 2 * (n_alone / (kColumns / 2) + 1)
+                     ? x % 2 == 0 && y % 2 == 0 && y / 2 * (kColumns / 2) + x / 2 < n_alone
+                     : disc(300) || disc(317) || disc(334);
+        });
+    for (const uint32_t threads : {1u, 3u}) {
+      runner_.config.threads = threads;
+      ASSERT_TRUE(is_exact(image)) << ", " << threads << " threads";
+    }
+  }
+}
+
+/// Rows with and without heights that need more than 12 bits, and wide gaps beside and between them.
+TEST_P(SeparateTest, HighAndLow) {
+  const Image image = drawn("discs of many sizes", 1100, 700, [](uint32_t x, uint32_t y) {
+    const auto disc = [x, y](int64_t to_x, int64_t to_y, int64_t radius) {
+      return (x - to_x) * (x - to_x) + (y - to_y) * (y - to_y) < radius * radius;
+    };
+    return disc(300, 300, 270) || disc(600, 300, 60) || disc(310, 600, 50) || disc(1020, 80, 9) ||
+           disc(1035, 80, 9) || disc(1090, 690, 30) || (x > 900 && x < 903 && y > 200);
+  });
+  for (const uint32_t threads : {1u, 3u}) {
+    for (const uint8_t aspect : {1, 3}) {
+      runner_.config.threads = threads;
+      ASSERT_TRUE(is_exact(in_segments(image), settings({.neck = 993, .aspect = aspect})))
+          << ", " << threads << " threads";
+    }
+  }
+}
+
 TEST_P(SeparateTest, StridesAndAlignments) {
   for (const size_t offset : {0u, 1u, 15u}) {
     for (const size_t padding : {0u, 1u, 13u, 64u}) {

@@ -29,6 +29,13 @@ class RowStrips {
       work(strip, RowSpan{begin(strip), begin(strip + 1)});
     });
   }
+  /// The same on one thread, in the order of rows.
+  template <typename Work>
+  void for_each_in_turn(Work work) const {
+    for (uint32_t strip = 0; strip < count_; ++strip) {
+      work(strip, RowSpan{begin(strip), begin(strip + 1)});
+    }
+  }
 
  private:
   uint32_t begin(uint32_t strip) const { return static_cast<uint32_t>(uint64_t{height_} * strip / count_); }

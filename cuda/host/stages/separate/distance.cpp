@@ -12,7 +12,7 @@ namespace ccl::host {
 namespace {
 
 /// Columns that are processed together: their counts stay in the processor's first cache.
-constexpr uint32_t kColumnsPerChunk = 2048;
+constexpr uint32_t kColumnsPerChunk = 512;
 
 /// Pixels that a search goes to each side; the envelope of a row takes less time than a longer one.
 constexpr uint32_t kMostSearched = 128;
@@ -22,8 +22,8 @@ constexpr uint32_t kPadding = kMostSearched + kSearchBlock;
 
 }  // namespace
 
-/// Measures stretches of a row: pixels of which no two neighbours belong to two components. Between two
-/// stretches is a border without a pixel of background.
+/// Measures stretches of a row: pixels of which no two neighbours belong to two components. Around a stretch
+/// are the borders of the frame, blocks without foreground, and pixels of other components.
 class DistanceTransform::RowSearch {
  public:
   RowSearch(const SeparationKernels& kernels, uint32_t width)
@@ -36,8 +36,8 @@ class DistanceTransform::RowSearch {
 
   void set_aspect(uint32_t aspect) { aspect_ = aspect; }
 
-  /// Calls write(squares), which have 16 or 32 bits, for n pixels. `ends_before`: the pixel before the
-  /// stretch is one of another component, and not the frame's border.
+  /// Calls write(squares), which have 16 or 32 bits, for n pixels. `ends_before`: before the stretch is a
+  /// pixel of the frame, and not its border.
   template <typename Write>
   void run(const uint16_t* distances, uint32_t n, bool ends_before, bool ends_after, Write write) {
     if (search(distances, n, ends_before, ends_after)) {
@@ -133,6 +133,7 @@ DistanceTransform::DistanceTransform(uint32_t width, uint32_t height, ThreadPool
       pool_(pool),
       strips_(height, pool),
       kernels_(separation_kernels(choose_simd_level())),
+      blocks_(width, height),
       column_distances_(uninitialized<uint16_t>(size_t{width} * height)),
       searches_(strips_.count(), RowSearch(kernels_, width)) {}
 
@@ -140,37 +141,39 @@ DistanceTransform::~DistanceTransform() = default;
 
 template <typename Root>
 void DistanceTransform::measure(const Root* roots, uint32_t aspect, uint32_t* squares) {
-  run(roots, aspect,
-      [&](size_t first, const auto* found, uint32_t n) { std::copy_n(found, n, squares + first); });
-}
-
-template <typename Root>
-void DistanceTransform::measure_heights(const Root* roots, uint32_t aspect, uint16_t* heights) {
-  run(roots, aspect, [&](size_t first, const auto* squares, uint32_t n) {
-    if constexpr (sizeof *squares == sizeof(uint16_t)) {
-      kernels_.measure_short_heights(squares, n, heights + first);
-    } else {
-      kernels_.measure_heights(squares, n, heights + first);
+  measure_columns(roots);
+  strips_.for_each([&](uint32_t strip, const RowSpan& rows) {
+    for (uint32_t y = rows.begin; y < rows.end; ++y) {
+      uint32_t* row = squares + size_t{y} * width_;
+      std::fill_n(row, width_, 0);
+      measure_row(roots, aspect, strip, y,
+                  [&](uint32_t x, const auto* found, uint32_t n) { std::copy_n(found, n, row + x); });
     }
   });
 }
 
-/// Calls write(first pixel, squares, n), with squares of 16 or 32 bits, for each stretch of each row.
-template <typename Root, typename Write>
-void DistanceTransform::run(const Root* roots, uint32_t aspect, Write write) {
+template <typename Root>
+void DistanceTransform::measure_columns(const Root* roots) {
   pool_.parallel_for((width_ + kColumnsPerChunk - 1) / kColumnsPerChunk, [&](uint32_t chunk) {
     const uint32_t begin = chunk * kColumnsPerChunk;
     measure_columns(roots, begin, std::min(width_, begin + kColumnsPerChunk));
   });
-  strips_.for_each([&](uint32_t strip, const RowSpan& rows) {
-    RowSearch& search = searches_[strip];
-    search.set_aspect(aspect);
-    for (uint32_t y = rows.begin; y < rows.end; ++y) {
-      const size_t first = size_t{y} * width_;
-      measure_row(roots + first, column_distances_.get() + first, &search,
-                  [&](uint32_t x, const auto* squares, uint32_t n) { write(first + x, squares, n); });
+}
+
+template <typename Root>
+bool DistanceTransform::write_heights(const Root* roots, uint32_t aspect, uint32_t strip, uint32_t y,
+                                      uint16_t* heights) {
+  bool are_low = true;
+  std::fill_n(heights, width_, 0);
+  measure_row(roots, aspect, strip, y, [&](uint32_t x, const auto* squares, uint32_t n) {
+    if constexpr (sizeof *squares == sizeof(uint16_t)) {
+      kernels_.measure_short_heights(squares, n, heights + x);
+    } else {
+      kernels_.measure_heights(squares, n, heights + x);
+      are_low = false;
     }
   });
+  return are_low;
 }
 
 /// First from above, then from below.
@@ -178,41 +181,59 @@ template <typename Root>
 void DistanceTransform::measure_columns(const Root* roots, uint32_t x_begin, uint32_t x_end) {
   const RootKernels<Root>& kernels = kernels_.of<Root>();
   uint16_t counts[kColumnsPerChunk];
-  const uint32_t n = x_end - x_begin;
-  const auto row = [&](uint32_t y) { return roots + size_t{y} * width_ + x_begin; };
-  const auto distances = [&](uint32_t y) { return column_distances_.get() + size_t{y} * width_ + x_begin; };
-  std::fill_n(counts, n, kNoColumnDistance);
-  kernels.write_distances(row(0), counts, n, distances(0));
-  for (uint32_t y = 1; y < height_; ++y) {
-    kernels.count_rows(row(y), row(y - 1), n, counts);
-    kernels.write_distances(row(y), counts, n, distances(y));
+  const auto count = [&](uint32_t y, uint32_t previous, const auto& count_row) {
+    const Root* row = roots + size_t{y} * width_;
+    const Root* previous_row = roots + size_t{previous} * width_;
+    uint16_t* distances = column_distances_.get() + size_t{y} * width_;
+    blocks_.for_each_span(
+        y, x_begin, x_end,
+        [&](uint32_t begin, uint32_t end) {
+          count_row(row + begin, previous_row + begin, end - begin, counts + (begin - x_begin),
+                    distances + begin);
+        },
+        [&](uint32_t begin, uint32_t end) { std::fill_n(counts + (begin - x_begin), end - begin, 0); });
+  };
+  std::fill_n(counts, x_end - x_begin, kNoColumnDistance);
+  for (uint32_t y = 0; y < height_; ++y) {
+    blocks_.find(y, x_begin, x_end, [&](uint32_t x, uint32_t n) {
+      return kernels.has_foreground(roots + size_t{y} * width_ + x, n);
+    });
+    count(y, y > 0 ? y - 1 : 0, kernels.count_down);
   }
-  std::fill_n(counts, n, kNoColumnDistance);
-  for (uint32_t y = height_ - 1; y-- > 0;) {
-    kernels.count_rows(row(y), row(y + 1), n, counts);
-    kernels_.lower_distances(counts, n, distances(y));
+  std::fill_n(counts, x_end - x_begin, kNoColumnDistance);
+  for (uint32_t y = height_; y-- > 0;) {
+    count(y, std::min(y + 1, height_ - 1), kernels.count_up);
   }
 }
 
+/// Calls write(first column, squares, n), with squares of 16 or 32 bits, for each stretch of a row.
 template <typename Root, typename Write>
-void DistanceTransform::measure_row(const Root* roots, const uint16_t* distances, RowSearch* search,
-                                    Write write) const {
-  for (uint32_t begin = 0; begin < width_;) {
-    uint32_t end = width_;
-    if constexpr (sizeof(Root) > 1) {  // components of a mask do not touch
-      end = begin + 1;
-      while (end < width_ && (roots[end] == roots[end - 1] || roots[end] == 0 || roots[end - 1] == 0)) {
-        ++end;
+void DistanceTransform::measure_row(const Root* roots, uint32_t aspect, uint32_t strip, uint32_t y,
+                                    Write write) {
+  RowSearch& search = searches_[strip];
+  search.set_aspect(aspect);
+  const Root* row = roots + size_t{y} * width_;
+  const uint16_t* distances = column_distances_.get() + size_t{y} * width_;
+  blocks_.for_each_span(y, [&](uint32_t span_begin, uint32_t span_end) {
+    for (uint32_t begin = span_begin; begin < span_end;) {
+      uint32_t end = span_end;
+      if constexpr (sizeof(Root) > 1) {  // components of a mask do not touch
+        end = begin + 1;
+        while (end < span_end && (row[end] == row[end - 1] || row[end] == 0 || row[end - 1] == 0)) {
+          ++end;
+        }
       }
+      search.run(distances + begin, end - begin, begin > 0, end < width_,
+                 [&](const auto* squares) { write(begin, squares, end - begin); });
+      begin = end;
     }
-    search->run(distances + begin, end - begin, begin > 0, end < width_,
-                [&](const auto* squares) { write(begin, squares, end - begin); });
-    begin = end;
-  }
+  });
 }
 
 template void DistanceTransform::measure(const uint32_t*, uint32_t, uint32_t*);
-template void DistanceTransform::measure_heights(const uint32_t*, uint32_t, uint16_t*);
-template void DistanceTransform::measure_heights(const uint8_t*, uint32_t, uint16_t*);
+template void DistanceTransform::measure_columns(const uint32_t*);
+template void DistanceTransform::measure_columns(const uint8_t*);
+template bool DistanceTransform::write_heights(const uint32_t*, uint32_t, uint32_t, uint32_t, uint16_t*);
+template bool DistanceTransform::write_heights(const uint8_t*, uint32_t, uint32_t, uint32_t, uint16_t*);
 
 }  // namespace ccl::host

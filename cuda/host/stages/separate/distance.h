@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/stages/segment/row_strips.h"
+#include "host/stages/separate/blocks.h"
 #include "host/stages/separate/simd/kernels.h"
 #include "host/thread_pool.h"
 
@@ -28,27 +29,33 @@ class DistanceTransform {
   template <typename Root>
   void measure(const Root* roots, uint32_t aspect, uint32_t* squares);
 
-  /// The same for heights that are not smoothed.
+  /// The first pass; finds out where the frame has foreground.
   template <typename Root>
-  void measure_heights(const Root* roots, uint32_t aspect, uint16_t* heights);
+  void measure_columns(const Root* roots);
+  const Blocks& blocks() const { return blocks_; }
+
+  /// After measure_columns(): writes the heights of a row, which are not smoothed. Returns whether all are
+  /// below kLowHeights for sure. Threads that call it at the same time have different strips.
+  template <typename Root>
+  bool write_heights(const Root* roots, uint32_t aspect, uint32_t strip, uint32_t y, uint16_t* heights);
 
  private:
   class RowSearch;
 
-  template <typename Root, typename Write>
-  void run(const Root* roots, uint32_t aspect, Write write);
   template <typename Root>
   void measure_columns(const Root* roots, uint32_t x_begin, uint32_t x_end);
   template <typename Root, typename Write>
-  void measure_row(const Root* roots, const uint16_t* distances, RowSearch* search, Write write) const;
+  void measure_row(const Root* roots, uint32_t aspect, uint32_t strip, uint32_t y, Write write);
 
   uint32_t width_;
   uint32_t height_;
   ThreadPool& pool_;
   RowStrips strips_;
   const SeparationKernels& kernels_;
-  std::unique_ptr<uint16_t[]> column_distances_;  ///< per pixel: distance in the column, or kNoColumnDistance
-  std::vector<RowSearch> searches_;               ///< per strip
+  Blocks blocks_;
+  std::unique_ptr<uint16_t[]>
+      column_distances_;  ///< per pixel of blocks with foreground: in the column, or kNoColumnDistance
+  std::vector<RowSearch> searches_;  ///< per strip
 };
 
 }  // namespace ccl::host

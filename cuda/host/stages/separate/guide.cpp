@@ -72,7 +72,7 @@ void Guide::find_component(const Hills& hills, const Regions& regions, const Exp
   const track::Samples samples = track::samples_of(box, width_, height_);
   touched_.clear();
   for (uint32_t k = 0; k < samples.size(); ++k) {
-    const uint32_t basin = hills.basins()[size_t{samples.y_of(k)} * width_ + samples.x_of(k)];
+    const uint32_t basin = hills.basin_at(size_t{samples.y_of(k)} * width_ + samples.x_of(k));
     if (basin == 0) {
       continue;
     }
@@ -175,7 +175,7 @@ void Guide::find_origins(const Hills& hills, const Regions& regions, const uint8
     std::for_each(runs.runs() + row.begin, runs.runs() + row.end, [&](const KeptRun& run) {
       if (track::Origin& origin = origins[run.record]; origin.track == kNone) {
         const size_t pixel = size_t{y} * width_ + run.x0;
-        origin.track = member_of(regions.part_of(hills.basins()[pixel] - 1), colors[pixel]);
+        origin.track = member_of(regions.part_of(hills.basin_at(pixel) - 1), colors[pixel]);
       }
     });
   }

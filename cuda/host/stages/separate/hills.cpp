@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <type_traits>
-#include <utility>
 
 #include "host/runs/table.h"
+#include "host/stages/separate/bytes.h"
 
 namespace ccl::host {
 
@@ -41,18 +42,6 @@ void repeat_ends(T* row, uint32_t width) {
   row[width] = row[width - 1];
 }
 
-/// Calls visit(place) for all bytes with this value.
-template <typename Visit>
-void for_each_byte(const uint8_t* begin, const uint8_t* end, uint8_t value, Visit visit) {
-  const auto find = [&] {
-    return static_cast<const uint8_t*>(std::memchr(begin, value, static_cast<size_t>(end - begin)));
-  };
-  for (const uint8_t* at = find(); at != nullptr; at = find()) {
-    visit(at);
-    begin = at + 1;
-  }
-}
-
 }  // namespace
 
 /// What is read of the rows around the one that climbs.
@@ -73,6 +62,9 @@ struct Hills::Scratch {
   LastRows<uint16_t> raw_heights;
   LastRows<uint16_t> heights;
   std::vector<uint8_t> is_open;  ///< per pixel of a row
+  uint32_t n_low = 0;            ///< of the newest rows, how many have low heights
+  uint32_t n_summits = 0;        ///< of the strip
+  uint32_t n_before = 0;         ///< of earlier strips
 };
 
 Hills::Hills(uint32_t width, uint32_t height, ThreadPool& pool)
@@ -81,171 +73,135 @@ Hills::Hills(uint32_t width, uint32_t height, ThreadPool& pool)
       strips_(height, pool),
       kernels_(separation_kernels(choose_simd_level())),
       distance_(width, height, pool),
-      raw_heights_(uninitialized<uint16_t>(size_t{width} * height)),
       heights_(uninitialized<uint16_t>(size_t{width} * height)),
       steps_(uninitialized<uint8_t>(size_t{width} * height)),
-      basins_(uninitialized<uint32_t>(size_t{width} * height + 2)),
-      no_basins_(std::make_unique<uint32_t[]>(width + size_t{2})),
+      few_(width, height, distance_.blocks(), steps_.get()),
+      many_(width, height, distance_.blocks(), steps_.get()),
       summits_(uninitialized<uint32_t>(size_t{width} * height)),
-      first_numbers_(strips_.count()),
-      scratch_(strips_.count(), Scratch(width)) {
-  for (int64_t step = 0; step < 9; ++step) {
-    offsets_[step] = (step / 3 - 1) * int64_t{width} + step % 3 - 1;
-  }
-}
+      scratch_(strips_.count(), Scratch(width)) {}
 
 Hills::~Hills() = default;
 
 template <typename Root>
 void Hills::measure(const Root* roots, Connectivity connectivity, uint32_t aspect) {
-  distance_.measure_heights(roots, aspect, raw_heights_.get());
+  distance_.measure_columns(roots);
+  strips_.for_each(
+      [&](uint32_t strip, const RowSpan& rows) { climb(roots, connectivity, aspect, strip, rows); });
+  join_summits();
   strips_.for_each([&](uint32_t strip, const RowSpan& rows) {
-    climb(roots, connectivity, rows, &scratch_[strip]);
-    first_numbers_[strip] = count_summits(rows);
+    Scratch& scratch = scratch_[strip];
+    const std::span<const uint32_t> summits(summits_.get(), n_basins_);
+    if (are_few()) {
+      few_.follow(rows, scratch.n_before, summits, scratch.is_open.data());
+    } else {
+      begin_many(rows, scratch.n_before, scratch.n_summits);
+      many_.follow(rows, 0, summits, scratch.is_open.data());
+    }
   });
-  n_basins_ = 0;
-  for (uint32_t& number : first_numbers_) {
-    n_basins_ += std::exchange(number, n_basins_);
-  }
-  strips_.for_each([&](uint32_t strip, const RowSpan& rows) { number_summits(rows, first_numbers_[strip]); });
-  strips_.for_each([&](uint32_t strip, const RowSpan& rows) { follow(rows, &scratch_[strip]); });
 }
 
-/// Writes heights and steps. Each row is read once: the heights of a row follow one row later, its steps two
-/// rows later.
+/// Writes heights and steps, and begins the ways. Each row is read once: the heights of a row follow one row
+/// later, its steps two rows later.
 template <typename Root>
-void Hills::climb(const Root* roots, Connectivity connectivity, const RowSpan& rows, Scratch* scratch) {
-  const auto climb =
-      connectivity == Connectivity::k8 ? kernels_.of<Root>().climb_8 : kernels_.of<Root>().climb_4;
+void Hills::climb(const Root* roots, Connectivity connectivity, uint32_t aspect, uint32_t strip,
+                  const RowSpan& rows) {
+  Scratch* scratch = &scratch_[strip];
+  scratch->n_low = 0;
+  scratch->n_summits = 0;
   const int64_t begin = rows.begin;
-  const int64_t end = rows.end;
-  for (int64_t y = begin - 2; y < end + 2; ++y) {
-    const size_t first = size_t{width_} * static_cast<size_t>(std::clamp<int64_t>(y, 0, height_ - 1));
-    if constexpr (std::is_same_v<Root, uint32_t>) {
-      uint32_t* row = scratch->roots.next();
-      std::copy_n(roots + first, width_, row);
-      repeat_ends(row, width_);
+  for (int64_t y = begin - 2; y < rows.end + int64_t{2}; ++y) {
+    read_row(roots, aspect, strip, std::clamp<int64_t>(y, 0, height_ - 1));
+    if (y >= begin) {
+      smooth_row<Root>(y - 1, rows, scratch);
     }
-    uint16_t* raw = scratch->raw_heights.next();
-    std::copy_n(raw_heights_.get() + first, width_, raw);
-    repeat_ends(raw, width_);
-    if (y < begin) {
-      continue;
-    }
-    smooth_row<Root>(y - 1, rows, scratch);
     if (y >= begin + 2) {
-      const int64_t of = y - 2;
-      climb(scratch->heights.around(1), scratch->roots_around<Root>(2), width_,
-            steps_.get() + static_cast<size_t>(of) * width_);
+      const auto of = static_cast<uint32_t>(y - 2);
+      climb_row<Root>(connectivity, of, scratch);
+      number_summits(of, rows, scratch);
+      few_.begin(of, rows);
     }
   }
+}
+
+/// Makes a row the newest one.
+template <typename Root>
+void Hills::read_row(const Root* roots, uint32_t aspect, uint32_t strip, int64_t y) {
+  Scratch& scratch = scratch_[strip];
+  if constexpr (std::is_same_v<Root, uint32_t>) {
+    uint32_t* row = scratch.roots.next();
+    std::copy_n(roots + static_cast<size_t>(y) * width_, width_, row);
+    repeat_ends(row, width_);
+  }
+  uint16_t* raw = scratch.raw_heights.next();
+  const bool is_low = distance_.write_heights(roots, aspect, strip, static_cast<uint32_t>(y), raw);
+  scratch.n_low = is_low ? scratch.n_low + 1 : 0;
+  repeat_ends(raw, width_);
 }
 
 /// Smooths the row before the newest one. Outside the frame, heights are 0.
 template <typename Root>
 void Hills::smooth_row(int64_t y, const RowSpan& rows, Scratch* scratch) {
   uint16_t* heights = scratch->heights.next();
+  std::fill_n(heights, width_, 0);
   if (y < 0 || y >= height_) {
-    std::fill_n(heights, width_, 0);
     return;
   }
-  kernels_.of<Root>().smooth(scratch->raw_heights.around(1), scratch->roots_around<Root>(1), width_, heights);
-  if (y >= rows.begin && y < rows.end) {
-    std::copy_n(heights, width_, heights_.get() + static_cast<size_t>(y) * width_);
-  }
-}
-
-/// Calls visit(pixel) for the summits of the rows.
-template <typename Visit>
-void Hills::for_each_summit(const RowSpan& rows, Visit visit) const {
-  for_each_byte(steps_.get() + size_t{rows.begin} * width_, steps_.get() + size_t{rows.end} * width_, kNoStep,
-                [&](const uint8_t* at) { visit(static_cast<uint32_t>(at - steps_.get())); });
-}
-
-uint32_t Hills::count_summits(const RowSpan& rows) const {
-  uint32_t n = 0;
-  for_each_summit(rows, [&](uint32_t) { ++n; });
-  return n;
-}
-
-void Hills::number_summits(const RowSpan& rows, uint32_t number) {
-  for_each_summit(rows, [&](uint32_t pixel) {
-    summits_[number] = pixel;
-    basins()[pixel] = ++number;
+  const RootKernels<Root>& kernels = kernels_.of<Root>();
+  const auto smooth = scratch->n_low >= 3 ? kernels.smooth_low : kernels.smooth;
+  blocks().for_each_span(static_cast<uint32_t>(y), [&](uint32_t x, uint32_t end) {
+    smooth(scratch->raw_heights.around(1).from(x), scratch->roots_around<Root>(1).from(x), end - x,
+           heights + x);
+    if (y >= rows.begin && y < rows.end) {
+      std::copy(heights + x, heights + end, heights_.get() + static_cast<size_t>(y) * width_ + x);
+    }
   });
 }
 
-/// Gives each pixel the number of its summit, a row at a time: from the first row on to those whose way leads
-/// up, from the last row on to those whose way leads down first, then up again. Few ways are left.
-void Hills::follow(const RowSpan& rows, Scratch* scratch) {
-  for (uint32_t y = rows.begin; y < rows.end; ++y) {
-    const uint32_t* above = y > rows.begin ? basins() + (y - size_t{1}) * width_ : no_basins_.get() + 1;
-    take_from(y, above, kernels_.begin_from_above);
-  }
-  for (uint32_t y = rows.end - 1; y-- > rows.begin;) {
-    take_from(y, basins() + (y + size_t{1}) * width_, kernels_.take_from_below);
-  }
-  for (uint32_t y = rows.begin; y < rows.end; ++y) {
-    follow_ways_of(y, rows, scratch);
-  }
+/// Writes the steps of a row. Its smooth heights, and those around, are of the last five rows.
+template <typename Root>
+void Hills::climb_row(Connectivity connectivity, uint32_t y, Scratch* scratch) {
+  const RootKernels<Root>& kernels = kernels_.of<Root>();
+  const bool is_8 = connectivity == Connectivity::k8;
+  const auto climb = scratch->n_low >= 5 ? (is_8 ? kernels.climb_low_8 : kernels.climb_low_4)
+                                         : (is_8 ? kernels.climb_8 : kernels.climb_4);
+  blocks().for_each_span(y, [&](uint32_t x, uint32_t end) {
+    climb(scratch->heights.around(1).from(x), scratch->roots_around<Root>(2).from(x), end - x,
+          steps_.get() + size_t{y} * width_ + x);
+  });
 }
 
-/// Takes basins from another row, then from pixels of the row, to which few step. Both ends of the row are
-/// apart: what the kernel reads beside them is a part of the row that it writes.
-void Hills::take_from(uint32_t y, const uint32_t* other, decltype(SeparationKernels::take_from_below) take) {
+/// Lists the summits of a row. They are numbered from 1 on in each strip, as long as they are few.
+void Hills::number_summits(uint32_t y, const RowSpan& rows, Scratch* scratch) {
   const uint8_t* steps = steps_.get() + size_t{y} * width_;
-  uint32_t* row = basins() + size_t{y} * width_;
-  const auto take_end = [&](uint32_t x) {
-    const uint32_t around[] = {x > 0 ? other[x - 1] : 0, other[x], x + 1 < width_ ? other[x + 1] : 0};
-    take(steps + x, around + 1, 1, row + x);
-  };
-  take_end(0);
-  if (width_ > 1) {
-    take(steps + 1, other + 1, width_ - 2, row + 1);
-    take_end(width_ - 1);
-  }
-  for_each_byte(steps, steps + width_, kLeft,
-                [&](const uint8_t* at) { row[at - steps] = row[at - steps - 1]; });
-  for_each_byte(steps, steps + width_, kRight, [&](const uint8_t* at) {
-    if (at == steps || at[-1] != kRight) {  // else it has what the first one of those in a row has found
-      const uint8_t* last = std::find_if(at, steps + width_, [](uint8_t step) { return step != kRight; });
-      std::fill(row + (at - steps), row + (last - steps), row[last - steps]);
-    }
+  uint32_t* summits = summits_.get() + size_t{rows.begin} * width_;
+  blocks().for_each_span(y, [&](uint32_t begin, uint32_t end) {
+    for_each_byte(steps + begin, steps + end, kNoStep, [&](const uint8_t* at) {
+      const auto pixel = static_cast<uint32_t>(at - steps_.get());
+      summits[scratch->n_summits] = pixel;
+      few_.set_summit(pixel, ++scratch->n_summits);
+    });
   });
 }
 
-/// Gives all open pixels of a row their basins.
-void Hills::follow_ways_of(uint32_t y, const RowSpan& rows, Scratch* scratch) {
-  const size_t begin = size_t{rows.begin} * width_;
-  const size_t end = size_t{rows.end} * width_;
-  const size_t first = size_t{y} * width_;
-  uint8_t* is_open = scratch->is_open.data();
-  kernels_.find_open(steps_.get() + first, basins() + first, width_, is_open);
-  for_each_byte(is_open, is_open + width_, 1, [&](const uint8_t* at) {
-    follow_way(first + static_cast<size_t>(at - is_open), begin, end);
+/// Joins the lists of all strips.
+void Hills::join_summits() {
+  n_basins_ = 0;
+  strips_.for_each_in_turn([&](uint32_t strip, const RowSpan& rows) {
+    Scratch& scratch = scratch_[strip];
+    std::memmove(summits_.get() + n_basins_, summits_.get() + size_t{rows.begin} * width_,
+                 scratch.n_summits * sizeof(uint32_t));
+    scratch.n_before = n_basins_;
+    n_basins_ += scratch.n_summits;
   });
 }
 
-/// Gives all pixels on the way to a summit its number, until one has it. Outside begin..end − 1 basins belong
-/// to other threads.
-void Hills::follow_way(size_t pixel, size_t begin, size_t end) {
-  const auto is_inside = [&](size_t at) { return at >= begin && at < end; };
-  size_t at = pixel;
-  while (is_inside(at) && basins()[at] == 0) {
-    at = next(at);
+/// Begins the ways of a strip again, with all numbers of the frame.
+void Hills::begin_many(const RowSpan& rows, uint32_t n_before, uint32_t n_summits) {
+  for (uint32_t number = n_before; number < n_before + n_summits; ++number) {
+    many_.set_summit(summits_[number], number + 1);
   }
-  uint32_t basin = 0;
-  if (is_inside(at)) {
-    basin = basins()[at];
-  } else {
-    while (steps_[at] != kNoStep) {
-      at = next(at);
-    }
-    basin = 1 + static_cast<uint32_t>(std::lower_bound(summits_.get(), summits_.get() + n_basins_, at) -
-                                      summits_.get());
-  }
-  while (is_inside(pixel) && basins()[pixel] == 0) {
-    basins()[std::exchange(pixel, next(pixel))] = basin;
+  for (uint32_t y = rows.begin; y < rows.end; ++y) {
+    many_.begin(y, rows);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "host/stages/segment/row_strips.h"
 #include "host/stages/separate/distance.h"
 #include "host/stages/separate/simd/kernels.h"
+#include "host/stages/separate/ways.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {
@@ -26,44 +27,49 @@ class Hills {
   void measure(const Root* roots, Connectivity connectivity, uint32_t aspect);
 
   uint32_t n_basins() const { return n_basins_; }
-  const uint16_t* heights() const { return heights_.get(); }         ///< per pixel, smoothed
+  const Blocks& blocks() const { return distance_.blocks(); }
+  const uint16_t* heights() const { return heights_.get(); }  ///< per pixel of the foreground, smoothed
   uint32_t summit(uint32_t basin) const { return summits_[basin]; }  ///< its pixel
-  /// Per pixel: 0 for background, else 1 + the number of the basin. Basins are numbered in the raster order
-  /// of their summits. One more entry on each side can be read.
-  const uint32_t* basins() const { return basins_.get() + 1; }
+  /// Calls visit(basins): per pixel, 0 for background, else 1 + the number of the basin, with 16 or 32 bits.
+  /// Basins are numbered in the raster order of their summits. One more entry on each side can be read.
+  template <typename Visit>
+  void visit_basins(Visit visit) const {
+    if (are_few()) {
+      visit(few_.basins());
+    } else {
+      visit(many_.basins());
+    }
+  }
+  uint32_t basin_at(size_t pixel) const { return are_few() ? few_.basins()[pixel] : many_.basins()[pixel]; }
 
  private:
   struct Scratch;
 
   template <typename Root>
-  void climb(const Root* roots, Connectivity connectivity, const RowSpan& rows, Scratch* scratch);
+  void climb(const Root* roots, Connectivity connectivity, uint32_t aspect, uint32_t strip,
+             const RowSpan& rows);
+  template <typename Root>
+  void read_row(const Root* roots, uint32_t aspect, uint32_t strip, int64_t y);
   template <typename Root>
   void smooth_row(int64_t y, const RowSpan& rows, Scratch* scratch);
-  template <typename Visit>
-  void for_each_summit(const RowSpan& rows, Visit visit) const;
-  uint32_t count_summits(const RowSpan& rows) const;
-  void number_summits(const RowSpan& rows, uint32_t number);
-  uint32_t* basins() { return basins_.get() + 1; }
-  void follow(const RowSpan& rows, Scratch* scratch);
-  void take_from(uint32_t y, const uint32_t* other, decltype(SeparationKernels::take_from_below) take);
-  void follow_ways_of(uint32_t y, const RowSpan& rows, Scratch* scratch);
-  void follow_way(size_t pixel, size_t begin, size_t end);
-  size_t next(size_t pixel) const { return pixel + static_cast<size_t>(offsets_[steps_[pixel]]); }
+  template <typename Root>
+  void climb_row(Connectivity connectivity, uint32_t y, Scratch* scratch);
+  void number_summits(uint32_t y, const RowSpan& rows, Scratch* scratch);
+  void join_summits();
+  void begin_many(const RowSpan& rows, uint32_t n_before, uint32_t n_summits);
+  bool are_few() const { return n_basins_ <= UINT16_MAX; }
 
   uint32_t width_;
   uint32_t height_;
   RowStrips strips_;
   const SeparationKernels& kernels_;
   DistanceTransform distance_;
-  std::unique_ptr<uint16_t[]> raw_heights_;
   std::unique_ptr<uint16_t[]> heights_;
   std::unique_ptr<uint8_t[]> steps_;
-  std::unique_ptr<uint32_t[]> basins_;     ///< with an entry on each side
-  std::unique_ptr<uint32_t[]> no_basins_;  ///< a row, likewise
+  Ways<uint16_t> few_;   ///< of frames with few basins
+  Ways<uint32_t> many_;  ///< of the others
   std::unique_ptr<uint32_t[]> summits_;
-  std::vector<uint32_t> first_numbers_;  ///< per strip; the number of its summits before
-  std::vector<Scratch> scratch_;         ///< per strip
-  int64_t offsets_[10]{};                ///< of steps, in pixels
+  std::vector<Scratch> scratch_;  ///< per strip
   uint32_t n_basins_ = 0;
 };
 

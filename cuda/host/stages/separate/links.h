@@ -61,12 +61,14 @@ class LinkLister {
  private:
   struct Strip;
 
-  template <typename Root>
-  void list_strip(const Root* roots, const Hills& hills, Connectivity connectivity, const RowSpan& rows,
-                  Strip* strip);
-  template <typename Root>
-  void list_row(const Root* roots, const Hills& hills, Connectivity connectivity, uint32_t y, Strip* strip);
-  void add(const Hills& hills, uint32_t number, Strip* strip) const;
+  template <typename Root, typename Basin>
+  void list_strip(const Root* roots, const Hills& hills, const Basin* basins, Connectivity connectivity,
+                  const RowSpan& rows, Strip* strip);
+  template <typename Root, typename Basin>
+  void list_row(const Root* roots, const Hills& hills, const Basin* basins, Connectivity connectivity,
+                uint32_t y, Strip* strip);
+  void add(uint32_t number, uint32_t from_basin, uint32_t to_basin, const uint16_t* heights,
+           Strip* strip) const;
 
   uint32_t width_;
   uint32_t height_;

@@ -17,24 +17,37 @@ constexpr uint32_t smaller(uint32_t a, uint32_t b) {
 }
 
 template <typename Root>
-void count_rows(const Root* __restrict roots, const Root* __restrict previous, uint32_t n,
-                uint16_t* __restrict counts) {
+bool has_foreground(const Root* roots, uint32_t n) {
+  Root any = 0;
   for (uint32_t x = 0; x < n; ++x) {
-    const uint32_t next = smaller(counts[x], kNoColumnDistance - 1) + 1;
-    counts[x] = static_cast<uint16_t>(roots[x] == previous[x] ? next : 1);
+    any = static_cast<Root>(any | roots[x]);
+  }
+  return any != 0;
+}
+
+/// The count of a column after one more row. Above the foreground of a mask, counts are 0 in background.
+template <typename Root>
+uint16_t next_count(Root root, Root previous, uint16_t count) {
+  const auto next =
+      static_cast<uint16_t>((count < kNoColumnDistance - 1 ? count : kNoColumnDistance - 1) + 1);
+  const auto of_root = static_cast<uint16_t>(sizeof(Root) == 1 || root == previous ? next : 1);
+  return static_cast<uint16_t>(root != 0 ? of_root : 0);
+}
+
+template <typename Root>
+void count_down(const Root* __restrict roots, const Root* __restrict previous, uint32_t n,
+                uint16_t* __restrict counts, uint16_t* __restrict distances) {
+  for (uint32_t x = 0; x < n; ++x) {
+    counts[x] = next_count(roots[x], previous[x], counts[x]);
+    distances[x] = counts[x];
   }
 }
 
 template <typename Root>
-void write_distances(const Root* __restrict roots, const uint16_t* __restrict counts, uint32_t n,
-                     uint16_t* __restrict distances) {
+void count_up(const Root* __restrict roots, const Root* __restrict previous, uint32_t n,
+              uint16_t* __restrict counts, uint16_t* __restrict distances) {
   for (uint32_t x = 0; x < n; ++x) {
-    distances[x] = static_cast<uint16_t>(roots[x] != 0 ? counts[x] : 0);
-  }
-}
-
-void lower_distances(const uint16_t* __restrict counts, uint32_t n, uint16_t* __restrict distances) {
-  for (uint32_t x = 0; x < n; ++x) {
+    counts[x] = next_count(roots[x], previous[x], counts[x]);
     distances[x] = distances[x] < counts[x] ? distances[x] : counts[x];
   }
 }
@@ -48,8 +61,9 @@ void square_distances(const uint16_t* __restrict distances, uint32_t n, uint32_t
 
 void square_short_distances(const uint16_t* __restrict distances, uint32_t n, uint16_t* __restrict squares) {
   for (uint32_t x = 0; x < n; ++x) {
-    const uint16_t distance = distances[x] < 256 ? distances[x] : 0;
-    squares[x] = static_cast<uint16_t>(distances[x] < 256 ? distance * distance : kNoShortSquare);
+    constexpr uint16_t kEnd = 182;  // the first one whose square is larger than kNoShortSquare
+    const uint16_t distance = distances[x] < kEnd ? distances[x] : 0;
+    squares[x] = static_cast<uint16_t>(distances[x] < kEnd ? distance * distance : kNoShortSquare);
   }
 }
 
@@ -72,8 +86,7 @@ void search_aside(const uint16_t* squares, uint32_t aspect, uint32_t way, uint16
   for (uint32_t i = 0; i < kSearchBlock; ++i) {
     const auto square_at = [&](uint32_t d) {
       const uint16_t near = before[i - int64_t{d}] < after[i + d] ? before[i - int64_t{d}] : after[i + d];
-      const auto most = static_cast<uint16_t>(kNoShortSquare - aside[d]);
-      return static_cast<uint16_t>((near < most ? near : most) + aside[d]);
+      return static_cast<uint16_t>(near + aside[d]);
     };
     const uint16_t first = square_at(0) < square_at(1) ? square_at(0) : square_at(1);
     const uint16_t last = square_at(2) < square_at(3) ? square_at(2) : square_at(3);
@@ -88,7 +101,7 @@ uint32_t search(const uint16_t* __restrict squares, uint32_t aspect, uint32_t n_
   for (uint32_t i = 0; i < kSearchBlock; ++i) {
     out[i] = squares[i];
   }
-  uint32_t largest = largest_of_block(out);
+  uint32_t largest = largest_of_block(squares);
   for (uint32_t d = 1; d < n_steps && aspect * d * aspect * d < largest; d += 4) {
     search_aside(squares, aspect, d, out);
     largest = largest_of_block(out);
@@ -139,12 +152,13 @@ Root root_at(const Root* roots, int64_t x) {
   }
 }
 
-template <typename Root>
+/// Sum: what the sums of heights fit in.
+template <typename Sum, typename Root>
 void smooth(const ThreeRows<uint16_t>& heights, const ThreeRows<Root>& roots, uint32_t n,
             uint16_t* __restrict out) {
   const auto sum = [](const uint16_t* row, const Root* row_roots, int64_t x, Root root) {
-    return uint32_t{height_in(root, row, row_roots, x - 1)} + 2 * height_in(root, row, row_roots, x) +
-           height_in(root, row, row_roots, x + 1);
+    return static_cast<Sum>(height_in(root, row, row_roots, x - 1) + 2 * height_in(root, row, row_roots, x) +
+                            height_in(root, row, row_roots, x + 1));
   };
   const ThreeRows<uint16_t> in = heights;
   const ThreeRows<Root> of = roots;
@@ -157,99 +171,125 @@ void smooth(const ThreeRows<uint16_t>& heights, const ThreeRows<Root>& roots, ui
   }
 }
 
-/// The highest neighbour so far.
-template <typename Root>
-struct Climb {
-  Root root;
-  uint16_t height;
-  uint16_t step;
-
-  /// Of equal heights, the first one that is tried counts.
-  void try_pixel(const uint16_t* heights, const Root* roots, int64_t x, uint16_t to) {
-    const uint16_t other = height_in(root, heights, roots, x);
-    step = other > height ? to : step;
-    height = other > height ? other : height;
+/// Calls try_pixel(heights, roots, column, step) for pixel x and its neighbours, in raster order.
+template <bool kHasDiagonals, typename Root, typename Try>
+void for_each_neighbor(const ThreeRows<uint16_t>& in, const ThreeRows<Root>& of, int64_t x, Try try_pixel) {
+  if constexpr (kHasDiagonals) {
+    try_pixel(in.above, of.above, x - 1, 0);
   }
-};
+  try_pixel(in.above, of.above, x, 1);
+  if constexpr (kHasDiagonals) {
+    try_pixel(in.above, of.above, x + 1, 2);
+  }
+  try_pixel(in.middle, of.middle, x - 1, kLeft);
+  try_pixel(in.middle, of.middle, x, kNoStep);
+  try_pixel(in.middle, of.middle, x + 1, kRight);
+  if constexpr (kHasDiagonals) {
+    try_pixel(in.below, of.below, x - 1, 6);
+  }
+  try_pixel(in.below, of.below, x, 7);
+  if constexpr (kHasDiagonals) {
+    try_pixel(in.below, of.below, x + 1, 8);
+  }
+}
 
 template <bool kHasDiagonals, typename Root>
 void climb(const ThreeRows<uint16_t>& heights, const ThreeRows<Root>& roots, uint32_t n,
            uint8_t* __restrict steps) {
   const ThreeRows<uint16_t> in = heights;
   const ThreeRows<Root> of = roots;
-  for (uint32_t i = 0; i < n; ++i) {
-    const int64_t x = i;
-    Climb<Root> climb{root_at(of.middle, x), 0, kNoStep};
-    if constexpr (kHasDiagonals) {
-      climb.try_pixel(in.above, of.above, x - 1, 0);
-    }
-    climb.try_pixel(in.above, of.above, x, 1);
-    if constexpr (kHasDiagonals) {
-      climb.try_pixel(in.above, of.above, x + 1, 2);
-    }
-    climb.try_pixel(in.middle, of.middle, x - 1, 3);
-    climb.try_pixel(in.middle, of.middle, x, kNoStep);
-    climb.try_pixel(in.middle, of.middle, x + 1, 5);
-    if constexpr (kHasDiagonals) {
-      climb.try_pixel(in.below, of.below, x - 1, 6);
-    }
-    climb.try_pixel(in.below, of.below, x, 7);
-    if constexpr (kHasDiagonals) {
-      climb.try_pixel(in.below, of.below, x + 1, 8);
-    }
-    steps[i] = static_cast<uint8_t>(in.middle[i] != 0 ? climb.step : kBackground);
+  for (uint32_t x = 0; x < n; ++x) {
+    const Root root = root_at(of.middle, x);
+    uint16_t highest = 0;
+    uint16_t step = kNoStep;
+    for_each_neighbor<kHasDiagonals>(
+        in, of, x, [&](const uint16_t* row, const Root* row_roots, int64_t at, uint16_t to) {
+          const uint16_t height = height_in(root, row, row_roots, at);
+          step = height > highest ? to : step;
+          highest = height > highest ? height : highest;
+        });
+    steps[x] = static_cast<uint8_t>(in.middle[x] != 0 ? step : kBackground);
+  }
+}
+
+/// The same for heights below kLowHeights: a height and a step are one number, so the largest is both.
+template <bool kHasDiagonals, typename Root>
+void climb_low(const ThreeRows<uint16_t>& heights, const ThreeRows<Root>& roots, uint32_t n,
+               uint8_t* __restrict steps) {
+  const ThreeRows<uint16_t> in = heights;
+  const ThreeRows<Root> of = roots;
+  for (uint32_t x = 0; x < n; ++x) {
+    const Root root = root_at(of.middle, x);
+    uint16_t best = 0;
+    for_each_neighbor<kHasDiagonals>(
+        in, of, x, [&](const uint16_t* row, const Root* row_roots, int64_t at, uint16_t to) {
+          const auto one = static_cast<uint16_t>(height_in(root, row, row_roots, at) * 16 + (15 - to));
+          best = one > best ? one : best;
+        });
+    steps[x] = static_cast<uint8_t>(in.middle[x] != 0 ? 15 - best % 16 : kBackground);
   }
 }
 
 /// `value` if a step is the one that is asked for, else 0. With masks, compilers make vectors.
-constexpr uint32_t value_if(uint32_t step, uint32_t asked, uint32_t value) {
-  return value & (0u - static_cast<uint32_t>(step == asked));
+template <typename Basin>
+constexpr Basin value_if(Basin step, Basin asked, Basin value) {
+  return static_cast<Basin>(value & static_cast<Basin>(0u - static_cast<uint32_t>(step == asked)));
 }
 
-void begin_from_above(const uint8_t* __restrict steps, const uint32_t* __restrict above, uint32_t n,
-                      uint32_t* __restrict basins) {
+template <typename Basin>
+void begin_from_above(const uint8_t* __restrict steps, const Basin* __restrict above, uint32_t n,
+                      Basin* __restrict basins) {
   for (uint32_t i = 0; i < n; ++i) {
     const int64_t x = i;
-    const uint32_t step = steps[i];
-    basins[i] = value_if(step, kNoStep, basins[i]) | value_if(step, 0, above[x - 1]) |
-                value_if(step, 1, above[x]) | value_if(step, 2, above[x + 1]);
+    const auto if_step = [step = Basin{steps[i]}](Basin asked, Basin basin) {
+      return value_if(step, asked, basin);
+    };
+    basins[i] = static_cast<Basin>(if_step(kNoStep, basins[i]) | if_step(0, above[x - 1]) |
+                                   if_step(1, above[x]) | if_step(2, above[x + 1]));
   }
 }
 
-void take_from_below(const uint8_t* __restrict steps, const uint32_t* __restrict below, uint32_t n,
-                     uint32_t* __restrict basins) {
+template <typename Basin>
+void take_from_below(const uint8_t* __restrict steps, const Basin* __restrict below, uint32_t n,
+                     uint32_t offset, Basin* __restrict basins) {
   for (uint32_t i = 0; i < n; ++i) {
     const int64_t x = i;
-    const uint32_t step = steps[i];
-    basins[i] |=
-        value_if(step, 6, below[x - 1]) | value_if(step, 7, below[x]) | value_if(step, 8, below[x + 1]);
+    const auto if_step = [step = Basin{steps[i]}](Basin asked, Basin basin) {
+      return value_if(step, asked, basin);
+    };
+    const auto moved = static_cast<Basin>(basins[i] + (basins[i] != 0 ? static_cast<Basin>(offset) : 0));
+    basins[i] = static_cast<Basin>(moved | if_step(6, below[x - 1]) | if_step(7, below[x]) |
+                                   if_step(8, below[x + 1]));
   }
 }
 
-void find_open(const uint8_t* __restrict steps, const uint32_t* __restrict basins, uint32_t n,
+template <typename Basin>
+void find_open(const uint8_t* __restrict steps, const Basin* __restrict basins, uint32_t n,
                uint8_t* __restrict is_open) {
   for (uint32_t x = 0; x < n; ++x) {
-    is_open[x] = steps[x] != kBackground && basins[x] == 0 ? 1 : 0;
+    const Basin step = steps[x];
+    is_open[x] = static_cast<uint8_t>((step != kBackground ? 1 : 0) & (basins[x] == 0 ? 1 : 0));
   }
 }
 
-template <bool kHasDiagonals, typename Root>
-void find_links(const uint32_t* basins, const uint32_t* next_basins, const Root* roots,
-                const Root* next_roots, uint32_t n, uint8_t* __restrict links) {
+template <bool kHasDiagonals, typename Basin, typename Root>
+void find_links(const Basin* basins, const Basin* next_basins, const Root* roots, const Root* next_roots,
+                uint32_t n, uint8_t* __restrict links) {
   for (uint32_t i = 0; i < n; ++i) {
     const int64_t x = i;
-    const uint32_t basin = basins[x];
+    const Basin basin = basins[x];
     const Root root = root_at(roots, x);
-    const auto link = [&](const uint32_t* row, const Root* row_roots, int64_t to, uint32_t direction) {
+    const auto link = [&](const Basin* row, const Root* row_roots, int64_t to, uint32_t direction) {
       const bool is_neighbor = sizeof(Root) == 1 ? row[to] != 0 : row_roots[to] == root;
-      return (row[to] != basin && is_neighbor ? 1u : 0u) << direction;
+      return static_cast<Basin>(row[to] != basin && is_neighbor ? 1u << direction : 0);
     };
-    uint32_t found = link(basins, roots, x + 1, kLinkEast) | link(next_basins, next_roots, x, kLinkSouth);
+    auto found = static_cast<Basin>(link(basins, roots, x + 1, kLinkEast) |
+                                    link(next_basins, next_roots, x, kLinkSouth));
     if constexpr (kHasDiagonals) {
-      found |= link(next_basins, next_roots, x - 1, kLinkSouthWest) |
-               link(next_basins, next_roots, x + 1, kLinkSouthEast);
+      found = static_cast<Basin>(found | link(next_basins, next_roots, x - 1, kLinkSouthWest) |
+                                 link(next_basins, next_roots, x + 1, kLinkSouthEast));
     }
-    const uint32_t end = (basins[x + 1] != basin ? 1u : 0u) << kRunEnd;
+    const auto end = static_cast<Basin>(basins[x + 1] != basin ? 1u << kRunEnd : 0);
     links[i] = static_cast<uint8_t>((basin != 0 ? found : 0) | end);
   }
 }
@@ -265,27 +305,37 @@ void read_mask(const uint8_t* __restrict pixels, uint8_t threshold, bool invert,
 
 template <typename Root>
 constexpr RootKernels<Root> root_kernel_set() {
-  return {.count_rows = count_rows<Root>,
-          .write_distances = write_distances<Root>,
-          .smooth = smooth<Root>,
+  return {.has_foreground = has_foreground<Root>,
+          .count_down = count_down<Root>,
+          .count_up = count_up<Root>,
+          .smooth = smooth<uint32_t, Root>,
+          .smooth_low = smooth<uint16_t, Root>,
           .climb_4 = climb<false, Root>,
           .climb_8 = climb<true, Root>,
-          .find_links_4 = find_links<false, Root>,
-          .find_links_8 = find_links<true, Root>};
+          .climb_low_4 = climb_low<false, Root>,
+          .climb_low_8 = climb_low<true, Root>};
+}
+
+template <typename Basin>
+constexpr BasinKernels<Basin> basin_kernel_set() {
+  return {
+      .begin_from_above = begin_from_above<Basin>,
+      .take_from_below = take_from_below<Basin>,
+      .find_open = find_open<Basin>,
+      .of_roots = {.find_4 = find_links<false, Basin, uint32_t>, .find_8 = find_links<true, Basin, uint32_t>},
+      .of_mask = {.find_4 = find_links<false, Basin, uint8_t>, .find_8 = find_links<true, Basin, uint8_t>}};
 }
 
 constexpr SeparationKernels separation_kernel_set() {
   return {.of_roots = root_kernel_set<uint32_t>(),
           .of_mask = root_kernel_set<uint8_t>(),
-          .lower_distances = lower_distances,
+          .with_few_basins = basin_kernel_set<uint16_t>(),
+          .with_many_basins = basin_kernel_set<uint32_t>(),
           .square_distances = square_distances,
           .square_short_distances = square_short_distances,
           .search = search,
           .measure_heights = measure_heights,
           .measure_short_heights = measure_short_heights,
-          .begin_from_above = begin_from_above,
-          .take_from_below = take_from_below,
-          .find_open = find_open,
           .read_mask = read_mask};
 }
 
