@@ -326,6 +326,15 @@ constexpr Mode<Lanes> learn_mode(const Rates& rates, const Mode<Lanes>& mode, co
   return next;
 }
 
+/// The first mode after a frame. If it is a ghost, it has learned what it should.
+template <typename Lanes>
+constexpr Mode<Lanes> learn_first(const Rates& rates, Mode<Lanes> first, const Color<Lanes>& color,
+                                  typename Lanes::Value* is_free) {
+  const auto learned = Lanes::at_least(first.variance, Lanes::splat(kGhost)) & kFullWeight;
+  first.variance = first.variance & (kGhost - 1);
+  return learn_mode<Lanes>(rates, first, color, learned, is_free);
+}
+
 template <typename Lanes>
 constexpr Pixel<Lanes> update(const Rates& rates, const Pixel<Lanes>& old, const Color<Lanes>& color) {
   Pixel<Lanes> pixel = old;

@@ -166,22 +166,30 @@ class BackgroundRows {
     }
   }
 
+  static mixture::Mode<Words> load_mode(const MixtureRow& row, uint32_t k, uint32_t x) {
+    return {Words::load(row.weight[k] + x), Words::load(row.mean[k] + x), Words::load(row.variance[k] + x),
+            Words::load(row.chroma[k] + x)};
+  }
+
+  static void store_mode(const mixture::Mode<Words>& mode, const MixtureRow& row, uint32_t k, uint32_t x) {
+    Words::store(mode.weight, row.weight[k] + x);
+    Words::store(mode.mean, row.mean[k] + x);
+    Words::store(mode.variance, row.variance[k] + x);
+    Words::store(mode.chroma, row.chroma[k] + x);
+  }
+
   static mixture::Pixel<Words> load_modes(const MixtureRow& row, uint32_t x) {
     mixture::Pixel<Words> pixel;
     for (uint32_t k = 0; k < mixture::kModes; ++k) {
-      pixel.modes[k] = {Words::load(row.weight[k] + x), Words::load(row.mean[k] + x),
-                        Words::load(row.variance[k] + x), Words::load(row.chroma[k] + x)};
+      pixel.modes[k] = load_mode(row, k, x);
     }
     return pixel;
   }
 
-  static void store_modes(const mixture::Pixel<Words>& pixel, const MixtureRow& row, uint32_t x) {
-    for (uint32_t k = 0; k < mixture::kModes; ++k) {
-      Words::store(pixel.modes[k].weight, row.weight[k] + x);
-      Words::store(pixel.modes[k].mean, row.mean[k] + x);
-      Words::store(pixel.modes[k].variance, row.variance[k] + x);
-      Words::store(pixel.modes[k].chroma, row.chroma[k] + x);
-    }
+  /// Whether one of some pixels has a second mode of this weight. Most have not, and then the others need not
+  /// be read: memory is slower than the rules.
+  static bool have_second_mode(const MixtureRow& row, uint32_t x, uint32_t least_weight) {
+    return Words::any(Words::at_least(Words::load(row.weight[1] + x), Words::splat(least_weight)));
   }
 
   static mixture::Around<Words> around(const MixtureClassJob& job, uint32_t x) {
@@ -218,7 +226,9 @@ class BackgroundRows {
       for (uint32_t i = 0; i < kBlock; i += Words::kWidth) {
         const mixture::Color<Words> color = {Words::load(pixels.block(x) + i), Words::load(job.u + x + i),
                                              Words::load(job.v + x + i)};
-        const mixture::Pixel<Words> pixel = load_modes(job.state, x + i);
+        const mixture::Pixel<Words> pixel = have_second_mode(job.state, x + i, mixture::kGhostWeight)
+                                                ? load_modes(job.state, x + i)
+                                                : mixture::Pixel<Words>{{load_mode(job.state, 0, x + i)}};
         const auto c = mixture::classify<Words>(
             job.thresholds, pixel, color, [&] { return around(job, x + i); }, job.has_chroma);
         foreground |= uint64_t{Words::bits(c.foreground)} << i;
@@ -239,7 +249,20 @@ class BackgroundRows {
       for (uint32_t i = 0; i < kBlock; i += Words::kWidth) {
         const mixture::Color<Words> color = {Words::load(pixels.block(x) + i), Words::load(job.u + x + i),
                                              Words::load(job.v + x + i)};
-        store_modes(mixture::update<Words>(job.rates, load_modes(job.state, x + i), color), job.state, x + i);
+        if (!have_second_mode(job.state, x + i, 1)) {
+          Word is_free = Words::splat(~0u);
+          const mixture::Mode<Words> first =
+              mixture::learn_first<Words>(job.rates, load_mode(job.state, 0, x + i), color, &is_free);
+          if (!Words::any(is_free)) {
+            store_mode(first, job.state, 0, x + i);
+            continue;
+          }
+        }
+        const mixture::Pixel<Words> pixel =
+            mixture::update<Words>(job.rates, load_modes(job.state, x + i), color);
+        for (uint32_t k = 0; k < mixture::kModes; ++k) {
+          store_mode(pixel.modes[k], job.state, k, x + i);
+        }
       }
     }
   }
