@@ -149,11 +149,26 @@ void LiveProperties::end_stream() {
   in_force_.reset();
 }
 
-void LiveProperties::report_unused() const {
+void LiveProperties::report_useless() const {
   const Properties set = snapshot();
-  if (set.track) {
-    return;
+  const ccl::Filter& filter = set.settings.filter;
+  const auto check_limits = [&](const char* least, uint32_t least_value, const char* most,
+                                uint32_t most_value) {
+    if (least_value > most_value) {
+      warn(text_of(least, set) + " is more than " + text_of(most, set) + ": no component is kept");
+    }
+  };
+  const auto limit = [](uint32_t most) { return most > 0 ? most : UINT32_MAX; };
+  check_limits("min-area", filter.min_area, "max-area", filter.max_area);
+  check_limits("min-width", filter.min_width, "max-width", limit(filter.max_width));
+  check_limits("min-height", filter.min_height, "max-height", limit(filter.max_height));
+  if (!set.track) {
+    report_unused(set);
   }
+}
+
+/// What has no effect without `track`.
+void LiveProperties::report_unused(const Properties& set) const {
   const bool has_zones =
       set.regions != nullptr && !(set.regions->regions.zones.empty() && set.regions->regions.lines.empty());
   const bool draws = set.output == ccl::Output::kColorized || set.output == ccl::Output::kOverlay;

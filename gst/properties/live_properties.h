@@ -38,9 +38,9 @@ class LiveProperties {
   bool report_refusals(bool begins_stream);
   /// The stream ends: no properties are in force.
   void end_stream();
-  /// Posts warnings about what has no effect without `track`: zones and lines that are not drawn, ids,
-  /// trails.
-  void report_unused() const;
+  /// Posts warnings about filters that keep no component, and about what has no effect without `track`: zones
+  /// and lines that are not drawn, ids, trails.
+  void report_useless() const;
 
   /// FrameIdentity::source: `meta-name`, or the element's name if that is empty.
   std::string source() const;
@@ -68,6 +68,7 @@ class LiveProperties {
   /// A copy of a member below.
   std::string text(const std::string& member) const;
   void react(const Properties& before, const Properties& after) const;
+  void report_unused(const Properties& set) const;
   std::string text_of(const char* name, const Properties& properties) const;
   static std::string text_of(const char* name, const GValue* value);
   void warn(const std::string& warning) const;

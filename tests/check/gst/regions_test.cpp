@@ -310,8 +310,9 @@ TEST_F(Regions, BadTextBeforeTheFirstCapsIsAnError) {
   EXPECT_NE(text_of(error.get()).find("no member \"version\""), std::string::npos) << text_of(error.get());
 }
 
-/// And what draws tracks. Zones that are drawn have an effect, but not all outputs draw them.
-TEST(RegionsBeforeTheStart, SayWhatNeedsTracks) {
+/// Filters that keep nothing, and what needs tracks. Zones that are drawn have an effect without them, but not
+/// all outputs draw them.
+TEST(RegionsBeforeTheStart, SayWhatIsUseless) {
   const std::string zone = with_zones(R"({"name": "door", "polygon": [[0, 0], [1, 0], [1, 1]]})");
   const std::string zones_need = "zones and lines of regions have no effect: track=true";
   struct Case {
@@ -322,7 +323,11 @@ TEST(RegionsBeforeTheStart, SayWhatNeedsTracks) {
         Case{zone, "draw-regions=true output=passthrough", zones_need}, Case{kBox, "", ""},
         Case{"", "draw-ids=true", "draw-ids=true has no effect: track=true"},
         Case{"", "draw-trails=true", "draw-trails=true has no effect: track=true"},
-        Case{"", "draw-ids=true draw-trails=true track=true", ""}}) {
+        Case{"", "draw-ids=true draw-trails=true track=true", ""},
+        Case{"", "min-area=9 max-area=8", "min-area=9 is more than max-area=8: no component is kept"},
+        Case{"", "min-area=8 max-area=8 min-width=3 min-height=3", ""},
+        Case{"", "min-width=9 max-width=8", "min-width=9 is more than max-width=8"},
+        Case{"", "min-height=9 max-height=8 track=true", "min-height=9 is more than max-height=8"}}) {
     SCOPED_TRACE(c.regions + c.properties);
     const Ref<GstElement> element = make_element(c.properties);
     const Ref<GstBus> bus(gst_bus_new());
