@@ -326,20 +326,26 @@ constexpr Mode<Lanes> learn_mode(const Rates& rates, const Mode<Lanes>& mode, co
   return next;
 }
 
-/// The first mode after a frame. If it is a ghost, it has learned what it should.
+/// Ends that a first mode is a ghost. Returns the weight that it gets for it, else 0.
+template <typename Lanes>
+constexpr typename Lanes::Value take_ghost(Mode<Lanes>* first) {
+  const auto learned = Lanes::at_least(first->variance, Lanes::splat(kGhost)) & kFullWeight;
+  first->variance = first->variance & (kGhost - 1);
+  return learned;
+}
+
+/// The first mode after a frame.
 template <typename Lanes>
 constexpr Mode<Lanes> learn_first(const Rates& rates, Mode<Lanes> first, const Color<Lanes>& color,
                                   typename Lanes::Value* is_free) {
-  const auto learned = Lanes::at_least(first.variance, Lanes::splat(kGhost)) & kFullWeight;
-  first.variance = first.variance & (kGhost - 1);
+  const auto learned = take_ghost<Lanes>(&first);
   return learn_mode<Lanes>(rates, first, color, learned, is_free);
 }
 
 template <typename Lanes>
 constexpr Pixel<Lanes> update(const Rates& rates, const Pixel<Lanes>& old, const Color<Lanes>& color) {
   Pixel<Lanes> pixel = old;
-  const auto learned = Lanes::at_least(old.modes[0].variance, Lanes::splat(kGhost)) & kFullWeight;
-  pixel.modes[0].variance = old.modes[0].variance & (kGhost - 1);
+  const auto learned = take_ghost<Lanes>(&pixel.modes[0]);
   auto is_free = Lanes::splat(~0u);
   for (Mode<Lanes>& mode : pixel.modes) {
     if (!Lanes::any(Lanes::at_least(mode.weight, Lanes::splat(1)))) {

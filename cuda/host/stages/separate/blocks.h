@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Where a frame has foreground: most frames are background for the most part, which no pass of separation
-/// reads.
+/// Where a frame has foreground: most frames are background for the most part, which the passes of separation
+/// leave out.
 #pragma once
 
 #include <algorithm>

@@ -55,15 +55,14 @@ class DistanceTransform::RowSearch {
  private:
   /// Returns whether all pixels were found.
   bool search(const uint16_t* distances, uint32_t n, bool ends_before, bool ends_after) {
+    const auto padding = [](bool ends) { return ends ? uint16_t{0} : kNoShortSquare; };
     uint16_t* squares = short_squares_.data() + kPadding;
-    std::fill_n(squares - kPadding, kPadding, kNoShortSquare);
+    std::fill_n(squares - kPadding, kPadding, padding(ends_before));
     kernels_.square_short_distances(distances, n, squares);
-    std::fill_n(squares + n, kPadding, kNoShortSquare);
-    squares[-1] = ends_before ? 0 : kNoShortSquare;
-    squares[n] = ends_after ? 0 : kNoShortSquare;
+    std::fill_n(squares + n, kPadding, padding(ends_after));
     const uint32_t most = std::min(square_of(kMostSearched), uint32_t{kNoShortSquare} - 1);
     for (uint32_t x = 0; x < n; x += kSearchBlock) {
-      // Of the last block, what is behind the stretch is not needed, and is 0 at a border.
+      // Of the last block, what is behind the stretch is not needed.
       if (kernels_.search(squares + x, aspect_, kMostSearched, found_.data() + x) > most &&
           *std::max_element(found_.data() + x, found_.data() + std::min(n, x + kSearchBlock)) > most) {
         return false;

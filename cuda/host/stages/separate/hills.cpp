@@ -2,6 +2,7 @@
 #include "host/stages/separate/hills.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <span>
 #include <type_traits>
@@ -84,9 +85,10 @@ Hills::~Hills() = default;
 
 template <typename Root>
 void Hills::measure(const Root* roots, Connectivity connectivity, uint32_t aspect) {
+  assert(sizeof(Root) > 1 || connectivity == Connectivity::k8);
   distance_.measure_columns(roots);
   strips_.for_each(
-      [&](uint32_t strip, const RowSpan& rows) { climb(roots, connectivity, aspect, strip, rows); });
+      [&](uint32_t strip, const RowSpan& rows) { measure_strip(roots, connectivity, aspect, strip, rows); });
   join_summits();
   strips_.for_each([&](uint32_t strip, const RowSpan& rows) {
     Scratch& scratch = scratch_[strip];
@@ -103,8 +105,8 @@ void Hills::measure(const Root* roots, Connectivity connectivity, uint32_t aspec
 /// Writes heights and steps, and begins the ways. Each row is read once: the heights of a row follow one row
 /// later, its steps two rows later.
 template <typename Root>
-void Hills::climb(const Root* roots, Connectivity connectivity, uint32_t aspect, uint32_t strip,
-                  const RowSpan& rows) {
+void Hills::measure_strip(const Root* roots, Connectivity connectivity, uint32_t aspect, uint32_t strip,
+                          const RowSpan& rows) {
   Scratch* scratch = &scratch_[strip];
   scratch->n_low = 0;
   scratch->n_summits = 0;
@@ -118,7 +120,7 @@ void Hills::climb(const Root* roots, Connectivity connectivity, uint32_t aspect,
       const auto of = static_cast<uint32_t>(y - 2);
       climb_row<Root>(connectivity, of, scratch);
       number_summits(of, rows, scratch);
-      few_.begin(of, rows);
+      few_.begin_row(of, rows);
     }
   }
 }
@@ -201,7 +203,7 @@ void Hills::begin_many(const RowSpan& rows, uint32_t n_before, uint32_t n_summit
     many_.set_summit(summits_[number], number + 1);
   }
   for (uint32_t y = rows.begin; y < rows.end; ++y) {
-    many_.begin(y, rows);
+    many_.begin_row(y, rows);
   }
 }
 

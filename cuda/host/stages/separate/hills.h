@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Heights and basins of the components of a root map; see ccl/parts.h.
+/// Heights and basins of the components of a root map or a mask; see ccl/parts.h.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class Hills {
   const uint16_t* heights() const { return heights_.get(); }  ///< per pixel of the foreground, smoothed
   uint32_t summit(uint32_t basin) const { return summits_[basin]; }  ///< its pixel
   /// Calls visit(basins): per pixel, 0 for background, else 1 + the number of the basin, with 16 or 32 bits.
-  /// Basins are numbered in the raster order of their summits. One more entry on each side can be read.
+  /// Basins are numbered in the raster order of their summits. A row of background and one more entry follow.
   template <typename Visit>
   void visit_basins(Visit visit) const {
     if (are_few()) {
@@ -46,8 +46,8 @@ class Hills {
   struct Scratch;
 
   template <typename Root>
-  void climb(const Root* roots, Connectivity connectivity, uint32_t aspect, uint32_t strip,
-             const RowSpan& rows);
+  void measure_strip(const Root* roots, Connectivity connectivity, uint32_t aspect, uint32_t strip,
+                     const RowSpan& rows);
   template <typename Root>
   void read_row(const Root* roots, uint32_t aspect, uint32_t strip, int64_t y);
   template <typename Root>

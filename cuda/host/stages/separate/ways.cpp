@@ -16,7 +16,7 @@ Ways<Basin>::Ways(uint32_t width, uint32_t height, const Blocks& blocks, const u
       blocks_(blocks),
       steps_(steps),
       kernels_(separation_kernels(choose_simd_level()).with<Basin>()),
-      basins_(uninitialized<Basin>(size_t{width} * (height + size_t{1}) + 2)) {
+      basins_(uninitialized<Basin>(size_t{width} * (height + size_t{1}) + 1)) {
   std::fill_n(row(height), width + 1, Basin{0});
   for (int64_t step = 0; step < kBackground; ++step) {
     offsets_[step] = (step / 3 - 1) * int64_t{width} + step % 3 - 1;
@@ -24,25 +24,25 @@ Ways<Basin>::Ways(uint32_t width, uint32_t height, const Blocks& blocks, const u
 }
 
 template <typename Basin>
-void Ways<Basin>::begin(uint32_t y, const RowSpan& strip) {
-  take_from(y, row(y > strip.begin ? y - 1 : height_), kernels_.begin_from_above);
+void Ways<Basin>::begin_row(uint32_t y, const RowSpan& rows) {
+  take_from(y, row(y > rows.begin ? y - 1 : height_), kernels_.begin_from_above);
   blocks_.for_each_gap(y, [&](uint32_t begin, uint32_t end) { std::fill(row(y) + begin, row(y) + end, 0); });
 }
 
 /// From the last row on, pixels whose way leads down take the basin of the row below. Few ways are left:
 /// those that lead up and down.
 template <typename Basin>
-void Ways<Basin>::follow(const RowSpan& strip, uint32_t n_before, std::span<const uint32_t> summits,
+void Ways<Basin>::follow(const RowSpan& rows, uint32_t n_before, std::span<const uint32_t> summits,
                          uint8_t* is_open) {
   const auto take = [&](const uint8_t* steps, const Basin* below, uint32_t n, Basin* basins) {
     kernels_.take_from_below(steps, below, n, n_before, basins);
   };
-  for (uint32_t y = strip.end; y-- > strip.begin;) {
-    take_from(y, row(y + 1 < strip.end ? y + 1 : height_), take);
+  for (uint32_t y = rows.end; y-- > rows.begin;) {
+    take_from(y, row(y + 1 < rows.end ? y + 1 : height_), take);
   }
-  const size_t begin = size_t{strip.begin} * width_;
-  const size_t end = size_t{strip.end} * width_;
-  for (uint32_t y = strip.begin; y < strip.end; ++y) {
+  const size_t begin = size_t{rows.begin} * width_;
+  const size_t end = size_t{rows.end} * width_;
+  for (uint32_t y = rows.begin; y < rows.end; ++y) {
     blocks_.for_each_span(y, [&](uint32_t span_begin, uint32_t span_end) {
       const size_t first = size_t{y} * width_ + span_begin;
       const uint32_t n = span_end - span_begin;
@@ -80,8 +80,8 @@ void Ways<Basin>::take_from(uint32_t y, const Basin* other, Take take) {
     for_each_byte(steps + span_begin, steps_end, kLeft,
                   [&](const uint8_t* left) { basins[left - steps] = basins[left - steps - 1]; });
     for_each_byte(steps + span_begin, steps_end, kRight, [&](const uint8_t* right) {
-      if (right == steps ||
-          right[-1] != kRight) {  // else it has what the first one of those in a row has found
+      // Else it has what the first one of those in a row has found.
+      if (right == steps + span_begin || right[-1] != kRight) {
         const uint8_t* last = std::find_if(right, steps_end, [](uint8_t step) { return step != kRight; });
         std::fill(basins + (right - steps), basins + (last - steps), basins[last - steps]);
       }

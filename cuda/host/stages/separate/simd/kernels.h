@@ -45,18 +45,19 @@ inline constexpr uint8_t kNoStep = 4;  ///< of a summit
 inline constexpr uint8_t kRight = 5;
 inline constexpr uint8_t kBackground = 9;
 
-/// Kernels that know components by their roots. Where components do not touch, roots are 0 for
-/// background and one other value for foreground, and only the first three kernels read them.
+/// Kernels that know components by their roots. A mask has one root for all: in 8-connectivity, components of
+/// binary foreground have no neighbours in others. Only the first three kernels read it.
 template <typename Root>
 struct RootKernels {
   /// Whether a pixel is one of the foreground.
   bool (*has_foreground)(const Root* roots, uint32_t n);
   /// Of each column, how many pixels of the row and those next to it belong to one component, in the
-  /// direction in which rows are visited. `previous`: the row visited before. Changes `counts`, which stay at
-  /// kNoColumnDistance where the component reaches the border, and are 0 in background. Writes them.
+  /// direction in which rows are visited. `previous`: the row visited before. Updates `counts`, which stay at
+  /// kNoColumnDistance where the component reaches the border, and are 0 in background; copies them to
+  /// `distances`.
   void (*count_down)(const Root* roots, const Root* previous, uint32_t n, uint16_t* counts,
                      uint16_t* distances);
-  /// The same from below: writes them where they are smaller than the distances.
+  /// The same from below: copies those that are smaller.
   void (*count_up)(const Root* roots, const Root* previous, uint32_t n, uint16_t* counts,
                    uint16_t* distances);
   /// Smooths a row of heights. Heights and roots outside the frame are those of the nearest pixel.
@@ -113,9 +114,9 @@ struct SeparationKernels {
   void (*square_distances)(const uint16_t* distances, uint32_t n, uint32_t* squares);
   /// The same with 16 bits: kNoShortSquare for larger ones.
   void (*square_short_distances)(const uint16_t* distances, uint32_t n, uint16_t* squares);
-  /// out[i] = min over d < n_steps of (aspect · d)² + squares[i ± d], for the kSearchBlock entries of a
-  /// block. It ends as soon as nothing can become smaller. Returns the largest one; those below
-  /// kNoShortSquare and (aspect · n_steps)² are exact.
+  /// out[i] = min over d ≤ n_steps, a multiple of 4, of (aspect · d)² + squares[i ± d], for the kSearchBlock
+  /// entries of a block. It ends as soon as nothing can become smaller. Returns the largest one; those below
+  /// kNoShortSquare and up to (aspect · n_steps)² are exact.
   uint32_t (*search)(const uint16_t* squares, uint32_t aspect, uint32_t n_steps, uint16_t* out);
   /// height_of() each square.
   void (*measure_heights)(const uint32_t* squares, uint32_t n, uint16_t* heights);

@@ -25,7 +25,8 @@ bool has_foreground(const Root* roots, uint32_t n) {
   return any != 0;
 }
 
-/// The count of a column after one more row. Above the foreground of a mask, counts are 0 in background.
+/// The count of a column after one more row. In a mask, what comes before a component is background, and its
+/// count is 0.
 template <typename Root>
 uint16_t next_count(Root root, Root previous, uint16_t count) {
   const auto next =
@@ -34,21 +35,12 @@ uint16_t next_count(Root root, Root previous, uint16_t count) {
   return static_cast<uint16_t>(root != 0 ? of_root : 0);
 }
 
-template <typename Root>
-void count_down(const Root* __restrict roots, const Root* __restrict previous, uint32_t n,
+template <bool kIsUp, typename Root>
+void count_rows(const Root* __restrict roots, const Root* __restrict previous, uint32_t n,
                 uint16_t* __restrict counts, uint16_t* __restrict distances) {
   for (uint32_t x = 0; x < n; ++x) {
     counts[x] = next_count(roots[x], previous[x], counts[x]);
-    distances[x] = counts[x];
-  }
-}
-
-template <typename Root>
-void count_up(const Root* __restrict roots, const Root* __restrict previous, uint32_t n,
-              uint16_t* __restrict counts, uint16_t* __restrict distances) {
-  for (uint32_t x = 0; x < n; ++x) {
-    counts[x] = next_count(roots[x], previous[x], counts[x]);
-    distances[x] = distances[x] < counts[x] ? distances[x] : counts[x];
+    distances[x] = kIsUp && distances[x] < counts[x] ? distances[x] : counts[x];
   }
 }
 
@@ -306,8 +298,8 @@ void read_mask(const uint8_t* __restrict pixels, uint8_t threshold, bool invert,
 template <typename Root>
 constexpr RootKernels<Root> root_kernel_set() {
   return {.has_foreground = has_foreground<Root>,
-          .count_down = count_down<Root>,
-          .count_up = count_up<Root>,
+          .count_down = count_rows<false, Root>,
+          .count_up = count_rows<true, Root>,
           .smooth = smooth<uint32_t, Root>,
           .smooth_low = smooth<uint16_t, Root>,
           .climb_4 = climb<false, Root>,
