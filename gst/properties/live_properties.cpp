@@ -162,6 +162,12 @@ void LiveProperties::report_useless() const {
   check_limits("min-area", filter.min_area, "max-area", filter.max_area);
   check_limits("min-width", filter.min_width, "max-width", limit(filter.max_width));
   check_limits("min-height", filter.min_height, "max-height", limit(filter.max_height));
+  const uint32_t threshold_low = set.segmentation.threshold_low;
+  if (set.settings.rule.foreground == ccl::Foreground::kBinary && set.threshold > 0 &&
+      threshold_low > set.threshold) {
+    warn(text_of("threshold-low", set) + " is more than " + text_of("threshold", set) +
+         ": there is no hysteresis");
+  }
   if (!set.track) {
     report_unused(set);
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import json
 import logging
 import os
 import re
@@ -341,7 +342,11 @@ def _element(gst: Any, properties: dict[str, Any]) -> str:
         if spec is None:
             meant = similar(name, [spec.name for spec in element.list_properties()])
             raise TypeError(f"the element cudaccl has no property {name}{meant}")
+        if not spec.flags & gstreamer().GObject.ParamFlags.WRITABLE:
+            raise PipelineError(f"{name} can be read, and not set")
         text = _text_for(spec, value)
+        if not text and spec.value_type.name != "gchararray":
+            raise PipelineError(f"{name} has no value")
         _check_range(spec, text)
         words.append(f"{name}={quoted(text)}")
     return " ".join(words)
@@ -413,6 +418,8 @@ def _text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (list, tuple, set, frozenset)):
         return "+".join(_text(part) for part in value)
+    if isinstance(value, Mapping):  # regions
+        return json.dumps(value)
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 

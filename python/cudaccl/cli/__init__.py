@@ -8,11 +8,12 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from cudaccl._gst_pipeline import MissingElement
 from cudaccl._redaction import Formatter
-from cudaccl.cli import camera, fleet, label, publish, run, tune
+from cudaccl.cli import camera, fleet, label, publish, run, stopping, tune
 from cudaccl.publish.address import AddressError
 from cudaccl.publish.errors import MissingPackage, SinkError
 from cudaccl.video import errors, values
@@ -64,14 +65,43 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line and returns the exit status. Wrong options end in SystemExit(2), as argparse does."""
+    if sys.stdout is None:
+        _replace_standard_output()
     try:
-        try:
+        with ExitStack() as stack, stopping.interrupted_by_term():
+            stack.callback(_flush)
             return _run(sys.argv[1:] if arguments is None else arguments)
-        finally:
-            print(end="", flush=True)  # what is printed may wait; at the end of Python, errors cannot be caught
     except BrokenPipeError:  # of standard output: its reader has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return errors.OUTPUT_FAILED
+    except SinkError as error:
+        _drop_output()
+        return fail(error, errors.OUTPUT_FAILED)
+
+
+def _replace_standard_output() -> None:
+    """Of a process that has none: the next file that it opens would be taken for it. Nobody reads this one."""
+    reader, writer = os.pipe()
+    os.dup2(writer, 1)
+    for end in (reader, writer):
+        if end != 1:
+            os.close(end)
+    sys.stdout = open(1, "w")
+
+
+def _flush() -> None:
+    """What is printed may wait; at the end of Python, errors cannot be caught."""
+    try:
+        print(end="", flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise SinkError(f"standard output cannot be written: {error.strerror}") from error
+
+
+def _drop_output() -> None:
+    """What could not be written is not tried again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: Sequence[str]) -> int:

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import glob
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -14,10 +16,10 @@ from typing import Any
 import numpy
 
 from cudaccl import _regions
-from cudaccl.cli import outputs
+from cudaccl.cli import outputs, video_options
 from cudaccl.publish.errors import SinkError, need
 from cudaccl.publish.report import Report
-from cudaccl.video import errors
+from cudaccl.video import errors, presets
 
 _HELP = """\
 Labels the connected components of images. The luma of a colour image is labelled. Records are written as CSV (the
@@ -28,12 +30,15 @@ _EXAMPLES = """\
 examples:
   cudaccl label mask.png
   cudaccl label --labels png --picture --out found/ -s foreground=otsu -s invert=true scan1.tif scan2.tif
-  cudaccl label --csv cells.csv -s threshold=90 -s min_area=20 -s connectivity=4 cells.png
+  cudaccl label --csv cells.csv --preset cells -s min_area=20 cells.png
 
 """
 
 _MAX_PNG = 65535
+_MAX_SIDE = 32768  # pixels
+_OWN = ("shape", "format", "backend", "labels", "output", "max_components")  # arguments of an engine that this sets
 _FIRST_ROOM = 16384  # records
+_NO_LIMIT = 1 << 32
 
 
 def add(subparsers: argparse._SubParsersAction) -> None:
@@ -51,6 +56,9 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         "--out", type=Path, default=Path("."), metavar="FOLDER", help="for labels and pictures (default: here)")
     parser.add_argument("--backend", choices=("auto", "cpu", "cuda"), default="auto", help="(default: %(default)s)")
     parser.add_argument(
+        "--preset", action=video_options.Preset, metavar="NAME",
+        help="a preset of the element for still images, such as cells; --set comes first. list: shows all")
+    parser.add_argument(
         "-s", "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
         help="a setting of cudaccl.Engine, such as foreground=otsu; may be repeated")
     parser.set_defaults(command=label)
@@ -59,7 +67,7 @@ def add(subparsers: argparse._SubParsersAction) -> None:
 def label(options: argparse.Namespace) -> int:
     """Returns the exit status."""
     pillow = need("PIL.Image", "cli")
-    settings = parse_settings(options.settings)
+    settings = parse_settings([*_of_preset(options.preset), *options.settings])
     _check(settings, options)
     _check_files(settings, options)
     if options.labels or options.picture:
@@ -68,19 +76,22 @@ def label(options: argparse.Namespace) -> int:
         except OSError as error:
             raise SinkError(f"{options.out} cannot be made: {error.strerror}") from error
     failed = False
+    stems = Counter(path.stem for path in options.images)
     written: set[Path] = set()
     with outputs.Outputs(options, default="csv") as files:
         for path in options.images:
             try:
                 for name, pixels in _read(pillow, path):
                     result = _label(pixels, settings, options)
-                    files.put(_report(name, pixels, result))
+                    source = name if stems[path.stem] == 1 else str(path.parent / name)  # else their records have one key
+                    files.put(_report(source, pixels, result))
                     _write_images(pillow, options, name, result, written)
             except BrokenPipeError:  # of standard output, and no error of the image
                 raise
             except (OSError, pillow.DecompressionBombError) as error:
                 print(f"cudaccl: error: {path}: {_text_of(error)}", file=sys.stderr)
                 failed = True
+                files.are_wanted = False
     return errors.SOURCE_FAILED if failed else errors.OK
 
 
@@ -95,6 +106,10 @@ def _check(settings: dict[str, Any], options: argparse.Namespace) -> None:
         raise errors.UsageError(f"--set foreground=motion: nothing moves in one image; {videos}")
     if zones or lines:
         raise errors.UsageError(f"--set regions: nothing enters a zone or crosses a line in one image; {videos}")
+    for what in ("area", "width", "height"):
+        least, most = settings.get(f"min_{what}", 0), settings.get(f"max_{what}") or _NO_LIMIT
+        if isinstance(least, int) and isinstance(most, int) and least > most:
+            raise errors.UsageError(f"--set min_{what}={least} is more than max_{what}={most}: no component is kept")
     for name in ("draw_ids", "draw_trails"):
         if settings.get(name):
             raise errors.UsageError(f"--set {name}: nothing has an identity in one image; {videos}")
@@ -115,14 +130,23 @@ def _check_files(settings: dict[str, Any], options: argparse.Namespace) -> None:
     outputs.check_apart(written, inputs)
 
 
+def _of_preset(name: str | None) -> list[str]:
+    return [] if name is None else [f"{key}={value}" for key, value in presets.find(name).properties.items()]
+
+
 def parse_settings(texts: list[str]) -> dict[str, Any]:
     """Of NAME=VALUE, with values as Python has them. Raises UsageError."""
     settings: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
+        name = name.replace("-", "_")
         if not equals or not name:
             raise errors.UsageError(f"--set {text}: a setting is NAME=VALUE")
-        settings[name.replace("-", "_")] = _value(value)
+        if name in _OWN:
+            raise errors.UsageError(f"--set {text}: this program sets {name} itself")
+        if not value and name != "regions":
+            raise errors.UsageError(f"--set {text}: the value is missing")
+        settings[name] = _value(value)
     return settings
 
 
@@ -152,6 +176,8 @@ def _read(pillow: ModuleType, path: Path) -> Iterator[tuple[str, numpy.ndarray]]
 
 def _pixels(image: Any) -> numpy.ndarray:
     """(height, width) of bool, uint8 or uint16, or (height, width, 3) of uint8."""
+    if max(image.size) > _MAX_SIDE:
+        raise OSError(f"it has {image.width}×{image.height} pixels; at most {_MAX_SIDE}×{_MAX_SIDE} are labelled")
     if image.mode in ("1", "L"):
         return numpy.asarray(image)
     if image.mode.startswith("I"):
@@ -213,5 +239,6 @@ def _save(image: Any, path: Path, written: set[Path]) -> None:
     try:
         image.save(path)
     except OSError as error:
-        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            path.unlink()
         raise SinkError(f"{path} cannot be written: {_text_of(error)}") from error

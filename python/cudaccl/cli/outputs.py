@@ -59,7 +59,8 @@ def _identity(path: str | os.PathLike[str]) -> object:
 
 
 class Outputs:
-    """Opens the files with the first report, or at the end: settings that cannot be used leave old files as they are.
+    """Opens the files with the first report, or at the end: settings that cannot be used, and sources that cannot be
+    read, leave old files as they are.
 
     default: "csv" or "jsonl" on standard output, if there is no option. A context. Raises SinkError and MissingPackage.
     """
@@ -69,6 +70,7 @@ class Outputs:
             need("pyarrow.parquet", "parquet")
         self._paths = paths_of(options, default)
         self._sinks: list[Sink] = []
+        self.are_wanted = True  #: False: without a report, no file is opened
 
     def _open(self) -> None:
         kinds = {"jsonl": JsonLinesSink, "csv": CsvSink, "parquet": ParquetSink}
@@ -90,7 +92,7 @@ class Outputs:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with ExitStack() as stack:
-            if error is None:
+            if error is None and self.are_wanted:
                 self._open()
             for sink in self._sinks:
                 stack.callback(sink.close)

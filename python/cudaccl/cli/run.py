@@ -82,6 +82,7 @@ def run(options: argparse.Namespace) -> int:
     with outputs.Outputs(options, default="jsonl") as files:
         for source in sources:
             failed = not _label(source, properties, files, options) or failed
+            files.are_wanted = not failed
     return errors.SOURCE_FAILED if failed else errors.OK
 
 

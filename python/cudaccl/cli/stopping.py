@@ -27,6 +27,16 @@ def stop_on_signals() -> Iterator[threading.Event]:
 
 
 @contextmanager
+def interrupted_by_term() -> Iterator[None]:
+    """SIGTERM is as Ctrl-C: what is written is completed. Only the main thread receives signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with _handled((signal.SIGTERM,), signal.default_int_handler):
+        yield
+
+
+@contextmanager
 def reload_on_signal() -> Iterator[threading.Event]:
     """Set by each SIGHUP. The caller clears it when it reads the settings."""
     wanted = threading.Event()

@@ -15,7 +15,7 @@ from cudaccl.video.errors import UsageError
 from cudaccl.video.sources import Source, parse_properties
 
 
-class _Preset(argparse.Action):
+class Preset(argparse.Action):
     """`list` shows those that can be used, and ends the command."""
 
     def __call__(
@@ -43,7 +43,7 @@ def add(parser: argparse.ArgumentParser, stall: float) -> None:
     parser.add_argument(
         "--settings", type=Path, metavar="FILE", help="has a line PROPERTY=VALUE for each; --set comes first")
     parser.add_argument(
-        "--preset", action=_Preset, metavar="NAME",
+        "--preset", action=Preset, metavar="NAME",
         help="a preset of the element, such as people; --settings and --set come first. list: shows all")
     parser.add_argument(
         "--stall", type=values.option(values.timeout), default=stall, metavar="SECONDS",

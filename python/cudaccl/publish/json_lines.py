@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import stat
 from collections import deque
@@ -13,6 +14,7 @@ from cudaccl.publish.file_lock import ALONE, NONE, SHARED, lock
 from cudaccl.publish.file_sink import FileSink
 from cudaccl.publish.report import Report
 
+_log = logging.getLogger(__name__)
 _MEMORY = 16 << 20  # bytes of lines that wait for a disk
 _USE, _WRITE = 0, 1  # bytes of a file that are locked: while it is open, and while a line is written
 
@@ -91,9 +93,12 @@ class JsonLinesSink(FileSink):
 
     def _take(self, report: Report, may_wait: bool) -> bool:
         lines = self._lines(report)
+        was_broken = self.error is not None
         if self._try_write(lines):
             self._sent[report.source] += 1
             return True
+        if may_wait and not was_broken:
+            _log.warning("%s; its frames wait", self.error)
         if not may_wait or not self._is_file or self._late_bytes + len(lines) > _MEMORY:
             return False
         self._late.append((report.source, lines))

@@ -5,7 +5,7 @@ OK = 0
 SOURCE_FAILED = 1  #: an image or a video that cannot be read
 USAGE = 2  #: an argument that is wrong, or an optional package that is missing
 OUTPUT_FAILED = 3  #: a file that cannot be written, a broker that refuses, frames that are lost or wait for a broker
-INTERRUPTED = 130  #: by Ctrl-C
+INTERRUPTED = 130  #: by Ctrl-C or SIGTERM
 
 HELP = """\
 exit status:
@@ -13,7 +13,7 @@ exit status:
   1    an image or a video cannot be read to its end
   2    an argument is wrong, or an optional package is missing
   3    an output cannot be written, a broker refuses, or frames are lost or wait for a broker
-  130  interrupted by Ctrl-C; what was done until then is kept"""
+  130  interrupted by Ctrl-C or SIGTERM; what was done until then is kept"""
 
 
 def status_of(error: object) -> int:

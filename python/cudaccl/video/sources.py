@@ -16,6 +16,7 @@ from cudaccl.video import presets
 from cudaccl.video.errors import UsageError
 from cudaccl.video.presets import OWN_PROPERTIES
 
+_MOST_SETTINGS = 1 << 20
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _NAMED = re.compile(r"([A-Za-z0-9_.-]+)=(.+)", re.DOTALL)
 
@@ -121,7 +122,11 @@ def _lines_of(file: Path | None) -> list[tuple[str, str]]:
     if file is None:
         return []
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        with open(file, encoding="utf-8-sig") as opened:  # editors may write a mark of the order of bytes
+            text = opened.read(_MOST_SETTINGS + 1)
+        if len(text) > _MOST_SETTINGS:
+            raise UsageError(f"{file}: settings are at most {_MOST_SETTINGS} characters")
+        lines = text.splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file}: {getattr(error, 'strerror', None) or 'the file must be UTF-8'}") from None
     stripped = ("=".join(part.strip() for part in line.split("=", 1)) for line in lines)

@@ -310,8 +310,8 @@ TEST_F(Regions, BadTextBeforeTheFirstCapsIsAnError) {
   EXPECT_NE(text_of(error.get()).find("no member \"version\""), std::string::npos) << text_of(error.get());
 }
 
-/// Filters that keep nothing, and what needs tracks. Zones that are drawn have an effect without them, but not
-/// all outputs draw them.
+/// Filters that keep nothing, and what needs tracks. Zones that are drawn have an effect without them, but
+/// not all outputs draw them.
 TEST(RegionsBeforeTheStart, SayWhatIsUseless) {
   const std::string zone = with_zones(R"({"name": "door", "polygon": [[0, 0], [1, 0], [1, 1]]})");
   const std::string zones_need = "zones and lines of regions have no effect: track=true";
@@ -326,6 +326,10 @@ TEST(RegionsBeforeTheStart, SayWhatIsUseless) {
         Case{"", "draw-ids=true draw-trails=true track=true", ""},
         Case{"", "min-area=9 max-area=8", "min-area=9 is more than max-area=8: no component is kept"},
         Case{"", "min-area=8 max-area=8 min-width=3 min-height=3", ""},
+        Case{"", "threshold=9 threshold-low=10",
+             "threshold-low=10 is more than threshold=9: there is no hysteresis"},
+        Case{"", "threshold=9 threshold-low=10 foreground=otsu", ""},
+        Case{"", "threshold=9 threshold-low=9", ""},
         Case{"", "min-width=9 max-width=8", "min-width=9 is more than max-width=8"},
         Case{"", "min-height=9 max-height=8 track=true", "min-height=9 is more than max-height=8"}}) {
     SCOPED_TRACE(c.regions + c.properties);
