@@ -18,6 +18,7 @@ from typing import Any
 import numpy
 
 from cudaccl._property_values import nanoseconds, similar, whole_number
+from cudaccl.video.file_size import early_end
 
 _LOG = logging.getLogger("cudaccl.gst")
 
@@ -100,6 +101,7 @@ class Pipeline:
         self._drop = drop
         self._reading = threading.Lock()  # held while a sample is
         self._is_seeking = False
+        self._has_sought = False
         self._gst = gstreamer()
         element = _element(self._gst.Gst, properties)
         convert = f" ! videoconvert ! video/x-raw,format={image_format}" if image_format is not None else ""
@@ -119,13 +121,18 @@ class Pipeline:
         try:
             if self._pipeline.set_state(gst.State.PLAYING) == gst.StateChangeReturn.FAILURE:
                 raise self._pop_error() or PipelineError("the pipeline does not start, and gives no reason")
-            is_first = True
+            n_frames = 0
             for frame in self._frames():
-                if is_first and (self._is_live() if self._drop is None else self._drop):
+                if n_frames == 0 and (self._is_live() if self._drop is None else self._drop):
                     self._sink.set_property("max-buffers", 1)
                     self._sink.set_property("drop", True)
-                is_first = False
+                n_frames += 1
                 yield frame
+            has_all = not self._has_sought and not self._sink.get_property("drop")
+            if has_all and self._decoded is not None and os.path.isfile(self._decoded):
+                missing = early_end(self._decoded, n_frames)
+                if missing:
+                    self._warn(f"{self._decoded}: {missing}")
         finally:
             self._pipeline.set_state(gst.State.NULL)
 
@@ -137,7 +144,7 @@ class Pipeline:
     def seek(self, place: int) -> bool:
         """To a time in nanoseconds, in another thread than that of run(). False: the source cannot seek."""
         gst = self._gst.Gst
-        self._is_seeking = True
+        self._is_seeking = self._has_sought = True
         with self._reading:
             self._is_seeking = False
             return self._pipeline.seek_simple(gst.Format.TIME, gst.SeekFlags.FLUSH | gst.SeekFlags.ACCURATE, place)

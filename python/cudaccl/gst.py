@@ -179,7 +179,8 @@ def frames(
         `image` is the frame that was labelled.
 
     The pipeline starts with the first step of the loop, and ends with the loop, also if it is left early; `close()` of
-    the iterator ends it too.
+    the iterator ends it too. A file that is shorter than its headers say gives the frames that it has, and a
+    warning in the log.
 
     Raises FileNotFoundError if `source` is none of the above, ValueError for a wrong `image_format`, TypeError for a
     property that the element does not have, ImportError if GStreamer's Python packages are missing, and

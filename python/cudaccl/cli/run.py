@@ -105,9 +105,9 @@ def _label(
                     counts.add(report)
                     progress.step()
             progress.complete()
-        early_end = stream.early_end(counts.frames)
-        if early_end:
-            print(f"cudaccl: error: {source.name}: {early_end}", file=sys.stderr)
+        missing = stream.early_end(counts.frames) or ("it has no frame" if counts.frames == 0 else "")
+        if missing:
+            print(f"cudaccl: error: {source.name}: {missing}", file=sys.stderr)
             return False
     except (FileNotFoundError, PipelineError) as error:
         after = f" (after {counts.frames} frames)" if counts.frames else ""

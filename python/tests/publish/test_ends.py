@@ -31,6 +31,13 @@ def test_a_source_that_cannot_be_read_leaves_old_files(name, form, tmp_path):
     assert old.read_text() == "precious\n"
 
 
+def test_a_video_without_frames(tmp_path):
+    (tmp_path / "zero.y4m").write_text("YUV4MPEG2 W64 H48 F25:1 Ip A1:1 C420jpeg\n")
+    for source in (tmp_path / "zero.y4m", "a=videotestsrc num-buffers=0"):
+        done = command("run", source)
+        assert done.returncode == 1 and "has no frame" in done.stderr
+
+
 def test_a_source_that_cannot_be_read_is_no_reason_to_lose_others(image, tmp_path):
     done = command("label", "none.png", image, "--csv", tmp_path / "a.csv")
     assert done.returncode == 1 and (tmp_path / "a.csv").read_text().count("\n") == 2
@@ -144,6 +151,18 @@ def test_output_on_a_disk_that_cannot_be_written(image, tmp_path):
     if "mount" in done.stderr:
         pytest.skip(f"a disk cannot be mounted: {done.stderr.strip()}")
     assert done.returncode == 3 and "cells-picture.png cannot be written" in done.stderr
+
+
+def test_a_file_that_is_cut_off_gives_a_warning(caplog, tmp_path):
+    import cudaccl.gst
+
+    clip = write_clip(tmp_path / "ball.avi", 60)
+    whole = list(cudaccl.gst.frames(clip, image_format=None))
+    assert len(whole) == 60 and not caplog.records
+    clip.write_bytes(clip.read_bytes()[:clip.stat().st_size // 2])
+    cut = list(cudaccl.gst.frames(clip, image_format=None))
+    assert 0 < len(cut) < 60
+    assert f"the file ends early: {len(cut)} frames of 60 came" in caplog.text
 
 
 def test_regions_may_be_a_dictionary():
