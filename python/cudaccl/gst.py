@@ -175,12 +175,12 @@ def frames(
         `output="mask"`, else RGB. None: there is no image, which saves time.
     drop: frames that come while the loop still works on an earlier one are dropped. None: only those of live sources.
     properties: of the element, with _ for -: `foreground="motion"`, `min_area=150`. Values are numbers, booleans and
-        strings as in a launch line; several flags are a list, and `regions` may be a dictionary. `output` is "passthrough" unless it is set here: then
-        `image` is the frame that was labelled.
+        strings as in a launch line; several flags are a list, and `regions` may be a dictionary. `output` is
+        "passthrough" unless it is set here: then `image` is the frame that was labelled.
 
     The pipeline starts with the first step of the loop, and ends with the loop, also if it is left early; `close()` of
-    the iterator ends it too. A file that is shorter than its headers say gives the frames that it has, and a
-    warning in the log.
+    the iterator ends it too. A file that is shorter than its headers say gives the frames that it has, and a warning in
+    the log.
 
     Raises FileNotFoundError if `source` is none of the above, ValueError for a wrong `image_format`, TypeError for a
     property that the element does not have, ImportError if GStreamer's Python packages are missing, and
