@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy
 
+from cudaccl._file_size import early_end
 from cudaccl._property_values import nanoseconds, similar, whole_number
-from cudaccl.video.file_size import early_end
 
 _LOG = logging.getLogger("cudaccl.gst")
 

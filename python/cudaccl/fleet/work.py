@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from cudaccl._file_size import early_end
 from cudaccl.fleet import join
 from cudaccl.fleet.config import Archive, Archives
 from cudaccl.fleet.pieces import Damaged, Piece, Span, load, publish_file, save, sync_folder
@@ -24,7 +25,6 @@ from cudaccl.publish.json_lines import JsonLinesSink
 from cudaccl.publish.parquet import ParquetSink
 from cudaccl.publish.parquet_part import TABLES
 from cudaccl.publish.sink import Sink
-from cudaccl.video.file_size import early_end
 
 WHOLE = Span(0, 0, None)
 

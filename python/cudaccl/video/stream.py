@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from cudaccl import _gst_pipeline, gst
+from cudaccl._file_size import early_end
 from cudaccl.video.errors import UsageError
-from cudaccl.video.file_size import early_end
 from cudaccl.video.sources import Source
 
 _NS = 1e9

@@ -120,7 +120,7 @@ def test_settings_file(tmp_path):
     assert done.returncode == 2 and "settings are at most" in done.stderr
 
 
-def test_presets_of_still_images(image, tmp_path):
+def test_presets_of_still_images(image):
     done = command("label", "--preset", "cells", "-s", "min_area=1", image)
     assert done.returncode == 0 and done.stdout.count("\n") == 2
     assert command("label", "--preset", "cells", image).stdout.count("\n") == 1  # 20 pixels

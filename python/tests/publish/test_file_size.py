@@ -3,7 +3,7 @@
 
 import pytest
 
-from cudaccl.video.file_size import declared_size, frames_of_avi
+from cudaccl._file_size import declared_size, frames_of_avi
 
 
 def chunk(name, data):

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "separation_cases.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <string>
+
+#include "fixture.h"
 
 namespace ccl::test {
 
@@ -363,6 +368,12 @@ std::vector<SeparationCase> separation_cases() {
 1
 )"},
   };
+}
+
+std::string describe(const Settings& settings) {
+  return ", neck " + std::to_string(settings.separation.neck) + ", aspect " +
+         std::to_string(settings.separation.aspect) + ", " + name_of(settings.connectivity) + ", features " +
+         std::to_string(settings.features) + ", " + testing::PrintToString(settings.filter);
 }
 
 }  // namespace ccl::test

@@ -62,4 +62,7 @@ inline void PrintTo(const SeparationCase& c, std::ostream* out) {
 
 std::vector<SeparationCase> separation_cases();
 
+/// What a failing test of separation had set.
+std::string describe(const Settings& settings);
+
 }  // namespace ccl::test

@@ -186,8 +186,8 @@ class BackgroundRows {
     return pixel;
   }
 
-  /// Whether one of some pixels has a second mode of this weight. Most have not, and then the others need not
-  /// be read: memory is slower than the rules.
+  /// Whether one of some pixels has a second mode of this weight. Most have not, and then the others are not
+  /// read.
   static bool have_second_mode(const MixtureRow& row, uint32_t x, uint32_t least_weight) {
     return Words::any(Words::at_least(Words::load(row.weight[1] + x), Words::splat(least_weight)));
   }
