@@ -127,11 +127,13 @@ def test_what_no_page_sends_closes_the_socket(program, message):
 
 def test_a_message_that_is_too_large_closes_the_socket(program):
     async def send(page):
-        await page.connection.send_str(json.dumps({"type": "regions", "text": "x" * (3 << 20)}))
-        with pytest.raises(ConnectionError, match="1009|closing"):
+        # The program closes before it has read all: whether 1009 is read, or a connection that is gone, is chance.
+        with pytest.raises(ConnectionError):
+            await page.connection.send_str(json.dumps({"type": "regions", "text": "x" * (3 << 20)}))
             await page.wait("none")
 
     with_page(program, send)
+    with_page(program, lambda page: page.wait("frame"))  # another page is served
 
 
 @pytest.mark.parametrize("name, value, reason", [
