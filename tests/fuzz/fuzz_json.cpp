@@ -15,8 +15,9 @@ static std::string quoted(const std::string& text) {
   std::string written = "\"";
   for (const char c : text) {
     char escaped[8];
-    std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(c));
-    const bool is_special = c == '"' || c == '\\' || (c >= 0 && c < 32);
+    const auto code = static_cast<unsigned char>(c);  // of a char that has a sign, or none, as on ARM
+    std::snprintf(escaped, sizeof escaped, "\\u%04x", code);
+    const bool is_special = c == '"' || c == '\\' || code < 32;
     written += is_special ? escaped : std::string(1, c);
   }
   return written + '"';

@@ -8,7 +8,7 @@ namespace ccl::host {
 
 namespace {
 
-/// The one global variable of the library: every engine of the process shares the processor.
+/// Global, because every engine of the process shares the processor.
 std::atomic<SimdLevel> highest_level = kSimdLevels.back();
 
 }  // namespace

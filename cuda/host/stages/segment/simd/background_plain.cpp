@@ -25,7 +25,7 @@ struct PlainWords : WordLane {
 
 constexpr BackgroundKernels kPlainBackgroundKernels = BackgroundRows<PlainBytes, PlainWords>::table();
 
-const BackgroundKernels& background_kernels(SimdLevel level) {
+const BackgroundKernels& background_kernels([[maybe_unused]] SimdLevel level) {
 #if defined(__x86_64__)
   if (level == SimdLevel::kAvx512) {
     return kAvx512BackgroundKernels;

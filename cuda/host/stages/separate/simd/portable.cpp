@@ -7,7 +7,7 @@ namespace ccl::host {
 
 constexpr SeparationKernels kPortableSeparationKernels = separation_kernel_set();
 
-const SeparationKernels& separation_kernels(SimdLevel level) {
+const SeparationKernels& separation_kernels([[maybe_unused]] SimdLevel level) {
 #if defined(__x86_64__)
   if (level == SimdLevel::kAvx512) {
     return kAvx512SeparationKernels;
