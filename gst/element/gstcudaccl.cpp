@@ -295,6 +295,14 @@ static GstCaps* gst_cuda_ccl_transform_caps(GstBaseTransform* transform, GstPadD
   return possible != nullptr ? possible : gst_caps_new_empty();
 }
 
+/// Whether a background model that has learnt from pictures of one kind holds for those of the other.
+static bool have_same_pixels(const GstVideoInfo& a, const GstVideoInfo& b) {
+  return GST_VIDEO_INFO_FORMAT(&a) == GST_VIDEO_INFO_FORMAT(&b) &&
+         GST_VIDEO_INFO_WIDTH(&a) == GST_VIDEO_INFO_WIDTH(&b) &&
+         GST_VIDEO_INFO_HEIGHT(&a) == GST_VIDEO_INFO_HEIGHT(&b) &&
+         gst_video_colorimetry_is_equal(&a.colorimetry, &b.colorimetry);
+}
+
 /// Takes new caps. False after an element error.
 static bool take_caps(GstCudaCcl* self, GstCaps* in_caps, GstCaps* out_caps) {
   Private* priv = self->priv;
@@ -310,7 +318,7 @@ static bool take_caps(GstCudaCcl* self, GstCaps* in_caps, GstCaps* out_caps) {
   priv->frame_duration.take_caps(old_info, priv->negotiation.caps().in);
   cudaccl::report_latency_change(self, old_latency);
   priv->path.start();
-  if (!gst_video_info_is_equal(&old_info, &priv->negotiation.caps().in)) {
+  if (!have_same_pixels(old_info, priv->negotiation.caps().in)) {
     priv->path.reset_background();
   }
   if (!priv->negotiation.prepare_engine(priv->snapshot())) {
@@ -361,7 +369,12 @@ static gboolean gst_cuda_ccl_propose_allocation(GstBaseTransform* transform, Gst
   });
 }
 
-/* A frame, from the sink pad to the source pad */
+/* A frame, from the sink pad to the source pad
+ *
+ * GstBaseTransform's chain function calls before_transform(), then submit_input_buffer(), whose default puts
+ * the frame into `queued_buf`, then generate_output() until it gives no frame, and pushes each that it gives
+ * to the source pad. FramePath takes a frame from push() to pop(). Where frames must leave at once,
+ * FramePath::drain() pushes them to the source pad itself. */
 
 /// Lets controllers set the properties of this frame.
 static void gst_cuda_ccl_before_transform(GstBaseTransform* transform, GstBuffer* buffer) {

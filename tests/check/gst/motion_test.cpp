@@ -150,6 +150,19 @@ TEST_P(Motion, ResetSignalWithAnotherRule) {
   EXPECT_TRUE(is_relearning());
 }
 
+/// A camera may change its frame rate, and say more about the same pixels.
+TEST_P(Motion, OutlivesCapsOfTheSamePixels) {
+  start("", "I420");
+  const std::string caps = "video/x-raw, format=I420, width=64, height=48, colorimetry=";
+  for (const char* same : {"bt601, framerate=30/1", "bt601, framerate=0/1, pixel-aspect-ratio=2/1"}) {
+    ASSERT_TRUE(h->send_caps(caps + same));
+    EXPECT_FALSE(is_relearning()) << same;
+    EXPECT_TRUE(finds_object()) << same;
+  }
+  ASSERT_TRUE(h->send_caps(caps + "bt709, framerate=30/1"));
+  EXPECT_TRUE(is_relearning());
+}
+
 TEST_P(Motion, FlushResetsWithTimeOnly) {
   start();
   for (const bool resets_time : {false, true}) {
