@@ -17,13 +17,26 @@ std::string frame_name(GstVideoFormat format, guint width, guint height) {
          std::to_string(height);
 }
 
+std::string frame_name(const GstVideoInfo& info) {
+  return frame_name(GST_VIDEO_INFO_FORMAT(&info), static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)),
+                    static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info)));
+}
+
 template <typename Number>
 std::string bytes(Number number) {
   return std::to_string(number) + " bytes";
 }
 
-gint row_bytes(const GstVideoInfo& info) {
-  return GST_VIDEO_INFO_COMP_WIDTH(&info, 0) * GST_VIDEO_INFO_COMP_PSTRIDE(&info, 0);
+int64_t row_bytes(const GstVideoInfo& info, guint component) {
+  return int64_t{GST_VIDEO_INFO_COMP_WIDTH(&info, component)} * GST_VIDEO_INFO_COMP_PSTRIDE(&info, component);
+}
+
+/// What gst_video_frame_map() maps: the meta's frame may be larger than that of the caps.
+GstVideoInfo info_of_meta(const GstVideoInfo& info, const GstVideoMeta& meta) {
+  GstVideoInfo mapped = info;
+  mapped.width = static_cast<gint>(meta.width);
+  mapped.height = static_cast<gint>(meta.height);
+  return mapped;
 }
 
 /// The bytes up to the end of the last row of any plane, if there can be so many.
@@ -31,9 +44,8 @@ std::optional<gsize> bytes_needed(const GstVideoInfo& info, const gsize* offsets
   gsize last = 0;
   for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS(&info); ++c) {
     const guint plane = GST_VIDEO_INFO_COMP_PLANE(&info, c);
-    const gint row = GST_VIDEO_INFO_COMP_WIDTH(&info, c) * GST_VIDEO_INFO_COMP_PSTRIDE(&info, c);
-    const std::optional<gsize> end =
-        ccl::checked_end(offsets[plane], GST_VIDEO_INFO_COMP_HEIGHT(&info, c), MAX(strides[plane], 0), row);
+    const std::optional<gsize> end = ccl::checked_end(offsets[plane], GST_VIDEO_INFO_COMP_HEIGHT(&info, c),
+                                                      MAX(strides[plane], 0), row_bytes(info, c));
     if (!end) {
       return std::nullopt;
     }
@@ -57,17 +69,18 @@ CorruptFrames::Cause CorruptFrames::find_cause(const GstVideoInfo& info, const G
     return size < GST_VIDEO_INFO_SIZE(&info) ? kSizeByCaps : kOther;
   }
   if (meta->format != GST_VIDEO_INFO_FORMAT(&info) ||
-      meta->width != static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)) ||
-      meta->height != static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info))) {
+      meta->width < static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)) ||
+      meta->height < static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info))) {
     return kFrameOfMeta;
   }
   if (meta->n_planes < GST_VIDEO_INFO_N_PLANES(&info)) {
     return kPlanesOfMeta;
   }
-  if (meta->stride[0] < row_bytes(info)) {
+  const GstVideoInfo mapped = info_of_meta(info, *meta);
+  if (meta->stride[0] < row_bytes(mapped, 0)) {
     return kStrideOfMeta;
   }
-  const std::optional<gsize> needed = bytes_needed(info, meta->offset, meta->stride);
+  const std::optional<gsize> needed = bytes_needed(mapped, meta->offset, meta->stride);
   return !needed || size < *needed ? kSizeByMeta : kOther;
 }
 
@@ -79,9 +92,9 @@ void CorruptFrames::warn(GstBuffer* buffer, const GstVideoInfo& info) {
   if (!is_power_of_ten(count)) {
     return;
   }
-  const std::string wanted =
-      frame_name(GST_VIDEO_INFO_FORMAT(&info), static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)),
-                 static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info)));
+  const GstVideoInfo mapped = meta != nullptr ? info_of_meta(info, *meta) : info;
+  const std::string wanted = frame_name(info);
+  const std::string by_caps = frame_name(mapped) != wanted ? "; the caps say " + wanted : "";
   std::string why = "a buffer of " + bytes(size);
   switch (cause) {
     case kSizeByCaps:
@@ -97,14 +110,14 @@ void CorruptFrames::warn(GstBuffer* buffer, const GstVideoInfo& info) {
              std::to_string(GST_VIDEO_INFO_N_PLANES(&info));
       break;
     case kStrideOfMeta:
-      why += " whose video meta has a stride of " + bytes(meta->stride[0]) + "; a row of " + wanted +
-             " needs " + bytes(row_bytes(info));
+      why += " whose video meta has a stride of " + bytes(meta->stride[0]) + "; a row of " +
+             frame_name(mapped) + " needs " + bytes(row_bytes(mapped, 0)) + by_caps;
       break;
     case kSizeByMeta: {
-      const std::optional<gsize> needed = bytes_needed(info, meta->offset, meta->stride);
-      why += "; by its video meta, " + wanted + " has a stride of " + bytes(meta->stride[0]) +
+      const std::optional<gsize> needed = bytes_needed(mapped, meta->offset, meta->stride);
+      why += "; by its video meta, " + frame_name(mapped) + " has a stride of " + bytes(meta->stride[0]) +
              ", begins at byte " + std::to_string(meta->offset[0]) + " and needs " +
-             (needed ? bytes(*needed) : "more bytes than there are");
+             (needed ? bytes(*needed) : "more bytes than there are") + by_caps;
       break;
     }
     default:

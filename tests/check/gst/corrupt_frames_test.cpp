@@ -61,7 +61,11 @@ const Case kCases[] = {
      "whose video meta says GRAY8 16x48; the caps say GRAY8 32x24"},
     // 4 bytes for each pixel of a row are 2^32 + 4.
     {"MetaOfAFarTooWideFrame", "RGBA", [] { return with_meta(0, 4, 0x40000001, 24, "RGBA"); },
-     "whose video meta says RGBA 1073741825x24; the caps say RGBA 32x24"},
+     "a stride of 4 bytes; a row of RGBA 1073741825x24 needs 4294967300 bytes; the caps say RGBA 32x24"},
+    {"MetaOfALargerFrame", "GRAY8", [] { return with_meta(0, 64, 64, 48); },
+     "by its video meta, GRAY8 64x48 has a stride of 64 bytes, begins at byte 0 and needs 3072 bytes; the "
+     "caps "
+     "say GRAY8 32x24"},
     {"MetaOfAnotherFormat", "NV12", [] { return with_meta(0, 32); },
      "whose video meta says GRAY8 32x24; the caps say NV12 32x24"},
     {"MetaOfAFormatWithMorePlanes", "GRAY8", [] { return with_meta(0, 32, 32, 24, "NV12"); },
