@@ -77,7 +77,7 @@ struct Analytics::Writer {
   void add_detection(size_t i);
   void add_track(const CclComponent& c, guint detection);
   guint add_list(std::span<uint32_t> classes);
-  void add_mask(GstBuffer* mask);
+  void add_mask(Owned<GstBuffer> mask);
 };
 
 void Analytics::Writer::add_detection(size_t i) {
@@ -120,7 +120,7 @@ guint Analytics::Writer::add_list(std::span<uint32_t> classes) {
 }
 
 /// Takes the mask. Region 0 is the background, and region i + 1 shows objects[i].
-void Analytics::Writer::add_mask(GstBuffer* mask) {
+void Analytics::Writer::add_mask(Owned<GstBuffer> mask) {
   const size_t n_shown = std::min(frame.objects.size(), InstanceMask::limit(frame.max_objects));
   constexpr float kUndefined = -1.0F;
   scratch.levels_.assign(1, kUndefined);
@@ -132,8 +132,9 @@ void Analytics::Writer::add_mask(GstBuffer* mask) {
     scratch.region_ids_.push_back(static_cast<uint32_t>(i + 1));
   }
   GstAnalyticsMtd added;
-  add_segmentation(relations, mask, {frame.mask_x, frame.mask_y, frame.labels.width, frame.labels.height},
-                   scratch.region_ids_, &added);
+  add_segmentation(relations, mask.release(),
+                   {frame.mask_x, frame.mask_y, frame.labels.width, frame.labels.height}, scratch.region_ids_,
+                   &added);
   // segmentationoverlay reads the first list, so it is that of the types.
   relate(kEntryByEntry, added.id, add_list(scratch.classes_));
   std::copy_n(scratch.keys_.begin(), n_shown, scratch.classes_.begin() + 1);
@@ -147,7 +148,7 @@ void Analytics::Writer::add_mask(GstBuffer* mask) {
 
 ccl::Status Analytics::attach(GstBuffer* buffer, const AnalyticsFrame& frame) {
   const size_t n = frame.objects.size();
-  GstBuffer* mask = nullptr;
+  Owned<GstBuffer> mask;
   if (kHasSegmentation && frame.labels.labels != nullptr && n > 0) {
     CCL_RETURN_IF_ERROR(mask_.make(frame.labels, frame.objects, frame.max_objects, &mask));
   }
@@ -177,7 +178,7 @@ ccl::Status Analytics::attach(GstBuffer* buffer, const AnalyticsFrame& frame) {
     writer.add_detection(i);
   }
   if (mask != nullptr) {
-    writer.add_mask(mask);
+    writer.add_mask(std::move(mask));
   }
   return {};
 }

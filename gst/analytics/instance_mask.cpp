@@ -49,12 +49,14 @@ size_t InstanceMask::limit(size_t max_objects) {
 }
 
 ccl::Status InstanceMask::make(const LabelImage& image, std::span<const CclComponent> objects,
-                               size_t max_objects, GstBuffer** mask) {
+                               size_t max_objects, Owned<GstBuffer>* mask) {
   const bool is_8_bit = max_objects <= kMostIn8Bits;
   CCL_RETURN_IF_ERROR(prepare(image.width, image.height, is_8_bit ? GST_VIDEO_FORMAT_GRAY8 : kGray16));
-  if (gst_buffer_pool_acquire_buffer(pool_, mask, nullptr) != GST_FLOW_OK) {
+  GstBuffer* acquired = nullptr;
+  if (gst_buffer_pool_acquire_buffer(pool_, &acquired, nullptr) != GST_FLOW_OK) {
     return kNoMaskMemory;
   }
+  Owned<GstBuffer> made(acquired);
   const std::span<const CclComponent> shown = objects.first(std::min(objects.size(), limit(max_objects)));
   uint32_t last = 0;
   for (const CclComponent& c : shown) {
@@ -65,16 +67,19 @@ ccl::Status InstanceMask::make(const LabelImage& image, std::span<const CclCompo
     values_[shown[i].label] = static_cast<uint16_t>(i + 1);
   }
   GstMapInfo map;
-  gst_buffer_map(*mask, &map, GST_MAP_WRITE);
+  if (!gst_buffer_map(made.get(), &map, GST_MAP_WRITE)) {
+    return kNoMaskMemory;
+  }
   if (is_8_bit) {
     write<uint8_t>(image, values_, map.data);
   } else {
     write<uint16_t>(image, values_, map.data);
   }
-  gst_buffer_unmap(*mask, &map);
-  if (gst_buffer_get_video_meta(*mask) == nullptr) {
-    describe(*mask, format_, width_, height_);
+  gst_buffer_unmap(made.get(), &map);
+  if (gst_buffer_get_video_meta(made.get()) == nullptr) {
+    describe(made.get(), format_, width_, height_);
   }
+  *mask = std::move(made);
   return {};
 }
 

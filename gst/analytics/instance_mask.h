@@ -10,6 +10,7 @@
 
 #include "ccl/component.h"
 #include "ccl/status.h"
+#include "memory/owned.h"
 
 namespace cudaccl {
 
@@ -32,11 +33,11 @@ class InstanceMask {
   /// How many objects a mask can show if a frame has at most `max_objects`: one pixel value each, and 0.
   static size_t limit(size_t max_objects);
 
-  /// A picture with a GstVideoMeta and without padding, which the caller owns: the pixels of objects[i] are
+  /// A picture with a GstVideoMeta and without padding: the pixels of objects[i] are
   /// i + 1, all others 0. It is GRAY8 if `max_objects` is at most 256, else GRAY16 in native byte order.
   /// Objects from limit() on are 0. kOutOfMemory.
   ccl::Status make(const LabelImage& image, std::span<const CclComponent> objects, size_t max_objects,
-                   GstBuffer** mask);
+                   Owned<GstBuffer>* mask);
 
   /// Gives the memory back, as soon as no reader has it.
   void clear();

@@ -173,24 +173,23 @@ GstAnalyticsRelationMeta* renew_relations(GstBuffer* buffer, const std::string& 
   Entries entries(old);
   entries.leave_out(source);
   const gsize n_kept = entries.count();
-  GstBuffer* between = gst_buffer_new();
+  const Owned<GstBuffer> between(gst_buffer_new());
   if (n_kept > 0) {
     const RelationRoom all{n_kept + room.entries, entries.bytes() + bytes};
-    entries.copy_to(buffer, between, add_relations(between, all));
+    entries.copy_to(buffer, between.get(), add_relations(between.get(), all));
   }
   gst_buffer_remove_meta(buffer, reinterpret_cast<GstMeta*>(old));
   GstAnalyticsRelationMeta* meta = nullptr;
   if (n_kept > 0) {
     // The copy has the room of its original.
     GstMetaTransformCopy whole{FALSE, 0, static_cast<gsize>(-1)};
-    GstMeta* moved = gst_buffer_get_meta(between, GST_ANALYTICS_RELATION_META_API_TYPE);
-    moved->info->transform_func(buffer, moved, between, _gst_meta_transform_copy, &whole);
+    GstMeta* moved = gst_buffer_get_meta(between.get(), GST_ANALYTICS_RELATION_META_API_TYPE);
+    moved->info->transform_func(buffer, moved, between.get(), _gst_meta_transform_copy, &whole);
     meta = gst_buffer_get_analytics_relation_meta(buffer);
     leave_pool(meta);
   } else if (room.entries > 0) {
     meta = add_relations(buffer, {room.entries, bytes});
   }
-  gst_buffer_unref(between);
   return meta;
 }
 
