@@ -12,6 +12,7 @@
 #include "ccl/segment/local.h"
 #include "host/stages/measure.h"
 #include "host/stages/segment/simd/kernels.h"
+#include "track/candidates.h"
 
 namespace ccl::host {
 
@@ -77,6 +78,28 @@ TEST(Undefined, DeviationsBehindTheRow) {
               LocalRule(local, false).is_foreground(pixels[x], window.size(), sum, sum_of_squares))
         << x;
   }
+}
+
+/// Timestamps that are wrong make velocities that are wrong. The square of a distance stays a number.
+TEST(Undefined, GateOfATrackFasterThanLight) {
+  track::TrackState fast{};
+  fast.velocity = {INT32_MAX, -INT32_MAX};
+  fast.n_seen = track::kEstablishedFrames;
+  fast.n_missed = 1;
+  const track::TrackFrame frame{};
+  const track::TrackTables tables{};
+  const track::TrackStep step{.duration_us = 4 * track::kUsPerSecond};
+  const track::Matching m{.step = step,
+                          .frame = frame,
+                          .tables = tables,
+                          .tracks = &fast,
+                          .n_tracks = 1,
+                          .previous = {},
+                          .n_previous = 0,
+                          .n_parts = 0,
+                          .now_us = 10 * track::kUsPerSecond};
+  const int64_t radius = track::gate_of(m, 0).radius(int64_t{kMaxDimension} * track::kUnit);
+  EXPECT_LT(radius * radius, INT64_MAX / 64);
 }
 
 }  // namespace
