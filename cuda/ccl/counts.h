@@ -8,8 +8,8 @@
 
 namespace ccl {
 
-/// The same struct from the kernels to FrameResult: a new statistic of the frame is a field here with its row
-/// below, and the places that count it.
+/// The same struct from the kernels to FrameResult: a new statistic of the frame is a field here, and the
+/// places that count it.
 struct FrameCounts {
   uint32_t n_labels = 0;      ///< components in the frame
   uint32_t n_components = 0;  ///< those that the filter keeps, however many records the table holds
@@ -22,21 +22,5 @@ struct FrameCounts {
 
   bool operator==(const FrameCounts&) const = default;
 };
-
-struct FrameCountField {
-  const char* name;
-  uint32_t (*value)(const FrameCounts&);
-};
-
-/// Every field but n_removed, to print counts.
-inline constexpr FrameCountField kFrameCountFields[] = {
-    {"n_labels", [](const FrameCounts& counts) { return counts.n_labels; }},
-    {"n_components", [](const FrameCounts& counts) { return counts.n_components; }},
-    {"n_iterations", [](const FrameCounts& counts) { return counts.n_iterations; }},
-    {"level", [](const FrameCounts& counts) { return counts.level; }},
-    {"relearning", [](const FrameCounts& counts) { return counts.relearning; }},
-};
-static_assert(sizeof(kFrameCountFields) / sizeof(FrameCountField) + kFilterConditions ==
-              sizeof(FrameCounts) / sizeof(uint32_t));
 
 }  // namespace ccl

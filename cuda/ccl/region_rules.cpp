@@ -13,10 +13,6 @@ Status refuse(std::string message) {
   return {StatusCode::kInvalidArgument, std::move(message)};
 }
 
-std::string element(const std::string& place, size_t index) {
-  return place + "[" + std::to_string(index) + "]";
-}
-
 Status check_coordinate(double coordinate, const std::string& place) {
   return std::abs(coordinate) <= kMaxCoordinate ? Status()
                                                 : refuse(place + " is not between -1000000 and 1000000");

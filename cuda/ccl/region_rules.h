@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "ccl/regions.h"
 #include "ccl/status.h"
@@ -18,6 +19,11 @@ inline constexpr double kMaxCoordinate = 1e6;
 inline constexpr double kMaxMargin = 10;
 inline constexpr uint32_t kMaxCrowd = 1'000'000;
 inline constexpr int64_t kMaxDwellNs = 1'000'000'000'000'000;
+
+/// The place of an element of a list, such as "zones[0]".
+inline std::string element(const std::string& place, size_t index) {
+  return place + "[" + std::to_string(index) + "]";
+}
 
 /// kInvalidArgument if the regions break a rule of docs/regions.md. The message begins with the place, such
 /// as "zones[0].polygon[2][1]".

@@ -12,7 +12,6 @@
 
 namespace ccl::host {
 
-class Labeler;
 class StreamTracks;
 class ThreadPool;
 
@@ -34,13 +33,9 @@ class Pipeline {
                    FrameResult* result) = 0;
 };
 
-/// A labeler that was made for this configuration, followed by the stages that all labelers share
-/// (stages/pipeline.cpp). `pool` and `tracks` must outlive the pipeline.
-std::unique_ptr<Pipeline> make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
-                                               ThreadPool& pool, StreamTracks* tracks);
-
-/// The pipeline of an algorithm that runs on the CPU (stages/pipeline.cpp). `pool` and `tracks` must outlive
-/// it. `tracks` is null if Config::max_tracks is 0.
+/// The pipeline of an algorithm that runs on the CPU (stages/pipeline.cpp): the algorithm's own (`runs`,
+/// which hands frames that it cannot work on to another algorithm's), or its labeler followed by the stages
+/// that all labelers share. `pool` and `tracks` must outlive it. `tracks` is null if Config::max_tracks is 0.
 std::unique_ptr<Pipeline> make_pipeline(const Config& config, const AlgorithmInfo& algorithm,
                                         ThreadPool& pool, StreamTracks* tracks);
 

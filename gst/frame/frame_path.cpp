@@ -287,8 +287,12 @@ GstFlowReturn FramePath::push_job(const ccl::FrameJob& job, const Properties& pr
       pushed, {.event_hold_ns = static_cast<int64_t>(properties.event_hold_ms * GST_MSECOND),
                .needs_labels = has_mask(properties)});
   if (!status.ok()) {
-    resets_background_ = resets_background_ || pushed.resets_background;
-    resets_tracks_ = resets_tracks_ || pushed.resets_tracks;
+    if (pushed.resets_background) {
+      resets_background_ = true;
+    }
+    if (pushed.resets_tracks) {
+      resets_tracks_ = true;
+    }
   }
   if (status.ok() && std::exchange(drew_all_outlines_, backend_->stream().draws_all_outlines()) &&
       !drew_all_outlines_) {

@@ -10,10 +10,6 @@ namespace cudaccl {
 
 namespace {
 
-const GstStructure* structure_of(GstMeta* meta) {
-  return gst_custom_meta_get_structure(reinterpret_cast<GstCustomMeta*>(meta));
-}
-
 /// A GstCustomMetaTransformFunction. The copy shares the values. A map follows where no pixel moves; anything
 /// else drops it.
 gboolean transform_label_map(GstBuffer* to, GstCustomMeta* meta, GstBuffer*, GQuark type, gpointer data,
@@ -35,14 +31,6 @@ gboolean transform_label_map(GstBuffer* to, GstCustomMeta* meta, GstBuffer*, GQu
   return is_same_place;
 }
 
-gboolean remove_map_if_from_source(GstBuffer*, GstMeta** meta, gpointer source) {
-  if (is_label_map(*meta) && g_strcmp0(gst_structure_get_string(structure_of(*meta), "source"),
-                                       static_cast<const gchar*>(source)) == 0) {
-    *meta = nullptr;
-  }
-  return TRUE;
-}
-
 }  // namespace
 
 bool register_label_map_meta(GstPlugin* plugin) {
@@ -50,8 +38,7 @@ bool register_label_map_meta(GstPlugin* plugin) {
 }
 
 bool is_label_map(GstMeta* meta) {
-  return gst_meta_info_is_custom(meta->info) &&
-         gst_custom_meta_has_name(reinterpret_cast<GstCustomMeta*>(meta), GST_CUDACCL_LABEL_MAP_NAME);
+  return is_custom_meta(meta, GST_CUDACCL_LABEL_MAP_NAME);
 }
 
 bool is_label_map_of(GstMeta* meta, guint width, guint height) {
@@ -62,7 +49,7 @@ bool is_label_map_of(GstMeta* meta, guint width, guint height) {
 
 void attach_label_map(GstBuffer* buffer, const FrameIdentity& frame, const GstVideoInfo& video, LabelMap kind,
                       GstBuffer* labels) {
-  gst_buffer_foreach_meta(buffer, remove_map_if_from_source, const_cast<gchar*>(frame.source));
+  remove_of_source(buffer, GST_CUDACCL_LABEL_MAP_NAME, frame.source);
   GST_BUFFER_PTS(labels) = GST_BUFFER_PTS(buffer);
   GST_BUFFER_DURATION(labels) = GST_BUFFER_DURATION(buffer);
   const auto stride = static_cast<guint>(gst_buffer_get_video_meta(labels)->stride[0]);

@@ -44,10 +44,15 @@ bool has_source(const GstStructure* structure, const gchar* source) {
   return structure != nullptr && g_strcmp0(gst_structure_get_string(structure, "source"), source) == 0;
 }
 
-gboolean remove_if_from_source(GstBuffer*, GstMeta** meta, gpointer source) {
-  if (is_component_meta(*meta) &&
-      has_source(gst_custom_meta_get_structure(reinterpret_cast<GstCustomMeta*>(*meta)),
-                 static_cast<const gchar*>(source))) {
+/// What is removed from a buffer.
+struct Outdated {
+  const char* name;
+  const char* source;
+};
+
+gboolean remove_if_outdated(GstBuffer*, GstMeta** meta, gpointer data) {
+  const auto* outdated = static_cast<const Outdated*>(data);
+  if (is_custom_meta(*meta, outdated->name) && has_source(structure_of(*meta), outdated->source)) {
     *meta = nullptr;
   }
   return TRUE;
@@ -87,9 +92,22 @@ bool register_component_meta(GstPlugin* plugin) {
   return register_place_meta(plugin, GST_CUDACCL_META_NAME, transform_component_meta);
 }
 
-bool is_component_meta(GstMeta* meta) {
+const GstStructure* structure_of(GstMeta* meta) {
+  return gst_custom_meta_get_structure(reinterpret_cast<GstCustomMeta*>(meta));
+}
+
+bool is_custom_meta(GstMeta* meta, const char* name) {
   return gst_meta_info_is_custom(meta->info) &&
-         gst_custom_meta_has_name(reinterpret_cast<GstCustomMeta*>(meta), GST_CUDACCL_META_NAME);
+         gst_custom_meta_has_name(reinterpret_cast<GstCustomMeta*>(meta), name);
+}
+
+void remove_of_source(GstBuffer* buffer, const char* name, const char* source) {
+  Outdated outdated{name, source};
+  gst_buffer_foreach_meta(buffer, remove_if_outdated, &outdated);
+}
+
+bool is_component_meta(GstMeta* meta) {
+  return is_custom_meta(meta, GST_CUDACCL_META_NAME);
 }
 
 GstCudaCclInfo frame_info(const FrameIdentity& frame, const ccl::FrameResult& result,
@@ -133,7 +151,7 @@ GstCudaCclInfo frame_info(const FrameIdentity& frame, const ccl::FrameResult& re
 }
 
 void attach_components(GstBuffer* buffer, const GstCudaCclInfo& info) {
-  gst_buffer_foreach_meta(buffer, remove_if_from_source, const_cast<gchar*>(info.source));
+  remove_of_source(buffer, GST_CUDACCL_META_NAME, info.source);
   add_component_meta(buffer, info);
 }
 

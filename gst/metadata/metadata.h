@@ -30,6 +30,15 @@ inline constexpr const char* kPlaceTags[] = {GST_META_TAG_VIDEO_STR, GST_META_TA
 /// on, a process that receives such metadata finds the plugin by it. False if it cannot be registered.
 bool register_place_meta(GstPlugin* plugin, const char* name, GstCustomMetaTransformFunction transform);
 
+/// Whether `meta` is a GstCustomMeta of this name.
+bool is_custom_meta(GstMeta* meta, const char* name);
+
+/// The fields of a GstCustomMeta.
+const GstStructure* structure_of(GstMeta* meta);
+
+/// Removes each GstCustomMeta of this name whose field `source` is this one.
+void remove_of_source(GstBuffer* buffer, const char* name, const char* source);
+
 /// Registers GstCudaCclMeta, and how it follows a picture. False if it cannot be registered.
 bool register_component_meta(GstPlugin* plugin);
 

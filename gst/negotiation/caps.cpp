@@ -38,25 +38,30 @@ GstStaticCaps mask_caps =
     GST_STATIC_CAPS(HOST_CAPS("GRAY8, " MASK_YUV_FORMATS) "; " CUDA_CAPS(MASK_YUV_FORMATS));
 GstStaticCaps src_caps = GST_STATIC_CAPS(BOTH_CAPS(SINK_FORMATS, CUDA_SINK_FORMATS));
 
-GstStaticCaps* output_caps(ccl::Output output) {
+/// What an output can be: caps, and the names of all formats in them.
+struct OutputCaps {
+  GstStaticCaps* caps;
+  const char* formats;
+};
+
+OutputCaps output_caps(ccl::Output output) {
   switch (output) {
     case ccl::Output::kNone:
-      return &sink_caps;
+      break;
     case ccl::Output::kColorized:
     case ccl::Output::kOverlay:
-      return &rgb_caps;
-    case ccl::Output::kLabels:
-      return &label_caps;
-    case ccl::Output::kDistance:
-    case ccl::Output::kDistance8:
-      return &distance_caps;
-    case ccl::Output::kMask:
-      return &mask_caps;
     case ccl::Output::kBackground:
     case ccl::Output::kForeground:
-      return &rgb_caps;
+      return {&rgb_caps, RGB_FORMATS};
+    case ccl::Output::kLabels:
+      return {&label_caps, "GRAY16_LE"};
+    case ccl::Output::kDistance:
+    case ccl::Output::kDistance8:
+      return {&distance_caps, DISTANCE_FORMATS};
+    case ccl::Output::kMask:
+      return {&mask_caps, "GRAY8, " MASK_YUV_FORMATS};
   }
-  return &sink_caps;
+  return {&sink_caps, SINK_FORMATS};
 }
 
 /// The caps, without CUDA memory unless `has_cuda`. Owned by the caller.
@@ -138,7 +143,7 @@ GstPadTemplate* src_template() {
 }
 
 GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, GstCaps* filter, const CapsRule& rule) {
-  GstCaps* outputs = usable_caps(output_caps(rule.output), rule.has_cuda);
+  GstCaps* outputs = usable_caps(output_caps(rule.output).caps, rule.has_cuda);
   GstCaps* inputs = usable_caps(&sink_caps, rule.has_cuda);
   const bool to_src = direction == GST_PAD_SINK;
   GstCaps* usable = gst_caps_intersect_full(caps, to_src ? inputs : outputs, GST_CAPS_INTERSECT_FIRST);
@@ -178,24 +183,11 @@ bool is_cuda_caps(const GstCaps* caps) {
 
 bool is_output_format(ccl::Output output, const GstVideoInfo& in, const GstVideoInfo& out) {
   const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&out);
-  switch (output) {
-    case ccl::Output::kNone:
-      return format == GST_VIDEO_INFO_FORMAT(&in);
-    case ccl::Output::kColorized:
-    case ccl::Output::kOverlay:
-    case ccl::Output::kBackground:
-    case ccl::Output::kForeground:
-      return is_rgb_of_4_bytes(out);
-    case ccl::Output::kLabels:
-      return format == GST_VIDEO_FORMAT_GRAY16_LE;
-    case ccl::Output::kDistance:
-    case ccl::Output::kDistance8:
-      return format == GST_VIDEO_FORMAT_GRAY16_LE || format == GST_VIDEO_FORMAT_GRAY8;
-    case ccl::Output::kMask:
-      return format == GST_VIDEO_FORMAT_GRAY8 || format == GST_VIDEO_FORMAT_NV12 ||
-             format == GST_VIDEO_FORMAT_I420;
+  if (output == ccl::Output::kNone) {
+    return format == GST_VIDEO_INFO_FORMAT(&in);
   }
-  return false;
+  const std::string formats = std::string(", ") + output_caps(output).formats + ",";
+  return formats.find(std::string(", ") + gst_video_format_to_string(format) + ",") != std::string::npos;
 }
 
 ccl::Output output_of_format(const GstVideoInfo& in, const GstVideoInfo& out) {
@@ -234,23 +226,7 @@ bool is_limited_range(const GstVideoInfo& info) {
 }
 
 std::string output_formats(ccl::Output output) {
-  switch (output) {
-    case ccl::Output::kNone:
-      return SINK_FORMATS;
-    case ccl::Output::kColorized:
-    case ccl::Output::kOverlay:
-    case ccl::Output::kBackground:
-    case ccl::Output::kForeground:
-      return RGB_FORMATS;
-    case ccl::Output::kLabels:
-      return "GRAY16_LE";
-    case ccl::Output::kDistance:
-    case ccl::Output::kDistance8:
-      return DISTANCE_FORMATS;
-    case ccl::Output::kMask:
-      return "GRAY8, " MASK_YUV_FORMATS;
-  }
-  return "";
+  return output_caps(output).formats;
 }
 
 bool is_too_large(ccl::Output output, const GstVideoInfo& in) {

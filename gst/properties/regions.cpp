@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "ccl/region_rules.h"
 #include "ccl/regions_reader.h"
 
 namespace cudaccl {
@@ -16,23 +17,19 @@ namespace {
 /// From here on, a coordinate in parts of the frame is probably one in pixels.
 constexpr double kFarOutside = 10;
 
-std::string element(const std::string& place, size_t index) {
-  return place + "[" + std::to_string(index) + "]";
-}
-
 /// Calls `look(place, points)` for each polygon and each line.
 template <typename Look>
 void look_at_all(const ccl::Regions& regions, Look look) {
   const auto look_at = [&](const char* list, const auto& members) {
     for (size_t i = 0; i < members.size(); ++i) {
-      look(element(list, i), members[i].polygon);
+      look(ccl::element(list, i), members[i].polygon);
     }
   };
   look_at("include", regions.include);
   look_at("exclude", regions.exclude);
   look_at("zones", regions.zones);
   for (size_t i = 0; i < regions.lines.size(); ++i) {
-    look(element("lines", i), std::array{regions.lines[i].from, regions.lines[i].to});
+    look(ccl::element("lines", i), std::array{regions.lines[i].from, regions.lines[i].to});
   }
 }
 

@@ -15,9 +15,6 @@ struct RegionSetting {
   std::string text;  ///< as it was set: the JSON text, or the path of a file
   ccl::Regions regions;
   std::string doubt;  ///< what was probably not meant; empty if there is nothing
-
-  /// False if the whole frame counts.
-  bool has_polygons() const { return !regions.include.empty() || !regions.exclude.empty(); }
 };
 
 /// Reads the text: see ccl::read_regions(). Null if it cannot be used, and *reason then says why.

@@ -94,11 +94,12 @@ void PrintTo(const AlgorithmInfo& info, std::ostream* out) {
 }
 
 void PrintTo(const FrameCounts& counts, std::ostream* out) {
-  for (const FrameCountField& field : kFrameCountFields) {
-    *out << field.name << " " << field.value(counts) << ", ";
-  }
+  // A new field does not compile before it is here.
+  const auto& [n_labels, n_components, n_iterations, level, relearning, n_removed] = counts;
+  *out << "n_labels " << n_labels << ", n_components " << n_components << ", n_iterations " << n_iterations
+       << ", level " << level << ", relearning " << relearning << ", ";
   for (uint32_t condition = 0; condition < kFilterConditions; ++condition) {
-    *out << "n_removed by " << kFilterConditionNames[condition] << " " << counts.n_removed[condition] << ", ";
+    *out << "n_removed by " << kFilterConditionNames[condition] << " " << n_removed[condition] << ", ";
   }
 }
 

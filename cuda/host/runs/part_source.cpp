@@ -31,14 +31,12 @@ const RowSource* PartSource::run(const Settings& settings, const RowSource& fram
 /// Makes kBinarySegment of all foreground, and 0 of the rest.
 void PartSource::read(const RowSource& frame) {
   const SeparationKernels& kernels = separation_kernels(choose_simd_level());
-  strips_.for_each([&](uint32_t, const RowSpan& rows) {
-    for (uint32_t y = rows.begin; y < rows.end; ++y) {
-      uint8_t* out = pixels_.get() + size_t{y} * width_;
-      if (frame.bits != nullptr) {
-        frame.bits->write_segments(y, out);
-      } else {
-        kernels.read_mask(frame.pixels(y), frame.rule.threshold, frame.rule.invert, width_, out);
-      }
+  strips_.for_each_row([&](uint32_t y) {
+    uint8_t* out = pixels_.get() + size_t{y} * width_;
+    if (frame.bits != nullptr) {
+      frame.bits->write_segments(y, out);
+    } else {
+      kernels.read_mask(frame.pixels(y), frame.rule.threshold, frame.rule.invert, width_, out);
     }
   });
 }

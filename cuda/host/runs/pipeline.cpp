@@ -468,7 +468,7 @@ void RunsPipeline::paint(const FrameJob& job, const FrameResult& result) {
   values_[0] = rule.background();
   for_each_strip([&](const Strip& strip) {
     merger_.for_each_range(strip, [&](const LabelRange& range) {
-      if (tracks_ != nullptr && rule.has_colors()) {
+      if (tracks_ != nullptr && has_colors(config_.output)) {
         rule.make_colors_of_ids(range, {marks_.get(), record_index_.get(), result.components}, values_.get());
       } else {
         rule.make_values(range, marks_.get(), values_.get());

@@ -20,17 +20,6 @@ void write_height(uint32_t height, uint8_t* pixel) {
   pixel[1] = static_cast<uint8_t>(height >> 8);
 }
 
-/// Calls work(y) for each row.
-template <typename Work>
-void for_each_row(ThreadPool& pool, uint32_t height, Work work) {
-  pool.parallel_for(count_row_chunks(height), [&](uint32_t chunk) {
-    const uint32_t end = std::min(height, (chunk + 1) * kRowsPerChunk);
-    for (uint32_t y = chunk * kRowsPerChunk; y < end; ++y) {
-      work(y);
-    }
-  });
-}
-
 }  // namespace
 
 Distances::Distances(uint32_t width, uint32_t height, ThreadPool& pool)
@@ -46,7 +35,7 @@ void Distances::measure(const uint32_t* root_map, uint32_t aspect) {
 }
 
 void Distances::write(const uint32_t* labels, const uint32_t* shown, const PlaneImage& plane) const {
-  for_each_row(pool_, height_, [&](uint32_t y) {
+  for_each_row(pool_, height_, [&](uint32_t y, uint32_t) {
     const size_t first = size_t{y} * width_;
     std::transform(labels + first, labels + first + width_, squares_.get() + first,
                    plane.values + y * (plane.stride / sizeof(uint32_t)),
@@ -56,7 +45,7 @@ void Distances::write(const uint32_t* labels, const uint32_t* shown, const Plane
 
 void Distances::write(const uint32_t* labels, const uint32_t* shown, Output output,
                       const OutputImage& image) const {
-  for_each_row(pool_, height_, [&](uint32_t y) {
+  for_each_row(pool_, height_, [&](uint32_t y, uint32_t) {
     std::array<uint16_t, kHeightsAtOnce> heights;
     uint8_t* pixels = image.pixels + y * image.stride;
     for (uint32_t begin = 0; begin < width_; begin += kHeightsAtOnce) {

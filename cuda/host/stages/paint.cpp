@@ -96,7 +96,7 @@ PaintRule::PaintRule(const PaintJob& job) : job_(job), background_(kTransparent)
   if (job.config.output == Output::kMask) {
     background_ = job.settings.mask_off;
   }
-  if (has_colors()) {
+  if (has_colors(job.config.output)) {
     const uint32_t* palette =
         palette_colors().data() + static_cast<uint32_t>(job.settings.palette) * kPaletteSize;
     std::transform(palette, palette + kPaletteSize, colors_.begin(),

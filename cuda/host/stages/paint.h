@@ -43,9 +43,6 @@ class PaintRule {
   /// Writes the paint values of a range of components. Both arrays have the range's indices.
   void make_values(const LabelRange& range, const uint32_t* marks, uint32_t* paint_values) const;
 
-  /// Whether paint values are colours of components.
-  bool has_colors() const { return ccl::has_colors(job_.config.output); }
-
   /// Writes the colours that follow from the components' ids. A component with id 0 is grey.
   void make_colors_of_ids(const LabelRange& range, const TrackedLabels& labels, uint32_t* paint_values) const;
 
@@ -72,12 +69,8 @@ void paint_row(const PaintJob& job, uint32_t y, const uint32_t* labels, const ui
 template <typename RowLabels>
 void paint(const PaintJob& job, const uint32_t* paint_values, ThreadPool& pool, RowLabels row_labels) {
   const GreyTable greys = make_greys(job);
-  const uint32_t height = job.config.height;
-  pool.parallel_for(count_row_chunks(height), [&](uint32_t chunk) {
-    const uint32_t end = std::min(height, (chunk + 1) * kRowsPerChunk);
-    for (uint32_t y = chunk * kRowsPerChunk; y < end; ++y) {
-      paint_row(job, y, row_labels(y, chunk), paint_values, greys);
-    }
+  for_each_row(pool, job.config.height, [&](uint32_t y, uint32_t chunk) {
+    paint_row(job, y, row_labels(y, chunk), paint_values, greys);
   });
 }
 

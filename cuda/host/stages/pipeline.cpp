@@ -203,23 +203,17 @@ void StagedPipeline::separate(const FrameJob& job, const FrameBits& bits, uint32
 /// Applies the foreground rule to the input.
 void StagedPipeline::apply_rule(const FrameJob& job) {
   const ForegroundRule rule = job.settings.rule;
-  pool_.parallel_for(count_row_chunks(config_.height), [this, &job, rule](uint32_t chunk) {
-    const uint32_t end = std::min(config_.height, (chunk + 1) * kRowsPerChunk);
-    for (size_t y = size_t{chunk} * kRowsPerChunk; y < end; ++y) {
-      const uint8_t* in = job.input.pixels + y * job.input.stride;
-      uint8_t* out = padded_segments_.get() + (y + 1) * segments_.stride + 1;
-      std::transform(in, in + config_.width, out, [rule](uint8_t value) { return rule.segment(value); });
-    }
+  for_each_row(pool_, config_.height, [&](size_t y, uint32_t) {
+    const uint8_t* in = job.input.pixels + y * job.input.stride;
+    uint8_t* out = padded_segments_.get() + (y + 1) * segments_.stride + 1;
+    std::transform(in, in + config_.width, out, [rule](uint8_t value) { return rule.segment(value); });
   });
 }
 
 /// Makes kBinarySegment of each bit that is 1.
 void StagedPipeline::unpack_segments(const BitImage& bits) {
-  pool_.parallel_for(count_row_chunks(config_.height), [this, &bits](uint32_t chunk) {
-    const uint32_t end = std::min(config_.height, (chunk + 1) * kRowsPerChunk);
-    for (uint32_t y = chunk * kRowsPerChunk; y < end; ++y) {
-      bits.write_segments(y, padded_segments_.get() + (y + size_t{1}) * segments_.stride + 1);
-    }
+  for_each_row(pool_, config_.height, [&](uint32_t y, uint32_t) {
+    bits.write_segments(y, padded_segments_.get() + (y + size_t{1}) * segments_.stride + 1);
   });
 }
 
@@ -308,13 +302,10 @@ void StagedPipeline::write_planes(const FrameJob& job, const LabeledFrame& frame
       distances_->write(frame.labels, paint_values_.get(), image);
       return;
     }
-    pool_.parallel_for(count_row_chunks(config_.height), [&](uint32_t chunk) {
-      const uint32_t end = std::min(config_.height, (chunk + 1) * kRowsPerChunk);
-      for (uint32_t y = chunk * kRowsPerChunk; y < end; ++y) {
-        const uint32_t* row = frame.labels + size_t{y} * config_.width;
-        std::transform(row, row + config_.width, image.values + y * (image.stride / sizeof(uint32_t)),
-                       [this](uint32_t label) { return paint_values_[label]; });
-      }
+    for_each_row(pool_, config_.height, [&](uint32_t y, uint32_t) {
+      const uint32_t* row = frame.labels + size_t{y} * config_.width;
+      std::transform(row, row + config_.width, image.values + y * (image.stride / sizeof(uint32_t)),
+                     [this](uint32_t label) { return paint_values_[label]; });
     });
   });
 }
@@ -325,7 +316,7 @@ void StagedPipeline::paint_frame(const FrameJob& job, const LabeledFrame& frame,
   const PaintRule rule(paint_job);
   paint_values_[0] = rule.background();
   const LabelRange labels{.first = 1, .end = frame.n_labels + 1, .label = 1};
-  if (tracks_ != nullptr && rule.has_colors()) {
+  if (tracks_ != nullptr && has_colors(config_.output)) {
     rule.make_colors_of_ids(labels, {marks_.get(), record_index_.get(), result.components},
                             paint_values_.get());
   } else {
@@ -345,18 +336,13 @@ void StagedPipeline::paint_frame(const FrameJob& job, const LabeledFrame& frame,
 
 }  // namespace
 
-std::unique_ptr<Pipeline> make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
-                                               ThreadPool& pool, StreamTracks* tracks) {
-  return std::make_unique<StagedPipeline>(config, std::move(labeler), pool, tracks);
-}
-
 std::unique_ptr<Pipeline> make_pipeline(const Config& config, const AlgorithmInfo& algorithm,
                                         ThreadPool& pool, StreamTracks* tracks) {
   if (algorithm.host.make_pipeline != nullptr) {
     return algorithm.host.make_pipeline(config, pool, tracks);
   }
-  return make_staged_pipeline(config, algorithm.host.make_labeler(config.width, config.height, pool), pool,
-                              tracks);
+  return std::make_unique<StagedPipeline>(
+      config, algorithm.host.make_labeler(config.width, config.height, pool), pool, tracks);
 }
 
 }  // namespace ccl::host

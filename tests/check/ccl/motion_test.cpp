@@ -358,10 +358,10 @@ TEST_P(MotionTest, SensitivityFindsWeakContrasts) {
 TEST_P(MotionTest, TheBackgroundCanBeRead) {
   std::vector<uint8_t> luma(96 * 64), u(48 * 32), v(48 * 32);
   EXPECT_FALSE(stream_.background().read_luma(luma.data(), 96));
-  EXPECT_FALSE(stream_.background().read_chroma(u.data(), v.data(), 48, 1));
+  EXPECT_FALSE(stream_.background().read_chroma(u.data(), v.data(), 48));
   show(background_, 3000);
   ASSERT_TRUE(stream_.background().read_luma(luma.data(), 96));
-  ASSERT_TRUE(stream_.background().read_chroma(u.data(), v.data(), 48, 1));
+  ASSERT_TRUE(stream_.background().read_chroma(u.data(), v.data(), 48));
   for (size_t i = 0; i < luma.size(); ++i) {
     ASSERT_NEAR(luma[i], background_.luma[i], 3) << i;
   }

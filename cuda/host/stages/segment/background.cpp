@@ -46,12 +46,12 @@ bool Background::read_luma(uint8_t* pixels, size_t stride) const {
   return model_ != nullptr;
 }
 
-bool Background::read_chroma(uint8_t* u, uint8_t* v, size_t stride, uint8_t step) const {
+bool Background::read_chroma(uint8_t* u, uint8_t* v, size_t stride) const {
   if (model_ == nullptr || !model_->chroma().is_present) {
     return false;
   }
   for (uint32_t y = 0; y < model_->chroma().height; ++y) {
-    model_->read_chroma_row(y, u + stride * y, v + stride * y, step);
+    model_->read_chroma_row(y, u + stride * y, v + stride * y);
   }
   return true;
 }

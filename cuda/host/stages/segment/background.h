@@ -55,9 +55,8 @@ class Background {
 
   /// What the model believes: luma, width × height. False if there is no model yet.
   bool read_luma(uint8_t* pixels, size_t stride) const;
-  /// U and V at the resolution of the chroma of the frames, in the layout of `chroma`. False if the frames
-  /// have had no chroma.
-  bool read_chroma(uint8_t* u, uint8_t* v, size_t stride, uint8_t step) const;
+  /// U and V planes at the resolution of the chroma of the frames. False if the frames have had no chroma.
+  bool read_chroma(uint8_t* u, uint8_t* v, size_t stride) const;
 
  private:
   class Model;

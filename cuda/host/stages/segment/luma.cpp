@@ -24,11 +24,7 @@ InputImage LumaPlanes::convert(const InputImage& image, bool needs_chroma) {
   if (makes_chroma) {
     take_chroma();
   }
-  strips_.for_each([&](uint32_t, RowSpan rows) {
-    for (uint32_t y = rows.begin; y < rows.end; ++y) {
-      convert_row(image.source, y, makes_chroma);
-    }
-  });
+  strips_.for_each_row([&](uint32_t y) { convert_row(image.source, y, makes_chroma); });
   InputImage converted = image;
   converted.pixels = luma_.get();
   converted.stride = width_;
@@ -46,7 +42,7 @@ InputImage LumaPlanes::show(const Background& background, const InputImage& imag
   }
   if (image.chroma.u != nullptr) {
     take_chroma();
-    if (background.read_chroma(u_.get(), v_.get(), width_, 1)) {
+    if (background.read_chroma(u_.get(), v_.get(), width_)) {
       shown.chroma = {.u = u_.get(),
                       .v = v_.get(),
                       .stride = width_,

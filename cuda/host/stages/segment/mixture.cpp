@@ -32,12 +32,12 @@ class Background::Mixture final : public Model {
   }
 
   /// The first pixel of each chroma pixel.
-  void read_chroma_row(uint32_t y, uint8_t* u, uint8_t* v, uint8_t step) const override {
+  void read_chroma_row(uint32_t y, uint8_t* u, uint8_t* v) const override {
     const uint16_t* row = modes_[0].chroma.row(y << chroma_.shift_y);
     for (uint32_t x = 0; x < chroma_.width; ++x) {
       const uint16_t value = row[x << chroma_.shift_x];
-      u[size_t{step} * x] = static_cast<uint8_t>(value);
-      v[size_t{step} * x] = static_cast<uint8_t>(value >> 8);
+      u[x] = static_cast<uint8_t>(value);
+      v[x] = static_cast<uint8_t>(value >> 8);
     }
   }
 

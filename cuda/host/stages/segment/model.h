@@ -78,7 +78,7 @@ class Background::Model {
   }
 
   virtual void read_luma_row(uint32_t y, uint8_t* pixels) const = 0;
-  virtual void read_chroma_row(uint32_t y, uint8_t* u, uint8_t* v, uint8_t step) const = 0;
+  virtual void read_chroma_row(uint32_t y, uint8_t* u, uint8_t* v) const = 0;
 
  protected:
   virtual void classify(const InputImage& frame, const MotionStep& step, uint32_t y, ClassRow* out) const = 0;

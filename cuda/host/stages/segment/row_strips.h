@@ -29,7 +29,16 @@ class RowStrips {
       work(strip, RowSpan{begin(strip), begin(strip + 1)});
     });
   }
-  /// The same on one thread, in the order of rows.
+  /// Calls work(y) for each row: for those of a strip in order, on one thread.
+  template <typename Work>
+  void for_each_row(Work work) const {
+    for_each([&](uint32_t, RowSpan rows) {
+      for (uint32_t y = rows.begin; y < rows.end; ++y) {
+        work(y);
+      }
+    });
+  }
+  /// As for_each() on one thread, in the order of rows.
   template <typename Work>
   void for_each_in_turn(Work work) const {
     for (uint32_t strip = 0; strip < count_; ++strip) {

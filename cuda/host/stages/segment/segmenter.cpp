@@ -78,28 +78,24 @@ void Segmenter::apply_rule(const FrameJob& job, FrameCounts* counts) {
 
 void Segmenter::apply_threshold(const InputImage& image, const ThresholdRule& rule, BitImage* bits) const {
   const ForegroundRule row_rule{.threshold = static_cast<uint8_t>(rule.threshold), .invert = rule.invert};
-  strips_.for_each([&](uint32_t, RowSpan rows) {
-    for (uint32_t y = rows.begin; y < rows.end; ++y) {
-      kernels_.pack_row({.pixels = image.pixels + y * image.stride,
-                         .width = width_,
-                         .rule = row_rule,
-                         .bits = {bits->row(y), nullptr}});
-    }
+  strips_.for_each_row([&](uint32_t y) {
+    kernels_.pack_row({.pixels = image.pixels + y * image.stride,
+                       .width = width_,
+                       .rule = row_rule,
+                       .bits = {bits->row(y), nullptr}});
   });
 }
 
 /// The same for pixels of more than 8 bits.
 void Segmenter::apply_wide_threshold(const SourcePixels& source, const ThresholdRule& rule,
                                      BitImage* bits) const {
-  strips_.for_each([&](uint32_t, RowSpan rows) {
-    for (uint32_t y = rows.begin; y < rows.end; ++y) {
-      const uint8_t* pixels = source.pixels + y * source.stride;
-      uint64_t* row = bits->row(y);
-      std::fill_n(row, bits->n_words(), 0);
-      for (uint32_t x = 0; x < width_; ++x) {
-        const bool is_foreground = rule.is_foreground(wide_luma(source, pixels + size_t{x} * source.step));
-        row[x / kBitsPerWord] |= uint64_t{is_foreground} << (x % kBitsPerWord);
-      }
+  strips_.for_each_row([&](uint32_t y) {
+    const uint8_t* pixels = source.pixels + y * source.stride;
+    uint64_t* row = bits->row(y);
+    std::fill_n(row, bits->n_words(), 0);
+    for (uint32_t x = 0; x < width_; ++x) {
+      const bool is_foreground = rule.is_foreground(wide_luma(source, pixels + size_t{x} * source.step));
+      row[x / kBitsPerWord] |= uint64_t{is_foreground} << (x % kBitsPerWord);
     }
   });
 }

@@ -33,11 +33,9 @@ class Background::SigmaDelta final : public Model {
     std::memcpy(pixels, mean_.row(y), width_);
   }
 
-  void read_chroma_row(uint32_t y, uint8_t* u, uint8_t* v, uint8_t step) const override {
-    for (uint32_t x = 0; x < chroma_.width; ++x) {
-      u[size_t{step} * x] = mean_u_.row(y)[x];
-      v[size_t{step} * x] = mean_v_.row(y)[x];
-    }
+  void read_chroma_row(uint32_t y, uint8_t* u, uint8_t* v) const override {
+    std::memcpy(u, mean_u_.row(y), chroma_.width);
+    std::memcpy(v, mean_v_.row(y), chroma_.width);
   }
 
  protected:

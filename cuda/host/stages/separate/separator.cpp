@@ -26,12 +26,10 @@ Parts Separator::find_parts(const Settings& settings, const Root* roots) {
 }
 
 void Separator::write_roots(uint32_t* root_map) {
-  strips_.for_each([&](uint32_t, const RowSpan& rows) {
-    for (uint32_t y = rows.begin; y < rows.end; ++y) {
-      uint32_t* row = root_map + size_t{y} * width_;
-      regions_.for_each_root(
-          y, [&](uint32_t begin, uint32_t end, uint32_t root) { std::fill(row + begin, row + end, root); });
-    }
+  strips_.for_each_row([&](uint32_t y) {
+    uint32_t* row = root_map + size_t{y} * width_;
+    regions_.for_each_root(
+        y, [&](uint32_t begin, uint32_t end, uint32_t root) { std::fill(row + begin, row + end, root); });
   });
 }
 
@@ -44,16 +42,13 @@ bool Separator::color() {
 }
 
 void Separator::paint(uint8_t* colors, size_t stride) {
-  strips_.for_each([&](uint32_t, const RowSpan& rows) {
-    for (uint32_t y = rows.begin; y < rows.end; ++y) {
-      uint8_t* row = colors + y * stride;
-      if (parts_ == Parts::kGuided) {
-        guide_->paint(regions_, y, row);
-      } else {
-        regions_.for_each_color(y, [&](uint32_t begin, uint32_t end, uint8_t color) {
-          std::fill(row + begin, row + end, color);
-        });
-      }
+  strips_.for_each_row([&](uint32_t y) {
+    uint8_t* row = colors + y * stride;
+    if (parts_ == Parts::kGuided) {
+      guide_->paint(regions_, y, row);
+    } else {
+      regions_.for_each_color(
+          y, [&](uint32_t begin, uint32_t end, uint8_t color) { std::fill(row + begin, row + end, color); });
     }
   });
 }
