@@ -1,48 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "names.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "ccl/choices.h"
 #include "ccl/setting_names.h"
 
 namespace ccl {
 
+namespace {
+
+/// As users write it.
+const char* nick_of(std::string_view type, uint32_t value) {
+  const auto* choice = std::find_if(std::begin(kLibraryChoices), std::end(kLibraryChoices),
+                                    [&](const Choice& c) { return c.type == type && c.value == value; });
+  return choice != std::end(kLibraryChoices) ? choice->nick : "unknown";
+}
+
+}  // namespace
+
 const char* name_of(Connectivity connectivity) {
-  switch (connectivity) {
-    case Connectivity::k4:
-      return "4-way";
-    case Connectivity::k8:
-      return "8-way";
-  }
-  return "unknown connectivity";
+  return nick_of("Connectivity", static_cast<uint32_t>(connectivity));
 }
 
 const char* name_of(Foreground foreground) {
-  switch (foreground) {
-    case Foreground::kBinary:
-      return "binary";
-    case Foreground::kValues:
-      return "values";
-    case Foreground::kOtsu:
-      return "otsu";
-    case Foreground::kLocal:
-      return "local";
-    case Foreground::kMotion:
-      return "motion";
-  }
-  return "unknown foreground";
+  return nick_of("Foreground", static_cast<uint32_t>(foreground));
 }
 
 const char* name_of(Palette palette) {
-  switch (palette) {
-    case Palette::kGolden:
-      return "golden";
-    case Palette::kGlasbey:
-      return "glasbey";
-    case Palette::kViridisByArea:
-      return "viridis-by-area";
-    case Palette::kMono:
-      return "mono";
-  }
-  return "unknown palette";
+  return nick_of("Palette", static_cast<uint32_t>(palette));
 }
 
 const char* name_of(Output output) {
