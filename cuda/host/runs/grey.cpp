@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "host/memory.h"
+
 namespace ccl::host {
 
 void RunGrey::allocate() {

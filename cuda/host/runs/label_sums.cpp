@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "host/memory.h"
 #include "host/runs/run_list.h"
 
 namespace ccl::host {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "host/memory.h"
+
 namespace ccl::host {
 
 namespace {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "host/memory.h"
 #include "host/unite.h"
 
 namespace ccl::host {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "host/memory.h"
+
 namespace ccl::host {
 
 PairLister::PairLister(const Kernels& kernels, const RunTable& table)

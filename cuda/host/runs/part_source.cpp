@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "host/memory.h"
 #include "host/runs/table.h"
 
 namespace ccl::host {

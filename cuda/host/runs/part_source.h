@@ -10,7 +10,7 @@
 
 #include "ccl/config.h"
 #include "host/runs/row_source.h"
-#include "host/stages/segment/row_strips.h"
+#include "host/stages/row_strips.h"
 #include "host/stages/separate/separator.h"
 #include "host/thread_pool.h"
 

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/memory.h"
 #include "host/pipeline.h"
 #include "host/runs/frame_needs.h"
 #include "host/runs/grey.h"

@@ -3,15 +3,11 @@
 
 #include <algorithm>
 
+#include "host/memory.h"
+
 namespace ccl::host {
 
 namespace {
-
-/// A few rows take less time than waking a second thread.
-constexpr uint32_t kMinRowsPerStrip = 8;
-
-/// More strips than threads, so that a thread that loses its processor delays the frame less.
-constexpr uint32_t kStripsPerThread = 2;
 
 std::vector<Strip> divide(uint32_t width, uint32_t height, uint32_t n_strips) {
   std::vector<Strip> strips;
@@ -45,13 +41,6 @@ RunTable::RunTable(uint32_t width, uint32_t height, uint32_t n_strips)
 bool RunTable::has_same_pixels(uint32_t y, uint32_t other) const {
   const uint64_t* foreground = bits(y).foreground;
   return std::equal(foreground, foreground + n_words(), bits(other).foreground);
-}
-
-uint32_t count_strips(uint32_t height, uint32_t n_threads) {
-  if (n_threads == 1) {
-    return 1;
-  }
-  return std::clamp(height / kMinRowsPerStrip, 1u, n_threads * kStripsPerThread);
 }
 
 }  // namespace ccl::host

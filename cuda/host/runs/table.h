@@ -11,11 +11,6 @@
 
 namespace ccl::host {
 
-template <typename T>
-std::unique_ptr<T[]> uninitialized(size_t count) {
-  return std::make_unique_for_overwrite<T[]>(count);
-}
-
 /// Rows that are labelled by one thread. Components are *local* at first: they end at the strip's borders,
 /// until strips are merged. Local labels ascend from first_label on, in the raster order of the local
 /// components' first pixels.
@@ -113,12 +108,5 @@ class RunTable {
   std::unique_ptr<uint32_t[]> shape_;
   std::unique_ptr<uint32_t[]> label_;
 };
-
-inline bool has_bit(const uint64_t* words, uint32_t x) {
-  return (words[x / kBitsPerWord] >> (x % kBitsPerWord) & 1) != 0;
-}
-
-/// The number of strips for `n_threads` threads.
-uint32_t count_strips(uint32_t height, uint32_t n_threads);
 
 }  // namespace ccl::host

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "ccl/parts.h"
-#include "host/runs/table.h"
+#include "host/memory.h"
 #include "host/stages/row_chunks.h"
 
 namespace ccl::host {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "host/labelers/labeler.h"
+#include "host/memory.h"
 #include "host/pipeline.h"
-#include "host/runs/table.h"
 #include "host/stages/distances.h"
 #include "host/stages/mark.h"
 #include "host/stages/measure.h"

@@ -24,7 +24,7 @@
 #include "ccl/engine.h"
 #include "command_line.h"
 #include "commit.h"
-#include "host/runs/simd/level.h"
+#include "host/simd_level.h"
 #include "host/thread_pool.h"
 #include "opencv_peer.h"
 #include "protocol.h"

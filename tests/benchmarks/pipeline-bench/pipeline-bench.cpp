@@ -32,7 +32,7 @@
 #include "command_line.h"
 #include "commit.h"
 #include "contestants.h"
-#include "host/runs/simd/level.h"
+#include "host/simd_level.h"
 #include "opencv_peer.h"
 #include "protocol.h"
 

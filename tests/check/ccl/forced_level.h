@@ -2,7 +2,7 @@
 /// Limits the instruction set of the CPU engine.
 #pragma once
 
-#include "host/runs/simd/level.h"
+#include "host/simd_level.h"
 
 namespace ccl::test {
 

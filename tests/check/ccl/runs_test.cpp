@@ -8,7 +8,7 @@
 #include "expectations.h"
 #include "fixture.h"
 #include "forced_level.h"
-#include "host/runs/simd/level.h"
+#include "host/simd_level.h"
 #include "images.h"
 #include "oracle.h"
 

@@ -12,7 +12,7 @@
 #include "compare.h"
 #include "fixture.h"
 #include "forced_level.h"
-#include "host/runs/simd/level.h"
+#include "host/simd_level.h"
 #include "images.h"
 #include "oracle.h"
 #include "segmentation.h"

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "ccl/config.h"
-#include "host/runs/simd/level.h"
+#include "host/simd_level.h"
 
 namespace ccl::host {
 
@@ -18,6 +18,10 @@ inline constexpr uint32_t kBitsPerWord = 64;
 
 constexpr uint32_t count_words(uint32_t width) {
   return (width + kBitsPerWord - 1) / kBitsPerWord;
+}
+
+inline bool has_bit(const uint64_t* words, uint32_t x) {
+  return (words[x / kBitsPerWord] >> (x % kBitsPerWord) & 1) != 0;
 }
 
 /// A row with one bit per pixel; the first pixel is the lowest bit. Bits past the row's end are 0.

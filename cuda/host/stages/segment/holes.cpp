@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "host/memory.h"
+#include "host/stages/row_strips.h"
+
 namespace ccl::host {
 
 namespace {

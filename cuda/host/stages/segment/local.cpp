@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "host/memory.h"
+
 namespace ccl::host {
 
 LocalStage::LocalStage(uint32_t width, uint32_t height, const RowStrips& strips,

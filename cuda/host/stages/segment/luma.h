@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "ccl/engine.h"
+#include "host/stages/row_strips.h"
 #include "host/stages/segment/background.h"
-#include "host/stages/segment/row_strips.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {

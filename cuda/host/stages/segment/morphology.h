@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "ccl/segment/morphology.h"
+#include "host/stages/row_strips.h"
 #include "host/stages/segment/bit_image.h"
-#include "host/stages/segment/row_strips.h"
 #include "host/stages/segment/simd/kernels.h"
 
 namespace ccl::host {

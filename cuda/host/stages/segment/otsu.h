@@ -8,7 +8,7 @@
 
 #include "ccl/engine.h"
 #include "ccl/segment/otsu.h"
-#include "host/stages/segment/row_strips.h"
+#include "host/stages/row_strips.h"
 
 namespace ccl::host {
 

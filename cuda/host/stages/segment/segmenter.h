@@ -9,13 +9,13 @@
 #include "ccl/engine.h"
 #include "ccl/segment/hysteresis.h"
 #include "ccl/segment/motion.h"
+#include "host/stages/row_strips.h"
 #include "host/stages/segment/background.h"
 #include "host/stages/segment/bit_image.h"
 #include "host/stages/segment/holes.h"
 #include "host/stages/segment/local.h"
 #include "host/stages/segment/morphology.h"
 #include "host/stages/segment/otsu.h"
-#include "host/stages/segment/row_strips.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {

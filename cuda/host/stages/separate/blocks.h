@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "host/runs/table.h"
+#include "host/memory.h"
 
 namespace ccl::host {
 

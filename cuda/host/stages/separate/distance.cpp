@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ccl/parts.h"
-#include "host/runs/table.h"
+#include "host/memory.h"
 
 namespace ccl::host {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "host/stages/segment/row_strips.h"
+#include "host/stages/row_strips.h"
 #include "host/stages/separate/blocks.h"
 #include "host/stages/separate/simd/kernels.h"
 #include "host/thread_pool.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "host/runs/table.h"
+#include "host/memory.h"
 #include "track/geometry.h"
 
 namespace ccl::host {

@@ -7,7 +7,7 @@
 #include <span>
 #include <type_traits>
 
-#include "host/runs/table.h"
+#include "host/memory.h"
 #include "host/stages/separate/bytes.h"
 
 namespace ccl::host {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ccl/rule.h"
-#include "host/stages/segment/row_strips.h"
+#include "host/stages/row_strips.h"
 #include "host/stages/separate/distance.h"
 #include "host/stages/separate/simd/kernels.h"
 #include "host/stages/separate/ways.h"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "host/runs/table.h"
+#include "host/memory.h"
 
 namespace ccl::host {
 

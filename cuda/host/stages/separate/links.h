@@ -11,7 +11,7 @@
 
 #include "ccl/parts.h"
 #include "ccl/rule.h"
-#include "host/stages/segment/row_strips.h"
+#include "host/stages/row_strips.h"
 #include "host/stages/separate/hills.h"
 #include "host/stages/separate/simd/kernels.h"
 #include "host/thread_pool.h"

@@ -5,7 +5,7 @@
 #include <bit>
 #include <bitset>
 
-#include "host/runs/table.h"
+#include "host/memory.h"
 #include "host/stages/sums.h"
 #include "track/guide.h"
 

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "ccl/config.h"
-#include "host/stages/segment/row_strips.h"
+#include "host/stages/row_strips.h"
 #include "host/stages/separate/guide.h"
 #include "host/stages/separate/hills.h"
 #include "host/stages/separate/regions.h"

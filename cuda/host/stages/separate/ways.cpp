@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/runs/table.h"
+#include "host/memory.h"
 #include "host/stages/separate/bytes.h"
 
 namespace ccl::host {

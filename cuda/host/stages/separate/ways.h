@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "host/stages/segment/row_strips.h"
+#include "host/stages/row_strips.h"
 #include "host/stages/separate/blocks.h"
 #include "host/stages/separate/simd/kernels.h"
 

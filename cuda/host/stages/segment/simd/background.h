@@ -7,7 +7,7 @@
 
 #include "ccl/segment/mixture.h"
 #include "ccl/segment/sigma_delta.h"
-#include "host/runs/simd/level.h"
+#include "host/simd_level.h"
 
 namespace ccl::host {
 

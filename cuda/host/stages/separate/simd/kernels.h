@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "ccl/rule.h"
-#include "host/runs/simd/level.h"
+#include "host/simd_level.h"
 
 namespace ccl::host {
 

@@ -2,12 +2,21 @@
 /// Strips of rows, which threads process in parallel. Each strip has scratch memory of its own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
-#include "host/runs/table.h"
 #include "host/thread_pool.h"
 
 namespace ccl::host {
+
+/// A few rows take less time than waking a second thread.
+inline constexpr uint32_t kMinRowsPerStrip = 8;
+/// More strips than threads, so that a thread that loses its processor delays the frame less.
+inline constexpr uint32_t kStripsPerThread = 2;
+
+constexpr uint32_t count_strips(uint32_t height, uint32_t n_threads) {
+  return n_threads == 1 ? 1 : std::clamp(height / kMinRowsPerStrip, 1u, n_threads * kStripsPerThread);
+}
 
 /// Rows begin..end − 1.
 struct RowSpan {

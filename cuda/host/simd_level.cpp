@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "host/runs/simd/level.h"
+#include "host/simd_level.h"
 
 #include <algorithm>
 #include <atomic>
