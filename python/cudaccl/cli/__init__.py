@@ -13,7 +13,8 @@ from typing import Any
 
 from cudaccl._gst_pipeline import MissingElement
 from cudaccl._redaction import Formatter
-from cudaccl.cli import camera, fleet, label, publish, run, stopping, tune
+from cudaccl.cli import camera, fleet, label, operator, publish, run, stopping, tune
+from cudaccl.cli.operator import fail
 from cudaccl.publish.address import AddressError
 from cudaccl.publish.errors import MissingPackage, SinkError
 from cudaccl.video import errors, values
@@ -67,6 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line and returns the exit status. Wrong options end in SystemExit(2), as argparse does."""
     if sys.stdout is None:
         _replace_standard_output()
+    operator.replace_missing()
     try:
         with ExitStack() as stack, stopping.interrupted_by_term():
             stack.callback(_flush)
@@ -77,6 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SinkError as error:
         _drop_output()
         return fail(error, errors.OUTPUT_FAILED)
+    finally:
+        operator.drop_unwritten()
 
 
 def _replace_standard_output() -> None:
@@ -122,9 +126,3 @@ def _run(arguments: Sequence[str]) -> int:
         return fail("interrupted", errors.INTERRUPTED)
     except (ImportError, MissingElement) as missing:  # GStreamer's bindings, or the plugin
         return fail(missing, errors.USAGE)
-
-
-def fail(error: object, status: int) -> int:
-    """Says it, and returns the status."""
-    print(f"cudaccl: error: {error}", file=sys.stderr)
-    return status

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cudaccl._property_values import is_tracked
 from cudaccl.cli import publish
+from cudaccl.cli.operator import say
 from cudaccl.record.clip_folder import ClipFolder
 from cudaccl.record.recorder import Recorder, check_elements
 from cudaccl.video import decoders, errors, values
@@ -79,10 +80,10 @@ def _make_recorder(options: argparse.Namespace) -> Callable[[str], Recorder | No
     publish.check_files(options, parse_sources(options.sources), _properties(options))  # before anything is written
     folder = ClipFolder(options.record, options.keep)
     for name in folder.complete_old():
-        publish.say(f"{name} was not completed, and ends early")
+        say(f"{name} was not completed, and ends early")
     before, after = (round(default if given is None else given * _NS) for given, default in (
         (options.before, _BEFORE), (options.after, _AFTER)))
-    return lambda source: Recorder(source, folder, before, after, publish.say)
+    return lambda source: Recorder(source, folder, before, after, say)
 
 
 def _properties(options: argparse.Namespace) -> dict[str, str]:

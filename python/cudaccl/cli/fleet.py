@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -15,6 +14,7 @@ from typing import Any
 from cudaccl._gst_pipeline import MissingElement
 from cudaccl._redaction import redacted
 from cudaccl.cli import outputs, running
+from cudaccl.cli.operator import say
 from cudaccl.cli.stopping import reload_on_signal, stop_on_signals
 from cudaccl.fleet import ray_token
 from cudaccl.fleet.config import Config, ConfigError, Live, load
@@ -57,11 +57,6 @@ def add(subparsers: argparse._SubParsersAction) -> None:
             "--address", metavar="HOST:PORT",
             help="of the Ray cluster, in place of the file's; local: this machine alone")
         action.set_defaults(command=function)
-
-
-def say(text: str) -> None:
-    """Writes a line to the operator, in one piece: other threads write lines, too."""
-    print(f"cudaccl: {text}\n", end="", file=sys.stderr, flush=True)
 
 
 def _load(options: argparse.Namespace) -> Config:

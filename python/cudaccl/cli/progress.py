@@ -7,17 +7,22 @@ import sys
 from types import TracebackType
 from typing import Any
 
-from cudaccl.publish.errors import need
+from cudaccl.cli.operator import Terminal
+from cudaccl.publish.errors import MissingPackage, need
 
 
 class Progress:
     """A bar of frames, frames per second and time left on standard error; nothing where that is no terminal."""
 
     def __init__(self, title: str, show: bool | None = None) -> None:
-        """show: None: only on a terminal."""
+        """show: None: on a terminal, if tqdm is installed."""
         self._bar: Any = None
-        if sys.stderr.isatty() if show is None else show:
-            self._bar = need("tqdm", "cli").tqdm(desc=title, unit=" frames", dynamic_ncols=True, file=sys.stderr)
+        try:
+            if sys.stderr.isatty() if show is None else show:
+                self._bar = need("tqdm", "cli").tqdm(desc=title, unit=" frames", dynamic_ncols=True, file=Terminal())
+        except MissingPackage:
+            if show:
+                raise
 
     def expect(self, frames: int | None) -> None:
         """Sets how many there are in all."""

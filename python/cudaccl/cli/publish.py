@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from cudaccl.cli import outputs, video_options
+from cudaccl.cli.operator import say
 from cudaccl.cli.running import state_folder
 from cudaccl.cli.stopping import reload_on_signal, stop_on_signals
 from cudaccl.publish.address import HELP as ADDRESSES
@@ -82,11 +82,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="how long to wait at the end until brokers have all messages (default: %(default)g)")
     video_options.add(parser, stall=10.0)
     parser.set_defaults(record=None, needs_frames=False)
-
-
-def say(text: str) -> None:
-    """Writes a line to the operator, in one piece: other threads write lines, too."""
-    print(f"cudaccl: {text}\n", end="", file=sys.stderr, flush=True)
 
 
 def publish(options: argparse.Namespace) -> int:

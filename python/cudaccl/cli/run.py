@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import sys
 from collections import Counter
 from contextlib import closing
 
 from cudaccl._property_values import is_tracked
 from cudaccl.cli import outputs, video_options
+from cudaccl.cli.operator import say, show
 from cudaccl.cli.progress import Progress
 from cudaccl.gst import PipelineError
 from cudaccl.publish.report import Report, events_as_dicts
@@ -107,11 +107,11 @@ def _label(
             progress.complete()
         missing = stream.early_end(counts.frames) or ("it has no frame" if counts.frames == 0 else "")
         if missing:
-            print(f"cudaccl: error: {source.name}: {missing}", file=sys.stderr)
+            say(f"error: {source.name}: {missing}")
             return False
     except (FileNotFoundError, PipelineError) as error:
         after = f" (after {counts.frames} frames)" if counts.frames else ""
-        print(f"cudaccl: error: {source.name}: {one_line(error)}{after}", file=sys.stderr)
+        say(f"error: {source.name}: {one_line(error)}{after}")
         return False
-    print(f"{source.name}: {counts}", file=sys.stderr)
+    show(f"{source.name}: {counts}")
     return True

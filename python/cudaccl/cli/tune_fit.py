@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cudaccl.cli import outputs, video_options
+from cudaccl.cli.operator import fail, show
 from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.gst import PipelineError
 from cudaccl.video import errors, values
@@ -76,15 +77,10 @@ def fit(options: argparse.Namespace, sources: list[Source], properties: dict[str
         try:
             outcome = search.fit(task, line.show, stopping.is_set)
         except Stopped:
-            return _fail("interrupted before anything was found", errors.INTERRUPTED)
+            return fail("interrupted before anything was found", errors.INTERRUPTED)
         except (marks.MarksError, PipelineError, FileNotFoundError) as error:
-            return _fail(one_line(error), errors.SOURCE_FAILED)
+            return fail(one_line(error), errors.SOURCE_FAILED)
     return _give_out(outcome, options.write)
-
-
-def _fail(text: str, status: int) -> int:
-    print(f"cudaccl: error: {text}", file=sys.stderr)
-    return status
 
 
 class _Line:
@@ -113,12 +109,12 @@ def _give_out(outcome: Any, path: Path | None) -> int:
     """The report goes to standard error, the best settings to the file, or to standard output."""
     from cudaccl.tune.export import settings_file
 
-    print("\n".join(_report(outcome)), file=sys.stderr)
+    show("\n".join(_report(outcome)))
     best = outcome.proposals[0] if outcome.proposals else outcome.now
     if best.agreement.hits == 0:
         if not outcome.is_complete:
-            return _fail(f"interrupted after {outcome.trials} trials, before anything was found", errors.INTERRUPTED)
-        return _fail("no settings were found that find a marked object", errors.SOURCE_FAILED)
+            return fail(f"interrupted after {outcome.trials} trials, before anything was found", errors.INTERRUPTED)
+        return fail("no settings were found that find a marked object", errors.SOURCE_FAILED)
     text = settings_file(best.values)
     try:
         if path is None:
@@ -128,9 +124,9 @@ def _give_out(outcome: Any, path: Path | None) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        return _fail(f"--write {path}: {error.strerror}", errors.OUTPUT_FAILED)
+        return fail(f"--write {path}: {error.strerror}", errors.OUTPUT_FAILED)
     if not outcome.is_complete:
-        return _fail(f"interrupted after {outcome.trials} trials: these are the best until then", errors.INTERRUPTED)
+        return fail(f"interrupted after {outcome.trials} trials: these are the best until then", errors.INTERRUPTED)
     return errors.OK
 
 

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """How commands end that cannot do what was asked: results of yesterday stay, and the status says it."""
 
+import json
 import os
 import signal
 import subprocess
+import sys
 
 import numpy
 import pytest
 
 import gst_element  # noqa: F401
-from commands import BALL, CUDACCL, command, lines_of
-from made import PATIENCE, until, write_clip
+from commands import BALL, CUDACCL, LIVE, command, lines_of
+from made import PATIENCE, Mosquitto, Subscriber, count_spooled, free_port, until, write_clip
 
 image_module = pytest.importorskip("PIL.Image", reason="pillow is missing")
 
@@ -57,6 +59,75 @@ def test_no_standard_output(arguments, image):
     words = [*CUDACCL, *(str(image) if word == "IMAGE" else word for word in arguments)]
     done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *words], stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
     assert done.returncode == 3 and "Traceback" not in done.stderr
+
+
+def run_with_standard_error(file, *arguments):
+    return subprocess.run([*CUDACCL, *map(str, arguments)], stdout=subprocess.PIPE, stderr=file, text=True,
+                          timeout=2 * PATIENCE)
+
+
+def test_standard_error_that_nobody_reads(tmp_path):
+    """All sources are read: it is standard output whose reader may have enough."""
+    pytest.importorskip("tqdm", reason="tqdm is missing")
+    reader, writer = os.pipe()
+    os.close(reader)
+    sources = [f"{name}={BALL.format(3)}" for name in "abc"]
+    done = run_with_standard_error(writer, "run", "--progress", "--jsonl", tmp_path / "a.jsonl", *sources)
+    os.close(writer)
+    assert done.returncode == 0
+    assert [one["source"] for one in lines_of(tmp_path / "a.jsonl")] == [*"aaabbbccc"]
+
+
+def test_a_full_standard_error(tmp_path):
+    with open("/dev/full", "w") as full:
+        done = run_with_standard_error(full, "run", f"a={BALL.format(3)}")
+        assert done.returncode == 0 and done.stdout.count("\n") == 3
+        done = run_with_standard_error(full, "run", "a=none.avi")
+        assert done.returncode == 1 and done.stdout == ""
+
+
+def test_no_standard_error(tmp_path):
+    """Lines for the operator do not get between the records."""
+    words = [*CUDACCL, "run", f"a={BALL.format(3)}", "none.avi"]
+    done = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", *words], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 1
+    assert [json.loads(line)["frame"] for line in done.stdout.splitlines()] == [0, 1, 2]
+    assert subprocess.run(["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *words], timeout=PATIENCE).returncode == 3
+
+
+def test_publishing_goes_on_without_its_log(tmp_path):
+    """The broker was away, which could not be written."""
+    pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is missing")
+    port = free_port()
+    words = [*CUDACCL, "publish", "--spool", tmp_path, "--to", f"mqtt://127.0.0.1:{port}", f"a={LIVE}"]
+    with open("/dev/full", "w") as full:
+        process = subprocess.Popen([*map(str, words)], stderr=full)
+    try:
+        until(lambda: sum(map(count_spooled, tmp_path.glob("*.db"))) > 5)
+        broker = Mosquitto(tmp_path, port=port)
+        try:
+            subscriber = Subscriber(port)
+            until(lambda: len(subscriber.messages) > 5)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE) == 0
+            subscriber.stop()
+        finally:
+            broker.stop()
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_terminal_without_tqdm_has_no_bar(monkeypatch):
+    from cudaccl.cli.progress import Progress
+    from cudaccl.publish import MissingPackage
+
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with Progress("a") as bar:
+        bar.step()
+    with pytest.raises(MissingPackage, match="tqdm"):
+        Progress("a", show=True)
 
 
 def test_sigterm_completes_files(tmp_path):
