@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -35,6 +36,17 @@ def compact(regions: str) -> str:
     text = regions if regions.lstrip().startswith("{") else Path(regions).read_text("utf-8")
     plain = _COMMENT.sub(lambda found: found[1] or "", text)
     return json.dumps(json.loads(plain), separators=(",", ":"), ensure_ascii=False)
+
+
+def digest(properties: Mapping[str, Any]) -> str:
+    """Of the file of regions, whose path stays the same if somebody edits it; "": there is none that can be read."""
+    text = str(properties.get("regions", ""))
+    if not text or text.lstrip().startswith("{"):
+        return ""
+    try:
+        return hashlib.sha256(Path(text).read_bytes()).hexdigest()
+    except OSError:
+        return ""
 
 
 def check(properties: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:

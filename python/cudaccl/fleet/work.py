@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from cudaccl import _regions
 from cudaccl._file_size import early_end
 from cudaccl.fleet import join
 from cudaccl.fleet.config import Archive, Archives
@@ -39,10 +40,11 @@ class Job:
     def content(self) -> str:
         """Names the file and all that decides its result. Raises OSError."""
         status = os.stat(self.archive.path)
+        regions = _regions.digest(self.archive.properties)
         text = json.dumps([
             os.path.realpath(self.archive.path), status.st_size, status.st_mtime_ns,
             sorted(self.archive.properties.items()), self.settings.form, self.settings.segment, self.settings.overlap,
-            self.settings.longest_overlap, *self.settings.to])
+            self.settings.longest_overlap, *self.settings.to, *([regions] if regions else [])])
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property

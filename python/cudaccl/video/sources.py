@@ -49,7 +49,9 @@ class Source:
             return None
         status = os.stat(self.path)
         settings = " ".join(f"{name}={value}" for name, value in sorted(properties.items()))
-        return f"{os.path.realpath(self.path)} {status.st_size} {status.st_mtime_ns} {settings}"
+        regions = _regions.digest(properties)
+        return f"{os.path.realpath(self.path)} {status.st_size} {status.st_mtime_ns} {settings}" + (
+            f" {regions}" if regions else "")
 
 
 def parse_sources(texts: list[str]) -> list[Source]:

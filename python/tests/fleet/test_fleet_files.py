@@ -181,6 +181,24 @@ def test_a_damaged_manifest_is_made_again(labelled, text):
     assert put_together(labelled) == manifest == work.complete(labelled, said.append)
 
 
+def test_other_regions_are_another_result(labelled, tmp_path):
+    """Their path is the same. Pieces with the old ones are removed."""
+    regions = tmp_path / "regions.json"
+    regions.write_text('{"version": 1}')
+    properties = labelled.archive.properties | {"regions": str(regions)}
+    one = dataclasses.replace(labelled, archive=dataclasses.replace(labelled.archive, properties=properties))
+    work.survey(one)
+    save_piece(one)
+    old = path_of(one)
+    assert put_together(one)["frames"] == FRAMES and work.complete(one)
+    work.survey(one)
+    save_piece(one)
+    regions.write_text('{"version": 1, "zones": []}')
+    assert work.complete(one) is None and path_of(one) != old
+    work.survey(one)
+    assert not old.exists()
+
+
 def test_one_fleet_at_a_time_writes_an_output(tmp_path, capfd):
     yaml = pytest.importorskip("yaml", reason="PyYAML is missing")
     from cudaccl.cli import main

@@ -365,6 +365,18 @@ def test_the_uri_of_a_file_is_the_file(clip, tmp_path, short_pauses):
     assert said == [] and sink.is_complete and sink.kept == [0, 1]
 
 
+def test_a_file_with_other_regions_is_read_again(tmp_path):
+    """Their path is the same."""
+    (tmp_path / "a.avi").touch()
+    source, regions = Source("a", str(tmp_path / "a.avi")), tmp_path / "regions.json"
+    found = set()
+    for text in ('{"version": 1}', '{"version": 1, "zones": []}', '{"version": 1}'):
+        regions.write_text(text)
+        found.add(source.content({"regions": str(regions)}))
+    assert len(found) == 2
+    assert source.content({"regions": "none.json"}) and source.content({"regions": '{"version": 1}'})
+
+
 def test_the_uri_of_a_missing_file_is_an_error():
     pytest.importorskip("gi", reason="python3-gi is missing")
     follower = Follower(Source("a", "file:///no/such.avi"), {}, [SinkOfTest("free")], print, 10.0, None)
