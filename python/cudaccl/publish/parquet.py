@@ -90,6 +90,8 @@ class ParquetSink(FileSink):
 
     def _flush(self) -> None:
         """Writes a row group of each table."""
+        if self._part is not None and self._part.is_ending:
+            self._complete()  # which has failed
         part = self._part or self._open()
         part.settle()
         if self._reports:
@@ -112,7 +114,8 @@ class ParquetSink(FileSink):
             self._in_part.clear()
 
     def _next_part(self) -> None:
-        self._flush()
+        if self._part is None or not self._part.is_ending:
+            self._flush()
         self._complete()
         self._open()
 

@@ -96,6 +96,7 @@ class Part:
     def __init__(self, folder: Path, name: str, writer: Callable[[Any, str], Any]) -> None:
         self._files: dict[Path, _File] = {}  # by their name when they are complete
         self._writers = {}
+        self.is_ending = False  #: `complete()` was called: nothing can be added
         try:
             for table in TABLES:
                 path = folder / table / f"{name}.parquet"
@@ -122,6 +123,7 @@ class Part:
             file.settle()
 
     def complete(self) -> None:
+        self.is_ending = True
         for writer in self._writers.values():
             writer.close()
         self.settle()

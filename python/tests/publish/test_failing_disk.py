@@ -127,6 +127,41 @@ def test_tables_go_on_where_their_folder_was_removed(tmp_path, monkeypatch):
     assert parquet_files.read_table(tmp_path / "day/frames")["frame"].to_pylist() == [2, 3, 4]
 
 
+@pytest.mark.parametrize("call", ["replace", "pwrite", "ftruncate"])
+@pytest.mark.parametrize("is_last", [False, True])
+def test_tables_are_completed_when_their_disk_lets_them(tmp_path, monkeypatch, call, is_last):
+    """It fails when the writers of the part have given all that they have."""
+    parquet_files = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
+    monkeypatch.setattr(parquet, "RETRY_S", 0)
+    sink = ParquetSink(tmp_path, minutes=60)
+    sink.begin("a", "r")
+    assert sink.put(report(0))
+    complete = sink._part.complete
+
+    def failing(*_arguments):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def complete_on_a_bad_disk():
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, failing)
+            complete()
+
+    monkeypatch.setattr(sink._part, "complete", complete_on_a_bad_disk)
+    sink._seconds = 0
+    assert sink.put(report(1)) and "Input/output error" in sink.error
+    sink._seconds = 3600
+    if not is_last:
+        assert sink.put(report(2)) and "Input/output error" in sink.error
+    monkeypatch.setattr(sink._part, "complete", complete)
+    frames = [0, 1] if is_last else [0, 1, 2, 3]
+    assert is_last or sink.put(report(3)) and sink.error is None
+    sink.close()
+    assert sink.accounts()["a"] == Account(sent=len(frames))
+    for table in ("frames", "tracks"):
+        assert sorted(set(parquet_files.read_table(tmp_path / table)["frame"].to_pylist())) == frames
+    assert not list(tmp_path.rglob("*.part"))
+
+
 def test_memory_for_lines_is_bounded(small_disk, monkeypatch):
     """Then cameras lose frames, and files wait."""
     monkeypatch.setattr(json_lines, "_MEMORY", 20 * len(report(n=10).json))
