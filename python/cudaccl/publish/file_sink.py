@@ -16,6 +16,8 @@ class FileSink:
     - of one that did not `begin()`, `put()` returns False: files that are not complete serve nobody;
     - frames of all others wait in memory, which is bounded. Where that is used up, those of a stream that can be read
       again wait in `put()`, and those of any other are lost and counted.
+
+    After `close()` it takes no frame.
     """
 
     def __init__(self, name: str) -> None:
@@ -29,6 +31,7 @@ class FileSink:
         self._lost: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()
         self._released = False
+        self._is_closed = False
 
     def interrupted(self, source: str, content: str) -> str | None:
         """None: files do not say how far they are."""
@@ -41,11 +44,11 @@ class FileSink:
     def put(self, report: Report) -> bool:
         source = report.source
         with self._changed:
-            while not self._take(report, source in self._streams):
+            while self._is_closed or not self._take(report, source in self._streams):
                 if not self._streams.get(source, False):
                     self._lost[source] += 1
                     return False
-                if self._released:  # the next process reads the source from its beginning
+                if self._released or self._is_closed:  # the next process reads the source from its beginning
                     return False
                 self._changed.wait(RETRY_S)
             return True

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import stat
 from collections import deque
 
@@ -20,7 +21,7 @@ _USE, _WRITE = 0, 1  # bytes of a file that are locked: while it is open, and wh
 
 
 class JsonLinesSink(FileSink):
-    """path: "-" is standard output.
+    """path: "-" is standard output. So is /dev/stdout: a file that this process has open goes on where it is.
     append: what the file has is kept, and others may append to it at the same time; else nobody else may write it.
 
     A line is written whole or not at all, and the next one is tried if that fails.
@@ -32,26 +33,29 @@ class JsonLinesSink(FileSink):
         super().__init__(f"jsonl:{os.fspath(path)}")
         self._path = path
         self._is_shared = append
+        self._descriptor = _descriptor_of(os.fspath(path))
         self._is_file = False
         self._file: int | None = None  # None: to be opened again
         self._late: deque[tuple[str, bytes]] = deque()  # source and lines that wait
         self._late_bytes = 0
-        if os.fspath(path) == "-":
-            self._file = os.dup(1)
-            return
         try:
             self._file = self._open()
-            if self._is_file and not append:
+            if self._is_own and not append:
                 os.ftruncate(self._file, 0)
         except OSError as error:
             self._close_file()
             raise SinkError(f"{path} cannot be written: {error.strerror}") from error
 
+    @property
+    def _is_own(self) -> bool:
+        """A file that was opened here: another one is also written by other processes."""
+        return self._is_file and self._descriptor is None
+
     def _open(self) -> int:
-        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        file = _open_to_append(self._path) if self._descriptor is None else os.dup(self._descriptor)
         try:
             self._is_file = stat.S_ISREG(os.fstat(file).st_mode)
-            if self._is_file:
+            if self._is_own:
                 lock(file, SHARED if self._is_shared else ALONE, _USE)
         except OSError:
             os.close(file)
@@ -68,8 +72,8 @@ class JsonLinesSink(FileSink):
         """All of it. A file is left as it was if that fails, and opened again by the next call."""
         if self._file is None:
             self._file = self._open()
-        if not self._is_file:
-            write_all(self._file, data)
+        if not self._is_own:
+            write_whole(self._file, data)
             return
         try:
             lock(self._file, ALONE, _WRITE, wait=True)
@@ -84,12 +88,7 @@ class JsonLinesSink(FileSink):
         end = os.fstat(file).st_size
         if end and os.pread(file, 1, end - 1) != b"\n":
             data = b"\n" + data  # a line that somebody could not complete stays alone
-        try:
-            write_all(file, data)
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.ftruncate(file, end)
-            raise
+        write_whole(file, data)
 
     def _take(self, report: Report, may_wait: bool) -> bool:
         lines = self._lines(report)
@@ -134,6 +133,7 @@ class JsonLinesSink(FileSink):
     def close(self) -> None:
         """What its file still does not take is lost."""
         with self._changed:
+            self._is_closed = True
             if not self._try_again():
                 self._lost.update(source for source, _ in self._late)
                 self._late.clear()
@@ -141,8 +141,37 @@ class JsonLinesSink(FileSink):
             self._close_file()
 
 
-def write_all(file: int, data: bytes) -> None:
-    """A system call may write a part."""
+def _descriptor_of(path: str) -> int | None:
+    """The number of an open file of this process, if that is what the path names. Opened again, a file would lose what
+    is in it, and a pipe would have a writer that nobody closes."""
+    if path in ("-", "/dev/stdout", "/dev/stderr"):
+        return 2 if path == "/dev/stderr" else 1
+    found = re.fullmatch(r"(?:/dev|/proc/self)/fd/([0-9]{1,9})", path)
+    return int(found[1]) if found else None
+
+
+def _open_to_append(path: str | os.PathLike[str]) -> int:
+    """A pipe only to write: a process that can read it never sees that nobody else does."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        return os.open(path, os.O_WRONLY)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+
+
+def write_whole(file: int, data: bytes) -> None:
+    """All of it, at the end of a file, or with an OSError none. What is no file may have got a part."""
     left = memoryview(data)
-    while left:
-        left = left[os.write(file, left):]
+    try:
+        while left:
+            left = left[os.write(file, left):]
+    except OSError:
+        with contextlib.suppress(OSError):
+            _take_back(file, len(data) - len(left))
+        raise
+
+
+def _take_back(file: int, size: int) -> None:
+    """The last bytes that were written, unless somebody has written behind them. Raises OSError."""
+    end = os.lseek(file, 0, os.SEEK_CUR)
+    if size and os.fstat(file).st_size == end:
+        os.ftruncate(file, end - size)
+        os.lseek(file, end - size, os.SEEK_SET)

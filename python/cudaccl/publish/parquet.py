@@ -135,6 +135,7 @@ class ParquetSink(FileSink):
     def close(self) -> None:
         """Completes the files. What the disk has no room for is lost, and `error` says why."""
         with self._changed:
+            self._is_closed = True
             self._attempt(self._flush, now=True)
             error = self.error
             is_whole = error is None and not self._lost

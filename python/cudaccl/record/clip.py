@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from pathlib import Path
 from typing import Any
 
 from cudaccl._gst_pipeline import PipelineError, first_error, gstreamer, parse
-from cudaccl.publish.json_lines import write_all
+from cudaccl.publish.json_lines import write_whole
 from cudaccl.record.clip_folder import complete
 from cudaccl.record.encoded_frames import parser_of
 from cudaccl.record.history import MEMORY, EncodedFrame, retimed
@@ -60,13 +59,7 @@ class Clip:
         if self._events is None:
             path = self.path.with_suffix("").with_suffix(".jsonl")
             self._events = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-        end = os.fstat(self._events).st_size
-        try:
-            write_all(self._events, lines)
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.ftruncate(self._events, end)
-            raise
+        write_whole(self._events, lines)
         self.size += len(lines)
 
     def finish(self) -> None:

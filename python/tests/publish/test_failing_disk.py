@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from cudaccl.publish import Account, JsonLinesSink, ParquetSink, SinkError, json_lines, parquet
+from cudaccl.publish import (
+    Account, JsonLinesSink, ParquetSink, SinkError, Spooling, json_lines, open_sink, parquet)
 from made import PATIENCE, report, until
 
 ERRORS = pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC], ids=["EIO", "ENOSPC"])
@@ -160,6 +161,22 @@ def test_tables_are_completed_when_their_disk_lets_them(tmp_path, monkeypatch, c
     for table in ("frames", "tracks"):
         assert sorted(set(parquet_files.read_table(tmp_path / table)["frame"].to_pylist())) == frames
     assert not list(tmp_path.rglob("*.part"))
+
+
+@pytest.mark.parametrize("address", ["-", "jsonl:a.jsonl", "parquet:p"])
+def test_a_sink_that_is_closed_takes_nothing(tmp_path, monkeypatch, address):
+    """Its file is not opened again, and nothing waits."""
+    monkeypatch.chdir(tmp_path)
+    if address == "parquet:p":
+        pytest.importorskip("pyarrow", reason="pyarrow is missing")
+    sink = open_sink(address, Spooling(tmp_path))
+    sink.begin("camera", "r")
+    sink.begin("file", "r", "content")
+    sink.close()
+    files = sorted(tmp_path.rglob("*"))
+    assert not any([sink.put(report(0, source)) for source in ("camera", "file", "nobody")])
+    assert sink.accounts() == {name: Account(disk=1) for name in ("camera", "nobody")}
+    assert sorted(tmp_path.rglob("*")) == files
 
 
 def test_memory_for_lines_is_bounded(small_disk, monkeypatch):

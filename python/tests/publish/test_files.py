@@ -118,6 +118,59 @@ def test_standard_output():
     assert done.stdout == report(0).json + b"\n" + report(1).json + b"\n"
 
 
+@pytest.mark.parametrize("mode", ["wb", "ab"])
+def test_standard_output_that_is_a_file_has_whole_lines(small_disk, mode):
+    """Also behind what others have written there."""
+    code = ("import os, sys; from cudaccl.publish import JsonLinesSink; from made import report;"
+            "s = JsonLinesSink('-'); kept = [i for i in range(400) if s.put(report(i, n=10))];"
+            "os.unlink('filler'); kept += [400] * s.put(report(400, n=10)); print(kept, file=sys.stderr)")
+    with open(small_disk / "out", mode) as file:
+        os.write(file.fileno(), b"first\n")
+        done = subprocess.run([sys.executable, "-c", code], stdout=file, stderr=subprocess.PIPE, check=True,
+                              cwd=small_disk)
+        os.write(file.fileno(), b"last\n")
+    first, *lines, last = (small_disk / "out").read_text().splitlines()
+    kept = json.loads(done.stderr)
+    assert (first, last, kept[-1]) == ("first", "last", 400) and 10 < len(kept) < 400
+    assert [json.loads(line)["frame"] for line in lines] == kept
+
+
+@pytest.mark.parametrize("path", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_a_name_of_standard_output(tmp_path, path):
+    """A file there is not emptied."""
+    file = tmp_path / "a.jsonl"
+    file.write_text("old\n")
+    code = (f"from cudaccl.publish import JsonLinesSink; from made import report; s = JsonLinesSink('{path}');"
+            "s.put(report(0)); s.close(); print('more')")
+    with open(file, "ab") as opened:
+        subprocess.run([sys.executable, "-c", code], stdout=opened, check=True)
+    assert file.read_bytes() == b"old\n" + report(0).json + b"\nmore\n"
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_pipe_whose_reader_ends(tmp_path, is_named):
+    """This process is not its reader."""
+    if is_named:
+        os.mkfifo(tmp_path / "pipe")
+        reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+        sink = JsonLinesSink(tmp_path / "pipe")
+    else:
+        reader, writer = os.pipe()
+        sink = JsonLinesSink(f"/dev/fd/{writer}")
+        os.close(writer)
+    assert sink.put(report(0))
+    assert os.read(reader, 1 << 16) == report(0).json + b"\n"
+    os.close(reader)
+    with pytest.raises(BrokenPipeError):
+        sink.put(report(1))
+    sink.close()
+
+
+def test_a_descriptor_that_is_not_open():
+    with pytest.raises(SinkError, match="Bad file descriptor"):
+        JsonLinesSink("/dev/fd/999999")
+
+
 def test_parquet_has_what_json_has(tmp_path):
     pytest.importorskip("pyarrow", reason="pyarrow is missing")
     sink = ParquetSink(tmp_path)
