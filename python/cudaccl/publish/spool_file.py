@@ -52,6 +52,7 @@ CREATE TABLE IF NOT EXISTS accounts (
 """
 _FROM_VERSION_1 = "ALTER TABLE accounts ADD COLUMN skipped INTEGER NOT NULL DEFAULT 0;"
 _VERSION = 2
+_open: set[str] = set()  # paths of the spools of this process
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -82,11 +83,15 @@ class SpoolFile:
             disk = os.statvfs(path.parent)
         except OSError as error:
             raise SinkError(f"the spool {path} cannot be made: {error.strerror}: {error.filename}") from error
+        self._key = os.path.realpath(path)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._lock)
-            raise SinkError(f"the spool {path} is in use by another process") from None
+            is_here = self._key in _open
+            other = "another sink of this process: two have one broker and topic" if is_here else "another process"
+            raise SinkError(f"the spool {path} is in use by {other}") from None
+        _open.add(self._key)
         self._least = max(_LEAST_HEAD_ROOM, min(limit, disk.f_blocks * disk.f_frsize) // _PART)
         self._head_room = os.fstat(self._lock).st_size
 
@@ -188,3 +193,4 @@ class SpoolFile:
         if self._database is not None:
             self._database.close()
         os.close(self._lock)
+        _open.discard(self._key)

@@ -5,6 +5,8 @@ import contextlib
 import os
 import random
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 
@@ -329,9 +331,13 @@ def test_counts_are_exact_whatever_the_disk_does(small_disk):
 
 def test_files_that_cannot_be_used(path, tmp_path):
     spool = Spool(path)
-    with pytest.raises(SinkError, match="in use by another process"):
+    with pytest.raises(SinkError, match="in use by another sink of this process: two have one broker and topic"):
         Spool(path)
+    code = f"from cudaccl.publish import Spool; Spool({str(path)!r})"
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "in use by another process" in other.stderr
     spool.close()
+    Spool(path).close()
     (tmp_path / "file").touch()
     with pytest.raises(SinkError, match="cannot be made: File exists: .*file"):
         Spool(tmp_path / "file" / "spool.db")
