@@ -29,6 +29,7 @@ from cudaccl.video.follower import Follower, named, stop_all
 from cudaccl.video.sources import Source, parse_sources
 
 _STEP_S = 0.1
+_LAST_WAIT_S = 2.0  # for threads, at a second signal or an error
 _REASONS = {
     "full": "at the limit of the spool", "disk": "because of the disk", "refused": "not taken by the broker"}
 
@@ -114,9 +115,10 @@ def follow(
     check_files(options, sources, properties)
     sinks: list[Sink] = []
     with ExitStack() as stack:
+        reloading = stack.enter_context(reload_on_signal())  # now: a broker may be waited for
         for address in options.to or [None]:
             spooling = Spooling(options.spool, options.spool_size)
-            sinks.append(open_sink(address, spooling, new_run_name(), say) if address else EventLinesSink())
+            sinks.append(EventLinesSink() if address is None else open_sink(address, spooling, new_run_name(), say))
             stack.callback(sinks[-1].close)
         metrics = Metrics(sinks) if options.metrics else None
         if metrics is not None:
@@ -125,8 +127,8 @@ def follow(
         recorders = [make_recorder(source.name) for source in sources]
         followers = [Follower(source, properties, sinks, say, options.stall, metrics, options.start_time, recorder)
                      for source, recorder in zip(sources, recorders)]
+        stack.callback(stop_all, followers, sinks, _LAST_WAIT_S)  # before a sink is closed, also by an error
         stopping = stack.enter_context(stop_on_signals())
-        reloading = stack.enter_context(reload_on_signal())
         _run(followers, sinks, stopping, reloading, read_properties)
         _drain(sinks, options.drain, stopping)
     is_delivered = all([_print_account(sink) for sink in sinks])

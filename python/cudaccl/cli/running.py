@@ -15,7 +15,15 @@ from typing import TextIO
 def state_folder() -> Path:
     """Of this user's programs."""
     state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local/state") / "cudaccl"
+    return (Path(state) if state else _home() / ".local/state") / "cudaccl"
+
+
+def _home() -> Path:
+    """For a user that the system does not know it is /, as in containers. A spool then says that it cannot be made."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/")
 
 
 def _path(file: str) -> Path:

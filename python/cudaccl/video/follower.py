@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -27,14 +28,15 @@ _LONGEST_PAUSE_S = 30.0
 _SILENCE_S = 2.0
 
 
-def stop_all(followers: Sequence[Follower], sinks: Sequence[Sink]) -> None:
-    """Also those that wait for a sink. Returns when their threads have ended."""
+def stop_all(followers: Sequence[Follower], sinks: Sequence[Sink], timeout: float = math.inf) -> None:
+    """Also those that wait for a sink. Returns when their threads have ended, or the time is over."""
+    deadline = time.monotonic() + timeout
     for follower in followers:
         follower.request_stop()  # before a sink refuses a frame: its stream is not complete
     for sink in sinks:
         sink.release()
     for follower in followers:
-        follower.stop()
+        follower.stop(deadline)
 
 
 def one_line(text: object) -> str:
@@ -117,10 +119,10 @@ class Follower:
         """The thread ends soon, unless it waits for a sink."""
         self._stopping.set()
 
-    def stop(self) -> None:
-        """Returns when the thread has ended."""
+    def stop(self, deadline: float = math.inf) -> None:
+        """Returns when the thread has ended, or at a time of `time.monotonic()`."""
         self.request_stop()
-        while self.running:
+        while self.running and time.monotonic() < deadline:
             stream = self._stream
             if stream is not None:
                 stream.stop()  # again: the pipeline may just have been started
@@ -225,6 +227,8 @@ class Follower:
             for sink in self._sinks:
                 sink.end(self.name)
             early_end = stream.early_end(self._frames)
+            if not early_end and not self._frames and not (stream.stopped or self._stopping.is_set()):
+                early_end = "it has no frame"
             if early_end:
                 self.error = PipelineError(early_end)
         finally:

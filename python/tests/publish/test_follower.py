@@ -137,6 +137,30 @@ def test_a_file_that_is_read_to_its_end_is_complete(clip):
     assert sinks[0].is_complete and sinks[0].kept == [0, 1]
 
 
+def test_a_source_without_a_frame_has_failed(clip, monkeypatch):
+    """But one that was stopped before its first frame has not."""
+    monkeypatch.setattr(StreamOfTest, "frames", 0)
+    for stops in (False, True):
+        follower = Follower(clip, {}, [SinkOfTest("free")], print, 10.0, None)
+        if stops:
+            monkeypatch.setattr(StreamOfTest, "early_end", lambda self, frames: follower.request_stop() or "")
+        follower.start()
+        until(lambda: not follower.running)
+        assert str(follower.error) == ("None" if stops else "it has no frame")
+
+
+def test_threads_are_not_waited_for_without_end(clip):
+    sinks = [SinkOfTest("busy", busy=True)]
+    sinks[0].release = lambda: None
+    follower = Follower(clip, {}, sinks, print, 10.0, None)
+    follower.start()
+    assert sinks[0].is_waiting.wait(60)
+    stop_all([follower], sinks, 0.2)
+    assert follower.running
+    sinks[0]._released.set()
+    follower.stop()
+
+
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
 def test_any_second_signal_ends_the_process_at_once(second):
     with stop_on_signals() as stopping:

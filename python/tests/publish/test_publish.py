@@ -2,16 +2,19 @@
 """The command `cudaccl publish`."""
 
 import json
+import pwd
 import re
 import signal
 import sys
+import threading
 import urllib.request
 from pathlib import Path
 
 import pytest
 
 import gst_element  # noqa: F401
-from cudaccl.publish import Account, Spool
+from cudaccl.cli import publish
+from cudaccl.publish import Account, JsonLinesSink, Spool
 from commands import BALL, LIVE, command, lines_of, start, start_camera
 from made import (
     PATIENCE, Mosquitto, Subscriber, count_spooled, free_port, kill_after, make_password, until, write_clip)
@@ -207,6 +210,8 @@ def test_publish_puts_a_damaged_spool_aside(cudaccl_command, tmp_path):
 @pytest.mark.parametrize("arguments,status,text", [
     (["--to", "mqtt://me:secret@host", "x"], 2, "password in an address"),
     (["--to", "gopher://host", "x"], 2, "is no sink"),
+    (["--to", "", "x"], 2, "'' is no sink"),
+    (["--to", "-", "a=videotestsrc num-buffers=0"], 1, "error: a: it has no frame"),
     (["x"], 2, "required: --to"),
     (["--to", "-", "--metrics", "high", "x"], 2, "is no \\[HOST:\\]PORT"),
     (["--to", "-", "--spool-size", "0", "x"], 2, "is no size"),
@@ -222,6 +227,56 @@ def test_publish_refuses(cudaccl_command, arguments, status, text, tmp_path):
     done = cudaccl_command("publish", "--spool", tmp_path, *arguments)
     assert done.returncode == status, done.stderr
     assert re.search(text, done.stderr) and "Traceback" not in done.stderr
+
+
+def test_sinks_are_closed_when_nothing_writes_to_them(cudaccl_command, monkeypatch, tmp_path):
+    """Also by a second Ctrl-C."""
+    closed = []
+    close = JsonLinesSink.close
+
+    def run(followers, *_rest):
+        followers[0].start()
+        until(lambda: (tmp_path / "a.jsonl").stat().st_size > 0)
+        raise KeyboardInterrupt
+
+    def closing(sink):
+        closed.append([thread.name for thread in threading.enumerate() if thread.name == "cudaccl-live"])
+        close(sink)
+
+    monkeypatch.setattr(publish, "_run", run)
+    monkeypatch.setattr(JsonLinesSink, "close", closing)
+    done = cudaccl_command("publish", "--to", f"jsonl:{tmp_path}/a.jsonl", f"live={LIVE}")
+    assert done.returncode == 130 and closed == [[]], done.stderr
+
+
+def test_sighup_does_not_end_a_process_that_connects(cudaccl_command, monkeypatch, tmp_path):
+    handlers = []
+    opened = publish.open_sink
+
+    def opening(*arguments):
+        handlers.append(signal.getsignal(signal.SIGHUP))
+        return opened(*arguments)
+
+    monkeypatch.setattr(publish, "open_sink", opening)
+    assert cudaccl_command("publish", "--to", f"jsonl:{tmp_path}/a.jsonl", BALL.format(1)).returncode == 0
+    assert callable(handlers[0])
+
+
+def test_a_user_without_a_home(cudaccl_command, monkeypatch, tmp_path):
+    def unknown(_user):
+        raise KeyError("no such user")
+
+    for name in ("HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    assert cudaccl_command("--version").returncode == 0
+    assert cudaccl_command("publish", "--to", f"jsonl:{tmp_path}/a.jsonl", BALL.format(1)).returncode == 0
+
+
+def test_two_sinks_of_one_broker(cudaccl_command, tmp_path):
+    to = f"mqtt://127.0.0.1:{free_port()}"
+    done = cudaccl_command("publish", "--spool", tmp_path, "--to", to, "--to", to, BALL.format(1))
+    assert done.returncode == 3 and "another sink of this process: two have one broker and topic" in done.stderr
 
 
 def test_wrong_password(cudaccl_command, tmp_path):
