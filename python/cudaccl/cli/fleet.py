@@ -231,7 +231,9 @@ def _finish(sender: Any, stopping: threading.Event) -> int:
     lost = sender.finish(stopping.is_set)
     if lost:
         say(f"error: {lost} frames are lost, because a broker does not take them or a spool is damaged")
-    return errors.OUTPUT_FAILED if lost or sender.error or sender.is_damaged else errors.OK
+    if sender.waits:
+        say("messages wait for brokers; the next run sends them")
+    return errors.OUTPUT_FAILED if lost or sender.waits or sender.error or sender.is_damaged else errors.OK
 
 
 def _run_all(
@@ -271,5 +273,5 @@ def _status(archives: Any, live: Any, interrupted: bool, sent: int) -> int:
         return errors.INTERRUPTED
     followed = live.sources if live is not None else []
     found = {sent} | {state.status for state in archives.states} | {one.status for one in followed}
-    found |= {errors.OUTPUT_FAILED for one in followed if one.all_lost}
+    found |= {errors.OUTPUT_FAILED for one in followed if one.all_lost or one.waiting}
     return next((status for status in _MOST_URGENT if status in found), errors.OK)

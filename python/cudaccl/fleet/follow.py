@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -30,9 +29,8 @@ FINAL_ERRORS = (AddressError, MissingPackage, UsageError)  #: another try does n
 class Health:
     """How a source is."""
 
-    pid: int
     frames: int  #: that the first sink has taken since the actor began, or has not asked for
-    waiting: int  #: in its spool, also those of earlier actors
+    waiting: int  #: in its spools, also those of earlier actors
     lost: int  #: that a sink has lost since the actor began; of all sinks
     texts: tuple[str, ...]  #: for the operator, since the last call
     ended: bool
@@ -94,8 +92,10 @@ class FollowActor:
         del self._texts[:len(texts)]
         figures = () if self._metrics is None else tuple(
             family for family in self._metrics.registry.collect() if family.name.startswith(_OWN_METRICS))
+        waiting = sum(now.spooled for _, now in accounts)
+        lost = sum(now.lost - before.lost for before, now in accounts)
         return Health(
-            os.getpid(), frames, now.spooled, sum(now.lost - before.lost for before, now in accounts), texts, ended,
+            frames, waiting, lost, texts, ended,
             one_line(error) if error is not None else "", status_of(error) if error is not None else OK,
             isinstance(error, (*FINAL_ERRORS, ImportError, FileNotFoundError)), self._follower.state, figures)
 

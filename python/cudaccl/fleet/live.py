@@ -51,6 +51,11 @@ class Supervised:
     def all_lost(self) -> int:
         return self.lost + (self.health.lost if self.health else 0)
 
+    @property
+    def waiting(self) -> int:
+        """Messages in its spools, as far as an actor says it."""
+        return self.health.waiting if self.health else 0
+
 
 class LiveRun:
     """Call `step()` about once a second until it returns False.
@@ -182,6 +187,8 @@ class LiveRun:
         for answer, one in answers.items():
             try:
                 one.health = self._ray.get(answer, timeout=0)
+                for text in one.health.texts:
+                    self._say(text)
             except self._ray.exceptions.RayError as error:
                 self._say(f"{one.source.name}: did not stop in time ({type(error).__name__})")
             self._ray.kill(one.actor)

@@ -35,7 +35,9 @@ class Sender:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._sinks: list[BrokerSink] = []
         self._closed = False
+        self._given: list[Job] = []
         self.error = ""
+        self.waits = False  #: behind `finish()`: messages wait for a broker, in a spool or in their file
         spooling = Spooling(Path(settings.spool, _FOLDER), settings.spool_size)
         try:
             for address in settings.to:
@@ -48,6 +50,7 @@ class Sender:
 
     def send(self, job: Job) -> None:
         """Later, if its messages are there. A file that was sent has none."""
+        self._given.append(job)
         self._jobs.put(job)
 
     def finish(self, stopped: Callable[[], bool]) -> int:
@@ -76,11 +79,13 @@ class Sender:
         self._thread.join()
         self._close_sinks()
         lost = 0
+        self.waits = any(job.messages.exists() for job in self._given)
         for sink in self._sinks:
             before = sum(account.lost for account in sink.before.values())
             accounts = sink.accounts().values()
             lost += sum(account.lost for account in accounts) - before
             waiting = sum(account.spooled for account in accounts)
+            self.waits = self.waits or waiting > 0
             text = f"{sum(account.sent for account in accounts)} frames sent"
             self._say(f"{sink.name}: {text}" + (f", {waiting} wait" if waiting else ""))
         return lost
@@ -110,13 +115,10 @@ class Sender:
                 sink.begin(name, run, run)
             for frame, line in enumerate(messages):
                 for sink in self._sinks:
-                    if self._closed or not (sink.put_message(name, frame, line[:-1]) or self._is_lost(sink)):
+                    is_taken = not self._closed and sink.put_message(name, frame, line[:-1])
+                    if not is_taken and self._closed:  # else it is larger than the spool, and counted
                         return
         job.messages.unlink()
         sync_folder(job.messages.parent)
         for sink in self._sinks:
             sink.end(name)
-
-    def _is_lost(self, sink: BrokerSink) -> bool:
-        """A message of more than the spool's limit; it is counted."""
-        return not self._closed

@@ -33,6 +33,19 @@ def test_frames_that_any_sink_has_lost_are_counted(tmp_path):
     assert (health.frames, health.waiting, health.lost) == (20, 0, 20)
 
 
+def test_what_waits_in_any_spool_is_reported(tmp_path):
+    from cudaccl.cli import fleet
+    from cudaccl.fleet.live import Supervised
+
+    to = (f"jsonl:{tmp_path}/a.jsonl", f"mqtt://127.0.0.1:{free_port()}")
+    actor = FollowActor(LiveSource("a", BALL, {}), Live((), to, str(tmp_path), 1 << 20, None, 60.0, 0.0))
+    until(lambda: actor.health().ended)
+    one = Supervised(LiveSource("a", BALL, {}), health=actor.stop(0.0))
+    assert one.waiting == 20
+    archives, live = types.SimpleNamespace(states=[]), types.SimpleNamespace(sources=[one])
+    assert fleet._status(archives, live, False, 0) == 3
+
+
 def test_a_source_that_is_complete_is_not_followed():
     pytest.importorskip("prometheus_client", reason="prometheus-client is missing")
     from cudaccl.fleet.figures import FleetFigures

@@ -208,6 +208,15 @@ def test_a_sink_that_never_worked_ends_its_source_with_a_status(tmp_path, live_o
     assert run.sources[0].status == 3
 
 
+def test_the_last_lines_of_an_actor_are_shown(tmp_path, live_of, live_run):
+    said = []
+    run = live_run(live_of(tmp_path, f"jsonl:{tmp_path}/a.jsonl", source=BALL.format("")), said)
+    until(lambda: run.step() and run.sources[0].all_frames)
+    run.sources[0].actor._actor._texts.append("a: the last line")
+    run.stop()
+    assert said[0] == "a: the last line"
+
+
 def test_an_actor_that_dies_before_its_first_frame_has_a_status(tmp_path, live_of, live_run):
     """The status is that of the next SIGTERM, until a frame comes."""
     run = live_run(live_of(tmp_path, f"jsonl:{tmp_path}/a.jsonl"), [])

@@ -5,6 +5,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is missing")
 sys.path.insert(0, str(Path(__file__).parents[1] / "publish"))
 
+from cudaccl.cli import fleet  # noqa: E402
 from cudaccl.fleet.sender import Sender  # noqa: E402
 from cudaccl.publish import Account, Spool  # noqa: E402
 from fleet_made import TRACKED, job, run_here, run_one_process  # noqa: E402
@@ -148,6 +150,29 @@ def test_a_broker_that_is_away(labelled, tmp_path):
     try:
         assert send(one) == 0 and not one.messages.exists()
         assert account_in(tmp_path) == Account(sent=FRAMES)
+    finally:
+        broker.stop()
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_a_command_says_that_messages_wait(labelled, tmp_path, capfd, fits):
+    """In a spool, or in the file of an archive."""
+    port = free_port()
+    one = labelled(port, **({} if fits else {"spool_size": 100 * len(report().json)}))
+
+    class Stopping:
+        def is_set(self):
+            return not one.messages.exists() if fits else sum(map(count_spooled, spools(tmp_path))) > 50
+
+    sender = Sender(one.settings, lambda text: None)
+    sender.send(one)
+    assert fleet._finish(sender, Stopping()) == 3
+    assert capfd.readouterr().err == "cudaccl: messages wait for brokers; the next run sends them\n"
+    broker = Mosquitto(tmp_path, port=port)
+    try:
+        sender = Sender(one.settings, lambda text: None)
+        sender.send(one)
+        assert fleet._finish(sender, threading.Event()) == 0
     finally:
         broker.stop()
 
