@@ -8,9 +8,10 @@ import re
 
 _HIDDEN = "…"
 # One scheme is not longer; without a limit a long word would be read again from each of its letters.
-_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://|\b(?:mqtts?|kafka|rtsps?):)([^\s\"']*)")
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://|\b(?:mqtts?|kafka|rtsps?):)([^\s\"]*)")
 _SECRET = re.compile(
-    r"\b((?:[A-Za-z]{1,20}[-_.]){0,5}(?:pw|pass|passwd|password|secret|token|authorization)=)(\"[^\"]*\"|'[^']*'|\S+)")
+    r"\b((?:[A-Za-z]{1,20}[-_.]){0,5}(?:pw|pass|passwd|password|passphrase|secret|token|authorization)\s{0,9}=\s{0,9})"
+    r"(\"[^\"]*\"|'[^']*'|\S+)")
 
 
 def redacted(text: object) -> str:
@@ -20,9 +21,11 @@ def redacted(text: object) -> str:
 
 
 def _hide(address: re.Match[str]) -> str:
-    _, at, rest = address[2].rpartition("@")
+    text = address[2].rstrip("'")  # which may end the address; before, it may be a part of a password
+    _, at, rest = text.rpartition("@")
     # Cameras take a password as /user=NAME&password=PASSWORD, too, in a path.
-    return address[1] + (_HIDDEN + at if at else "") + re.sub(r"=[^&]*", "=" + _HIDDEN, rest)
+    hidden = re.sub(r"=[^&]*", "=" + _HIDDEN, rest)
+    return address[1] + (_HIDDEN + at if at else "") + hidden + address[2][len(text):]
 
 
 def name_of(address: str) -> str:

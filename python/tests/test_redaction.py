@@ -17,6 +17,9 @@ ADDRESSES = [
     "rtsp://cam/user=admin_password=X-5_channel=1", "rtsp://admin:X-5/6@cam/live", "rtsp://cam/password=a@X-5@cam/live",
     "rtspsrc location=rtsp://admin:X-5@cam/live user-pw=X-5 ! decodebin",
     "rtspsrc user-pw=X-5 location=rtsp://cam/live",
+    "rtsp://me:it's-X-5@cam/live", "rtsp://me:X-5'@cam/live", "rtsp://cam/live?token=it's-X-5",
+    "srtsrc uri=srt://cam:99 passphrase=X-5", "rtspsrc location=rtsp://cam/live user-pw = X-5 ! decodebin",
+    "rtspsrc user-pw= 'X-5 X-5' location='rtsp://me:it's-X-5@cam/live'",
     "souphttpsrc location=http://cam/live proxy-pw='X-5 X-5'", 'rtspsrc location="rtsp://cam/live?password=X-5"',
 ]
 
@@ -44,7 +47,8 @@ def test_texts_for_the_operator(text):
 
 @pytest.mark.parametrize("text", [
     "a file C:/b.avi: 5 frames, 3 wait", "jsonl:/home/me@work/all.jsonl: No space left", "--set threshold=5: it is",
-    "kafka://one:9092,two:9092/records", "mqtt://localhost:1883/cudaccl/{source}: connected again",
+    "kafka://one:9092,two:9092/records", "'rtsp://cam/live' and 'rtsp://cam2/live': no answer",
+    "mqtt://localhost:1883/cudaccl/{source}: connected again",
 ])
 def test_other_texts_stay(text):
     assert _redaction.redacted(text) == text
