@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from cudaccl import _host_name
 from cudaccl._gst_pipeline import gstreamer
 from cudaccl.fleet import placement, ray_token
 from cudaccl.fleet.config import Config, ConfigError
@@ -82,8 +83,9 @@ def _check_reachable(address: str) -> None:
     if not host or not port.isdigit():
         return  # such as auto, for which Ray has rules of its own
     try:
-        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_S).close()
-    except (OSError, OverflowError) as error:
+        name = _host_name.checked(host.strip("[]"))
+        socket.create_connection((name, int(port)), _CONNECT_S).close()
+    except (OSError, OverflowError, ValueError) as error:
         raise ConfigError(f"the Ray cluster {address} cannot be reached: {error}") from None
 
 

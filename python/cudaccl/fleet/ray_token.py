@@ -79,8 +79,8 @@ def _has_token() -> bool:
     """As Ray looks for it."""
     if os.environ.get("RAY_AUTH_TOKEN"):
         return True
-    path = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token")
     try:
+        path = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token")
         return bool(path.read_text(encoding="utf-8").strip())
-    except (OSError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError, RuntimeError):  # the last one: there is no home
         return False

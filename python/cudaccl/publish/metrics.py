@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from cudaccl import _host_name
 from cudaccl._types import EVENT_TYPES, TrackFlag
 from cudaccl.publish.errors import SinkError, need
 from cudaccl.publish.report import Report, events_as_dicts, zone_names
@@ -28,7 +29,9 @@ def serve(registry: Any, port: int, host: str) -> Callable[[], None]:
     from cudaccl.publish import metrics_server  # and asyncio, which few commands need
 
     try:
-        return metrics_server.start(app, host, port)
+        return metrics_server.start(app, _host_name.checked(host), port)
+    except ValueError as error:
+        raise SinkError(f"no metrics: {error}") from None
     except OSError as error:
         raise SinkError(f"no metrics at {host}:{port}: {error.strerror}") from error
 

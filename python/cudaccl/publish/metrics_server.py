@@ -31,9 +31,12 @@ def start(app: App, host: str, port: int) -> Callable[[], None]:
     """
     listener = listen(host, port)
     server = _Server(app, listener)
-    thread = threading.Thread(target=lambda: asyncio.run(server.run()), name="cudaccl-metrics", daemon=True)
+    thread = threading.Thread(target=server.run_until_stopped, name="cudaccl-metrics", daemon=True)
     thread.start()
     server.ready.wait()
+    if server.failure is not None:
+        listener.close()
+        raise server.failure
 
     def stop() -> None:
         server.stop()
@@ -55,9 +58,19 @@ class _Server:
         self._app = app
         self._listener = listener
         self._open: dict[asyncio.Task[None], None] = {}  # in the order in which they came
-        self.ready = threading.Event()
+        self.ready = threading.Event()  #: or it has failed
+        self.failure: Exception | None = None
 
-    async def run(self) -> None:
+    def run_until_stopped(self) -> None:
+        """Takes the thread."""
+        try:
+            asyncio.run(self._run())
+        except Exception as error:  # without descriptors there is no loop
+            self.failure = error
+        finally:
+            self.ready.set()
+
+    async def _run(self) -> None:
         """Until `stop()`. Connections that are open then end with the loop."""
         self._loop = asyncio.get_running_loop()
         # Without descriptors nobody is accepted for a second, which asyncio would log with a traceback.

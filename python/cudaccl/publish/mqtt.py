@@ -16,6 +16,7 @@ import time
 import unicodedata
 from typing import Any
 
+from cudaccl import _host_name
 from cudaccl.publish.errors import Refused, SinkError, Unavailable, need
 from cudaccl.publish.mqtt_status import MqttStatus
 from cudaccl.publish.spool import Message
@@ -53,6 +54,7 @@ class MqttSettings:
     what: str = "frames"  #: that is sent; all else has a topic below `topic`
 
     def __post_init__(self) -> None:
+        _host_name.checked(self.host)
         topic = self.topic.replace("{source}", "")
         if not self.topic or any(letter in topic for letter in "+#{}\0"):
             raise ValueError(f"{self.topic!r} is no topic to publish to; the only placeholder is {{source}}")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeVar
 
-from cudaccl import _property_values
+from cudaccl import _host_name, _property_values
 
 _T = TypeVar("_T")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -29,7 +29,7 @@ def endpoint(text: str) -> tuple[str, int]:
     match = re.fullmatch(r"(?:(\[[^\]]+\]|[^:]*):)?([0-9]{1,5})", text)
     if match is None or not 0 < int(match[2]) < 65536:
         raise ValueError(f"{text!r} is no [HOST:]PORT")
-    return (match[1] or "").strip("[]") or "127.0.0.1", int(match[2])
+    return _host_name.checked((match[1] or "").strip("[]")) or "127.0.0.1", int(match[2])
 
 
 def is_utf_8(text: str) -> bool:

@@ -2,6 +2,7 @@
 """fleet.yaml, and where streams are placed."""
 
 import os
+import pwd
 import sys
 import types
 
@@ -103,6 +104,8 @@ def test_no_file_of_the_fleet_is_destroyed(write, tmp_path, capsys, to, name):
     ("jsonl:live.jsonl", "mqtt://me:secret@host", 17, "everybody on this machine can read a password"),
     ("mqtt://broker/{source}", "kafka:broker", 13, "'kafka:broker' is no sink: write kafka://HOST/TOPIC"),
     ("mqtt://broker/{source}", "jsonl:x", 13, "jsonl:x is no broker; possible are mqtt, mqtts, kafka"),
+    ("127.0.0.1:9464", "a..b:9464", 18, "'a..b' is no name of a host"),
+    ("mqtt://broker/{source}", "mqtt://a..b", 13, "'a..b' is no name of a host"),
     ("127.0.0.1:9464", "high", 18, "'high' is no [HOST:]PORT"),
     ("name: gate, ", "", 16, "the key name is missing"),
     ('  to: ["jsonl', '  to: ]["jsonl', 17, "expected the node content, but found ']'"),
@@ -157,6 +160,25 @@ def test_other_machines_need_a_token(write, tmp_path, monkeypatch, capfd, action
     assert main(["fleet", action, "--address", address, str(write(GOOD))]) == 2
     error = capfd.readouterr().err
     assert error.count("\n") == 1 and reason in error
+
+
+def test_a_cluster_whose_name_no_host_has():
+    from cudaccl.fleet import cluster
+
+    with pytest.raises(ConfigError, match="the Ray cluster a..b:6379 cannot be reached: 'a..b' is no name of a host"):
+        cluster._check_reachable("a..b:6379")
+
+
+def test_a_user_without_a_home_has_no_token(monkeypatch):
+    from cudaccl.fleet import ray_token
+
+    def unknown(_user):
+        raise KeyError("no such user")
+
+    for name in ("HOME", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    assert not ray_token._has_token()
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:6379", "127.1.2.3:6379", "localhost:6379", "[::1]:6379", "local"])

@@ -66,6 +66,8 @@ def test_files(tmp_path):
     ("mqtt://me:secret@host", "password in an address"),
     ("mqtt://host?qos=2", "no option 'qos'"), ("kafka://host/topic?acks=1", "no option 'acks'"),
     ("mqtt://host?keepalive=no", "'no' is no number"), ("parquet:x?minutes=0", "'0' is no number"),
+    ("mqtt://a..b", "'a..b' is no name of a host"), ("mqtts://.local/t", "is no name of a host"),
+    (f"mqtt://{64 * 'x'}.org", "is no name of a host"),
     ("mqtt://host:99999", "the port is no number up to 65535"), ("mqtt://host/a/%23", "is no topic"), ("mqtt://host?ca", "NAME=VALUE"),
     ("mqtt://host?ca=file", "need mqtts"), ("mqtt://host?password-file=/dev/null", "but no user"),
 ])

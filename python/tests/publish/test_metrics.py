@@ -2,6 +2,7 @@
 """Figures for Prometheus, over HTTP."""
 
 import dataclasses
+import errno
 import os
 import socket
 import subprocess
@@ -192,6 +193,24 @@ def test_port_that_is_in_use(served):
     _, port = served
     with pytest.raises(SinkError, match="Address already in use"):
         Metrics().serve(port, "127.0.0.1")
+
+
+def test_a_name_that_no_host_has():
+    with pytest.raises(SinkError, match="no metrics: 'a..b' is no name of a host"):
+        Metrics().serve(free_port(), "a..b")
+
+
+def test_a_server_that_cannot_begin(monkeypatch):
+    """It says why, and its port is free again."""
+    async def no_server(*_arguments, **_options):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    port = free_port()
+    with monkeypatch.context() as patch:
+        patch.setattr(metrics_server.asyncio, "start_server", no_server)
+        with pytest.raises(SinkError, match="Too many open files"):
+            Metrics().serve(port, "127.0.0.1")
+    Metrics().serve(port, "127.0.0.1")()
 
 
 def test_only_this_machine_connects_unless_an_address_says_otherwise():

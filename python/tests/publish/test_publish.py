@@ -214,6 +214,8 @@ def test_publish_puts_a_damaged_spool_aside(cudaccl_command, tmp_path):
     (["--to", "-", "a=videotestsrc num-buffers=0"], 1, "error: a: it has no frame"),
     (["x"], 2, "required: --to"),
     (["--to", "-", "--metrics", "high", "x"], 2, "is no \\[HOST:\\]PORT"),
+    (["--to", "-", "--metrics", "a..b:9", "x"], 2, "'a..b' is no name of a host"),
+    (["--to", "mqtt://.local", "x"], 2, "'.local' is no name of a host"),
     (["--to", "-", "--spool-size", "0", "x"], 2, "is no size"),
     (["--to", "-", "--drain", "-1", "x"], 2, "is no time, such as 2s"),
     (["--to", "-", "no-such-file"], 1, "error: no-such-file: .* no launch line"),
