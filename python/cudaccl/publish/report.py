@@ -63,11 +63,6 @@ class Report:
             info.relearning, info.level, frame.records, frame.tracks if tracked else None,
             frame.events if tracked else None, info.zones, info.lines, frame.grey, *shapes, *time)
 
-    @property
-    def key(self) -> str:
-        """The same for a message that is sent twice, and for no other one."""
-        return f"{self.source}/{self.run}/{self.frame}"
-
     def as_dict(self) -> dict[str, Any]:
         """The object of docs/records.schema.json, with the further key `run` if there is one."""
         result = {"schema": SCHEMA, "source": self.source} | ({"run": self.run} if self.run else {}) | {

@@ -207,7 +207,7 @@ def test_a_file_goes_on_after_a_kill_as_without_one(tmp_path):
     whole = Picker(Selection("tracks", rate=2))
     wanted = [one for one in map(whole.pick, map(chosen, range(60))) if one is not None]
     assert [one.frame for one in wanted] == [0, 13, 25, 30, 38, 45, 50]
-    assert [(one.key, one.payload) for one in messages] == [(one.key, one.json) for one in wanted]
+    assert [(one.key, one.payload) for one in messages] == [(f"{one.source}/{one.run}/{one.frame}", one.json) for one in wanted]
     assert spool.accounts() == {"a": Account(spooled=7, skipped=53)}
     spool.close()
 
