@@ -120,7 +120,7 @@ def load(path: str | os.PathLike[str], address: str | None = None) -> Config:
     folder = file.absolute().parent
     root = read(file)
     top = root.mapping()
-    properties = _properties(top.take("properties"), {})
+    properties = _properties(top.take("properties"), {}, folder)
     cluster = top.take("cluster")
     found, nodes = _cluster(cluster) if cluster is not None else (None, {})
     resources = top.take("resources")
@@ -167,14 +167,16 @@ def _one_of(*values: str):
     return check
 
 
-def _properties(value: Value | None, common: Properties) -> Properties:
-    """common: hold where `value` does not say otherwise."""
+def _properties(value: Value | None, common: Properties, folder: Path) -> Properties:
+    """common: hold where `value` does not say otherwise. folder: where the path of regions begins."""
     found = dict(common)
     for name, item in value.mapping().items() if value is not None else ():
         name = name.replace("_", "-")
         if name in OWN_PROPERTIES:
             raise item.error(f"{name}: this program sets {name} itself")
-        found[name] = item.text()
+        found[name] = text = item.text()
+        if name == "regions" and text and not text.lstrip().startswith("{"):
+            found[name] = str(folder / text)
         if name == "backend":
             item.parse(_one_of("auto", "cpu", "cuda"))
     return found
@@ -205,7 +207,7 @@ def _resources(value: Value) -> tuple[int, int, int | None]:
 
 def _archives(value: Value, properties: Properties, folder: Path) -> Archives:
     archives = value.mapping()
-    properties = _properties(archives.take("properties"), properties)
+    properties = _properties(archives.take("properties"), properties, folder)
     files: dict[str, Archive] = {}
     for item in archives.require("files").list():
         for archive in _files(item, properties, folder):
@@ -243,15 +245,16 @@ def _files(item: Value, properties: Properties, folder: Path) -> list[Archive]:
         if not os.path.isfile(full):
             raise path.error(f"there is no file {full}")
         name = mapping.parse("name", _name, None) or _name_of(path, full)
-        archive = Archive(name, full, _properties(mapping.take("properties"), properties))
+        archive = Archive(name, full, _properties(mapping.take("properties"), properties, folder))
         mapping.finish()
         return [archive]
-    pattern = str(folder / item.text())
+    full = str(folder / item.text())
+    pattern = os.path.join(glob.escape(str(folder)), item.text())
     found = sorted(path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path))
-    if not found and os.path.isfile(pattern):
-        found = [pattern]
+    if not found and os.path.isfile(full):
+        found = [full]
     if not found:
-        raise item.error(f"there is no file {pattern}")
+        raise item.error(f"there is no file {full}")
     return [Archive(_name_of(item, path), path, properties) for path in found]
 
 
@@ -266,10 +269,10 @@ def _name_of(item: Value, path: str) -> str:
 
 def _live(value: Value, properties: Properties, folder: Path) -> Live:
     live = value.mapping()
-    properties = _properties(live.take("properties"), properties)
+    properties = _properties(live.take("properties"), properties, folder)
     sources: dict[str, LiveSource] = {}
     for item in live.require("sources").list():
-        source = _live_source(item.mapping(), properties)
+        source = _live_source(item.mapping(), properties, folder)
         if source.name in sources:
             raise item.error(f"two sources have the name {source.name}")
         sources[source.name] = source
@@ -285,10 +288,10 @@ def _live(value: Value, properties: Properties, folder: Path) -> Live:
     return found
 
 
-def _live_source(item: Mapping, properties: Properties) -> LiveSource:
+def _live_source(item: Mapping, properties: Properties, folder: Path) -> LiveSource:
     source = LiveSource(
         item.require("name").parse(_name), item.require("source").text(),
-        _properties(item.take("properties"), properties))
+        _properties(item.take("properties"), properties, folder))
     item.finish()
     return source
 
@@ -314,4 +317,4 @@ def _address(value: Value, folder: Path, sources: list[LiveSource]) -> str:
     for source in sources:
         if selection.needs_tracks and not _property_values.is_tracked(source.properties):
             raise value.error(f"what={selection.what} needs track=true, which {source.name} does not have")
-    return f"{kind}:{folder / rest}" if kind in ("jsonl", "parquet") else text
+    return f"{kind}:{folder / os.path.expanduser(rest)}" if kind in ("jsonl", "parquet") else text

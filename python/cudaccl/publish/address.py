@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -86,7 +87,12 @@ def check_sink(address: str) -> Selection:
 def file_of(address: str) -> str | None:
     """Where lines of JSON go; - is standard output. None: the sink has no such file."""
     head = address.partition("?")[0]
-    return head if head == "-" else head.removeprefix("jsonl:") if head.startswith("jsonl:") else None
+    return head if head == "-" else _path(head.removeprefix("jsonl:")) if head.startswith("jsonl:") else None
+
+
+def _path(text: str) -> str:
+    """A shell replaces ~ only at the beginning of a word."""
+    return os.path.expanduser(text)
 
 
 def _selection(address: str) -> tuple[str, Selection]:
@@ -121,11 +127,11 @@ def _opener(address: str, read: Callable[[str], str], say: _Say, selection: Sele
     path, _, query = rest.partition("?")
     if scheme == "jsonl" and path:
         _options(query, shown, set())
-        return lambda spooling, file_name: JsonLinesSink(path, append=True)
+        return lambda spooling, file_name: JsonLinesSink(_path(path), append=True)
     if scheme == "parquet" and path:
         text = _options(query, shown, {"minutes"}).get("minutes")
         minutes = _number(text, shown) if text is not None else None
-        return lambda spooling, file_name: ParquetSink(path, file_name, minutes)
+        return lambda spooling, file_name: ParquetSink(_path(path), file_name, minutes)
     if scheme in BROKERS and not rest.startswith("//"):
         raise AddressError(f"{shown!r} is no sink: write {scheme}://HOST/TOPIC")
     if scheme not in BROKERS:

@@ -64,6 +64,25 @@ def test_all_keys(write, tmp_path):
     assert config.live.metrics == ("127.0.0.1", 9464)
 
 
+def test_paths_begin_at_the_folder_of_the_file(write, tmp_path, monkeypatch):
+    """Also of regions, and whatever letters the folder has; a path in the home begins there."""
+    folder = tmp_path / "a [x] *"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", "/home/me")
+    for name in ("a.mkv", "other.mp4", "c[1].mkv"):
+        (folder / name).write_bytes(b"")
+    text = GOOD.replace("threshold: 128", "regions: r.json").replace("track: true", "regions: /abs/r.json")
+    text = text.replace("jsonl:live", "jsonl:~/live").replace('- "*.mkv"', '- "*a.mkv"\n    - "c[1].mkv"')
+    path = folder / "fleet.yaml"
+    path.write_text(text.replace("min_area: 9", "regions: '{\"version\": 1}'"))
+    config = load(path)
+    assert [one.path for one in config.archives.files] == [
+        str(folder / name) for name in ("a.mkv", "c[1].mkv", "other.mp4")]
+    assert [one.properties["regions"] for one in config.videos] == [
+        *2 * [str(folder / "r.json")], '{"version": 1}', "/abs/r.json"]
+    assert config.live.to == ("jsonl:/home/me/live.jsonl",)
+
+
 def test_every_broker_is_possible(write, monkeypatch):
     """One that only the table of sinks knows."""
     monkeypatch.setitem(BROKERS, "queue", BROKERS["mqtt"])
@@ -213,14 +232,14 @@ def test_check_shows_what_there_is(write, capfd):
     ("min_area: 9", "min_arae: 9", "door: the element cudaccl has no property min-arae; did you mean min-area?"),
     ("threshold: 128", "threshold: 70000", "a: threshold is 70000; possible are whole numbers from 0 to 65535"),
     ("track: true", "foreground: otso", "gate: could not set property"),
-    ("track: true", "regions: none.json", "gate: regions: none.json: No such file"),
+    ("track: true", "regions: none.json", "gate: regions: {}/none.json: No such file"),
     ("min_area: 9", "min_area: -5", "door: min-area is -5; possible are whole numbers from 0 to 2147483647"),
     ("track: true", "track: true, track-lost: 2", "gate: track-lost is 2 nanoseconds"),
     ("track: true", "draw-ids: true", "gate: draw-ids=true has no effect: track=true"),
     ("track: true", "regions: '{\"version\": 1, \"lines\": [{\"name\": \"a\", \"from\": [0, 0], \"to\": [1, 0]}]}'",
      "gate: zones and lines of regions have no effect: track=true"),
 ])
-def test_the_element_is_asked(write, capfd, old, new, reason):
+def test_the_element_is_asked(write, tmp_path, capfd, old, new, reason):
     gst = pytest.importorskip("cudaccl._gst_pipeline")
     try:
         gst.check_properties({})
@@ -229,7 +248,7 @@ def test_the_element_is_asked(write, capfd, old, new, reason):
     assert old in GOOD
     for action in ("check", "run"):
         assert main(["fleet", action, str(write(GOOD.replace(old, new, 1)))]) == 2
-        assert capfd.readouterr().err.startswith(f"cudaccl: error: {reason}")
+        assert capfd.readouterr().err.startswith(f"cudaccl: error: {reason.replace('{}', str(tmp_path))}")
 
 
 def test_check_without_gstreamer(write, capfd, monkeypatch):

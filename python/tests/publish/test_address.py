@@ -60,6 +60,19 @@ def test_files(tmp_path):
     assert (tmp_path / "p/frames/now.parquet").is_file()
 
 
+def test_files_below_the_home(tmp_path, monkeypatch):
+    """The shell does not see the ~ behind a scheme."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    open_sink("jsonl:~/a.jsonl", Spooling(tmp_path)).close()
+    assert (tmp_path / "home/a.jsonl").is_file()
+    assert address.file_of("jsonl:~/a.jsonl?rate=1") == str(tmp_path / "home/a.jsonl")
+    pytest.importorskip("pyarrow", reason="pyarrow is missing")
+    open_sink("parquet:~/day", Spooling(tmp_path)).close()
+    assert (tmp_path / "home/day/frames/part.parquet").is_file()
+
+
 @pytest.mark.parametrize("text,reason", [
     ("amqp://host", "is no sink"), ("mqtt:host", "is no sink"), ("jsonl:", "is no sink"), ("", "is no sink"),
     ("mqtt:///topic", "host is missing"), ("kafka:///topic", "host is missing"),
