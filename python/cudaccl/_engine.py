@@ -149,6 +149,7 @@ class Engine:
             self._core.set_regions(_regions.source_of(regions))
         self._measured = 7
         self._connectivity = 8
+        self._foreground = 0
         self._kind = ""
         self._row_bytes = 0
         self._has_run = False
@@ -190,6 +191,8 @@ class Engine:
         self._core.set(numbers)
         self._measured = numbers.get("features", self._measured)
         self._connectivity = numbers.get("connectivity", self._connectivity)
+        self._foreground = numbers.get("foreground", self._foreground)
+        self._known = None  # an image that was checked may not suit these settings
 
     def __call__(self, image: Any, *, time: int | None = None, out: Any = None) -> Result:
         """Labels an image, or a batch.
@@ -282,6 +285,10 @@ class Engine:
         """Checks the image, and adapts to its type and place."""
         check_image(array, self._shape, self._channels)
         self._check_device(array, "image")
+        if array.kind == "u2" and self._foreground == _settings.VALUES:  # which compares 8 bits
+            raise ValueError(
+                "foreground='values' needs an image of uint8, not uint16: numpy.unique(image, return_inverse=True)"
+                " numbers its values")
         if array.kind != self._kind:
             self._set_kind(array.kind)
         if not self._has_run:

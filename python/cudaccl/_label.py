@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import collections
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cudaccl import _core, _settings
 from cudaccl._arrays import Array, describe, result_array, result_copy
 from cudaccl._engine import DISTANCES, LABELS, Engine, plane_bits
+from cudaccl._keywords import DEFAULTS
 from cudaccl._result import Result
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _KEPT = 4  # engines that each thread keeps
-_FEW = 16384  # records for which there is room at first
+_FEW = DEFAULTS["max_components"]  # records for which there is room at first
+_MOST = 1 << 24  # records
 
 _thread = threading.local()
 
@@ -59,7 +61,8 @@ def label(
     The result is yours. The engine is kept for the next image of this shape: four of them in each thread, until
     `cudaccl.clear_engines()`.
 
-    Raises TypeError and ValueError as `Engine` does; ValueError if background is not a value of the image's type.
+    Raises TypeError and ValueError as `Engine` does; ValueError if background is not a value of the image's type, and
+    if there are more components than records can be, 16777216, without max_components.
     """
     return find(
         image, background, plane_bits(labels=labels), backend, device, algorithm, max_components,
@@ -74,15 +77,10 @@ def find(
     array = describe(image)
     if settings.get("foreground") == "motion":
         raise ValueError("foreground='motion' needs images one after the other: cudaccl.Tracker or cudaccl.Foreground")
-    is_values = settings.get("foreground") == "values"
-    if is_values and array.kind == "u2":
-        raise ValueError(
-            "foreground='values' needs an image of uint8, not uint16: numpy.unique(image, return_inverse=True) numbers"
-            " its values")
     value = int(background)
     flip = 0
     if value != 0:
-        image, flip, more = _without_background(image, array.kind, value, is_values, settings)
+        image, flip, more = _without_background(image, array.kind, value, settings)
         settings.update(more)
         array = describe(image)
     if backend is None:
@@ -91,14 +89,26 @@ def find(
         device = array.device_id
     config, of_image = _settings.split(settings)
     numbers = _settings.numbers(of_image)
-    room = _FEW if max_components is None else max_components
     place = (array.shape, array.kind, array.on_device, backend, device)
     key = (*place, algorithm, planes, tuple(config.items()), tuple(numbers.items()))
-    result = _run(key, room, array, image)
-    while max_components is None and _has_overflow(result):
-        room = 1 << (_largest_count(result) - 1).bit_length()
-        result = _run(key, room, array, image)
-    return _owned(result, flip)
+    if max_components is not None:
+        return _owned(_run(key, max_components, array, image), flip)
+    return _owned(with_all_records(lambda room: _run(key, room, array, image)), flip)
+
+
+def with_all_records(run: Callable[[int], Result]) -> Result:
+    """run: labels with a table of so many records. It is called once more if there are more components.
+
+    Raises ValueError if no table has room for all.
+    """
+    result = run(_FEW)
+    while _has_overflow(result):
+        count = _largest_count(result)
+        if count > _MOST:
+            raise ValueError(
+                f"the image has {count} components, and at most {_MOST} can have records: min_area removes small ones")
+        result = run(1 << (count - 1).bit_length())
+    return result
 
 
 def clear_engines() -> None:
@@ -165,7 +175,7 @@ def _engine(key: tuple[Any, ...], room: int) -> _OneImageEngine:
 
 
 def _without_background(
-    image: Any, kind: str, value: int, is_values: bool, settings: Mapping[str, Any]
+    image: Any, kind: str, value: int, settings: Mapping[str, Any]
 ) -> tuple[Any, int, Any]:
     """(image, what its values were combined with, more settings) with the same foreground, and 0 as background."""
     largest = {"b1": 1, "u1": 255, "u2": 65535}.get(kind)
@@ -179,7 +189,7 @@ def _without_background(
         raise ValueError(f"background means nothing with foreground={foreground!r}")
     if largest is None:
         return image, 0, {}
-    if is_values:
+    if foreground == "values":
         return image ^ image.dtype.type(value), value, {}
     if value == largest:
         return image, 0, {"threshold": largest, "invert": True}

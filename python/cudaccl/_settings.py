@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from numbers import Integral
 from typing import Any
 
 from cudaccl import _core
-from cudaccl._keywords import Config, Keywords, LabelKeywords, Settings
+from cudaccl._keywords import DEFAULTS, Config, Keywords, LabelKeywords, Settings
 from cudaccl._property_values import similar
 
 __all__ = ["Config", "Keywords", "LabelKeywords", "Settings"]
@@ -18,6 +19,7 @@ _CONNECTIVITIES = {4: 4, 8: 8, 1: 4, 2: 8}
 BACKENDS = {"auto": 0, "cpu": 1, "cuda": 2}
 OUTPUTS = ("none", "colorized", "overlay", "labels16", "mask", "background", "foreground", "distance",
            "distance8")
+VALUES = _CHOICES["foreground"]["values"]
 ORDERS = ("RGBA", "BGRA", "ARGB", "ABGR")
 
 
@@ -37,7 +39,9 @@ def _features(value: Any) -> int:
     if isinstance(value, int):
         return value
     all_features = _CHOICES["features"]
-    names = tuple(all_features) if value == "all" else (value,) if isinstance(value, str) else tuple(value or ())
+    if isinstance(value, str):
+        value = all_features if value == "all" else value.split("+")  # as the element has them
+    names = tuple(value or ())
     return sum(_number_of_choice("a feature", name, all_features) for name in set(names))
 
 
@@ -57,7 +61,8 @@ def split(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def numbers(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings with numbers for names and booleans. ValueError for a wrong name, TypeError for a wrong keyword."""
+    """The settings with numbers for names and booleans. ValueError for a wrong name and for limits that no component
+    keeps, TypeError for a wrong keyword."""
     found = {}
     for name, value in settings.items():
         _check_spelling(name)
@@ -72,4 +77,14 @@ def numbers(settings: dict[str, Any]) -> dict[str, Any]:
         elif isinstance(value, bool):
             value = int(value)
         found[name] = value
+    _check_limits(found)
     return found
+
+
+def _check_limits(settings: Mapping[str, Any]) -> None:
+    """Wrong types are left to the library. A width or height has no upper limit where it is 0, an area always has."""
+    for what in ("area", "width", "height"):
+        names = f"min_{what}", f"max_{what}"
+        least, most = (settings.get(name, DEFAULTS[name]) for name in names)
+        if isinstance(least, Integral) and isinstance(most, Integral) and least > most and (most > 0 or what == "area"):
+            raise ValueError(f"{names[0]}={least} is more than {names[1]}={most}: no component is kept")

@@ -162,6 +162,40 @@ def test_bad_arguments(arguments, error, text):
         cudaccl.Engine(**{"shape": (70, 90), "backend": "cpu"} | arguments)
 
 
+@pytest.mark.parametrize("set_later", [False, True])
+def test_values_have_8_bits(set_later):
+    engine = cudaccl.Engine((70, 90), backend="cpu", **({} if set_later else {"foreground": "values"}))
+    image = numpy.zeros((70, 90), numpy.uint16)
+    if set_later:
+        engine(image)
+        engine.set(foreground="values")
+    with pytest.raises(ValueError, match="uint8, not uint16"):
+        engine(image)
+    engine.set(foreground="binary")
+    engine(image)
+
+
+@pytest.mark.parametrize("limits, text", [
+    ({"min_area": 5, "max_area": 2}, "min_area=5 is more than max_area=2: no component is kept"),
+    ({"min_width": numpy.int64(5), "max_width": 2}, "min_width=5 is more than max_width=2"),
+    ({"min_height": 5, "max_height": 2}, "min_height=5 is more than max_height=2"),
+    ({"max_area": 0}, "min_area=1 is more than max_area=0"),
+])
+def test_limits_that_keep_no_component(limits, text):
+    for take in (lambda **settings: cudaccl.Engine((70, 90), **settings), cudaccl.Engine((70, 90)).set,
+                 lambda **settings: cudaccl.Tracker((70, 90), **settings),
+                 lambda **settings: cudaccl.Foreground((70, 90), **settings),
+                 lambda **settings: cudaccl.label(numpy.zeros((4, 4), numpy.uint8), **settings),
+                 lambda **settings: cudaccl.distance(numpy.zeros((4, 4), numpy.uint8), **settings)):
+        with pytest.raises(ValueError, match=text):
+            take(**limits)
+
+
+def test_limits_that_are_open():
+    """0 is no limit of a width and a height."""
+    cudaccl.Engine((70, 90), min_area=5, max_area=5, min_width=5, max_width=0, min_height=5, max_height=0)
+
+
 def test_wrong_image():
     engine = cudaccl.Engine((70, 90))
     with pytest.raises(ValueError, match="shape"):

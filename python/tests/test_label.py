@@ -123,6 +123,17 @@ def test_all_components_have_records():
     assert len(few.records) == 10 and few.overflow and few.n_components == 40_000
 
 
+def test_more_components_than_records_can_be(monkeypatch):
+    monkeypatch.setattr("cudaccl._label._FEW", 100)
+    monkeypatch.setattr("cudaccl._label._MOST", 1000)
+    image = numpy.zeros((80, 80), bool)
+    image[::2, ::2] = True
+    with pytest.raises(ValueError, match="has 1600 components, and at most 1000 can have records: min_area removes"):
+        cudaccl.label(image, 4)
+    assert len(cudaccl.label(image[:40], 4).records) == 800
+    assert len(cudaccl.label(image, 4, max_components=10).records) == 10
+
+
 def test_results_are_the_callers():
     first = cudaccl.label(IMAGES["dense"])
     labels, records = first.labels.copy(), first.records.copy()

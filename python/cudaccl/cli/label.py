@@ -37,8 +37,6 @@ examples:
 _MAX_PNG = 65535
 _MAX_SIDE = 32768  # pixels
 _OWN = ("shape", "format", "backend", "labels", "output", "max_components")  # arguments of an engine that this sets
-_FIRST_ROOM = 16384  # records
-_NO_LIMIT = 1 << 32
 
 
 def add(subparsers: argparse._SubParsersAction) -> None:
@@ -106,14 +104,11 @@ def _check(settings: dict[str, Any], options: argparse.Namespace) -> None:
         raise errors.UsageError(f"--set foreground=motion: nothing moves in one image; {videos}")
     if zones or lines:
         raise errors.UsageError(f"--set regions: nothing enters a zone or crosses a line in one image; {videos}")
-    for what in ("area", "width", "height"):
-        least, most = settings.get(f"min_{what}", 0), settings.get(f"max_{what}") or _NO_LIMIT
-        if isinstance(least, int) and isinstance(most, int) and least > most:
-            raise errors.UsageError(f"--set min_{what}={least} is more than max_{what}={most}: no component is kept")
     for name in ("draw_ids", "draw_trails"):
         if settings.get(name):
             raise errors.UsageError(f"--set {name}: nothing has an identity in one image; {videos}")
-    _label(numpy.zeros((1, 1), numpy.uint16), settings, options)
+    kind = numpy.uint8 if settings.get("foreground") == "values" else numpy.uint16
+    _label(numpy.zeros((1, 1), kind), settings, options)
 
 
 def _check_files(settings: dict[str, Any], options: argparse.Namespace) -> None:
@@ -193,23 +188,27 @@ def _pixels(image: Any) -> numpy.ndarray:
 def _label(pixels: numpy.ndarray, settings: dict[str, Any], options: argparse.Namespace) -> Any:
     """A `cudaccl.Result` with a record of each component."""
     import cudaccl
+    from cudaccl._label import with_all_records
 
-    room = _FIRST_ROOM
-    while True:
+    def run(room: int) -> Any:
         try:
             engine = cudaccl.Engine(
                 pixels.shape[:2], format="rgb" if pixels.ndim == 3 else "gray", backend=options.backend,
                 labels=options.labels is not None, output="colorized" if options.picture else None,
                 max_components=room, **settings)
-            result = engine(pixels)
+            return engine(pixels)
         except (TypeError, ValueError) as error:
             is_backend = options.backend == "cuda" and not cudaccl.has_cuda()
             raise errors.UsageError(f"{'--backend cuda' if is_backend else '--set'}: {error}") from error
         except cudaccl.DeviceError as error:
             raise errors.UsageError(f"--backend {options.backend}: {error}") from error
-        if not result.overflow:
-            return result
-        room = 1 << (result.n_components - 1).bit_length()
+
+    try:
+        return with_all_records(run)
+    except errors.UsageError:
+        raise
+    except ValueError as error:  # too many components
+        raise OSError(str(error)) from error
 
 
 def _report(name: str, pixels: numpy.ndarray, result: Any) -> Report:
