@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import glob
+import mimetypes
 import sys
+import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -35,7 +36,7 @@ examples:
 """
 
 _MAX_PNG = 65535
-_MAX_SIDE = 32768  # pixels
+_MAX_SIDE = 32768  # pixels, as of an engine
 _OWN = ("shape", "format", "backend", "labels", "output", "max_components")  # arguments of an engine that this sets
 
 
@@ -57,7 +58,7 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         "--preset", action=video_options.Preset, metavar="NAME",
         help="a preset of the element for still images, such as cells; --set comes first. list: shows all")
     parser.add_argument(
-        "-s", "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
+        "-s", "--set", action=video_options.Setting, default=[], metavar="NAME=VALUE", dest="settings",
         help="a setting of cudaccl.Engine, such as foreground=otsu; may be repeated")
     parser.set_defaults(command=label)
 
@@ -73,24 +74,57 @@ def label(options: argparse.Namespace) -> int:
             options.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise SinkError(f"{options.out} cannot be made: {error.strerror}") from error
-    failed = False
-    stems = Counter(path.stem for path in options.images)
+    pillow.MAX_IMAGE_PIXELS = None  # Pillow's own limit, which is below that of this program
+    with outputs.Outputs(options, default="csv") as files, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Pillow, about files that it reads nevertheless
+        return _label_all(pillow, settings, options, files)
+
+
+def _label_all(
+    pillow: ModuleType, settings: dict[str, Any], options: argparse.Namespace, files: outputs.Outputs
+) -> int:
+    """Returns the exit status. Raises UsageError if the settings do not suit the first image."""
+    failed = has_records = False
+    keys = _Keys(options.images)
     written: set[Path] = set()
-    with outputs.Outputs(options, default="csv") as files:
-        for path in options.images:
-            try:
-                for name, pixels in _read(pillow, path):
-                    result = _label(pixels, settings, options)
-                    source = name if stems[path.stem] == 1 else str(path.parent / name)  # else their records have one key
-                    files.put(_report(source, pixels, result))
-                    _write_images(pillow, options, name, result, written)
-            except BrokenPipeError:  # of standard output, and no error of the image
-                raise
-            except (OSError, pillow.DecompressionBombError) as error:
-                print(f"cudaccl: error: {path}: {_text_of(error)}", file=sys.stderr)
-                failed = True
-                files.are_wanted = False
+    for path in options.images:
+        try:
+            for name, pixels in _read(pillow, path):
+                result = _label(pixels, settings, options)
+                files.put(_report(keys.of(path, name), pixels, result))
+                has_records = True
+                _write_images(pillow, options, name, result, written)
+        except BrokenPipeError:  # of standard output, and no error of the image
+            raise
+        except (OSError, ValueError, MemoryError) as error:
+            text = f"{path}: {_text_of(error)}"
+            if isinstance(error, errors.UsageError) and not has_records:
+                raise errors.UsageError(text) from error
+            print(f"cudaccl: error: {text}", file=sys.stderr)
+            failed = True
+            files.are_wanted = False
     return errors.SOURCE_FAILED if failed else errors.OK
+
+
+class _Keys:
+    """What records call their images and pages: a name, or as much of the path as no other one has."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        paths = list(paths)
+        self._names = Counter(path.stem for path in paths)
+        self._places = Counter(path.parent / path.stem for path in paths)
+        self._taken: set[str] = set()
+
+    def of(self, path: Path, name: str) -> str:
+        """name: of the image or of its page."""
+        keys = [f"{path}{name.removeprefix(path.stem)}"]
+        if self._places[path.parent / path.stem] == 1:
+            keys.insert(0, str(path.parent / name))
+        if self._names[path.stem] == 1:
+            keys.insert(0, name)
+        key = next((key for key in keys if key not in self._taken), keys[-1])
+        self._taken.add(key)
+        return key
 
 
 def _check(settings: dict[str, Any], options: argparse.Namespace) -> None:
@@ -133,10 +167,8 @@ def parse_settings(texts: list[str]) -> dict[str, Any]:
     """Of NAME=VALUE, with values as Python has them. Raises UsageError."""
     settings: dict[str, Any] = {}
     for text in texts:
-        name, equals, value = text.partition("=")
+        name, _, value = text.partition("=")
         name = name.replace("-", "_")
-        if not equals or not name:
-            raise errors.UsageError(f"--set {text}: a setting is NAME=VALUE")
         if name in _OWN:
             raise errors.UsageError(f"--set {text}: this program sets {name} itself")
         if not value and name != "regions":
@@ -157,16 +189,27 @@ def _value(text: str) -> bool | int | float | str:
 
 
 def _text_of(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for it"
     return getattr(error, "strerror", None) or str(error)
 
 
 def _read(pillow: ModuleType, path: Path) -> Iterator[tuple[str, numpy.ndarray]]:
-    """Name and pixels of each page. Raises OSError."""
-    with pillow.open(path) as image:
-        pages = getattr(image, "n_frames", 1)
-        for page in range(pages):
-            image.seek(page)
-            yield (path.stem if pages == 1 else f"{path.stem}-{page + 1}"), _pixels(image)
+    """Name and pixels of each page. Raises OSError and MemoryError."""
+    try:
+        with pillow.open(path) as image:
+            pages = getattr(image, "n_frames", 1)
+            for page in range(pages):
+                image.seek(page)
+                yield (path.stem if pages == 1 else f"{path.stem}-{page + 1}"), _pixels(image)
+    except pillow.UnidentifiedImageError:
+        if not (mimetypes.guess_type(path)[0] or "").startswith("video/"):
+            raise
+        raise OSError("it is no image; for videos there is cudaccl run") from None
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # each format of Pillow has its own for files that are damaged
+        raise OSError(f"it cannot be read ({type(error).__name__}: {error})") from error
 
 
 def _pixels(image: Any) -> numpy.ndarray:
@@ -186,7 +229,7 @@ def _pixels(image: Any) -> numpy.ndarray:
 
 
 def _label(pixels: numpy.ndarray, settings: dict[str, Any], options: argparse.Namespace) -> Any:
-    """A `cudaccl.Result` with a record of each component."""
+    """A `cudaccl.Result` with a record of each component. Raises UsageError; ValueError for too many components."""
     import cudaccl
     from cudaccl._label import with_all_records
 
@@ -203,12 +246,7 @@ def _label(pixels: numpy.ndarray, settings: dict[str, Any], options: argparse.Na
         except cudaccl.DeviceError as error:
             raise errors.UsageError(f"--backend {options.backend}: {error}") from error
 
-    try:
-        return with_all_records(run)
-    except errors.UsageError:
-        raise
-    except ValueError as error:  # too many components
-        raise OSError(str(error)) from error
+    return with_all_records(run)
 
 
 def _report(name: str, pixels: numpy.ndarray, result: Any) -> Report:
@@ -236,8 +274,7 @@ def _save(image: Any, path: Path, written: set[Path]) -> None:
         raise OSError(f"{path} has the labels of another image")
     written.add(path)
     try:
-        image.save(path)
+        with outputs.replaced(path) as beside:
+            image.save(beside)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            path.unlink()
         raise SinkError(f"{path} cannot be written: {_text_of(error)}") from error

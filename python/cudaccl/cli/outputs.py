@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import argparse
+import mimetypes
 import os
 import stat
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from types import TracebackType
 
 from cudaccl.publish.csv_table import CsvSink
@@ -18,6 +20,7 @@ from cudaccl.publish.report import Report
 from cudaccl.publish.sink import Sink
 from cudaccl.video.errors import UsageError
 
+_HEAD = 4096  # bytes of a file, from which its kind is seen
 Words = tuple[str, str | os.PathLike[str]]  #: how a command line names a file, and its path; - is standard output
 
 
@@ -58,17 +61,52 @@ def _identity(path: str | os.PathLike[str]) -> object:
     return found.st_dev, found.st_ino
 
 
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """Gives the path of a file beside it, which takes its place at the end. After an error or Ctrl-C, what was there is
+    as before. A device or a pipe is written itself. Raises OSError."""
+    path = Path(os.path.realpath(path))  # not the link to it
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    beside = path.with_name(f".{os.getpid()}-{path.name}")  # its suffix says which format a picture has
+    try:
+        yield beside
+        os.replace(beside, path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
+
+
+def _check_is_text(words: str, path: str) -> None:
+    """Raises UsageError for a file with something else in it, which was meant as an input."""
+    if not os.path.isfile(path):
+        return
+    try:
+        with open(path, "rb") as file:
+            head = file.read(_HEAD)
+    except OSError:  # which is an error when it is opened to be written
+        return
+    kind = (mimetypes.guess_type(path)[0] or "").partition("/")[0]
+    if head and (b"\0" in head or kind in ("image", "video", "audio")):
+        raise UsageError(f"{words}: this file has no records, and would be replaced by them: name another one")
+
+
 class Outputs:
     """Opens the files with the first report, or at the end: settings that cannot be used, and sources that cannot be
     read, leave old files as they are.
 
-    default: "csv" or "jsonl" on standard output, if there is no option. A context. Raises SinkError and MissingPackage.
+    default: "csv" or "jsonl" on standard output, if there is no option. A context. Raises SinkError, MissingPackage and
+    UsageError.
     """
 
     def __init__(self, options: argparse.Namespace, default: str) -> None:
         if options.parquet is not None:
             need("pyarrow.parquet", "parquet")
         self._paths = paths_of(options, default)
+        for name, path in self._paths.items():
+            _check_is_text(f"--{name} {path}", path)
         self._sinks: list[Sink] = []
         self.are_wanted = True  #: False: without a report, no file is opened
 

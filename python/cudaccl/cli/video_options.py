@@ -34,10 +34,22 @@ class Preset(argparse.Action):
         parser.exit()
 
 
+class Setting(argparse.Action):
+    """NAME=VALUE; may be repeated. It is checked here: else a value behind a blank is an argument that nobody expects."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any, _option: str | None = None
+    ) -> None:
+        name, equals, _ = value.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--set {value}: a setting is NAME=VALUE")
+        setattr(namespace, self.dest, [*getattr(namespace, self.dest), value])
+
+
 def add(parser: argparse.ArgumentParser, stall: float) -> None:
     """Adds the options."""
     parser.add_argument(
-        "-s", "--set", action="append", default=[], metavar="PROPERTY=VALUE", dest="properties",
+        "-s", "--set", action=Setting, default=[], metavar="PROPERTY=VALUE", dest="properties",
         help="a property of the element cudaccl, such as track-lost=2s; may be repeated. gst-inspect-1.0 cudaccl lists"
              " all")
     parser.add_argument(

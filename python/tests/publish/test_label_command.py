@@ -213,6 +213,164 @@ def test_a_page_does_not_replace_an_image(label, tmp_path):
     assert numpy.asarray(image_module.open(tmp_path / "a-2-labels.png")).min() == 1
 
 
+def save_pages(path, count=3):
+    pages = [image_module.fromarray(noise((20, 30), seed=seed)) for seed in range(count)]
+    pages[0].save(path, save_all=True, append_images=pages[1:])
+    return path
+
+
+def sources_of(done):
+    return {row["source"] for row in csv.DictReader(done.stdout.splitlines())}
+
+
+@pytest.mark.parametrize("names,keys", [
+    (["im/b.png", "im/b.bmp"], {"im/b.png", "im/b.bmp"}),
+    (["im/b.png", "im/b.bmp", "b.png"], {"im/b.png", "im/b.bmp", "b"}),
+    (["a-1.png", "a.tif"], {"a-1", "a.tif-1", "a-2", "a-3"}),
+    (["a.tif", "a-1.png"], {"a-1", "a-2", "a-3", "a-1.png"}),
+    (["a.tif", "im/a.tif"], {f"{folder}a-{page}" for folder in ("", "im/") for page in (1, 2, 3)}),
+    (["im/a.tif", "im/a.png"], {"im/a.tif-1", "im/a.tif-2", "im/a.tif-3", "im/a.png"}),
+])
+def test_each_image_has_its_own_key(label, tmp_path, names, keys):
+    (tmp_path / "im").mkdir()
+    for name in names:
+        (save_pages if name.endswith(".tif") else functools.partial(save, pixels=noise((20, 30))))(tmp_path / name)
+    done = label(*names, cwd=tmp_path)
+    assert done.returncode == 0 and sources_of(done) == keys
+
+
+@pytest.mark.parametrize("name,break_bytes", [
+    ("pages.tif", lambda data: data[:len(data) // 2]),
+    ("pages.tif", lambda data: data[:len(data) // 4]),
+    ("image.tif", lambda data: data[:8] + bytes(4) + data[12:]),
+    ("image.png", lambda data: data.replace(b"IDAT", b"ID\xc1T")),
+    ("image.png", lambda data: data[:len(data) // 2]),
+    ("image.bmp", lambda data: data[:18] + b"\xff" * 12 + data[30:]),
+    ("image.pgm", lambda data: b"P5 x y 255\n"),
+    ("image.tga", lambda data: data[:20]),
+])
+def test_goes_on_behind_an_image_that_is_damaged(label, tmp_path, name, break_bytes):
+    path = tmp_path / name
+    save_pages(path) if name == "pages.tif" else save(path, noise((20, 30)).astype(numpy.uint8) * 255)
+    path.write_bytes(break_bytes(path.read_bytes()))
+    done = label(path, save(tmp_path / "good.png", noise((9, 9))))
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
+    assert f"error: {path}: " in done.stderr and "good" in sources_of(done)
+
+
+@pytest.mark.parametrize("error,text", [
+    (MemoryError(), "there is not enough memory for it"), (KeyError("x"), "it cannot be read (KeyError: 'x')")])
+def test_goes_on_behind_an_image_that_cannot_be_decoded(label, tmp_path, monkeypatch, error, text):
+    convert = image_module.Image.convert
+
+    def fail(image, mode):
+        if image.width == 30:
+            raise error
+        return convert(image, mode)
+
+    monkeypatch.setattr(image_module.Image, "convert", fail)
+    paths = [save(tmp_path / f"{name}.png", numpy.full((8, width, 3), 200, numpy.uint8))
+             for name, width in (("bad", 30), ("good", 20))]
+    done = label(*paths)
+    assert done.returncode == 1 and done.stderr == f"cudaccl: error: {paths[0]}: {text}\n"
+    assert sources_of(done) == {"good"}
+
+
+def test_large_images(label, tmp_path, monkeypatch, recwarn):
+    """Pillow has limits of its own."""
+    monkeypatch.setattr(image_module, "MAX_IMAGE_PIXELS", 100)
+    for size in ((9, 14), (20, 30)):
+        assert label(save(tmp_path / "a.png", noise(size))).returncode == 0
+    assert not recwarn.list
+    wide = label(save(tmp_path / "wide.png", noise((1, 32769))))
+    assert wide.returncode == 1 and "at most 32768×32768 are labelled" in wide.stderr
+
+
+def test_a_setting_that_one_image_does_not_suit(label, tmp_path):
+    wide = save(tmp_path / "wide.png", numpy.full((9, 9), 5000, numpy.uint16))
+    narrow = save(tmp_path / "narrow.png", numpy.full((9, 9), 200, numpy.uint8))
+    done = label("-s", "threshold=300", wide, narrow, tmp_path / "wide.png")
+    assert done.returncode == 1 and len(done.stdout.splitlines()) == 3
+    assert done.stderr.startswith(f"cudaccl: error: {narrow}: --set: threshold") and done.stderr.count("\n") == 1
+    done = label("-s", "threshold=300", narrow, wide, "--csv", tmp_path / "a.csv")
+    assert done.returncode == 2 and f"error: {narrow}: --set: threshold" in done.stderr
+    assert not (tmp_path / "a.csv").exists()
+
+
+def test_values_have_8_bits(label, count_of, tmp_path):
+    wide = save(tmp_path / "wide.png", numpy.array([[1, 257, 258, 0]], numpy.uint16))
+    done = label("-s", "foreground=values", wide)
+    assert done.returncode == 2 and f"{wide}: --set: foreground='values' needs an image of uint8" in done.stderr
+    assert count_of("-s", "foreground=values", save(tmp_path / "a.png", numpy.array([[1, 2, 0, 3]], numpy.uint8))) == 3
+
+
+def test_more_components_than_records_can_be(label, tmp_path, monkeypatch):
+    monkeypatch.setattr("cudaccl._label._FEW", 10)
+    monkeypatch.setattr("cudaccl._label._MOST", 100)
+    dots = numpy.zeros((40, 40), numpy.uint8)
+    dots[::2, ::2] = 255
+    done = label(save(tmp_path / "dots.png", dots), save(tmp_path / "few.png", dots[:8]))
+    assert done.returncode == 1 and sources_of(done) == {"few"}
+    assert "dots.png: the image has 400 components, and at most 100 can have records: min_area" in done.stderr
+
+
+def test_features_as_of_the_element(label, tmp_path):
+    path = save(tmp_path / "a.png", noise((20, 30)))
+    done = label("-s", "features=moments+perimeter", path)
+    assert done.returncode == 0 and any(float(row["perimeter"]) for row in csv.DictReader(done.stdout.splitlines()))
+    assert "a feature is 'weight'" in label("-s", "features=moments+weight", path).stderr
+
+
+def test_a_setting_without_its_sign(label, tmp_path):
+    done = label(tmp_path / "a.png", "-s", "threshold", "90")
+    assert done.returncode == 2 and "threshold: a setting is NAME=VALUE" in done.stderr
+
+
+def test_a_video_is_no_image(label, tmp_path):
+    (tmp_path / "clip.mp4").write_bytes(bytes(100))
+    done = label(tmp_path / "clip.mp4")
+    assert done.returncode == 1 and "clip.mp4: it is no image; for videos there is cudaccl run" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--csv", "--jsonl"])
+@pytest.mark.parametrize("name,content", [("a.png", None), ("a.data", b"\x89PNG\r\n\x1a\n\0"), ("a.pgm", b"P2 1 1 9 1")])
+def test_records_replace_no_picture(label, tmp_path, option, name, content):
+    """As of `--csv *.png`, of which the first one is no image of the command."""
+    path = tmp_path / name
+    save(path, noise((8, 8))) if content is None else path.write_bytes(content)
+    before = path.read_bytes()
+    done = label(option, path, save(tmp_path / "b.png", noise((8, 8))))
+    assert done.returncode == 2 and f"{option} {path}: this file has no records" in done.stderr
+    assert path.read_bytes() == before and done.stderr.count("\n") == 1
+    path.write_bytes(b"")
+    assert label(option, path, tmp_path / "b.png").returncode == 0
+
+
+@pytest.mark.parametrize("name", ["run", "label"])
+def test_records_replace_no_video(cudaccl_command, tmp_path, name):
+    path = tmp_path / "a.mp4"
+    path.write_bytes(b"\0\0\0\x20ftypisom")
+    done = cudaccl_command(name, "--jsonl", path, tmp_path / "b.mp4")
+    assert done.returncode == 2 and f"--jsonl {path}: this file has no records" in done.stderr
+    assert path.read_bytes() == b"\0\0\0\x20ftypisom"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_a_picture_is_whole_or_as_before(label, tmp_path, monkeypatch, error):
+    path = save(tmp_path / "a.png", noise((8, 8)))
+    old = tmp_path / "a-picture.png"
+    old.write_bytes(b"old")
+
+    def fail(image, name):
+        name.write_bytes(b"half")
+        raise error
+
+    monkeypatch.setattr(image_module.Image, "save", fail)
+    done = label("--picture", "--csv", tmp_path / "a.csv", "--out", tmp_path, path)
+    assert done.returncode == (130 if error is KeyboardInterrupt else 3)
+    assert old.read_bytes() == b"old" and {one.name for one in tmp_path.iterdir()} <= {"a.png", old.name, "a.csv"}
+
+
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
 def test_a_spreadsheet_runs_no_name(label, tmp_path, name):
     save(tmp_path / f"{name}.png", noise((8, 8)))
