@@ -33,7 +33,8 @@ def source_of(regions: Mapping[str, Any] | str | os.PathLike[str]) -> bytes:
 
 def compact(regions: str) -> str:
     """A document that the library has read, or the path of one, as one line without comments."""
-    text = regions if regions.lstrip().startswith("{") else Path(regions).read_text("utf-8")
+    # Editors may write a mark of the order of bytes, which the library skips.
+    text = regions if regions.lstrip().startswith("{") else Path(regions).read_text("utf-8-sig")
     plain = _COMMENT.sub(lambda found: found[1] or "", text)
     return json.dumps(json.loads(plain), separators=(",", ":"), ensure_ascii=False)
 

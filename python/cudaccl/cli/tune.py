@@ -85,7 +85,10 @@ def _sources(texts: list[str]) -> list[Source]:
         if not os.path.isdir(text):
             found.append(text)
             continue
-        images = [str(path) for path in sorted(Path(text).iterdir()) if _is_image(path)]
+        try:
+            images = [str(path) for path in sorted(Path(text).iterdir()) if _is_image(path)]
+        except OSError as error:
+            raise errors.UsageError(f"the folder {text} cannot be read: {error.strerror}") from None
         if not images:
             raise errors.UsageError(f"there is no image in the folder {text}")
         found += [f"{number:04}-{_plain(image)}={image}" for number, image in enumerate(images, 1)]

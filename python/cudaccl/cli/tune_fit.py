@@ -12,6 +12,7 @@ from cudaccl.cli import outputs, video_options
 from cudaccl.cli.operator import fail, show
 from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.gst import PipelineError
+from cudaccl.publish.errors import SinkError
 from cudaccl.video import errors, values
 from cudaccl.video.follower import one_line
 from cudaccl.video.sources import Source
@@ -106,7 +107,7 @@ class _Line:
 
 
 def _give_out(outcome: Any, path: Path | None) -> int:
-    """The report goes to standard error, the best settings to the file, or to standard output."""
+    """The report goes to standard error, the best settings to the file, or to standard output. Raises SinkError."""
     from cudaccl.tune.export import settings_file
 
     show("\n".join(_report(outcome)))
@@ -115,19 +116,25 @@ def _give_out(outcome: Any, path: Path | None) -> int:
         if not outcome.is_complete:
             return fail(f"interrupted after {outcome.trials} trials, before anything was found", errors.INTERRUPTED)
         return fail("no settings were found that find a marked object", errors.SOURCE_FAILED)
-    text = settings_file(best.values)
+    _write(settings_file(best.values), path)
+    if not outcome.is_complete:
+        return fail(f"interrupted after {outcome.trials} trials: these are the best until then", errors.INTERRUPTED)
+    return errors.OK
+
+
+def _write(text: str, path: Path | None) -> None:
+    """Raises SinkError. A file that is there keeps what it has until the text is written."""
     try:
         if path is None:
             print(text, end="", flush=True)
         else:
-            path.write_text(text, encoding="utf-8")
+            with outputs.replaced(path) as beside:
+                beside.write_text(text, encoding="utf-8")
     except BrokenPipeError:
         raise
     except OSError as error:
-        return fail(f"--write {path}: {error.strerror}", errors.OUTPUT_FAILED)
-    if not outcome.is_complete:
-        return fail(f"interrupted after {outcome.trials} trials: these are the best until then", errors.INTERRUPTED)
-    return errors.OK
+        where = "standard output cannot be written" if path is None else f"--write {path}"
+        raise SinkError(f"{where}: {error.strerror}") from error
 
 
 def _report(outcome: Any) -> list[str]:

@@ -139,9 +139,9 @@ class Server:
         await connection.prepare(request)
         self._sockets.add(connection)
         page = Page(connection)
-        self._session.join(page)
         sending = asyncio.create_task(self._send(page, connection))
         try:
+            self._session.join(page)
             async for message in connection:
                 if message.type != WSMsgType.TEXT:
                     break

@@ -22,6 +22,7 @@ from cudaccl.tune.settings import Settings
 from cudaccl.tune.side import SecondElement
 from cudaccl.tune.videos import Videos
 from cudaccl.video import presets
+from cudaccl.video.errors import UsageError
 from cudaccl.video.sources import Source
 
 _NS = 10**9
@@ -76,7 +77,10 @@ class Session:
 
     def join(self, page: Page) -> None:
         self.pages.add(page)
-        page.put(self._hello())
+        found, wrong = _presets()
+        page.put(self._hello(found))
+        if wrong:
+            page.put({"type": "refused", "names": [], "text": wrong})
         page.put({"type": "events", "events": list(self.history.events)})
         page.put({"type": "series", "points": list(self.history.points)})
         for message in self.marking.hello():
@@ -100,9 +104,7 @@ class Session:
         for page in list(self.pages):
             page.put(message)
 
-    def _hello(self) -> dict[str, Any]:
-        found = [{"name": name, "text": preset.comment, "values": preset.properties}
-                 for name, preset in sorted(presets.find_all().items()) if preset.is_for_commands]
+    def _hello(self, found: list[dict[str, Any]]) -> dict[str, Any]:
         return {
             "type": "hello",
             "settings": [vars(one) for one in description.settings().values()],
@@ -114,7 +116,7 @@ class Session:
             "values": self.settings.values, "output": self.output, "second": self.second,
             "canUndo": self.settings.can_undo, "canRedo": self.settings.can_redo,
             "searched": axes.usual(self.settings.values),
-            "needsEarlierFrames": needs_earlier_frames(self.settings.values) or is_tracked(self.settings.values)}
+            "needsEarlierFrames": self._learns()}
 
     def _state(self) -> dict[str, Any]:
         player = self.player
@@ -323,6 +325,16 @@ class Session:
     def _publish_aids(self, found: dict[str, Any]) -> None:
         self._aids = found
         self.broadcast(found)
+
+
+def _presets() -> tuple[list[dict[str, Any]], str]:
+    """For the page, and what is wrong with a file of them, which the user may be writing; then there are none."""
+    try:
+        found = presets.find_all()
+    except UsageError as error:
+        return [], str(error)
+    return [{"name": name, "text": preset.comment, "values": preset.properties}
+            for name, preset in sorted(found.items()) if preset.is_for_commands], ""
 
 
 def _message(head: dict[str, Any], pictures: dict[str, bytes]) -> bytes:

@@ -253,6 +253,25 @@ def test_a_file_that_cannot_be_written(scipy, clip, document, tmp_path):
     assert done.returncode == 3 and "--write" in done.stderr
 
 
+def test_a_file_that_cannot_be_written_stays(scipy, clip, document, tmp_path):
+    path = tmp_path / "settings.txt"
+    path.write_text("threshold=9\n")
+    limited = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", sys.executable, "-m", "cudaccl", "tune", "--fit", document]
+    done = subprocess.run([*map(str, limited), "--trials", "30", "--write", str(path), str(clip)], capture_output=True,
+                          text=True, timeout=2 * PATIENCE)
+    assert done.returncode == 3 and f"error: --write {path}: File too large" in done.stderr
+    assert path.read_text() == "threshold=9\n" and {one.name for one in tmp_path.iterdir()} == {path.name, document.name}
+
+
+def test_a_standard_output_that_cannot_be_written(scipy, clip, document):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "cudaccl", "tune", "--fit", str(document), "--trials", "30", str(clip)], stdout=full,
+            stderr=subprocess.PIPE, text=True, timeout=2 * PATIENCE)
+    assert done.returncode == 3 and "error: standard output cannot be written: No space left" in done.stderr
+    assert "--write" not in done.stderr and "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
 def test_a_source_that_ends_before_the_marks(scipy, document, tmp_path):
     short = write_scene(tmp_path / "scene.mkv", 10)
     done = command("--fit", document, short)

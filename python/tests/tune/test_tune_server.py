@@ -153,6 +153,55 @@ def test_a_value_that_is_refused_changes_nothing(clip, name, value, reason):
         with_page(one, change)
 
 
+def test_presets_that_cannot_be_read(clip, tmp_path):
+    """The page is there without them, and says why, until they can be read."""
+    file = tmp_path / "data/gstreamer-1.0/presets/GstCudaCcl.prs"
+    file.parent.mkdir(parents=True)
+    file.write_text("min-area=5\n")
+
+    async def broken(page):
+        hello, refused = await page.wait("hello"), await page.wait("refused")
+        assert hello["presets"] == [] and refused["names"] == [] and str(file) in refused["text"]
+        await page.wait("frame")
+
+    async def whole(page):
+        assert (await page.wait("hello"))["presets"]
+
+    with Program(*SETTINGS, clip) as one:
+        with_page(one, broken)
+        file.unlink()
+        with_page(one, whole)
+
+
+def test_a_page_that_cannot_join_leaves_nothing():
+    """Else the places for pages would be used up."""
+    aiohttp = pytest.importorskip("aiohttp")
+    from cudaccl.tune.server import Server
+
+    class Session:
+        pages = set()
+
+        def join(self, page):
+            self.pages.add(page)
+            raise RuntimeError("no presets")
+
+        def leave(self, page):
+            self.pages.discard(page)
+
+    async def run():
+        server = Server(Session(), "token", "127.0.0.1", 0)
+        await server.start()
+        headers = {"Origin": f"http://127.0.0.1:{server.port}", "Cookie": f"{server._cookie}=token"}
+        async with aiohttp.ClientSession(headers=headers) as client:
+            async with client.ws_connect(f"http://127.0.0.1:{server.port}/socket") as connection:
+                await connection.receive()
+        left = len(server._sockets), len(Session.pages)
+        await server.close()
+        return left
+
+    assert asyncio.run(run()) == (0, 0)
+
+
 def test_two_pages_have_the_same_settings(program):
     """The last change counts, and both get it."""
     async def first(page):

@@ -11,7 +11,10 @@ import time
 import numpy
 import pytest
 
+from cudaccl.cli import tune
 from cudaccl.tune.player import Player
+from cudaccl.tune.settings import checked
+from cudaccl.video.errors import UsageError
 from cudaccl.video.sources import Source
 
 from tune_made import FRAMES, HEIGHT, PATIENCE, RATE, SETTINGS, Program, frame, until, with_page, write_scene
@@ -46,6 +49,27 @@ def test_a_port_that_is_in_use(clip):
         done = command("--listen", port, clip)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert f"--listen 127.0.0.1:{port}: Address already in use" in done.stderr
+
+
+@pytest.mark.parametrize("address", ["a..b:9", "x" * 64 + ":9"])
+def test_a_host_that_is_no_name(clip, address):
+    done = command("--listen", address, clip)
+    assert done.returncode == 2 and f"{address!r} is no [HOST:]PORT" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_folder_that_cannot_be_read(tmp_path, monkeypatch):
+    def refuse(_folder):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.iterdir", refuse)
+    with pytest.raises(UsageError, match=f"the folder {tmp_path} cannot be read: Permission denied"):
+        tune._sources([str(tmp_path)])
+
+
+def test_regions_with_a_mark_of_the_order_of_bytes(tmp_path):
+    file = tmp_path / "regions.json"
+    file.write_bytes(b'\xef\xbb\xbf{"version": 1} // none')
+    assert checked([], {"regions": str(file)}) == {"regions": '{"version":1}'}
 
 
 def test_a_folder_without_images(tmp_path):
