@@ -10,6 +10,7 @@ from numpy.lib.recfunctions import repack_fields
 
 from cudaccl._keywords import GROUPS
 from cudaccl._result import eccentricity
+from cudaccl.tune.agreement import overlaps
 from cudaccl.tune.luma import luma, otsu
 
 _MOST = 2000  # components that a page gets, of each kind
@@ -31,14 +32,15 @@ def unfiltered(values: Values) -> Values:
 def same_as(record: Any, records: numpy.ndarray) -> int | None:
     """The index of the component that is this one in another description of the frame; None: none is. Labels cannot be
     compared: a background that was learned a little differently has other components."""
-    right, below = (records[at] + records[size] for at, size in (("x", "width"), ("y", "height")))
-    width, height = (numpy.minimum(end, int(record[at]) + int(record[size])).astype(int) - numpy.maximum(
-        records[at], record[at]) for end, at, size in ((right, "x", "width"), (below, "y", "height")))
-    common = numpy.clip(width, 0, None) * numpy.clip(height, 0, None)
-    both = (records["width"] * records["height"]).astype(int) + int(record["width"]) * int(record["height"]) - common
-    if len(records) == 0 or (common / both).max() <= _SAME_BOX:
+    if len(records) == 0:
         return None
-    return int(numpy.argmax(common / both))
+    common, = overlaps(_box(record), _box(records))
+    return int(common.argmax()) if common.max() > _SAME_BOX else None
+
+
+def _box(records: Any) -> numpy.ndarray:
+    """Of a record, or a row of each."""
+    return numpy.stack([records[name] for name in ("x", "y", "width", "height")], axis=-1)
 
 
 def removed(everything: numpy.ndarray, kept: numpy.ndarray) -> numpy.ndarray:

@@ -127,22 +127,34 @@ class Converter:
         self._side.close()
 
 
-class _Labelling:
-    """A pipeline with an element, and a thread that takes what comes out of it."""
+class _Element:
+    """A pipeline with an element that labels."""
+
+    def __init__(self, properties: dict[str, str], waiting: int) -> None:
+        """waiting: frames that may wait. Raises PipelineError."""
+        self._side = _SidePipeline(
+            _gst_pipeline.element_line({"name": "labeller", "threads": "1", **properties}), waiting)
+        self._properties = dict(properties)
+
+    def change(self, properties: dict[str, str]) -> None:
+        """For the frames that follow. They were checked."""
+        before, self._properties = self._properties, dict(properties)
+        _gst_pipeline.change_properties(self._side.pipeline.get_by_name("labeller"), before, properties)
+
+    def close(self) -> None:
+        self._side.close()
+
+
+class _Labelling(_Element):
+    """With a thread that takes what comes out of it."""
 
     def __init__(self, properties: dict[str, str], taken: Callable[[Any, Any], None]) -> None:
         """taken: is called with a buffer and its caps. Raises PipelineError."""
+        super().__init__(properties, 2)
         self._taken = taken
-        self._side = _SidePipeline(
-            _gst_pipeline.element_line({"name": "second", "threads": "1", **properties}), 2)
-        self._properties = dict(properties)
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, name="cudaccl-second", daemon=True)
         self._thread.start()
-
-    def change(self, properties: dict[str, str]) -> None:
-        before, self._properties = self._properties, dict(properties)
-        _gst_pipeline.change_properties(self._side.pipeline.get_by_name("second"), before, properties)
 
     def push(self, buffer: Any, caps: Any) -> None:
         self._side.push(buffer, caps)
@@ -150,7 +162,7 @@ class _Labelling:
     def close(self) -> None:
         self._is_closed = True
         self._thread.join()
-        self._side.close()
+        super().close()
 
     def _run(self) -> None:
         while not self._is_closed:
@@ -223,26 +235,17 @@ class SecondElement:
         self._labelled(gst.time_of(buffer))
 
 
-class Labeller:
-    """An element that labels one frame after the other, and is waited for."""
+class Labeller(_Element):
+    """Labels one frame after the other, and is waited for."""
 
     def __init__(self, properties: dict[str, str]) -> None:
         """Raises PipelineError."""
-        self._side = _SidePipeline(_gst_pipeline.element_line({"name": "alone", "threads": "1", **properties}), 1)
-        self._properties = dict(properties)
-
-    def change(self, properties: dict[str, str]) -> None:
-        """For the frames that follow. They were checked."""
-        before, self._properties = self._properties, dict(properties)
-        _gst_pipeline.change_properties(self._side.pipeline.get_by_name("alone"), before, properties)
+        super().__init__(properties, 1)
 
     def label(self, buffer: Any, caps: Any) -> Any:
         """The cudaccl.gst.Frame; None: the frame cannot be labelled."""
         sample = self._side.exchange(buffer, caps)
         return None if sample is None else gst.frame_of(sample.get_buffer())
-
-    def close(self) -> None:
-        self._side.close()
 
 
 def label_once(buffer: Any, caps: Any, properties: dict[str, str]) -> Any:
