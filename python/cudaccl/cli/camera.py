@@ -13,7 +13,7 @@ from cudaccl.cli.operator import say
 from cudaccl.record.clip_folder import ClipFolder
 from cudaccl.record.recorder import Recorder, check_elements
 from cudaccl.video import decoders, errors, values
-from cudaccl.video.sources import parse_properties, parse_sources
+from cudaccl.video.sources import parse_properties
 
 # What moves; without a preset. docs/live.md has the same values.
 _MOVING = ("foreground=motion", "open-radius=1", "close-radius=2", "min-area=200")
@@ -64,11 +64,12 @@ def add(subparsers: argparse._SubParsersAction) -> None:
 def camera(options: argparse.Namespace) -> int:
     """Returns the exit status."""
     decoders.prefer_gpu()
-    return publish.follow(options, lambda: _properties(options), _make_recorder(options))
+    return publish.follow(options, lambda: _properties(options), lambda: _prepare_recorders(options))
 
 
-def _make_recorder(options: argparse.Namespace) -> Callable[[str], Recorder | None]:
-    """For the source of a name. Raises UsageError, and SinkError if the folder cannot be used."""
+def _prepare_recorders(options: argparse.Namespace) -> Callable[[str], Recorder | None]:
+    """Makes the folder. Returns what makes the recorder of the source of a name. Raises UsageError, and SinkError if the
+    folder cannot be used."""
     if options.record is None:
         for name in ("before", "after", "keep"):
             if getattr(options, name) is not None:
@@ -77,7 +78,6 @@ def _make_recorder(options: argparse.Namespace) -> Callable[[str], Recorder | No
     if options.keep is not None and options.keep < _LEAST_ROOM:
         raise errors.UsageError(f"--keep is {options.keep} bytes; clips need at least 10M")
     check_elements()
-    publish.check_files(options, parse_sources(options.sources), _properties(options))  # before anything is written
     folder = ClipFolder(options.record, options.keep)
     for name in folder.complete_old():
         say(f"{name} was not completed, and ends early")

@@ -90,8 +90,8 @@ def publish(options: argparse.Namespace) -> int:
     return follow(options, lambda: video_options.properties_of(options))
 
 
-def check_files(options: argparse.Namespace, sources: list[Source], properties: dict[str, str]) -> None:
-    """Of `publish` and `camera`. Raises UsageError."""
+def _check_files(options: argparse.Namespace, sources: list[Source], properties: dict[str, str]) -> None:
+    """Raises UsageError."""
     inputs = video_options.inputs_of(options, sources, properties)
     named = [(f"--to {address}", file_of(address)) for address in options.to or ["-"]]
     written = [(words, path) for words, path in named if path is not None]
@@ -103,16 +103,17 @@ def check_files(options: argparse.Namespace, sources: list[Source], properties: 
 
 def follow(
     options: argparse.Namespace, read_properties: Callable[[], dict[str, str]],
-    make_recorder: Callable[[str], Recorder | None] = lambda source: None,
+    prepare_recorders: Callable[[], Callable[[str], Recorder | None]] = lambda: lambda source: None,
 ) -> int:
     """Of `publish` and `camera`. Returns the exit status.
 
-    read_properties: is called at the start and by each SIGHUP. make_recorder: of the source of a name. Without an
-    address of a sink, events are shown.
+    read_properties: is called at the start and by each SIGHUP. prepare_recorders: is called when all options are
+    checked; it returns what makes that of the source of a name. Without an address of a sink, events are shown.
     """
     sources = parse_sources(options.sources)
     properties = read_properties()
-    check_files(options, sources, properties)
+    _check_files(options, sources, properties)
+    make_recorder = prepare_recorders()
     sinks: list[Sink] = []
     with ExitStack() as stack:
         reloading = stack.enter_context(reload_on_signal())  # now: a broker may be waited for

@@ -2,6 +2,7 @@
 """The command `cudaccl camera`: its values, presets, and what it shows."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -127,6 +128,19 @@ output=overlay
     preset_files.write_text("min-area=5\n")
     done = cudaccl_command("camera", "--preset", "people", "a=videotestsrc num-buffers=1")
     assert done.returncode == 2 and str(preset_files) in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("record", [False, True])
+def test_settings_are_read_once(cudaccl_command, tmp_path, monkeypatch, record):
+    """They may come by a pipe, as of --settings <(echo min-area=900)."""
+    reader, writer = os.pipe()
+    os.write(writer, b"foreground=binary\nthreshold=200\nopen-radius=0\nclose-radius=0\n")
+    os.close(writer)
+    arguments = ["--record", tmp_path / "clips"] if record else []
+    done = cudaccl_command("camera", *arguments, "--settings", f"/dev/fd/{reader}", BALL)
+    os.close(reader)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 3  # without these settings no track is born
 
 
 def test_events_are_shown_as_lines(cudaccl_command):
