@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import re
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +27,7 @@ _PULL_NS = 100_000_000  # the bus is looked at this often, and the keyboard
 _QUEUED = 2  # frames that wait for the loop
 _LARGEST = 2**32 - 1  # only times can be larger
 _MILLISECOND = 10**6
+_V4L2 = 81  # the major number of its devices
 
 # Format: channels and type of its pixels.
 _FORMATS = {
@@ -430,6 +432,25 @@ def _text(value: Any) -> str:
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
+def _is_camera(path: str) -> bool:
+    """Of V4L2, also by another name of its device, as in /dev/v4l, which is missing while the camera is."""
+    if not path.startswith("/dev/"):
+        return False
+    if re.match(r"/dev/(v4l/|video\d+$)", path):
+        return True
+    try:
+        found = os.stat(path)
+    except OSError:
+        return False
+    return stat.S_ISCHR(found.st_mode) and os.major(found.st_rdev) == _V4L2
+
+
+def _names_of_elements(line: str) -> list[str]:
+    """The first word of each part, behind parentheses of a bin."""
+    words = [re.search(r"[A-Za-z][\w-]*", part) for part in line.split("!")]
+    return [word[0] for word in words if word is not None]
+
+
 def source_line(source: str | os.PathLike[str]) -> str:
     """The beginning of the launch line, whose frames are not converted yet. Raises FileNotFoundError."""
     gst = gstreamer().Gst
@@ -439,13 +460,14 @@ def source_line(source: str | os.PathLike[str]) -> str:
     is_path = isinstance(source, os.PathLike)
     if not is_path and gst.uri_is_valid(text):
         return f"uridecodebin uri={quoted(text)}"
-    if re.fullmatch(r"/dev/video\d+", text):
+    if _is_camera(text):
         return f"v4l2src device={quoted(text)} ! decodebin"
     if os.path.isfile(text):
         return f"uridecodebin uri={quoted(gst.filename_to_uri(os.path.abspath(text)))}"
-    first = text.split(maxsplit=1)[0] if text.strip() else ""
-    if not is_path and ("!" in text or (first and gst.ElementFactory.find(first) is not None)):
+    if not is_path and any(gst.ElementFactory.find(name) is not None for name in _names_of_elements(text)):
         return text
     if os.path.isdir(text):
         raise FileNotFoundError(f"{text!r} is a folder: name the files in it")
+    if not is_path and "!" in text:
+        raise FileNotFoundError(f"there is no file {text!r}, and GStreamer has no element of such a launch line")
     raise FileNotFoundError(f"{text!r} is no URI, no camera, no file and no launch line")

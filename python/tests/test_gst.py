@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """cudaccl.gst: the element's metadata, and frames of sources of all kinds."""
 
+import os
+import stat
 import subprocess
 import sys
 import textwrap
 import time
+import types
 
 import numpy
 import pytest
@@ -13,6 +16,7 @@ from gst_element import Gst, gi
 import cudaccl
 import cudaccl.gst
 from cudaccl import _gst_meta, _gst_pipeline
+from cudaccl._gst_pipeline import source_line
 from gst_made import add_meta, good_fields
 
 BALL = "videotestsrc pattern=ball num-buffers={} ! video/x-raw,format=GRAY8,width=322,height=241"
@@ -171,6 +175,10 @@ def test_flags_are_a_list():
 @pytest.mark.parametrize("source, error, text", [
     ("no/such/file.avi", FileNotFoundError, "no/such/file.avi"),
     ("", FileNotFoundError, "no URI"),
+    ("holiday!.mp4", FileNotFoundError, "there is no file 'holiday!.mp4'"),
+    ("my trip! (1)!.mp4", FileNotFoundError, "there is no file"),
+    ("/dev/v4l/by-id/usb-cam-index0", cudaccl.gst.PipelineError, "/dev/v4l/by-id/usb-cam-index0"),
+    ("/dev/null", FileNotFoundError, "no camera"),
     ("videotestsrc ! no-such-element", cudaccl.gst.PipelineError, "no-such-element"),
     ("file:///no/such/file.avi", cudaccl.gst.PipelineError, "No such file"),
     ("/dev/video99", cudaccl.gst.PipelineError, "/dev/video99"),
@@ -191,6 +199,22 @@ def test_bad_source(source, error, text):
 def test_bad_options(options, error, text):
     with pytest.raises(error, match=text):
         list(cudaccl.gst.frames(BALL.format(1), **options))
+
+
+def test_a_camera_with_another_name(monkeypatch):
+    real = os.stat
+
+    def found(path, *rest, **options):
+        camera = types.SimpleNamespace(st_mode=stat.S_IFCHR, st_rdev=os.makedev(81, 3))
+        return camera if path == "/dev/front-door" else real(path, *rest, **options)
+
+    monkeypatch.setattr(os, "stat", found)
+    assert source_line("/dev/front-door") == 'v4l2src device="/dev/front-door" ! decodebin'
+
+
+@pytest.mark.parametrize("line", ["( videotestsrc num-buffers=1 )", "a. ! identity", "bin.( videotestsrc ) ! unknown"])
+def test_launch_lines(line):
+    assert source_line(line) == line
 
 
 def test_error_after_frames():
