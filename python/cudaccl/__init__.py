@@ -16,23 +16,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from cudaccl._types import (
-    COMPONENT,
-    EVENT,
-    EVENT_TYPES,
-    GREY,
-    NO_COMPONENT,
-    NO_DISTANCE,
-    NO_PLACE,
-    POLYGON,
-    POLYGON_KINDS,
-    TRACK,
-    VERTEX,
-    ComponentFlag,
-    DeviceError,
-    TrackFlag,
-)
-
 if TYPE_CHECKING:
     from cudaccl._device_array import DeviceArray
     from cudaccl._distance import distance
@@ -42,6 +25,9 @@ if TYPE_CHECKING:
     from cudaccl._result import Result
     from cudaccl._settings import Config, Settings
     from cudaccl._stream import Foreground, Tracker
+    from cudaccl._types import (
+        COMPONENT, EVENT, EVENT_TYPES, GREY, NO_COMPONENT, NO_DISTANCE, NO_PLACE, POLYGON, POLYGON_KINDS, TRACK, VERTEX,
+        ComponentFlag, DeviceError, TrackFlag)
 
     __version__: str
 
@@ -52,8 +38,11 @@ __all__ = [
     "label",
 ]
 
-# Imported at their first use: cudaccl.gst needs none of them, and no library.
+# Imported at their first use: cudaccl.gst does without the library, and the command begins before NumPy is loaded.
 _MODULES = {
+    **dict.fromkeys((
+        "COMPONENT", "EVENT", "EVENT_TYPES", "GREY", "NO_COMPONENT", "NO_DISTANCE", "NO_PLACE", "POLYGON",
+        "POLYGON_KINDS", "TRACK", "VERTEX", "ComponentFlag", "DeviceError", "TrackFlag"), "_types"),
     "Algorithm": "_library", "Config": "_settings", "DeviceArray": "_device_array", "Engine": "_engine",
     "Foreground": "_stream", "Result": "_result", "Settings": "_settings", "Tracker": "_stream", "algorithms": "_library",
     "clear_engines": "_label", "device_count": "_library", "distance": "_distance", "has_cuda": "_library",

@@ -3,6 +3,6 @@
 
 import sys
 
-from cudaccl.cli import main
+from cudaccl._command import main
 
 sys.exit(main())
