@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "memory/owned.h"
+
 namespace cudaccl {
 
 namespace {

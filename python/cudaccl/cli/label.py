@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import glob
 import mimetypes
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -18,6 +17,7 @@ import numpy
 
 from cudaccl import _regions
 from cudaccl.cli import outputs, video_options
+from cudaccl.cli.operator import fail
 from cudaccl.publish.errors import SinkError, need
 from cudaccl.publish.report import Report
 from cudaccl.video import errors, presets
@@ -100,7 +100,7 @@ def _label_all(
             text = f"{path}: {_text_of(error)}"
             if isinstance(error, errors.UsageError) and not has_records:
                 raise errors.UsageError(text) from error
-            print(f"cudaccl: error: {text}", file=sys.stderr)
+            fail(text, errors.SOURCE_FAILED)
             failed = True
             files.are_wanted = False
     return errors.SOURCE_FAILED if failed else errors.OK

@@ -8,13 +8,13 @@ import asyncio
 import mimetypes
 import os
 import secrets
-import sys
 import threading
 import webbrowser
 from pathlib import Path
 from typing import Any
 
 from cudaccl.cli import tune_fit, video_options
+from cudaccl.cli.operator import fail, say
 from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.publish.errors import need
 from cudaccl.video import errors, values
@@ -115,7 +115,7 @@ async def _serve(session: Any, options: argparse.Namespace, stopping: threading.
     except OSError as error:
         raise errors.UsageError(f"--listen {host}:{port}: {error.strerror or error}") from None
     session.start()
-    print(f"cudaccl: the page is {server.address(token)}", file=sys.stderr, flush=True)
+    say(f"the page is {server.address(token)}")
     if not options.no_browser and _has_screen():
         address = server.address_for_once()
         threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
@@ -136,11 +136,9 @@ async def _wait(session: Any, stopping: threading.Event) -> int:
     while not stopping.is_set():
         await asyncio.sleep(_STEP_S)
         if player.error is not None and not player.has_shown and not _may_come(player.source):
-            print(f"cudaccl: error: {player.source.name}: {player.error}", file=sys.stderr)
-            return errors.SOURCE_FAILED
+            break
     if player.error is not None:
-        print(f"cudaccl: error: {player.source.name}: {player.error}", file=sys.stderr)
-        return errors.SOURCE_FAILED
+        return fail(f"{player.source.name}: {player.error}", errors.SOURCE_FAILED)
     return errors.OK
 
 
