@@ -52,10 +52,13 @@ def make_environment():
             skip(f"no virtual environment ({done.stdout.strip()}); install python3-venv")
     # Most of what is installed is never imported, so it is compiled when it is.
     wanted = [argument for path in locks for argument in ("-r", path)]
-    done = run(PYTHON, "-m", "pip", "install", "--quiet", "--no-compile", "--require-hashes", *wanted,
-               capture_output=True)
-    if done.returncode == 0:
-        done = run(PYTHON, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "-r", AXE, capture_output=True)
+    pip = [PYTHON, "-m", "pip", "install", "--quiet", "--no-compile", "--require-hashes"]
+    for _ in range(3):  # an index that breaks off may answer the next time
+        done = run(*pip, *wanted, capture_output=True)
+        if done.returncode == 0:
+            done = run(*pip, "--no-deps", "-r", AXE, capture_output=True)
+        if done.returncode == 0:
+            break
     if done.returncode != 0:
         if re.search(r"NameResolution|Failed to establish|No matching distribution|timed out", done.stderr):
             skip(f"the package index does not answer: {done.stderr.strip().splitlines()[-1]}")

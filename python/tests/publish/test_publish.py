@@ -61,7 +61,6 @@ def test_publish_what_is_asked_for(clip, mosquitto, tmp_path):
         assert f"/{what}: here: {account}\n" in done.stderr
     until(lambda: len(subscriber.messages) == len(with_events) + len(rare))
     until(lambda: dict(subscriber.statuses) == {"cudaccl/here/status": "offline", "here/status": "offline"})
-    assert ("cudaccl/here/status", "online") in subscriber.statuses
     subscriber.stop()
     found = {topic: [json.loads(one.payload) for one in subscriber.messages if one.topic == topic]
              for topic in ("cudaccl/here/events", "here/tracks")}
@@ -348,7 +347,9 @@ def test_camera_that_goes_away_is_opened_again(tmp_path):
         process.send_signal(signal.SIGTERM)
         error = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 0, error
-    assert lines_of(path)[0]["utc_clock"] == "system"
+    # The camera's clock is known from some frame on: by chance from the first.
+    clocks = [one["utc_clock"] for one in lines_of(path) if {one["run"]} == before]
+    assert clocks == sorted(clocks, reverse=True)
     assert line.startswith("cudaccl: cam: ") and line.endswith("it will be opened again in 0.5 seconds\n")
     lines = [line, *error.splitlines(keepends=True)]
     assert sum(bool(re.fullmatch(r"cudaccl: cam: open again after \d+ s\n", one)) for one in lines) == 1, lines
@@ -384,9 +385,11 @@ def test_sighup_reads_settings_and_regions_again(tmp_path):
             file.write_text(wrong)
             reload("^cudaccl: error: .*; the old settings stay\n")
         file.write_text("threshold=300\n")
-        reload("^cudaccl: live: settings were read again")
-        line = process.stderr.readline()
-        assert re.search("^cudaccl: live: threshold=300 cannot work now: .* threshold=200 stays\n", line), line
+        process.send_signal(signal.SIGHUP)
+        # The first frame with them may come before the first line.
+        again, refused = sorted(process.stderr.readline() for _ in range(2))
+        assert re.search("^cudaccl: live: settings were read again", again), again
+        assert re.search("^cudaccl: live: threshold=300 cannot work now: .* threshold=200 stays\n", refused), refused
         frames = latest()["frame"]
         until(lambda: latest()["frame"] > frames)
     finally:

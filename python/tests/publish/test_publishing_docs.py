@@ -16,7 +16,7 @@ for module in ("gi", "PIL.Image", "paho.mqtt.client", "confluent_kafka", "pyarro
 from cudaccl.cli import make_parser  # noqa: E402
 from cudaccl.publish import Metrics, Spool  # noqa: E402
 from cudaccl.video import errors  # noqa: E402
-from made import Mosquitto, free_port, make_certificate, make_password, report, write_clip  # noqa: E402
+from made import PATIENCE, Mosquitto, free_port, make_certificate, make_password, report, write_clip  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCUMENT = (ROOT / "docs" / "publishing.md").read_text()
@@ -68,7 +68,7 @@ def test_line(line, folder, request):
     line = re.sub(r"(\w+=)?rtsp://camera/live", lambda found: CAMERA.replace("'", f"'{found[1] or 'camera='}", 1), line)
     line = line.replace("127.0.0.1:9464", f"127.0.0.1:{free_port()}")
     line = line.replace("cudaccl ", f"{sys.executable} -m cudaccl ", 1)
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=2 * PATIENCE)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     if re.search(" (publish|camera) ", line) and "--drain" not in line:
@@ -84,7 +84,7 @@ def snippets(title):
 def test_snippet(folder, mosquitto):
     code, = snippets("In a program")
     code = code.replace("mqtt://localhost", f"mqtt://127.0.0.1:{mosquitto.port}")
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=2 * PATIENCE)
     spool = Spool(next(Path("spool").glob("*.db")))
     assert spool.accounts()["door"].sent == 20
     spool.close()
@@ -93,12 +93,12 @@ def test_snippet(folder, mosquitto):
 def test_reading_messages(folder, mosquitto):
     code = snippets("Reading what arrives")[0].replace('"localhost", 1883', f'"127.0.0.1", {mosquitto.port}')
     code = code.replace('qos=1)', 'qos=1) and print("here")')
-    limited = ["timeout", "60", sys.executable, "-u", "-c", code]
+    limited = ["timeout", str(2 * PATIENCE), sys.executable, "-u", "-c", code]
     with subprocess.Popen(limited, stdout=subprocess.PIPE, text=True) as reader:
         try:
             assert reader.stdout.readline() == "here\n"
             subprocess.run([sys.executable, "-m", "cudaccl", "publish", "--to", f"mqtt://127.0.0.1:{mosquitto.port}",
-                            "-s", "threshold=200", "-s", "track=true", "door=clip.avi"], check=True, timeout=60)
+                            "-s", "threshold=200", "-s", "track=true", "door=clip.avi"], check=True, timeout=2 * PATIENCE)
             assert re.fullmatch(r"door/\S+/0 started 0\n", reader.stdout.readline())
             assert re.fullmatch(r"door/\S+/2 born 1\n", reader.stdout.readline())
         finally:
@@ -107,9 +107,9 @@ def test_reading_messages(folder, mosquitto):
 
 def test_reading_tables(folder):
     subprocess.run([sys.executable, "-m", "cudaccl", "run", "--parquet", "day", "-s", "threshold=200", "-s",
-                    "track=true", "door=clip.avi"], check=True, timeout=60)
+                    "track=true", "door=clip.avi"], check=True, timeout=2 * PATIENCE)
     done = subprocess.run([sys.executable, "-c", snippets("Reading what arrives")[1]], capture_output=True, text=True,
-                          timeout=60)
+                          timeout=2 * PATIENCE)
     assert re.fullmatch(r"door 2 1 [0-9.]+ [0-9.]+\n", done.stdout), done.stderr
 
 

@@ -340,7 +340,9 @@ def test_run_can_be_interrupted(tmp_path):
     until(lambda: (tmp_path / "a.jsonl").is_file() and len(lines_of(tmp_path / "a.jsonl")) > 5)
     process.send_signal(signal.SIGINT)
     assert "interrupted" in process.communicate(timeout=PATIENCE)[1] and process.returncode == 130
-    assert parquet.read_table(tmp_path / "p/frames").num_rows == len(lines_of(tmp_path / "a.jsonl")) > 5
+    # An interrupt may come between the two outputs of a frame.
+    count = len(lines_of(tmp_path / "a.jsonl"))
+    assert count > 5 and count - parquet.read_table(tmp_path / "p/frames").num_rows in (0, 1)
 
 
 @pytest.mark.parametrize("arguments", [["run", BALL.format(100000)], ["publish", "--to", "-", LIVE]])

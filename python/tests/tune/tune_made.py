@@ -11,7 +11,7 @@ import time
 
 import numpy
 
-PATIENCE = 60
+PATIENCE = 300
 WIDTH, HEIGHT, RATE = 320, 240, 20
 FRAMES = 80
 SETTINGS = "-s", "threshold=100", "-s", "track=true"
@@ -126,6 +126,11 @@ class Socket:
                 found = await self.receive()
                 if found["type"] == kind and condition(found):
                     return found
+
+    async def latest(self, kind, condition):
+        """The one that came last, if the condition holds for it, or the next one: where the order is chance."""
+        found = self.last.get(kind)
+        return found if found is not None and condition(found) else await self.wait(kind, condition)
 
 
 class _no_limit:

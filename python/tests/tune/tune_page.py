@@ -59,9 +59,8 @@ class Page:
 
     def pause(self):
         until(lambda: self.state() in ("playing", "paused", "ended"), "the source is open")
-        if self.state() == "playing":
-            self.press("Pause")
-            until(lambda: self.state() != "playing", "the pause")
+        # Where the clip ends meanwhile, there is nothing to press.
+        until(lambda: self.state() != "playing" or self.press("Pause"), "the pause")
 
     def show(self, place):
         """The frame at this time, after all that came before it. It stays, also where the clip had ended: without a pause,
