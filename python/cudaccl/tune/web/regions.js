@@ -38,8 +38,7 @@ function write() {
   if (!shapes.length) return '';
   const document = {...rest};
   for (const {kind, members, points} of shapes) {
-    const place = points.map(([x, y]) => [rounded(x), rounded(y)]);
-    const shape = kind === 'lines' ? {from: place[0], to: place[1]} : {polygon: place};
+    const shape = kind === 'lines' ? {from: points[0], to: points[1]} : {polygon: points};
     (document[kind] ??= []).push({...members, ...shape});
   }
   return JSON.stringify(document);
@@ -50,8 +49,11 @@ export function select(index) {
   changed('regions');
 }
 
-/** Sends what is drawn. drag: as of settings. */
+/** Sends what is drawn, rounded: so the answer is what is here already, and does not make lists again while somebody
+ * writes in them. drag: as of settings. */
 export function commit(drag = null) {
+  for (const shape of shapes) shape.points = shape.points.map((point) => point.map(rounded));
+  changed('regions');
   link.send('regions', {text: write(), drag});
 }
 
