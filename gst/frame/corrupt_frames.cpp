@@ -7,6 +7,7 @@
 
 #include "ccl/checked.h"
 #include "element/debug.h"
+#include "frame/frame.h"
 
 namespace cudaccl {
 
@@ -63,8 +64,12 @@ bool is_power_of_ten(uint64_t number) {
 
 }  // namespace
 
-CorruptFrames::Cause CorruptFrames::find_cause(const GstVideoInfo& info, const GstVideoMeta* meta,
-                                               gsize size) {
+CorruptFrames::Cause CorruptFrames::find_cause(GstBuffer* buffer, const GstVideoInfo& info) {
+  const gsize size = gst_buffer_get_size(buffer);
+  const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
+  if (is_crop_outside(buffer, info)) {
+    return kCrop;
+  }
   if (meta == nullptr) {
     return size < GST_VIDEO_INFO_SIZE(&info) ? kSizeByCaps : kOther;
   }
@@ -87,7 +92,7 @@ CorruptFrames::Cause CorruptFrames::find_cause(const GstVideoInfo& info, const G
 void CorruptFrames::warn(GstBuffer* buffer, const GstVideoInfo& info) {
   const gsize size = gst_buffer_get_size(buffer);
   const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
-  const Cause cause = find_cause(info, meta, size);
+  const Cause cause = find_cause(buffer, info);
   const uint64_t count = ++counts_[cause];
   if (!is_power_of_ten(count)) {
     return;
@@ -101,6 +106,12 @@ void CorruptFrames::warn(GstBuffer* buffer, const GstVideoInfo& info) {
       why += " without video meta; by the caps, " + wanted + " has a stride of " +
              bytes(GST_VIDEO_INFO_PLANE_STRIDE(&info, 0)) + " and needs " + bytes(GST_VIDEO_INFO_SIZE(&info));
       break;
+    case kCrop: {
+      const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
+      why += " whose crop rectangle begins at " + std::to_string(crop->x) + ", " + std::to_string(crop->y) +
+             ": " + wanted + " is not all in " + frame_name(mapped);
+      break;
+    }
     case kFrameOfMeta:
       why += " whose video meta says " + frame_name(meta->format, meta->width, meta->height) +
              "; the caps say " + wanted;

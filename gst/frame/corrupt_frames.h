@@ -22,9 +22,9 @@ class CorruptFrames {
   void warn(GstBuffer* buffer, const GstVideoInfo& info);
 
  private:
-  enum Cause { kSizeByCaps, kFrameOfMeta, kPlanesOfMeta, kStrideOfMeta, kSizeByMeta, kOther, kCauses };
+  enum Cause { kSizeByCaps, kCrop, kFrameOfMeta, kPlanesOfMeta, kStrideOfMeta, kSizeByMeta, kOther, kCauses };
 
-  static Cause find_cause(const GstVideoInfo& info, const GstVideoMeta* meta, gsize size);
+  static Cause find_cause(GstBuffer* buffer, const GstVideoInfo& info);
 
   GstElement* const element_;
   std::array<uint64_t, kCauses> counts_{};

@@ -22,12 +22,21 @@ bool has_video_meta_of(GstBuffer* buffer, const GstVideoInfo& info) {
                              meta->n_planes >= GST_VIDEO_INFO_N_PLANES(&info));
 }
 
+/// The crop rectangle of the buffer, if it has one of the frame's size.
+const GstVideoCropMeta* crop_of_frame(GstBuffer* buffer, const GstVideoInfo& info) {
+  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
+  const bool is_of_frame = crop != nullptr &&
+                           crop->width == static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)) &&
+                           crop->height == static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info));
+  return is_of_frame ? crop : nullptr;
+}
+
 }  // namespace
 
 MappedFrame::MappedFrame(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags, ccl::Memory memory)
     : info_(info),
       memory_(memory),
-      mapped_(has_video_meta_of(buffer, info) &&
+      mapped_(has_video_meta_of(buffer, info) && !is_crop_outside(buffer, info) &&
               gst_video_frame_map(
                   &frame_, &info_, buffer,
                   static_cast<GstMapFlags>(flags | static_cast<int>(GST_VIDEO_FRAME_MAP_FLAG_NO_REF) |
@@ -162,13 +171,20 @@ void* MappedFrame::stream() const {
 }
 
 bool is_cropped(GstBuffer* buffer, const GstVideoInfo& info) {
-  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
+  return gst_buffer_get_video_meta(buffer) != nullptr && crop_of_frame(buffer, info) != nullptr &&
+         !is_crop_outside(buffer, info);
+}
+
+bool is_crop_outside(GstBuffer* buffer, const GstVideoInfo& info) {
+  const GstVideoCropMeta* crop = crop_of_frame(buffer, info);
+  if (crop == nullptr) {
+    return false;
+  }
   const GstVideoMeta* video = gst_buffer_get_video_meta(buffer);
-  const auto width = static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info));
-  const auto height = static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info));
-  return crop != nullptr && video != nullptr && crop->width == width && crop->height == height &&
-         crop->x <= video->width && width <= video->width - crop->x && crop->y <= video->height &&
-         height <= video->height - crop->y;
+  const guint width = video != nullptr ? video->width : crop->width;
+  const guint height = video != nullptr ? video->height : crop->height;
+  return crop->x > width || crop->width > width - crop->x || crop->y > height ||
+         crop->height > height - crop->y;
 }
 
 }  // namespace cudaccl

@@ -18,8 +18,8 @@ class MappedFrame {
   MappedFrame(const MappedFrame&) = delete;
   MappedFrame& operator=(const MappedFrame&) = delete;
 
-  /// False if the buffer is too small for its format or its GstVideoMeta, or the latter is of another frame.
-  /// Then it must not be used.
+  /// False if the buffer is too small for its format or its GstVideoMeta, the latter is of another frame, or
+  /// is_crop_outside(). Then it must not be used.
   bool mapped() const;
 
   /// The first plane; of a cropped buffer (see is_cropped()) from the corner of the crop rectangle.
@@ -49,8 +49,11 @@ class MappedFrame {
   bool mapped_;
 };
 
-/// Whether the buffer holds more than the negotiated frame, and a GstVideoCropMeta gives the frame's place. A
-/// crop rectangle of another size is left to downstream.
+/// Whether the buffer may hold more than the negotiated frame, and a GstVideoCropMeta gives the frame's
+/// place. A crop rectangle of another size is left to downstream.
 bool is_cropped(GstBuffer* buffer, const GstVideoInfo& info);
+
+/// Whether that place is not in the buffer's picture.
+bool is_crop_outside(GstBuffer* buffer, const GstVideoInfo& info);
 
 }  // namespace cudaccl
