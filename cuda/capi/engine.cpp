@@ -115,9 +115,12 @@ Status CudacclEngine::make_job(const CudacclFrame& frame, FrameJob* job, FrameOp
 
 Status CudacclEngine::push(const CudacclFrame* const* given, size_t n_frames) {
   CCL_RETURN_IF_ERROR(check_configured());
-  if (given == nullptr || n_frames == 0 || n_frames > stream_.config()->batch) {
-    return refuse("a push of " + std::to_string(given == nullptr ? 0 : n_frames) + " frames; 1 to " +
+  if (n_frames == 0 || n_frames > stream_.config()->batch) {
+    return refuse("a push of " + std::to_string(n_frames) + " frames; 1 to " +
                   std::to_string(stream_.config()->batch) + " are possible, see CudacclConfig.batch");
+  }
+  if (given == nullptr) {
+    return refuse("the array of frames is NULL");
   }
   frames_.resize(n_frames);
   for (size_t i = 0; i < n_frames; ++i) {

@@ -105,6 +105,18 @@ Status validate_end(const char* name, uint32_t n_rows, size_t stride, size_t row
                                             " rows reach beyond the end of memory"};
 }
 
+/// Rows of `row` bytes. `name` begins the message.
+Status validate_rows(const char* name, const void* pixels, uint32_t n_rows, size_t stride, size_t row) {
+  if (pixels == nullptr) {
+    return {StatusCode::kInvalidArgument, std::string(name) + " has no pixels: its address is NULL"};
+  }
+  if (stride < row) {
+    return {StatusCode::kInvalidArgument, std::string(name) + " has a stride of " + std::to_string(stride) +
+                                              " bytes for rows of " + std::to_string(row) + " bytes"};
+  }
+  return validate_end(name, n_rows, stride, row);
+}
+
 Status validate_chroma(const Chroma& chroma, const Config& config) {
   const auto halved = [](uint32_t length, uint32_t shift) { return (length + (1u << shift) - 1) >> shift; };
   return validate_end("the input's chroma", halved(config.height, chroma.shift_y), chroma.stride,
@@ -117,49 +129,33 @@ Status validate_source(const SourcePixels& source, const Config& config) {
       (source.is_rgb && source.bits != 8)) {
     return {StatusCode::kInvalidArgument, "the pixels of the input have an unknown layout"};
   }
-  if (source.stride < size_t{config.width - 1} * source.step + pixel) {
-    return {StatusCode::kInvalidArgument, "the input image has a stride of " + std::to_string(source.stride) +
-                                              " bytes for rows of " + std::to_string(config.width) +
-                                              " pixels of " + std::to_string(source.step) + " bytes"};
-  }
-  return validate_end("the input image", config.height, source.stride,
-                      size_t{config.width - 1} * source.step + pixel);
+  return validate_rows("the input image", source.pixels, config.height, source.stride,
+                       size_t{config.width - 1} * source.step + pixel);
 }
 
 Status validate_input(const InputImage& input, const Config& config) {
   if (input.source.pixels != nullptr) {
     CCL_RETURN_IF_ERROR(validate_source(input.source, config));
-  } else if (input.pixels == nullptr || input.stride < config.width) {
-    return {StatusCode::kInvalidArgument, "the input image has no pixels, or a stride of " +
-                                              std::to_string(input.stride) + " bytes for rows of " +
-                                              std::to_string(config.width)};
   } else {
-    CCL_RETURN_IF_ERROR(validate_end("the input image", config.height, input.stride, config.width));
+    CCL_RETURN_IF_ERROR(
+        validate_rows("the input image", input.pixels, config.height, input.stride, config.width));
   }
   return input.chroma.u != nullptr ? validate_chroma(input.chroma, config) : Status();
 }
 
 Status validate_output(const OutputImage& output, const Config& config) {
-  const size_t row = size_t{config.width} * bytes_per_pixel(config.output);
-  if (output.pixels == nullptr || output.stride < row) {
-    return {StatusCode::kInvalidArgument, "the output image has no pixels, or a stride of " +
-                                              std::to_string(output.stride) + " bytes for rows of " +
-                                              std::to_string(row)};
-  }
-  return validate_end("the output image", config.height, output.stride, row);
+  return validate_rows("the output image", output.pixels, config.height, output.stride,
+                       size_t{config.width} * bytes_per_pixel(config.output));
 }
 
 /// `name` begins the message.
 Status validate_plane(const char* name, const PlaneImage& plane, const Config& config) {
-  const bool is_aligned = reinterpret_cast<uintptr_t>(plane.values) % sizeof(uint32_t) == 0 &&
-                          plane.stride % sizeof(uint32_t) == 0;
-  const size_t row = config.width * sizeof(uint32_t);
-  if (plane.values != nullptr && is_aligned && plane.stride >= row) {
-    return validate_end(name, config.height, plane.stride, row);
+  if (reinterpret_cast<uintptr_t>(plane.values) % sizeof(uint32_t) != 0 ||
+      plane.stride % sizeof(uint32_t) != 0) {
+    return {StatusCode::kInvalidArgument,
+            std::string(name) + " has an address or a stride that is no multiple of 4 bytes"};
   }
-  return {StatusCode::kInvalidArgument, std::string(name) + " has no values, or a stride of " +
-                                            std::to_string(plane.stride) + " bytes for rows of " +
-                                            std::to_string(config.width) + " values of 4 bytes"};
+  return validate_rows(name, plane.values, config.height, plane.stride, config.width * sizeof(uint32_t));
 }
 
 Status validate_planes(const FrameJob& job, const Config& config) {

@@ -43,6 +43,21 @@ size_t character_size(std::string_view text) {
   return character >= kLeast[size] && character <= 0x10ffff && !is_surrogate(character) ? size : 0;
 }
 
+}  // namespace
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t size = character_size(text);
+    if (size == 0) {
+      return false;
+    }
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+namespace {
+
 void append_utf8(uint32_t character, std::string* text) {
   const auto append = [text](uint32_t byte) { text->push_back(static_cast<char>(byte)); };
   if (character < 0x80) {

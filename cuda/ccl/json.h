@@ -39,4 +39,6 @@ struct Value {
 /// kInvalidArgument with the line and the character if the text is not such a document.
 Status parse(std::string_view text, Value* value);
 
+bool is_utf8(std::string_view text);
+
 }  // namespace ccl::json

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "ccl/json.h"
+
 namespace ccl {
 
 namespace {
@@ -72,6 +74,9 @@ Status check_list(const char* name, const std::vector<T>& list, size_t most) {
                   std::to_string(most) + " are possible");
   }
   for (size_t i = 0; i < list.size(); ++i) {
+    if (!json::is_utf8(list[i].name)) {
+      return refuse(element(name, i) + ".name is not UTF-8");
+    }
     CCL_RETURN_IF_ERROR(check(list[i], element(name, i)));
   }
   return {};

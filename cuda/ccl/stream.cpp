@@ -245,7 +245,8 @@ void Stream::flush() {
 
 Status Stream::list_objects(size_t max_objects, Objects* objects) {
   if (popped_ == nullptr) {
-    return {StatusCode::kInvalidArgument, "objects are those of a frame that was just popped"};
+    return {StatusCode::kInvalidArgument,
+            "there is no frame whose objects could be listed: pop one, and list them before another call"};
   }
   *objects = {};
   return take_memory("objects and their polygons; a lower max-objects needs less", [&] {

@@ -51,7 +51,7 @@ typedef struct CclTrack {
   uint32_t age;
   /** Index of the record of its component, or of the largest of them; CCL_NO_COMPONENT if none. */
   uint32_t component;
-  /** Time of the frame in which it was seen first, and last, in nanoseconds: see FrameJob::time. */
+  /** Time of the frame in which it was seen first, and last, in nanoseconds: see CudacclFrame.time. */
   int64_t first_time, last_time;
   /** Place in pixels: the centroid of its component, or an estimate of it (see flags). */
   float cx, cy;
@@ -114,7 +114,7 @@ typedef struct CclEvent {
   uint32_t id;    /**< the track; 0 if the event is of none */
   uint32_t other; /**< see the type; else 0 */
   uint32_t where; /**< index of the zone or line; CCL_NO_PLACE */
-  int64_t time;   /**< of the frame, in nanoseconds: see FrameJob::time */
+  int64_t time;   /**< of the frame, in nanoseconds: see CudacclFrame.time */
   float x, y;     /**< where the track was; 0 if the event is of none */
 } CclEvent;
 

@@ -3,6 +3,8 @@
 
 #include <gst/gst.h>
 
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,12 +60,12 @@ GType find_or_make(const char* type, GType (*make)(const gchar*, const Row*)) {
   if (const GType made = g_type_from_name(name.c_str()); made != 0) {
     return made;
   }
-  auto* rows = new std::vector<Row>;
-  for (const ccl::Choice& choice : choices_of(type)) {
-    rows->push_back({static_cast<Number>(choice.value), choice.text, choice.nick});
-  }
-  rows->push_back({});
-  const GType made = make(name.c_str(), rows->data());
+  const std::vector<ccl::Choice> choices = choices_of(type);
+  auto rows = std::make_unique<Row[]>(choices.size() + 1);
+  std::transform(choices.begin(), choices.end(), rows.get(), [](const ccl::Choice& choice) {
+    return Row{static_cast<Number>(choice.value), choice.text, choice.nick};
+  });
+  const GType made = make(name.c_str(), rows.release());
   // Documented with the element, because only its properties use the type.
   gst_type_mark_as_plugin_api(made, static_cast<GstPluginAPIFlags>(0));
   return made;

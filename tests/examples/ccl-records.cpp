@@ -40,15 +40,20 @@ struct Options {
 /// Sets PROPERTY=VALUE; a name or a value that the element does not know ends the program.
 void set_property(GstElement* ccl, const std::string& setting) {
   const size_t equals = setting.find('=');
+  if (equals == std::string::npos) {
+    examples::fail("--set wants PROPERTY=VALUE, not '" + setting + "'");
+  }
   const std::string name = setting.substr(0, equals);
-  const std::string text = equals == std::string::npos ? "" : setting.substr(equals + 1);
+  const std::string text = setting.substr(equals + 1);
   GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(ccl), name.c_str());
   if (spec == nullptr || !(spec->flags & G_PARAM_WRITABLE)) {
     examples::fail("cudaccl has no property '" + name + "' to set; gst-inspect-1.0 cudaccl lists them");
   }
   GValue value = G_VALUE_INIT;
   g_value_init(&value, spec->value_type);
-  if (!gst_value_deserialize_with_pspec(&value, text.c_str(), spec)) {
+  const bool needs_text = spec->value_type != G_TYPE_STRING && !G_IS_PARAM_SPEC_FLAGS(spec);
+  // GStreamer reads a number 0 from an empty text.
+  if ((needs_text && text.empty()) || !gst_value_deserialize_with_pspec(&value, text.c_str(), spec)) {
     examples::fail("'" + text + "' is no value of cudaccl's property '" + name + "'");
   }
   g_object_set_property(G_OBJECT(ccl), name.c_str(), &value);

@@ -258,6 +258,8 @@ def test_warnings_are_printed(tmp_path):
 
 @pytest.mark.parametrize("arguments, reason", [
     (["--format", "xml", "clip"], "--format is csv or json"),
+    (["--set", "threshold", __file__], "--set wants PROPERTY=VALUE, not 'threshold'"),
+    (["--set", "threshold=", __file__], "'' is no value of cudaccl's property 'threshold'"),
     (["--launch", BALL, "--raw", "4x4"], "--launch has all settings"),
     (["--launch", BALL], "without records"),
     (["--launch", "nosuchelement"], "nosuchelement"),

@@ -37,6 +37,8 @@ TEST(CBatchesTest, AreTheirFrames) {
                              " frames; 1 to 2 are possible, see CudacclConfig.batch")
                                 .c_str());
   }
+  EXPECT_EQ(cudaccl_engine_push_batch(c.engine.get(), nullptr, 1), CUDACCL_INVALID_ARGUMENT);
+  EXPECT_STREQ(c.error(), "the array of frames is NULL");
   c.engine.push({pointers[0], pointers[1]});
   for (uint32_t i = 0; i < 2; ++i) {
     const cudaccl::Result result = c.engine.pop();

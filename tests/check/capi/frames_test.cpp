@@ -144,10 +144,12 @@ TEST(CFramesTest, APlaneThatIsNotPossibleIsRefused) {
   EXPECT_TRUE(c.refuses("no plane of ids"));
   PaddedPlane ids;
   c.frame.ids = &ids.plane;
-  EXPECT_TRUE(c.refuses("no values"));
+  EXPECT_TRUE(c.refuses("the plane of labels has no pixels"));
   plane.values = labels.data();
   plane.stride = kWidth * 4 - 4;
-  EXPECT_EQ(c.run(), CUDACCL_INVALID_ARGUMENT);
+  EXPECT_TRUE(c.refuses("bytes for rows of"));
+  plane.stride = kWidth * 4 + 2;
+  EXPECT_TRUE(c.refuses("no multiple of 4 bytes"));
   plane.stride = ~size_t{63};
   EXPECT_TRUE(c.refuses("the plane of labels has a stride"));
   plane.stride = 0;
@@ -472,6 +474,7 @@ TEST(CFramesTest, WrongRegionsAreRefusedAndTheOldOnesStay) {
   CudacclZone& zone = scene.zone;
   refused(&zone.polygon.n_points, 2, "zones[0].polygon has 2 points");
   refused(&zone.polygon.name, "", "zones[0] has no name");
+  refused(&zone.polygon.name, "\xff", "zones[0].name is not UTF-8");
   refused(&scene.corners[2].y, 1e7, "zones[0].polygon[2][1]");
   refused(&zone.dwell_ns, -1, "dwell_ns");
   refused(&zone.anchor, 2, "zones[0].anchor");

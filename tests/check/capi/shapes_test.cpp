@@ -81,7 +81,7 @@ TEST(CShapesTest, AreThoseOfTheLargestObjectsOfTheFrameThatWasPopped) {
   cudaccl::Shapes shapes;
   const auto refusal = [&] {
     EXPECT_EQ(cudaccl_engine_shapes(c.engine.get(), 1, &shapes), CUDACCL_INVALID_ARGUMENT);
-    return says(c.error(), "popped");
+    return says(c.error(), "pop one, and list them before another call");
   };
   EXPECT_TRUE(refusal());
   c.settings.features = CUDACCL_FEATURE_RECTANGLE;
