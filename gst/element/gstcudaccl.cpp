@@ -36,6 +36,7 @@
 #include "metadata/upstream_metas.h"
 #include "negotiation/allocation.h"
 #include "negotiation/caps.h"
+#include "properties/presets.h"
 #include "properties/properties.h"
 
 GST_DEBUG_CATEGORY(gst_cuda_ccl_debug);
@@ -72,8 +73,12 @@ static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform*, GstBuffer**
 static GstFlowReturn gst_cuda_ccl_transform(GstBaseTransform*, GstBuffer*, GstBuffer*);
 static gboolean gst_cuda_ccl_transform_meta(GstBaseTransform*, GstBuffer*, GstMeta*, GstBuffer*);
 
+static void gst_cuda_ccl_preset_init(gpointer presets, gpointer) {
+  cudaccl::init_presets(static_cast<GstPresetInterface*>(presets));
+}
+
 G_DEFINE_TYPE_WITH_CODE(GstCudaCcl, gst_cuda_ccl, GST_TYPE_BASE_TRANSFORM,
-                        G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, nullptr))
+                        G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, gst_cuda_ccl_preset_init))
 GST_ELEMENT_REGISTER_DEFINE(cudaccl, "cudaccl", GST_RANK_NONE, gst_cuda_ccl_get_type())
 
 static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {

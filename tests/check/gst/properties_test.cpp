@@ -3,7 +3,10 @@
 #include <gst/base/gstbasetransform.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <set>
 
@@ -141,6 +144,31 @@ TEST(Properties, TextsNameFormatsAndBackends) {
   EXPECT_NE(text("sauf").find("(cpu)"), std::string::npos) << text("sauf");
   EXPECT_NE(text("dlp").find("(cpu"), std::string::npos) << text("dlp");
   EXPECT_NE(text("union-find").find("(cuda"), std::string::npos) << text("union-find");
+}
+
+/// A preset is what was saved, or it is not saved.
+TEST(Presets, LoseNoText) {
+  const auto has_regions = [](const std::string& regions) {
+    const Ref<GstElement> element = make_element();
+    g_object_set(element.get(), "regions", regions.c_str(), nullptr);
+    if (!gst_preset_save_preset(GST_PRESET(element.get()), "of-a-test")) {
+      return false;
+    }
+    const Ref<GstElement> other = make_element();
+    EXPECT_TRUE(gst_preset_load_preset(GST_PRESET(other.get()), "of-a-test"));
+    EXPECT_EQ(text_of_property(other.get(), "regions"), regions);
+    return gst_preset_delete_preset(GST_PRESET(element.get()), "of-a-test") != FALSE;
+  };
+  const std::string json = R"({"version": 1, "exclude": [{"polygon": [[0, 0], [1, 0], [1, 1]]}]})";
+  const std::string path = testing::TempDir() + "cudaccl-regions-" + std::to_string(getpid()) + ".json";
+  ASSERT_TRUE(g_file_set_contents(path.c_str(), json.c_str(), -1, nullptr));
+  const LogCapture log;
+  EXPECT_TRUE(has_regions(path));
+  std::remove(path.c_str());
+  EXPECT_EQ(log.lines(), std::vector<std::string>());
+  EXPECT_FALSE(has_regions(json));
+  ASSERT_EQ(log.lines().size(), 1u);
+  EXPECT_NE(log.lines()[0].find("'regions'"), std::string::npos) << log.lines()[0];
 }
 
 /// Every preset can be loaded, and sets what its file has.
