@@ -9,7 +9,7 @@ export const KINDS = {
   include: {title: 'Include', points: 'polygon', text: 'Only here is anything found'},
   exclude: {title: 'Exclude', points: 'polygon', text: 'Here nothing is found'},
 };
-const DIGITS = 4;
+const DIGITS = 6;  // an arrow key moves a corner by a pixel, also of a frame of 32768
 
 export let shapes = [];  // {kind, members, points}; points are parts of the frame
 export let selected = null;  // index of a shape
