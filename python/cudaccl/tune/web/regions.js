@@ -49,8 +49,8 @@ export function select(index) {
   changed('regions');
 }
 
-/** Sends what is drawn, rounded: so the answer is what is here already, and does not make lists again while somebody
- * writes in them. drag: as of settings. */
+/** Sends what is drawn, rounded: so the answer is what is here already, and makes no list again while somebody writes
+ * in it. drag: as of settings. */
 export function commit(drag = null) {
   for (const shape of shapes) shape.points = shape.points.map((point) => point.map(rounded));
   changed('regions');
@@ -80,10 +80,12 @@ export function reload() {
   changed('regions');
 }
 
+// What was sent comes back: then shapes stay the same objects, which boxes of the list write into.
+const isDrawn = (text) => (text ? JSON.stringify(JSON.parse(text)) : '') === write();
 let last = null;
 on('values', () => {
   const text = valueOf('regions');
-  if (text !== last) reload();
+  if (text !== last && !isDrawn(text)) reload();
   last = text;
 });
 on('size', reload);
