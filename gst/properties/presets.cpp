@@ -9,8 +9,8 @@ namespace cudaccl {
 
 namespace {
 
-using Text = std::unique_ptr<gchar, decltype(&g_free)>;
-using Texts = std::unique_ptr<gchar*, decltype(&g_strfreev)>;
+using OwnedText = std::unique_ptr<gchar, decltype(&g_free)>;
+using OwnedTexts = std::unique_ptr<gchar*, decltype(&g_strfreev)>;
 
 /// GstPreset escapes a text twice when it saves it, and takes only one escape away when it loads it; then it
 /// leaves the property as it is, and says nothing. A privacy mask in `regions` would be gone.
@@ -22,13 +22,13 @@ bool is_lost(GstPreset* preset, const gchar* name) {
   GValue value = G_VALUE_INIT;
   g_value_init(&value, G_TYPE_STRING);
   g_object_get_property(G_OBJECT(preset), name, &value);
-  const Text saved(gst_value_serialize(&value), g_free);
+  const OwnedText saved(gst_value_serialize(&value), g_free);
   g_value_unset(&value);
   return saved != nullptr && std::string_view(saved.get()).find('\\') != std::string_view::npos;
 }
 
 gboolean save_preset(GstPreset* preset, const gchar* name) {
-  const Texts names(gst_preset_get_property_names(preset), g_strfreev);
+  const OwnedTexts names(gst_preset_get_property_names(preset), g_strfreev);
   const size_t n = names != nullptr ? g_strv_length(names.get()) : 0;
   gchar** const end = names.get() + n;
   gchar** const lost = std::find_if(names.get(), end, [=](gchar* each) { return is_lost(preset, each); });
