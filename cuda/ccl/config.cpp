@@ -150,10 +150,11 @@ Status validate_output(const OutputImage& output, const Config& config) {
 
 /// `name` begins the message.
 Status validate_plane(const char* name, const PlaneImage& plane, const Config& config) {
-  if (reinterpret_cast<uintptr_t>(plane.values) % sizeof(uint32_t) != 0 ||
-      plane.stride % sizeof(uint32_t) != 0) {
-    return {StatusCode::kInvalidArgument,
-            std::string(name) + " has an address or a stride that is no multiple of 4 bytes"};
+  const bool has_odd_address = reinterpret_cast<uintptr_t>(plane.values) % sizeof(uint32_t) != 0;
+  if (has_odd_address || plane.stride % sizeof(uint32_t) != 0) {
+    return {StatusCode::kInvalidArgument, std::string(name) +
+                                              (has_odd_address ? " has an address" : " has a stride") +
+                                              " that is no multiple of 4 bytes"};
   }
   return validate_rows(name, plane.values, config.height, plane.stride, config.width * sizeof(uint32_t));
 }

@@ -126,8 +126,8 @@ void CorruptFrames::warn(GstBuffer* buffer, const GstVideoInfo& info) {
       break;
     case kSizeByMeta: {
       const std::optional<gsize> needed = bytes_needed(mapped, meta->offset, meta->stride);
-      why += "; by its video meta, " + frame_name(mapped) + " has a stride of " + bytes(meta->stride[0]) +
-             ", begins at byte " + std::to_string(meta->offset[0]) + " and needs " +
+      why += "; according to its video meta, " + frame_name(mapped) + " has a stride of " +
+             bytes(meta->stride[0]) + ", begins at byte " + std::to_string(meta->offset[0]) + " and needs " +
              (needed ? bytes(*needed) : "more bytes than there are") + by_caps;
       break;
     }

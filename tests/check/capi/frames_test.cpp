@@ -149,7 +149,10 @@ TEST(CFramesTest, APlaneThatIsNotPossibleIsRefused) {
   plane.stride = kWidth * 4 - 4;
   EXPECT_TRUE(c.refuses("bytes for rows of"));
   plane.stride = kWidth * 4 + 2;
-  EXPECT_TRUE(c.refuses("no multiple of 4 bytes"));
+  EXPECT_TRUE(c.refuses("the plane of labels has a stride that is no multiple of 4 bytes"));
+  plane.values = reinterpret_cast<uint32_t*>(reinterpret_cast<uint8_t*>(labels.data()) + 1);
+  EXPECT_TRUE(c.refuses("the plane of labels has an address that is no multiple of 4 bytes"));
+  plane.values = labels.data();
   plane.stride = ~size_t{63};
   EXPECT_TRUE(c.refuses("the plane of labels has a stride"));
   plane.stride = 0;

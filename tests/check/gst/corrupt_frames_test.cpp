@@ -56,7 +56,8 @@ const Case kCases[] = {
      "and needs more bytes than there are"},
     {"OffsetALittleTooFar", "GRAY8", [] { return with_meta(1, 32); }, "begins at byte 1 and needs 769 bytes"},
     {"StrideTooLong", "GRAY8", [] { return with_meta(0, 33); },
-     "of 768 bytes; by its video meta, GRAY8 32x24 has a stride of 33 bytes, begins at byte 0 and needs 791 "
+     "of 768 bytes; according to its video meta, GRAY8 32x24 has a stride of 33 bytes, begins at byte 0 and "
+     "needs 791 "
      "bytes"},
     {"StrideFarTooLong", "GRAY8", [] { return with_meta(0, G_MAXINT); }, "stride of 2147483647 bytes"},
     {"StrideShorterThanARow", "GRAY8", [] { return with_meta(0, 31); },
@@ -71,7 +72,8 @@ const Case kCases[] = {
     {"MetaOfAFarTooWideFrame", "RGBA", [] { return with_meta(0, 4, 0x40000001, 24, "RGBA"); },
      "a stride of 4 bytes; a row of RGBA 1073741825x24 needs 4294967300 bytes; the caps say RGBA 32x24"},
     {"MetaOfALargerFrame", "GRAY8", [] { return with_meta(0, 64, 64, 48); },
-     "by its video meta, GRAY8 64x48 has a stride of 64 bytes, begins at byte 0 and needs 3072 bytes; the "
+     "according to its video meta, GRAY8 64x48 has a stride of 64 bytes, begins at byte 0 and needs 3072 "
+     "bytes; the "
      "caps "
      "say GRAY8 32x24"},
     {"MetaOfAnotherFormat", "NV12", [] { return with_meta(0, 32); },
@@ -148,7 +150,7 @@ TEST(Warnings, AreCountedPerCause) {
   ASSERT_EQ(texts.size(), 4u);
   EXPECT_NE(texts[0].find("Dropped a corrupt frame: a buffer of 1 bytes"), std::string::npos) << texts[0];
   EXPECT_NE(texts[1].find("Dropped 10 corrupt frames: a buffer of 10 bytes"), std::string::npos) << texts[1];
-  EXPECT_NE(texts[2].find("by its video meta"), std::string::npos) << texts[2];
+  EXPECT_NE(texts[2].find("according to its video meta"), std::string::npos) << texts[2];
   EXPECT_NE(texts[3].find("Dropped 100 corrupt frames"), std::string::npos) << texts[3];
   EXPECT_EQ(h.stat("corrupt"), 255u);
 }
