@@ -141,6 +141,12 @@ constexpr bool is_another(const Matching& m, uint32_t i, uint32_t c) {
           (!m.is_proven(i) && octaves_between(m.tracks[i].area, m.tables.parts[c].area) > kMostOctaves));
 }
 
+/// Room for kCandidates, ascending.
+struct CandidateList {
+  Candidate* entries;
+  uint32_t n = 0;
+};
+
 /// Keeps the cheapest candidates, ascending.
 constexpr void insert(Candidate* candidates, uint32_t* n, const Candidate& candidate) {
   if (*n == kCandidates && candidate.order() >= candidates[kCandidates - 1].order()) {
@@ -200,54 +206,80 @@ constexpr Grid sorted_parts(const Team& team, const Matching& m) {
 
 /// Keeps a component if it is one of the cheapest ones for a track.
 constexpr void consider(const Matching& m, uint32_t i, const Gate& gate, uint32_t c, bool overlaps,
-                        uint32_t* n) {
-  Candidate* candidates = m.tables.candidates_of(i);
-  const uint32_t most = *n < kCandidates ? kForbidden : candidates[kCandidates - 1].cost;
+                        CandidateList* list) {
+  const uint32_t most = list->n < kCandidates ? kForbidden : list->entries[kCandidates - 1].cost;
   const uint32_t cost = cost_of(m, i, gate, m.tables.parts[c], overlaps, most);
   if (cost < kForbidden && !is_another(m, i, c)) {
-    insert(candidates, n, {cost, c});
+    insert(list->entries, &list->n, {cost, c});
   }
 }
 
-/// Considers all components that are left and in the gate of a track, from their grid. Returns how many
-/// candidates there are then.
-constexpr uint32_t consider_sorted(const Matching& m, const Grid& grid, const Gate& gate, uint32_t i,
-                                   uint32_t n) {
+/// Considers all components that are left and in the gate of a track, from their grid.
+template <typename Team>
+constexpr void consider_sorted(const Team& team, const Matching& m, const Grid& grid, const Gate& gate,
+                               uint32_t i, CandidateList* list) {
   const TrackTables& tables = m.tables;
   const int32_t scale = larger(gate.size, kLeastSize);
   const Box at_place = {gate.place.x, gate.place.y, gate.place.x, gate.place.y};
   grid.for_each_in(
-      tables, gate.size / kLeastPart,
+      tables, lanes_of(team), gate.size / kLeastPart,
       [&](int32_t extent) { return widened(at_place, gate.radius(larger(scale, extent))); },
       [&](const SortedBox& box) {
         const int64_t radius = gate.radius(larger(scale, box.spot.extent));
         if (squared_distance(gate.place, box.spot.place) <= radius * radius &&
             tables.taker[box.index] == kNone) {
-          consider(m, i, gate, box.index, false, &n);
+          consider(m, i, gate, box.index, false, list);
         }
       });
+}
+
+/// Merges the lists of all lanes into that of the track, whose entries the lanes write in turn. What several
+/// lanes have is one candidate. Returns how many there are.
+template <typename Team>
+constexpr uint32_t merge_candidates(const Team& team, const CandidateList& own, Candidate* merged) {
+  uint32_t n = 0;
+  for (uint32_t next = 0; n < kCandidates; ++n) {
+    const uint64_t order = next < own.n ? own.entries[next].order() : UINT64_MAX;
+    const uint64_t least = team.min_of_lanes(order);
+    if (least == UINT64_MAX) {
+      break;
+    }
+    next += order == least ? 1 : 0;
+    if (lane_of(team) == n % Team::kLanes) {
+      merged[n] = {static_cast<uint32_t>(least >> 32), static_cast<uint32_t>(least)};
+    }
+  }
   return n;
 }
 
-/// Makes the list of candidates of a track among the components that are left. `grid`: of all components.
-constexpr void find_candidates(const Matching& m, const Grid& grid, uint32_t i) {
+/// Makes the list of candidates of a track among the components that are left. `grid`: of all components. All
+/// lanes of a group call it for the same track. Returns how many there are.
+template <typename Team>
+constexpr uint32_t find_candidates(const Team& team, const Matching& m, const Grid& grid, uint32_t i) {
   const TrackTables& tables = m.tables;
   const Gate gate = gate_of(m, i);
-  uint32_t n = 0;
+  Candidate of_lane[Team::kLanes > 1 ? kCandidates : 1] = {};
+  CandidateList list{Team::kLanes > 1 ? of_lane : tables.candidates_of(i)};
   m.for_each_overlap(i, [&](const Overlap& overlap) {
-    if (tables.taker[overlap.current] == kNone) {
-      consider(m, i, gate, overlap.current, true, &n);
+    if (lane_of(team) == 0 && tables.taker[overlap.current] == kNone) {
+      consider(m, i, gate, overlap.current, true, &list);
     }
   });
   if (grid.is_used()) {
-    n = consider_sorted(m, grid, gate, i, n);
+    consider_sorted(team, m, grid, gate, i, &list);
   } else {
-    for (uint32_t k = 0; k < tables.header->n_left_parts; ++k) {
-      consider(m, i, gate, tables.left_parts[k], false, &n);
+    for (uint32_t k = lane_of(team); k < tables.header->n_left_parts; k += Team::kLanes) {
+      consider(m, i, gate, tables.left_parts[k], false, &list);
     }
   }
-  tables.n_candidates[i] = n;
-  tables.unmatched_cost[i] = unmatched_cost_of(m, i);
+  if constexpr (Team::kLanes > 1) {
+    list.n = merge_candidates(team, list, tables.candidates_of(i));
+  }
+  if (lane_of(team) == 0) {
+    tables.n_candidates[i] = list.n;
+    tables.unmatched_cost[i] = unmatched_cost_of(m, i);
+  }
+  return list.n;
 }
 
 }  // namespace ccl::track

@@ -41,10 +41,10 @@ constexpr void unite(const Team& team, uint32_t* parents, uint32_t a, uint32_t b
 template <typename Team>
 constexpr void unite_candidates(const Team& team, const Matching& m, const Grid& grid) {
   const TrackTables& tables = m.tables;
-  for (uint32_t k = team.rank(); k < tables.header->n_left_tracks; k += team.size()) {
+  for (uint32_t k = group_rank(team); k < tables.header->n_left_tracks; k += n_groups(team)) {
     const uint32_t i = tables.left_tracks[k];
-    find_candidates(m, grid, i);
-    for (uint32_t j = 0; j < tables.n_candidates[i]; ++j) {
+    const uint32_t n = find_candidates(team, m, grid, i);
+    for (uint32_t j = lane_of(team); j < n; j += Team::kLanes) {  // each lane reads what it has written
       unite(team, tables.cluster, i, m.n_tracks + tables.candidates_of(i)[j].part);
     }
   }

@@ -65,16 +65,18 @@ struct Grid {
   }
 
   /// Calls visit(sorted) for all boxes of at least the extent `least` whose spots are in box_of(e), e the
-  /// largest extent of boxes of a level, and for others near it, in any order.
+  /// largest extent of boxes of a level, and for others near it, in any order. Of several lanes each visits
+  /// its share.
   template <typename BoxOf, typename Visit>
-  constexpr void for_each_in(const TrackTables& tables, int32_t least, const BoxOf& box_of,
-                             const Visit& visit) const {
+  constexpr void for_each_in(const TrackTables& tables, const Lanes& lanes, int32_t least,
+                             const BoxOf& box_of, const Visit& visit) const {
     uint32_t first = 0;
     for (uint32_t level = shift;; ++level) {
       const uint32_t n = n_cells(level);
       const bool has_large = kUnit << level >= least || is_last(level);
       if (has_large && tables.cell_ends[first] != tables.cell_ends[first + n]) {
-        for_each_in_level(tables.cell_ends + first, tables.sorted, level, box_of(kUnit << level), visit);
+        for_each_in_level(tables.cell_ends + first, tables.sorted, lanes, level, box_of(kUnit << level),
+                          visit);
       }
       first += n;
       if (is_last(level)) {
@@ -86,15 +88,15 @@ struct Grid {
  private:
   /// `ends`: of the cell before the level's first one, and of the level's cells.
   template <typename Visit>
-  constexpr void for_each_in_level(const uint32_t* ends, const SortedBox* sorted, uint32_t level,
-                                   const Box& box, const Visit& visit) const {
+  constexpr void for_each_in_level(const uint32_t* ends, const SortedBox* sorted, const Lanes& lanes,
+                                   uint32_t level, const Box& box, const Visit& visit) const {
     const uint32_t n_columns = columns(level);
     const uint32_t left = cell_at(box.left, width, level);
     const uint32_t right = cell_at(box.right, width, level);
     const uint32_t bottom = cell_at(box.bottom, height, level);
     for (uint32_t y = cell_at(box.top, height, level); y <= bottom; ++y) {
       const uint32_t end = ends[y * n_columns + right + 1];
-      for (uint32_t k = ends[y * n_columns + left]; k < end; ++k) {
+      for (uint32_t k = ends[y * n_columns + left] + lanes.lane; k < end; k += lanes.n) {
         visit(sorted[k]);
       }
     }

@@ -116,7 +116,7 @@ constexpr uint32_t find_covering_host(const Matching& m, const Grid& grid, uint3
   const int32_t x = box.left + box.width() / 2;
   const int32_t y = box.top + box.height() / 2;
   grid.for_each_in(
-      m.tables, 0,
+      m.tables, {}, 0,
       [&](int32_t extent) {
         return widened({x, y, x + 1, y + 1}, extent);
       },
@@ -364,7 +364,8 @@ constexpr Grid sorted_left_parts(const Team& team, const Matching& m, const Grid
   return grid;
 }
 
-/// Offers a track as owner to all components near it that have none.
+/// Offers a track as owner to all components near it that have none. All lanes of a group call it for the
+/// same track.
 template <typename Team>
 constexpr void offer_to_near_parts(const Team& team, const Matching& m, const PartLists& current,
                                    const Grid& grid, uint32_t i) {
@@ -372,7 +373,7 @@ constexpr void offer_to_near_parts(const Team& team, const Matching& m, const Pa
   const Box reach = reach_of(m, i);
   const int32_t least = size_of(m.tracks[i].width, m.tracks[i].height) / kLeastPart;
   grid.for_each_in(
-      tables, least, [&](int32_t extent) { return widened(reach, extent); },
+      tables, lanes_of(team), least, [&](int32_t extent) { return widened(reach, extent); },
       [&](const SortedBox& box) {
         const uint32_t c = box.index;
         if (tables.taker[c] == kNone && current.owner[c] == kNone && may_own(m, i, tables.parts[c]) &&
@@ -387,7 +388,7 @@ constexpr void offer_to_near_parts(const Team& team, const Matching& m, const Pa
 template <typename Team>
 constexpr void find_near_owners(const Team& team, const Matching& m, const PartLists& current,
                                 const Grid& grid) {
-  for (uint32_t i = team.rank(); i < m.n_tracks; i += team.size()) {
+  for (uint32_t i = group_rank(team); i < m.n_tracks; i += n_groups(team)) {
     if (m.is_shown(i) && (can_have_fragments(m, i) || comes_in(m, i))) {
       offer_to_near_parts(team, m, current, grid, i);
     }

@@ -8,6 +8,10 @@
 ///   few objects, and whose code is better short, does not.
 /// - rank(), size(): which thread this is, and how many there are. A step gives thread r the items r, r +
 ///   size(), r + 2·size(), …
+/// - kLanes, a constant: so many threads, the *lanes*, make a group. A search by place, which can be long, is
+/// an
+///   item of a group. size() is a multiple of it.
+/// - min_of_lanes(value): the least uint64_t of the lanes of a group, all of which call it.
 /// - sync(): all threads wait for each other; then each sees what the others wrote. All or none call it.
 /// - load(&word): reads a word that other threads may write in the same step.
 /// - add, min, max, exchange(&word, value): atomic, on a uint32_t; return the word as it was before.
@@ -28,9 +32,11 @@ namespace ccl::track {
 /// A team of one thread.
 struct HostTeam {
   static constexpr bool kSorts = true;
+  static constexpr uint32_t kLanes = 1;
 
   constexpr uint32_t rank() const { return 0; }
   constexpr uint32_t size() const { return 1; }
+  constexpr uint64_t min_of_lanes(uint64_t value) const { return value; }
   constexpr void sync() const {}
   constexpr uint32_t load(const uint32_t* word) const { return *word; }
 
@@ -56,6 +62,30 @@ struct HostTeam {
     return 0;
   }
 };
+
+/// Which of the threads that share an item a thread is, and how many they are.
+struct Lanes {
+  uint32_t lane = 0;
+  uint32_t n = 1;
+};
+
+template <typename Team>
+constexpr uint32_t lane_of(const Team& team) {
+  return team.rank() % Team::kLanes;
+}
+template <typename Team>
+constexpr Lanes lanes_of(const Team& team) {
+  return {lane_of(team), Team::kLanes};
+}
+/// As rank() and size(), of groups.
+template <typename Team>
+constexpr uint32_t group_rank(const Team& team) {
+  return team.rank() / Team::kLanes;
+}
+template <typename Team>
+constexpr uint32_t n_groups(const Team& team) {
+  return team.size() / Team::kLanes;
+}
 
 /// Items that a thread does one after the other, so that numbers ascend with items.
 struct Stretch {

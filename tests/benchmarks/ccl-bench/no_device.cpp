@@ -22,4 +22,8 @@ Status run_track(int, char**) {
   return {StatusCode::kUnsupported, "this build has no CUDA"};
 }
 
+Status run_track_noise(int, char**) {
+  return {StatusCode::kUnsupported, "this build has no CUDA"};
+}
+
 }  // namespace ccl::bench

@@ -2,9 +2,11 @@
 /// Threads of the host as a team of the rules (track/team.h), in the place of a device's block.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <numeric>
 #include <thread>
@@ -37,23 +39,49 @@ class SleepingBarrier {
   std::condition_variable all_are_here_;
 };
 
+/// Threads that share an item, as a warp does.
+inline constexpr uint32_t kTestLanes = 4;
+
 /// What the threads of a team share.
 struct TeamMemory {
-  explicit TeamMemory(uint32_t n) : barrier(n), sums(n) {}
+  explicit TeamMemory(uint32_t n) : barrier(n), sums(n), values(n) {
+    for (uint32_t i = 0; i < n / kTestLanes; ++i) {
+      group_barriers.emplace_back(kTestLanes);
+    }
+  }
 
   SleepingBarrier barrier;
   std::vector<uint32_t> sums;
+  std::deque<SleepingBarrier> group_barriers;
+  std::vector<uint64_t> values;  ///< of lanes
 };
 
-class ThreadTeam {
+/// A team whose number of threads is a multiple of `Lanes`: 1, or kTestLanes.
+template <uint32_t Lanes>
+class ThreadsInGroups {
  public:
   static constexpr bool kSorts = true;
+  static constexpr uint32_t kLanes = Lanes;
 
-  ThreadTeam(uint32_t rank, TeamMemory* memory) : rank_(rank), memory_(memory) {}
+  ThreadsInGroups(uint32_t rank, TeamMemory* memory) : rank_(rank), memory_(memory) {}
 
   uint32_t rank() const { return rank_; }
   uint32_t size() const { return static_cast<uint32_t>(memory_->sums.size()); }
   void sync() const { memory_->barrier.wait(); }
+
+  uint64_t min_of_lanes(uint64_t value) const {
+    if (kLanes == 1) {
+      return value;
+    }
+    const uint32_t group = rank_ / kLanes;
+    SleepingBarrier& barrier = memory_->group_barriers[group];
+    memory_->values[rank_] = value;
+    barrier.wait();
+    const auto first = memory_->values.begin() + group * kLanes;
+    const uint64_t least = *std::min_element(first, first + kLanes);
+    barrier.wait();  // all have read it
+    return least;
+  }
 
   uint32_t load(const uint32_t* word) const { return of(const_cast<uint32_t*>(word)).load(kOrder); }
   uint32_t add(uint32_t* word, uint32_t value) const { return of(word).fetch_add(value, kOrder); }
@@ -94,13 +122,16 @@ class ThreadTeam {
   TeamMemory* memory_;
 };
 
+using ThreadTeam = ThreadsInGroups<1>;
+using LaneTeam = ThreadsInGroups<kTestLanes>;
+
 /// Calls work(team) in each of `n` threads.
-template <typename Work>
+template <typename Team, typename Work>
 void run_team(uint32_t n, Work work) {
   TeamMemory memory(n);
   std::vector<std::jthread> threads;
   for (uint32_t rank = 0; rank < n; ++rank) {
-    threads.emplace_back([rank, &memory, &work] { work(ThreadTeam(rank, &memory)); });
+    threads.emplace_back([rank, &memory, &work] { work(Team(rank, &memory)); });
   }
 }
 

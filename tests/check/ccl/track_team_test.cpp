@@ -20,7 +20,7 @@ namespace ccl::test {
 
 namespace {
 
-/// A stream's tracks, moved by a team.
+/// A stream's tracks, moved by a team: one thread, or several, in groups if there are eight.
 class Tracker {
  public:
   Tracker(const track::TrackSizes& sizes, uint32_t n_threads, uint64_t most_pairs)
@@ -47,7 +47,13 @@ class Tracker {
     } else {
       std::vector<std::jthread> threads;
       for (uint32_t rank = 0; rank < team_.sums.size(); ++rank) {
-        threads.emplace_back([&, rank] { track::associate(ThreadTeam(rank, &team_), step, frame, tables_); });
+        threads.emplace_back([&, rank] {
+          if (team_.sums.size() == 8) {
+            track::associate(LaneTeam(rank, &team_), step, frame, tables_);
+          } else {
+            track::associate(ThreadTeam(rank, &team_), step, frame, tables_);
+          }
+        });
       }
     }
     return {records, {tracks_.begin(), tracks_.begin() + tables_.header->n_tracks}, {}};

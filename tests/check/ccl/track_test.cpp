@@ -448,6 +448,35 @@ TEST(TrackLimitsTest, MoreComponentsThanTracksAtAll) {
   EXPECT_EQ(push_with_dots(0).id_at(10, 50), 1u);
 }
 
+/// A bar grows over hundreds of objects for a moment: all share its component, and part from it.
+TEST(TrackLimitsTest, HundredsInOneComponent) {
+  constexpr uint32_t kObjects = 300;
+  constexpr uint32_t kColumns = 25;
+  Stream stream{Config{.max_components = 1024, .max_tracks = 1024}};
+  std::vector<Rectangle> objects;
+  for (uint32_t i = 0; i < kObjects; ++i) {
+    objects.push_back(
+        {10 + 24 * static_cast<int32_t>(i % kColumns), 10 + 24 * static_cast<int32_t>(i / kColumns), 10, 10});
+  }
+  objects.push_back({20, 344, 600, 10});
+  const Image apart = draw(640, 360, objects);
+  const Image together = draw(640, 360, {{0, 0, 640, 360}});
+  for (uint32_t i = 0; i < 6; ++i) {
+    stream.push(apart);
+  }
+  for (uint32_t i = 0; i < 2; ++i) {
+    const TrackedFrame frame = stream.push(together);
+    ASSERT_EQ(frame.tracks.size(), objects.size());
+    EXPECT_TRUE(std::all_of(frame.tracks.begin(), frame.tracks.end(),
+                            [](const CclTrack& track) { return (track.flags & CCL_TRACK_MERGED) != 0; }));
+  }
+  const TrackedFrame frame = stream.push(apart);
+  ASSERT_EQ(frame.components.size(), objects.size());
+  for (uint32_t i = 0; i < objects.size(); ++i) {
+    EXPECT_EQ(frame.components[i].id, i + 1);
+  }
+}
+
 TEST(TrackLimitsTest, NoTracksNoIds) {
   Stream stream{Config{}};
   const TrackedFrame frame = stream.push(draw(kWidth, kHeight, {{10, 50, 8, 8}, {100, 20, 8, 8}}));

@@ -219,16 +219,18 @@ bool same(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-/// Runs all scenes by a team of `n` threads.
-std::vector<TrackedScene> track(const std::vector<Scene>& scenes, const TrackSizes& sizes,
-                                uint32_t n_threads) {
+/// Runs all scenes by a team of `n` threads. `most_pairs`: TrackTables.
+template <typename Team>
+std::vector<TrackedScene> track(const std::vector<Scene>& scenes, const TrackSizes& sizes, uint32_t n_threads,
+                                uint64_t most_pairs) {
   const auto memory = std::make_unique<std::byte[]>(TrackTables::bytes(sizes));
-  const TrackTables tables(sizes, memory.get());
+  TrackTables tables(sizes, memory.get());
+  tables.most_pairs = most_pairs;
   std::vector<TrackedScene> tracked;
   for (const Scene& scene : scenes) {
     tracked.push_back({scene.records, std::vector<CclTrack>(sizes.max_tracks)});
   }
-  run_team(n_threads, [&](const ThreadTeam& team) {
+  run_team<Team>(n_threads, [&](const Team& team) {
     for (size_t i = 0; i < scenes.size(); ++i) {
       const Scene& scene = scenes[i];
       const TrackFrame frame{.width = kWidth,
@@ -267,12 +269,14 @@ TEST_P(TrackThreadsTest, TeamsOfEverySizeAgree) {
     for (uint32_t i = 0; i < c.n_scenes; ++i) {
       scenes.push_back(crowd.next(i > 0 ? scenes.back() : Scene{}));
     }
-    const std::vector<TrackedScene> want = track(scenes, sizes, 1);
-    for (const uint32_t n_threads : {2u, 32u}) {
-      const std::vector<TrackedScene> got = track(scenes, sizes, n_threads);
+    const std::vector<TrackedScene> want = track<ThreadTeam>(scenes, sizes, 1, UINT64_MAX);
+    const std::vector<TrackedScene> others[] = {
+        track<ThreadTeam>(scenes, sizes, 2, UINT64_MAX), track<ThreadTeam>(scenes, sizes, 32, UINT64_MAX),
+        track<LaneTeam>(scenes, sizes, 8, UINT64_MAX), track<LaneTeam>(scenes, sizes, 8, 0)};
+    for (const std::vector<TrackedScene>& got : others) {
       for (size_t i = 0; i < scenes.size(); ++i) {
         ASSERT_TRUE(same(got[i].records, want[i].records) && same(got[i].tracks, want[i].tracks))
-            << "seed " << seed << ", scene " << i << ", " << n_threads << " threads";
+            << "seed " << seed << ", scene " << i << ", team " << &got - others;
       }
     }
     for (const TrackedScene& scene : want) {

@@ -41,9 +41,10 @@ struct TeamMemory {
   uint32_t block_sum;
 };
 
-/// All threads of a grid that is one cluster of blocks of kTeamThreads threads.
+/// All threads of a grid that is one cluster of blocks of kTeamThreads threads. A warp is a group.
 struct ClusterThreads : AtomicWords {
   static constexpr bool kSorts = true;
+  static constexpr uint32_t kLanes = kWarpSize;
 
   TeamMemory* memory;
 
@@ -51,6 +52,13 @@ struct ClusterThreads : AtomicWords {
   __device__ uint32_t rank() const { return blockIdx.x * blockDim.x + threadIdx.x; }
   __device__ uint32_t size() const { return gridDim.x * blockDim.x; }
   __device__ void sync() const { sync_cluster(); }
+
+  __device__ uint64_t min_of_lanes(uint64_t value) const {
+    const auto high = static_cast<uint32_t>(value >> 32);
+    const uint32_t least_high = warp_min(kAllLanes, high);
+    const uint32_t low = high == least_high ? static_cast<uint32_t>(value) : UINT32_MAX;
+    return uint64_t{least_high} << 32 | warp_min(kAllLanes, low);
+  }
 
   __device__ uint32_t scan(uint32_t n, uint32_t* total) const {
     sync();  // the sums of the scan before are read
@@ -83,12 +91,14 @@ struct ClusterThreads : AtomicWords {
 /// pairs of them: code that sorts would take registers from it.
 struct BlockThreads : AtomicWords {
   static constexpr bool kSorts = false;
+  static constexpr uint32_t kLanes = 1;
 
   TeamMemory* memory;
 
   __device__ explicit BlockThreads(TeamMemory* shared) : memory(shared) {}
   __device__ uint32_t rank() const { return threadIdx.x; }
   __device__ uint32_t size() const { return blockDim.x; }
+  __device__ uint64_t min_of_lanes(uint64_t value) const { return value; }
   __device__ void sync() const { __syncthreads(); }
 
   __device__ uint32_t scan(uint32_t n, uint32_t* total) const {
