@@ -2,6 +2,7 @@
 #include "device/timeline.h"
 
 #include <bit>
+#include <thread>
 
 #include "device/check.h"
 
@@ -40,6 +41,18 @@ Status Timeline::mark(Stage stage, cudaStream_t stream) {
 
 Status Timeline::extend_last_stage(const Stream& stream) const {
   return marks_ != 0 ? events_[kFirstStage + std::bit_width(marks_) - 1].record(stream) : Status();
+}
+
+Status Timeline::synchronize() {
+  const Event& downloaded = events_[kDownloaded];
+  const auto begin = WaitTimes::Clock::now();
+  const auto nap = waits_.nap(begin);
+  if (nap > nap.zero() && cudaEventQuery(downloaded.get()) == cudaErrorNotReady) {
+    std::this_thread::sleep_for(nap);
+  }
+  CCL_RETURN_IF_ERROR(downloaded.synchronize());
+  waits_.note(begin, WaitTimes::Clock::now());
+  return {};
 }
 
 Status Timeline::read(bool has_download, StageTimes* times) const {

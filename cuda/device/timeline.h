@@ -10,6 +10,7 @@
 #include "ccl/engine.h"
 #include "device/memory.h"
 #include "device/pipeline.h"
+#include "device/wait_times.h"
 
 namespace ccl::device {
 
@@ -50,7 +51,7 @@ class Timeline final : public StageMarks {
   Status extend_last_stage(const Stream& stream) const;
 
   /// Waits until the frame is downloaded.
-  Status synchronize() const { return events_[kDownloaded].synchronize(); }
+  Status synchronize();
   /// Reads the times of a frame that is downloaded. `has_download`: the output was copied.
   Status read(bool has_download, StageTimes* times) const;
 
@@ -60,6 +61,7 @@ class Timeline final : public StageMarks {
   std::array<Event, kPointCount> events_;
   Event written_;
   Event vacant_;
+  WaitTimes waits_;
   uint32_t marks_ = 0;
 };
 
