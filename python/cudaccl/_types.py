@@ -48,6 +48,9 @@ EVENT_TYPES = (
 )
 """By the field `type` of an event: its name. docs/events.md describes the types."""
 
+EVENTS_AT_LINES = tuple(name for name in EVENT_TYPES if name.startswith("crossed"))
+"""Names of those whose field `where` is a line; that of all others is a zone, or NO_PLACE."""
+
 NO_COMPONENT = 0xffffffff
 """The field `component` of a track that no component shows in this frame."""
 

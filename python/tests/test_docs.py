@@ -114,6 +114,7 @@ def test_keywords_of_the_docs_exist():
     rows = [row for table in tables for row in table.splitlines()]
     named = [name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])]
     assert len(named) >= 20 and set(named) <= known
+    assert {*cudaccl.Config.__annotations__} <= set(named)  # those of settings are in properties.md
 
 
 def test_manual_page():

@@ -118,23 +118,25 @@ ccl::Filter take_filter(Bytes* bytes) {
       *field = static_cast<std::remove_pointer_t<decltype(field)>>(bytes->from_to(0, largest));
     }
   };
-  sometimes(&filter.min_area, 100);
-  sometimes(&filter.max_area, 300);
-  sometimes(&filter.min_width, 20);
-  sometimes(&filter.min_height, 20);
-  sometimes(&filter.max_width, 40);
-  sometimes(&filter.max_height, 40);
-  filter.clear_border = bytes->below(4) == 1;
-  sometimes(&filter.min_extent, ccl::kFilterOne);
-  sometimes(&filter.min_circularity, ccl::kFilterOne);
-  sometimes(&filter.max_eccentricity, ccl::kFilterOne);
-  sometimes(&filter.top_n, 10);
+  // All fields: a new one does not compile until it is used here.
+  auto& [min_area, max_area, min_width, min_height, max_width, max_height, clear_border, min_extent,
+         min_circularity, max_eccentricity, top_n] = filter;
+  sometimes(&min_area, 100);
+  sometimes(&max_area, 300);
+  sometimes(&min_width, 20);
+  sometimes(&min_height, 20);
+  sometimes(&max_width, 40);
+  sometimes(&max_height, 40);
+  clear_border = bytes->below(4) == 1;
+  sometimes(&min_extent, ccl::kFilterOne);
+  sometimes(&min_circularity, ccl::kFilterOne);
+  sometimes(&max_eccentricity, ccl::kFilterOne);
+  sometimes(&top_n, 10);
   return filter;
 }
 
 cudaccl::Settings to_c(const ccl::Settings& settings, const ccl::Segmentation& segmentation) {
   cudaccl::Settings c;
-  const ccl::Filter& filter = settings.filter;
   c.connectivity = static_cast<uint32_t>(settings.connectivity);
   c.foreground = static_cast<uint32_t>(settings.rule.foreground);
   c.threshold = settings.rule.threshold;
@@ -147,17 +149,19 @@ cudaccl::Settings to_c(const ccl::Settings& settings, const ccl::Segmentation& s
   c.close_radius = segmentation.morphology.close_radius;
   c.morphology_shape = static_cast<uint32_t>(segmentation.morphology.element);
   c.fill_holes = segmentation.morphology.fill_holes;
-  c.min_area = filter.min_area;
-  c.max_area = filter.max_area;
-  c.min_width = filter.min_width;
-  c.min_height = filter.min_height;
-  c.max_width = filter.max_width;
-  c.max_height = filter.max_height;
-  c.clear_border = filter.clear_border;
-  c.top_n = filter.top_n;
-  c.min_extent = filter.min_extent / double{ccl::kFilterOne};
-  c.min_circularity = filter.min_circularity / double{ccl::kFilterOne};
-  c.max_eccentricity = filter.max_eccentricity / double{ccl::kFilterOne};
+  const auto& [min_area, max_area, min_width, min_height, max_width, max_height, clear_border, min_extent,
+               min_circularity, max_eccentricity, top_n] = settings.filter;
+  c.min_area = min_area;
+  c.max_area = max_area;
+  c.min_width = min_width;
+  c.min_height = min_height;
+  c.max_width = max_width;
+  c.max_height = max_height;
+  c.clear_border = clear_border;
+  c.top_n = top_n;
+  c.min_extent = min_extent / double{ccl::kFilterOne};
+  c.min_circularity = min_circularity / double{ccl::kFilterOne};
+  c.max_eccentricity = max_eccentricity / double{ccl::kFilterOne};
   c.features = settings.features;
   c.separate = settings.separation.neck / 1024.0;
   c.separate_aspect = settings.separation.aspect;

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cudaccl import _host_name
-from cudaccl._types import EVENT_TYPES, TrackFlag
+from cudaccl._types import EVENT_TYPES, EVENTS_AT_LINES, TrackFlag
 from cudaccl.publish.errors import SinkError, need
 from cudaccl.publish.report import Report, events_as_dicts, zone_names
 from cudaccl.publish.sink import Sink
@@ -154,10 +154,9 @@ def _events_of(places: tuple[tuple[str, ...], tuple[str, ...]] | None) -> set[tu
     if places is None:
         return set()
     zones, lines = places
-    crossings = [name for name in EVENT_TYPES[1:] if name.startswith("crossed")]
-    others = [name for name in EVENT_TYPES[1:] if name not in (*_AT_ZONE, *crossings)]
+    others = [name for name in EVENT_TYPES[1:] if name not in (*_AT_ZONE, *EVENTS_AT_LINES)]
     return {*itertools.product(others, [""], [""]), *itertools.product(_AT_ZONE, zones, [""]),
-            *itertools.product(crossings, [""], lines)}
+            *itertools.product(EVENTS_AT_LINES, [""], lines)}
 
 
 class _Sinks:

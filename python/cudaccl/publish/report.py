@@ -11,8 +11,8 @@ from typing import Any
 import numpy
 
 from cudaccl._types import (
-    COMPONENT, EVENT, EVENT_TYPES, GREY, NO_COMPONENT, NO_PLACE, POLYGON, POLYGON_KINDS, TRACK, VERTEX, ComponentFlag,
-    TrackFlag)
+    COMPONENT, EVENT, EVENT_TYPES, EVENTS_AT_LINES, GREY, NO_COMPONENT, NO_PLACE, POLYGON, POLYGON_KINDS, TRACK, VERTEX,
+    ComponentFlag, TrackFlag)
 
 SCHEMA = "cudaccl-1"
 
@@ -166,7 +166,7 @@ def events_as_dicts(
     result = []
     for kind, id_, other, where, time, x, y in _rows(events):
         name = EVENT_TYPES[kind]
-        at_line = name.startswith("crossed")
+        at_line = name in EVENTS_AT_LINES
         result.append({
             "type": name, "id": id_, "other": other,
             "zone": None if at_line or where == NO_PLACE else place_name(zones, where),

@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "event_fixture.h"
 #include "fuzz.h"
@@ -196,8 +197,14 @@ TEST_F(Events, CountsOfRandomTracksAgree) {
     }
     constexpr uint32_t kQuietFrames = 80;  // longer than the hold time
     play_at(tracks, time += kFrameNs, frame / kQuietFrames % 2);
+    std::set<std::tuple<uint32_t, uint32_t, bool>>
+        at_places;  // memory is taken for one of a track at each place
     for (const CclEvent& event : maker.events()) {
       ++n_of_type[event.type];
+      const bool is_at_line = ccl_event_is_at_line(event.type) != 0;
+      ASSERT_TRUE(event.id == 0 || event.where == CCL_NO_PLACE ||
+                  at_places.emplace(event.id, event.where, is_at_line).second)
+          << event.type << " in frame " << frame;
       if (event.type == CCL_EVENT_BORN) {
         ASSERT_TRUE(alive.insert(event.id).second);
       }

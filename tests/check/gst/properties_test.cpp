@@ -51,8 +51,8 @@ TEST(Properties, AreIndependent) {
   for (const auto& [name, text] : values()) {
     std::map<std::string, std::string> want = values();
     // Every property takes one of these values that is not its default, and ignores the others.
-    for (const char* other : {"1", "2", "1000000", "true", "false", "0.25", "cpu", "4-way", "values", "sauf",
-                              "mask", "mono", "roi", "mixture", "cross", R"({"version": 1})"}) {
+    for (const char* other : {"0", "1", "2", "1000000", "true", "false", "0.25", "cpu", "4-way", "values",
+                              "sauf", "mask", "mono", "roi", "mixture", "cross", R"({"version": 1})"}) {
       gst_util_set_object_arg(G_OBJECT(element.get()), name.c_str(), other);
       if (text_of_property(element.get(), name.c_str()) != text) {
         break;
