@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "capi/engine.h"
 
-#include <utility>
-
 #include "capi/convert.h"
 #include "capi/structs.h"
 

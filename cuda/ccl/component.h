@@ -30,8 +30,6 @@ enum {
   CCL_COMPONENT_MERGED = 1u << 2,
   /** With tracking: one of several components that show one track. */
   CCL_COMPONENT_SPLIT = 1u << 3,
-  /** Reserved. */
-  CCL_COMPONENT_LOST = 1u << 4,
   /** The frame was scaled after labelling. Its geometry was scaled too and is no longer exact. */
   CCL_COMPONENT_SCALED = 1u << 5,
   /** The frame was cropped after labelling, and a part of the box is outside. The box is cut off; all other

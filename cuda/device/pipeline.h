@@ -122,10 +122,6 @@ class Pipeline {
                                   cudaStream_t stream) = 0;
 };
 
-/// A labeler, then the stages that all labelers share (stages/pipeline.cpp).
-Status make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
-                            std::unique_ptr<Pipeline>* pipeline);
-
 /// Our own method (runs/pipeline.cpp).
 Status make_runs_pipeline(const Config& config, std::unique_ptr<Pipeline>* pipeline);
 

@@ -133,8 +133,7 @@ uint32_t least_limit(const Hierarchy& hierarchy, const std::string& path, const 
   return least;
 }
 
-}  // namespace
-
+/// The processors in the affinity mask of the calling thread; at least 1.
 uint32_t count_affine_processors() {
   // The kernel rejects a mask that is shorter than its own.
   for (size_t n_sets = 1; n_sets <= 64; n_sets *= 2) {
@@ -149,6 +148,8 @@ uint32_t count_affine_processors() {
   }
   return std::max(1u, std::thread::hardware_concurrency());
 }
+
+}  // namespace
 
 uint32_t cgroup_processors(const std::string& root) {
   const ProcessCgroups cgroups = read_process_cgroups(root);

@@ -14,9 +14,6 @@ inline constexpr uint32_t kUnlimitedProcessors = std::numeric_limits<uint32_t>::
 /// whichever is less; at least 1.
 uint32_t count_processors();
 
-/// The processors in the affinity mask of the calling thread; at least 1.
-uint32_t count_affine_processors();
-
 /// The CPU limit of the process's cgroup and of the cgroups above it, in processors, rounded up: cpu.max of
 /// cgroup v2, cpu.cfs_quota_us and cpu.cfs_period_us of v1. kUnlimitedProcessors if there is no limit or no
 /// cgroup. `root` precedes every path that is read; it is empty except in tests.

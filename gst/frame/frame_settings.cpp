@@ -14,6 +14,11 @@ uint32_t threshold_of(const Properties& properties, const GstVideoInfo& in) {
   return properties.threshold != 0 ? properties.threshold : automatic_threshold(in);
 }
 
+/// Whether buffers or messages have the records.
+bool delivers_records(const Properties& properties) {
+  return (properties.metadata & kMetadataComponents) != 0 || properties.post_messages == Messages::kRecords;
+}
+
 }  // namespace
 
 ccl::Settings frame_settings(const Properties& properties, const GstVideoInfo& in, const GstVideoInfo& out) {
@@ -42,10 +47,6 @@ ccl::Segmentation frame_segmentation(const Properties& properties, const GstVide
 bool reads_chroma(const Properties& properties, ccl::Output output) {
   return properties.settings.rule.foreground == ccl::Foreground::kMotion || output == ccl::Output::kOverlay ||
          output == ccl::Output::kForeground || output == ccl::Output::kBackground;
-}
-
-bool delivers_records(const Properties& properties) {
-  return (properties.metadata & kMetadataComponents) != 0 || properties.post_messages == Messages::kRecords;
 }
 
 bool has_grey(const Properties& properties) {

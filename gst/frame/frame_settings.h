@@ -18,9 +18,6 @@ ccl::Segmentation frame_segmentation(const Properties& properties, const GstVide
 /// Whether the frame's chroma is read.
 bool reads_chroma(const Properties& properties, ccl::Output output);
 
-/// Whether buffers or messages have the records.
-bool delivers_records(const Properties& properties);
-
 /// Whether the frame has grey statistics: they are delivered with the records only.
 bool has_grey(const Properties& properties);
 

@@ -2,7 +2,6 @@
 #include "ccl/draw/font.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 #include "ccl/config.h"

@@ -4,8 +4,6 @@
 /// on the order of threads, and tiles without tracks are not read.
 #include "device/stages/draw.h"
 
-#include <algorithm>
-
 #include "device/launch.cuh"
 #include "device/stages/paint.h"
 #include "device/warp.cuh"

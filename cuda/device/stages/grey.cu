@@ -4,8 +4,6 @@
 /// order does not matter.
 #include "device/stages/grey.h"
 
-#include <type_traits>
-
 #include "device/launch.cuh"
 #include "device/stages/tile_table.cuh"
 #include "device/warp.cuh"

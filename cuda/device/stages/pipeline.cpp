@@ -225,8 +225,6 @@ Status StagedPipeline::enqueue_maps(const Settings&, const FrameBuffers&, uint32
   return {};
 }
 
-}  // namespace
-
 Status make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> labeler,
                             std::unique_ptr<Pipeline>* pipeline) {
   auto staged = std::make_unique<StagedPipeline>(config, std::move(labeler));
@@ -234,6 +232,8 @@ Status make_staged_pipeline(const Config& config, std::unique_ptr<Labeler> label
   *pipeline = std::move(staged);
   return {};
 }
+
+}  // namespace
 
 Status make_pipeline(const Config& config, const AlgorithmInfo& algorithm,
                      std::unique_ptr<Pipeline>* pipeline) {

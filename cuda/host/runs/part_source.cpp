@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/runs/part_source.h"
 
-#include <algorithm>
-
 #include "host/memory.h"
 #include "host/runs/table.h"
 

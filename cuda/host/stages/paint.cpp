@@ -2,7 +2,6 @@
 #include "host/stages/paint.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "ccl/colors.h"

@@ -9,7 +9,7 @@ import pytest
 from gst_element import Gst
 from cudaccl.fleet import beginning, segment, video_index, work
 from cudaccl.fleet.pieces import Span
-from fleet_made import PROPERTIES, TRACKED, files_of, job, run_here, run_one_process, scene
+from fleet_made import PROPERTIES, TRACKED, files_of, job, run_here, run_one_process
 
 SPANS = [Span(25, 50, 120), Span(200, 205, 230), Span(375, 375, 400)]
 MP4 = "mp4mux name=mux ! filesink location=PATH"

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("selenium", reason="python3-selenium is missing")
 
-from tune_made import PATIENCE, SETTINGS, Program  # noqa: E402  (Selenium comes first)
+from tune_made import PATIENCE, Program  # noqa: E402  (Selenium comes first)
 from tune_page import ActionChains, By, Keys, Page, until  # noqa: E402
 
 

@@ -226,10 +226,6 @@ const char* source_format(const Task& task) {
   return task.from == "cuda" ? "NV12" : "GRAY8";
 }
 
-GstContext* shared_cuda_context() {
-  return the_cuda_context;
-}
-
 void share_cuda_context(GstContext* context) {
   if (context != nullptr) {
     gst_context_ref(context);

@@ -26,8 +26,7 @@ struct Task {
 /// The format of the task's frames: GRAY8, or NV12 in CUDA memory, which has no GRAY8.
 const char* source_format(const Task& task);
 
-/// The CUDA context that all pipelines work in, null until one is shared. Borrowed.
-GstContext* shared_cuda_context();
+/// All pipelines work in this CUDA context from now on.
 void share_cuda_context(GstContext* context);
 
 /// Takes frames, labels and measures their components, and gives RGBA or the frames themselves to a

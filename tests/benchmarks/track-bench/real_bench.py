@@ -51,7 +51,6 @@ from trackers import IouTracker, SortTracker
 HERE = Path(__file__).resolve().parent
 REAL, ROOT = HERE / "real", HERE.parents[2]
 MIN_AREA, OF_PIXELS = 150, 768 * 576
-MIN_VISIBLE_AT_BORDER = 0.25
 BLACK, GREY, LEAST_LUMA = 16, 128, 40  # of video; below the last one a ratio of lumas is mostly noise
 PREPARED = ", even light"
 BEFORE, BEHIND = 0.8, 2.5  # seconds in which an event may be one that was counted by eye

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The sigma-delta model of a stream. See ccl/segment/sigma_delta.h.
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <memory>
