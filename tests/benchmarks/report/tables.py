@@ -17,7 +17,7 @@ and switches beside other trackers) and `track-colors` (how often an object's co
 `crossings-real`; from pairs_bench.py's: `track-pairs` (people who walk together); from counts by eye: `crossings` (of lines, beside events); from python-bench's: `python` (the Python
 package beside other libraries).
 From separate-bench's: `separate` (F1 of nuclei that touch), `separate-planted` and `separate-times`.
-From `ccl-bench batch`'s: `batches` (frames that share a launch). From `soak`'s: `soak` (what grows in hours). From tune-bench's: `tune` (pictures of the page of `cudaccl tune`, and what they take from the pipeline).
+From `ccl-bench batch`'s: `batches` (frames that share a launch). From `soak`'s: `soak` (what grows in hours). From `energy-bench`'s: `energy` (joules and dollars). From tune-bench's: `tune` (pictures of the page of `cudaccl tune`, and what they take from the pipeline).
 From the CSV of `ccl-bench paper`: `claims` (which of the paper's hold) and `figure:LABELER` (one line: the largest image
 that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
 repository's root. Plots have a mark, too, and have to name their CSV and its commit (plot.py, plot_papers.py,
@@ -37,6 +37,7 @@ import sys
 from pathlib import Path
 
 from batch_table import batches
+from energy_table import energy
 from foreground_tables import foreground, foreground_speed, segment_times, video
 from markdown_table import caption, link_to, markdown
 from papers import PaperResults, digits, matrix_rows
@@ -345,7 +346,7 @@ RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed,
                  "decode": decode, "labelers": labelers, "outputs": outputs, "label-stages": label_stages,
                  "published-code": published_code, "at-a-glance": at_a_glance, "peers": peers, "npp-splits": npp_splits,
                  "separate": separate, "separate-planted": separate_planted, "separate-times": separate_times, "tune": tune,
-                 "batches": batches, "soak": soak}
+                 "batches": batches, "soak": soak, "energy": energy}
 
 
 def table(name, path, document):
