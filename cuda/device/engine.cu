@@ -175,7 +175,7 @@ class DeviceEngine final : public Engine {
     --n_in_flight_;
     if (oldest.batch == nullptr) {
       --n_in_slots_;
-      return oldest.slot->finish(result);
+      return oldest.slot->finish(/*is_alone=*/n_in_flight_ == 0, result);
     }
     bool overflows = false;
     CCL_RETURN_IF_ERROR(oldest.batch->pop(result, &overflows));
@@ -190,7 +190,7 @@ class DeviceEngine final : public Engine {
       CCL_RETURN_IF_ERROR(make_slot(*algorithm, &lone_slot_));
     }
     CCL_RETURN_IF_ERROR(lone_slot_->start(job));
-    return lone_slot_->finish(result);
+    return lone_slot_->finish(/*is_alone=*/false, result);
   }
 
   void forget_frames() {

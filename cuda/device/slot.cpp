@@ -106,11 +106,11 @@ Status Slot::choose_records() {
   return has_new_boxes ? frame_.transfers.download_again(frame_.job, frame_.buffers) : Status();
 }
 
-Status Slot::finish(FrameResult* result) {
+Status Slot::finish(bool is_alone, FrameResult* result) {
   if (frame_.downloads_late) {
     CCL_RETURN_IF_ERROR(deliver());
   }
-  CCL_RETURN_IF_ERROR(frame_.timeline.synchronize());
+  CCL_RETURN_IF_ERROR(frame_.timeline.synchronize(is_alone));
   if (delivery_.overflows() && frame_.pipeline->defers_overflow()) {
     CCL_RETURN_IF_ERROR(choose_records());
   }

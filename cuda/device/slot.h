@@ -32,7 +32,8 @@ class Slot {
   Status start(const FrameJob& job);
 
   /// Waits for the frame and fills `result`, whose records stay in this slot until the next start().
-  Status finish(FrameResult* result);
+  /// `is_alone`: no other frame is in flight.
+  Status finish(bool is_alone, FrameResult* result);
 
   /// Waits for all work that was enqueued.
   void wait() { frame_.transfers.wait(); }

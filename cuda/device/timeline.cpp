@@ -43,15 +43,18 @@ Status Timeline::extend_last_stage(const Stream& stream) const {
   return marks_ != 0 ? events_[kFirstStage + std::bit_width(marks_) - 1].record(stream) : Status();
 }
 
-Status Timeline::synchronize() {
+Status Timeline::synchronize(bool is_alone) {
   const Event& downloaded = events_[kDownloaded];
+  const auto is_done = [&] { return cudaEventQuery(downloaded.get()) != cudaErrorNotReady; };
   const auto begin = WaitTimes::Clock::now();
-  const auto nap = waits_.nap(begin);
-  if (nap > nap.zero() && cudaEventQuery(downloaded.get()) == cudaErrorNotReady) {
+  const auto nap = is_alone ? waits_.nap(begin) : WaitTimes::Clock::duration::zero();
+  bool is_late = false;
+  if (nap > nap.zero() && !is_done()) {
     std::this_thread::sleep_for(nap);
+    is_late = is_done();
   }
   CCL_RETURN_IF_ERROR(downloaded.synchronize());
-  waits_.note(begin, WaitTimes::Clock::now());
+  waits_.note(begin, WaitTimes::Clock::now(), is_late);
   return {};
 }
 

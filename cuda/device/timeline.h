@@ -50,8 +50,8 @@ class Timeline final : public StageMarks {
   /// After the launch of the graph: its last stage ends with what is on the stream now.
   Status extend_last_stage(const Stream& stream) const;
 
-  /// Waits until the frame is downloaded.
-  Status synchronize();
+  /// Waits until the frame is downloaded. `is_alone`: no other frame is in flight.
+  Status synchronize(bool is_alone);
   /// Reads the times of a frame that is downloaded. `has_download`: the output was copied.
   Status read(bool has_download, StageTimes* times) const;
 

@@ -9,8 +9,7 @@
 /// - rank(), size(): which thread this is, and how many there are. A step gives thread r the items r, r +
 ///   size(), r + 2·size(), …
 /// - kLanes, a constant: so many threads, the *lanes*, make a group. A search by place, which can be long, is
-/// an
-///   item of a group. size() is a multiple of it.
+///   the item of a group. size() is a multiple of it.
 /// - min_of_lanes(value): the least uint64_t of the lanes of a group, all of which call it.
 /// - sync(): all threads wait for each other; then each sees what the others wrote. All or none call it.
 /// - load(&word): reads a word that other threads may write in the same step.

@@ -10,7 +10,8 @@ _HIDDEN = "…"
 # One scheme is not longer; without a limit a long word would be read again from each of its letters.
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://|\b(?:mqtts?|kafka|rtsps?):)([^\s\"]*)")
 _SECRET = re.compile(
-    r"\b((?:[A-Za-z]{1,20}[-_.]){0,5}(?:pw|pass|passwd|password|passphrase|secret|token|authorization)\s{0,9}=\s{0,9})"
+    r"\b((?:[A-Za-z]{1,20}[-_.]){0,5}(?:pw|pwd|pass|passwd|password|passphrase|secret|token|auth|authorization|cookies"
+    r"|(?:secret|access|api)[-_]key)\s{0,9}=\s{0,9})"
     r"(\"[^\"]*\"|'[^']*'|\S+)")
 
 

@@ -7,6 +7,7 @@ import argparse
 import asyncio
 import mimetypes
 import os
+import re
 import secrets
 import threading
 import webbrowser
@@ -47,6 +48,9 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         "--listen", type=values.option(values.endpoint), default=("127.0.0.1", 0), metavar="[HOST:]PORT",
         help="where the page is; without a host only this machine can open it (default: a port that is free)")
     parser.add_argument(
+        "--origin", default="", metavar="URL",
+        help="the address at which a proxy with TLS shows the page, such as https://tune.example; the page is there only")
+    parser.add_argument(
         "--output", default="overlay", metavar="NAME", help="what is shown first: the property output (default: overlay)")
     parser.add_argument("--no-browser", action="store_true", help="open no browser, only print the address")
     video_options.add(parser, stall=10.0)
@@ -62,12 +66,19 @@ def tune(options: argparse.Namespace) -> int:
     _check_output(options.output)  # first: without the plugin there is none
     if options.fit is not None:
         return tune_fit.fit(options, sources, properties)
+    _check_origin(options.origin)
     need("aiohttp", "tune")
     from cudaccl.tune.session import Session
 
     session = Session(sources, properties, options.output, float(options.stall))
     with stop_on_signals() as stopping:
         return asyncio.run(_serve(session, options, stopping))
+
+
+def _check_origin(origin: str) -> None:
+    if origin and not re.fullmatch(r"https?://[a-z0-9.-]+(:[0-9]+)?|https?://\[[0-9a-f:]+\](:[0-9]+)?", origin):
+        raise errors.UsageError(f"--origin is {origin!r}; it is an address in small letters, without a path:"
+                                " https://HOST or https://HOST:PORT")
 
 
 def _check_output(output: str) -> None:
@@ -109,14 +120,16 @@ async def _serve(session: Any, options: argparse.Namespace, stopping: threading.
 
     token = secrets.token_urlsafe(24)
     host, port = options.listen
-    server = Server(session, token, host, port)
+    server = Server(session, token, host, port, options.origin)
     try:
         await server.start()
     except OSError as error:
         raise errors.UsageError(f"--listen {host}:{port}: {error.strerror or error}") from None
     session.start()
     say(f"the page is {server.address(token)}")
-    if not options.no_browser and _has_screen():
+    if options.origin:
+        say(f"behind its proxy the page is {options.origin}/?token={token}")
+    elif not options.no_browser and _has_screen():
         address = server.address_for_once()
         threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
     try:

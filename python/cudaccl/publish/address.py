@@ -40,7 +40,7 @@ HELP = """\
         ?changes=true    only frames with other tracks, or tracks in other zones, than the last one that was sent, and
                          those with events; without track=true, with another number of components"""
 
-_SECRET = re.compile(r"password|secret|[.]pem|oauthbearer[.]config")  # in names of librdkafka's options
+_SECRET = re.compile(r"password|passphrase|secret|[.]pem|oauthbearer[.]config|kinit")  # in names of librdkafka's options
 _HOST = re.compile(r"(?:[^:\[\]]+|\[[^\]]+\])(:[0-9]+)?")
 _WARNED: set[str] = set()  # hosts
 _SELECTION = {"what", "rate", "changes"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import select
+import selectors
 import socket
 import ssl
 import threading
@@ -221,14 +221,16 @@ class MqttTransport:
         if connection is None:
             self._failure = self._failure or Unavailable(f"{self._name} has closed the connection")
             return
-        writing = [connection] if self._client.want_write() else []
         pending = self._tls is not None and connection.pending()
-        readable, writable, _ = select.select([connection, self._wake_read], writing, [], 0 if pending else timeout)
-        if self._wake_read in readable:
+        waiting = selectors.PollSelector()  # select() takes no descriptor above 1023
+        waiting.register(self._wake_read, selectors.EVENT_READ)
+        waiting.register(connection, selectors.EVENT_READ | (selectors.EVENT_WRITE if self._client.want_write() else 0))
+        ready = {key.fileobj: events for key, events in waiting.select(0 if pending else timeout)}
+        if self._wake_read in ready:
             self._wake_read.recv(4096)
-        if pending or connection in readable:
+        if pending or ready.get(connection, 0) & selectors.EVENT_READ:
             self._client.loop_read()
-        if writable and self._client.socket() is not None:
+        if ready.get(connection, 0) & selectors.EVENT_WRITE and self._client.socket() is not None:
             self._client.loop_write()
         self._client.loop_misc()
 

@@ -45,6 +45,13 @@ def _texts(message: dict[str, Any], name: str) -> dict[str, str | None]:
     return found
 
 
+def _no_file(values: dict[str, str | None]) -> dict[str, str | None]:
+    """A page sends regions as a document; with the name of a file, a page could read files of this machine."""
+    if (values.get("regions") or "{").lstrip()[:1] != "{":
+        raise Refused(["regions"], "the page takes a JSON document, and no name of a file")
+    return values
+
+
 def _number(message: dict[str, Any], name: str, largest: float) -> float:
     found = message.get(name)
     if isinstance(found, bool) or not isinstance(found, (int, float)) or not 0 <= found <= largest:
@@ -71,13 +78,14 @@ async def _ready(session: Session, page: Page, _message: dict[str, Any]) -> None
 
 
 async def _set(session: Session, _page: Page, message: dict[str, Any]) -> None:
-    changes = _texts(message, "values")
+    changes = _no_file(_texts(message, "values"))
     drag = message.get("drag")
     session.use(lambda: session.settings.change(changes, drag if isinstance(drag, str) else None))
 
 
 async def _regions(session: Session, _page: Page, message: dict[str, Any]) -> None:
-    changes = with_tracks(session.settings.values, _text(message, "text"))
+    text = _text(message, "text")
+    changes = with_tracks(session.settings.values, _no_file({"regions": text})["regions"])
     drag = message.get("drag")
     session.use(lambda: session.settings.change(changes, drag if isinstance(drag, str) else None))
 
@@ -113,7 +121,7 @@ async def _compare(session: Session, _page: Page, message: dict[str, Any]) -> No
     if message.get("values") is None:
         session.compare(None)
         return
-    values = {name: text for name, text in _texts(message, "values").items() if text is not None}
+    values = {name: text for name, text in _no_file(_texts(message, "values")).items() if text is not None}
     session.compare(checked(list(values), values))
 
 

@@ -44,11 +44,12 @@ _FILES = frozenset(one.name for one in resources.files("cudaccl.tune").joinpath(
 class Server:
     """For the thread of the event loop."""
 
-    def __init__(self, session: Session, token: str, host: str, port: int) -> None:
+    def __init__(self, session: Session, token: str, host: str, port: int, origin: str = "") -> None:
         self._session = session
         self._token = token.encode()
         self._once: bytes | None = None
         self._host = host
+        self._origin = origin  # of a proxy before the page
         self.port = port  #: 0: the system chooses one, which is here after `start()`
         self._sockets: set[web.WebSocketResponse] = set()
         app = web.Application(middlewares=[self._guard])
@@ -99,7 +100,9 @@ class Server:
         return response
 
     def _is_this_host(self, host: str) -> bool:
-        """An address, or a name of this machine: no other site can have these."""
+        """An address, or a name of this machine or of its proxy: no other site can have these."""
+        if self._origin and host.lower() == self._origin.partition("://")[2]:
+            return True
         name, _, port = host.rpartition(":")
         if port != str(self.port):
             name, port = host, "80"
@@ -111,9 +114,9 @@ class Server:
         return name.lower() in {"localhost", self._host.lower(), socket.gethostname().lower(), socket.getfqdn().lower()}
 
     def _has_token(self, request: web.Request) -> bool:
-        given = [request.cookies.get(self._cookie, "").encode()]
+        given = [request.cookies.get(self._cookie, "").encode(errors="replace")]
         if request.path == "/":
-            given.append(request.query.get("token", "").encode())
+            given.append(request.query.get("token", "").encode(errors="replace"))
         if self._once is not None and hmac.compare_digest(given[-1], self._once):
             self._once = None
             return True
@@ -121,7 +124,8 @@ class Server:
 
     async def _index(self, _request: web.Request) -> web.Response:
         response = _file_response("index.html")
-        response.set_cookie(self._cookie, self._token.decode(), httponly=True, samesite="Strict", path="/")
+        response.set_cookie(self._cookie, self._token.decode(), httponly=True, samesite="Strict", path="/",
+                            secure=self._origin.startswith("https://"))
         return response
 
     async def _file(self, request: web.Request) -> web.Response:
@@ -131,7 +135,7 @@ class Server:
         return _file_response(name)
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
-        if request.headers.get("Origin") != f"{request.scheme}://{request.headers['Host']}":
+        if request.headers.get("Origin") != (self._origin or f"{request.scheme}://{request.headers['Host']}"):
             return _refusal(403, "The origin is another site.")
         if len(self._sockets) >= _MOST_PAGES:
             return _refusal(503, f"There are {_MOST_PAGES} pages.")

@@ -6,6 +6,8 @@ import http.client
 import json
 import re
 import socket
+import subprocess
+import sys
 import urllib.parse
 
 import pytest
@@ -85,6 +87,43 @@ def test_a_socket_of_another_site_is_refused(program, origin):
     status, _, body = get(program, "/socket", Cookie=cookie_of(program), Upgrade="websocket", Connection="Upgrade",
                           **headers)
     assert status == 403 and b"another site" in body
+
+
+def test_behind_a_proxy_the_page_has_its_origin(clip):
+    upgrade = {"Upgrade": "websocket", "Connection": "Upgrade"}
+    with Program("--origin", "https://tune.example", clip) as one:
+        line = one.process.stderr.readline()
+        assert line == f"cudaccl: behind its proxy the page is https://tune.example/?token={one.token}\n"
+        headers = get(one, f"/?token={one.token}", Host="tune.example")[1]
+        assert "Secure" in headers["Set-Cookie"].split("; ")
+        cookie = headers["Set-Cookie"].split(";")[0]
+        for origin, status in [("https://tune.example", 400), ("http://tune.example", 403), (one.base, 403)]:
+            # 400: it is let in, and sends no key for a socket
+            assert get(one, "/socket", Cookie=cookie, Host="tune.example", Origin=origin, **upgrade)[0] == status
+        assert get(one, "/", Cookie=cookie, Host="evil.example")[0] == 421
+
+
+@pytest.mark.parametrize("origin", ["tune.example", "https://tune.example/", "https://a b", "ftp://tune.example"])
+def test_an_origin_is_an_address_without_a_path(clip, origin):
+    found = subprocess.run([sys.executable, "-m", "cudaccl", "tune", "--origin", origin, clip], capture_output=True,
+                           text=True)
+    assert found.returncode == 2 and "--origin is" in found.stderr
+
+
+def test_a_cookie_that_is_no_text_is_refused(program):
+    name = cookie_of(program).split("=")[0]
+    assert get(program, "/app.js", Cookie=f"{name}=\xff".encode("latin-1"))[0] == 403
+
+
+@pytest.mark.parametrize("kind,members", [("set", {"values": {"regions": "/etc/passwd"}}), ("regions", {"text": "/etc/passwd"}),
+                                          ("compare", {"values": {"regions": " ./yard.json"}})])
+def test_a_page_names_no_file(program, kind, members):
+    async def run(page):
+        await page.wait("hello")
+        await page.send(kind, **members)
+        assert "no name of a file" in json.dumps(await page.wait("refused"))
+
+    with_page(program, run)
 
 
 @pytest.mark.parametrize("path", ["/none.js", "/..%2fserver.py", "/%2e%2e/server.py", "/__init__.py", "/app.js/x"])

@@ -11,7 +11,7 @@ def energy(results, document):
               "records only" if row.output == "passthrough" else "RGBA and records", row.fps, row.watts or "–",
               row.nj_per_pixel or "–", row.joules_per_million or "–", row.dollars_per_million] for row in results.rows]
     header = ["frames", "to", "fps", "watts", "nJ a pixel", "joules", "dollars"]
-    idle = next(row.idle_watts for row in results.rows if row.idle_watts)
+    idle = next((row.idle_watts for row in results.rows if row.backend == "cuda" and row.idle_watts), "–")
     return markdown(header, lines) + (
         f"\n*Joules and dollars are those of a million frames; {results.facts['prices']}. All features, in CUDA memory on "
         f"the GPU, whose board takes {idle} W without work, and with all processors on the CPU. {results.comments[0]}: "
