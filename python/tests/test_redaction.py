@@ -6,11 +6,17 @@ import logging
 import pytest
 
 from cudaccl import _redaction
-from cudaccl.cli import main
+from cudaccl.cli import main, operator
 from cudaccl.publish import AddressError, SinkError, Spooling, open_sink
 from cudaccl.publish import address as address_module
 from cudaccl.video.follower import one_line
 from cudaccl.video.sources import parse_sources
+
+
+def test_a_name_moves_no_cursor_of_the_operator(capsys):
+    operator.say("a\x1b[2J\rb\n  c\td\x9b")
+    assert capsys.readouterr().err == "cudaccl: a\\x1b[2J\\x0db\n  c\td\\x9b\n"
+
 
 ADDRESSES = [
     "rtsp://admin:X-5@cam/live", "rtsp://cam/user=admin&password=X-5&channel=1", "rtsp://cam:554/a?token=X-5",

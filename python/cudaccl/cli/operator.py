@@ -8,11 +8,13 @@ import os
 import sys
 from typing import Any
 
+from cudaccl._visible import visible_lines
+
 
 def show(text: str) -> None:
-    """Writes a line, in one piece: other threads write lines, too."""
+    """Writes a line, in one piece: other threads write lines, too. Names and errors in it may be those of others."""
     with contextlib.suppress(OSError):
-        print(f"{text}\n", end="", file=sys.stderr, flush=True)
+        print(f"{visible_lines(text)}\n", end="", file=sys.stderr, flush=True)
 
 
 class Terminal:

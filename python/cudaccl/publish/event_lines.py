@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from cudaccl._visible import visible
 from cudaccl.publish.json_lines import JsonLinesSink
 from cudaccl.publish.report import Report, events_as_dicts
 
@@ -60,7 +61,7 @@ def described(event: dict[str, Any]) -> str:
     if event["other"]:
         words.append(_OTHER[event["type"]].format(event["other"]))
     if event["zone"] or event["line"]:
-        words.append(event["zone"] or event["line"])
+        words.append(visible(event["zone"] or event["line"]))
     if event["id"]:
         x, y = event["position"]
         words.append(f"at {x:.0f},{y:.0f}")

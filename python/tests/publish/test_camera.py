@@ -179,6 +179,9 @@ def test_a_line_for_each_type_of_event():
          "dwelled": "dwelled 7 door at 10,20", "crossed-left": "crossed-left 7 gate at 10,20",
          "crossed-right": "crossed-right 7 gate at 10,20", "crowded": "crowded by 3 in door", "started": "started",
          "stopped": "stopped"}[name] for name in types]
+    events["where"] = 0
+    other, *_ = [described(event) for event in events_as_dicts(events[4:5], ("a\nb\x1b[2J",), (), None)]
+    assert other == r"entered 7 a\x0ab\x1b[2J at 10,20"  # it cannot look like another line
     assert time_text(report_with_shapes()) == "2026-11-18T11:06:40.0Z" and time_text(report(frame=5)) == "0.0 s"
 
 
