@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Plays live pipelines for as long as is asked, to see whether anything grows or gets slower. Each minute it
-/// writes a line of CSV: what the process holds, and how long frames stayed in the element.
+/// writes a line of CSV: what the process holds, and how long frames stayed in the element where
+/// nothing but the element makes them wait.
 ///
 ///     soak --minutes 60 --streams 4 > soak.csv
 ///     soak --minutes 25 --streams 32 --backend cuda > soak.csv

@@ -32,8 +32,8 @@ constexpr Kind kKinds[] = {
     {"pageable", 1920, 1080, "NV12", "identity drop-allocation=true ! ", "output=passthrough", Upset::kNone},
     {"CUDA", 1920, 1080, "NV12", "cudaupload ! ", "output=colorized", Upset::kNone},
     {"CUDA, in flight", 1920, 1080, "NV12", "cudaupload ! ", "output=colorized pipeline-depth=3",
-     Upset::kNone},
-    {"in flight", 1280, 720, "NV12", "", "output=colorized pipeline-depth=3", Upset::kNone},
+     Upset::kNone, true},
+    {"in flight", 1280, 720, "NV12", "", "output=colorized pipeline-depth=3", Upset::kNone, true},
 };
 constexpr uint32_t kKindsOfCpu = 4;
 
@@ -192,7 +192,7 @@ void Stream::leave(GstBuffer* buffer) {
   {
     const std::lock_guard guard(lock_);
     left_ = Clock::now();
-    if (kind_.upset == Upset::kNone) {
+    if (kind_.upset == Upset::kNone && !kind_.holds_frames) {
       totals_.add_latency(left_ - entered_[number_of(buffer) % entered_.size()]);
     }
   }

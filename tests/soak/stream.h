@@ -58,6 +58,7 @@ struct Kind {
   const char* memory;  ///< what stands before the element, and gives frames other memory
   const char* settings;
   Upset upset;
+  bool holds_frames = false;  ///< in flight, so that the latency is that of the camera
 };
 
 /// What the stream of this number is. Those of the CPU need no GPU.
