@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Apart from memory.h, because all kernels include that, and these headers take long to compile.
-#include <chrono>
-#include <thread>
+#include "device/event.h"
 
-#include "device/memory.h"
+#include <thread>
 
 namespace ccl::device {
 
-Status Event::synchronize() const {
-  constexpr std::chrono::microseconds kSpinTime{300};
+Status synchronize(const Event& event, std::chrono::microseconds polled) {
   const auto start = std::chrono::steady_clock::now();
-  cudaError_t state = cudaEventQuery(event_);
-  while (state == cudaErrorNotReady && std::chrono::steady_clock::now() - start < kSpinTime) {
+  cudaError_t state = cudaEventQuery(event.get());
+  while (state == cudaErrorNotReady && std::chrono::steady_clock::now() - start < polled) {
     std::this_thread::yield();
-    state = cudaEventQuery(event_);
+    state = cudaEventQuery(event.get());
   }
   return state != cudaErrorNotReady ? check(state, "cudaEventQuery")
-                                    : check(cudaEventSynchronize(event_), "cudaEventSynchronize");
+                                    : check(cudaEventSynchronize(event.get()), "cudaEventSynchronize");
+}
+
+Status Event::synchronize() const {
+  return device::synchronize(*this, std::chrono::microseconds{300});
 }
 
 }  // namespace ccl::device

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "device/check.h"
+#include "device/event.h"
 
 namespace ccl::device {
 
@@ -52,8 +53,10 @@ Status Timeline::synchronize(bool is_alone) {
   if (nap > nap.zero() && !is_done()) {
     std::this_thread::sleep_for(nap);
     is_late = is_done();
+    CCL_RETURN_IF_ERROR(device::synchronize(downloaded, WaitTimes::kPolled));
+  } else {
+    CCL_RETURN_IF_ERROR(downloaded.synchronize());
   }
-  CCL_RETURN_IF_ERROR(downloaded.synchronize());
   waits_.note(begin, WaitTimes::Clock::now(), is_late);
   return {};
 }

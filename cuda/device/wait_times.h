@@ -12,6 +12,10 @@ class WaitTimes {
  public:
   using Clock = std::chrono::steady_clock;
 
+  /// How long to poll after a sleep. Then the thread sleeps again, and wakes up to 60 µs late: to poll longer
+  /// would cost what the first sleep saved.
+  static constexpr std::chrono::microseconds kPolled{100};
+
   /// How long to sleep in a wait that begins now, before the event is polled. Sleeps often end 60 µs late. So
   /// there is none in a short wait, and none if frames follow each other without a pause: there late means
   /// slow.
@@ -36,8 +40,6 @@ class WaitTimes {
   }
 
  private:
-  static constexpr std::chrono::microseconds kPolled{100};  ///< at the end of a wait
-
   Clock::duration least_{};
   Clock::time_point end_{};
 };
