@@ -10,9 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from cudaccl._visible import visible
 from cudaccl.fleet.yaml_tree import ConfigError
 
 _STATUS_S = 60
+_REFUSAL = "AuthenticationError"
 _HOW = "; docs/fleet.md has the commands"
 
 
@@ -34,8 +36,8 @@ def demand(address: str | None) -> None:
 
 
 def demand_of_cluster(address: str) -> None:
-    """Raises ConfigError if a cluster answers without a token, or does not accept this machine's. Ray itself would use
-    the first one, and try the second one for 20 seconds.
+    """Raises ConfigError unless a cluster refuses who has no token, and if it does not accept this machine's. Ray itself
+    would use a cluster without one, and try the other one for 20 seconds.
     """
     if _is_loopback(address):
         return
@@ -52,7 +54,10 @@ def demand_of_cluster(address: str) -> None:
             raise ConfigError(f"the Ray cluster {address} does not answer") from None
     if open_to_all.returncode == 0:
         raise ConfigError(f"the Ray cluster {address} wants no token: anyone who reaches it can run code on it" + _HOW)
-    if ours.returncode != 0 and "AuthenticationError" in errors[1]:
+    if _REFUSAL not in errors[0]:
+        reason = (errors[0].strip().splitlines() or ["no reason is given"])[-1]
+        raise ConfigError(f"the Ray cluster {address} does not say whether it wants a token: {visible(reason)}" + _HOW)
+    if ours.returncode != 0 and _REFUSAL in errors[1]:
         raise ConfigError(f"the Ray cluster {address} has another token than this machine" + _HOW)
 
 

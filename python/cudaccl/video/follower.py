@@ -143,7 +143,8 @@ class Follower:
         return "runs" if silence < _SILENCE_S else f"no frame for {silence:.0f} s"
 
     def change(self, properties: dict[str, str]) -> None:
-        """Other properties, which were checked, for the frames that follow. Regions are read again."""
+        """Other properties, which were checked, for the frames that follow. Regions are read again. Only an empty
+        `regions` takes them away: they may be all that hides a place, and a line that is missing may be an oversight."""
         if self._content is not None:
             self._tell("a file keeps its settings")
             return
@@ -152,6 +153,10 @@ class Follower:
         except UsageError as error:
             self._tell(f"error: {error}; the old settings stay")
             return
+        regions = self._properties.get("regions")
+        if regions and "regions" not in properties:
+            properties = properties | {"regions": regions}
+            self._tell("the settings name no regions, so the old ones stay; `regions=` takes them away")
         with self._changing:
             later = self._stream.change(self._properties, properties) if self._stream is not None else []
             self._properties = properties

@@ -200,6 +200,32 @@ def test_a_user_without_a_home_has_no_token(monkeypatch):
     assert not ray_token._has_token()
 
 
+@pytest.mark.parametrize("script,reason", [
+    ("exit(1)", "no reason is given"),
+    ("exit('a node\\x1b[2J is away')", r"a node\x1b[2J is away"),
+    ("", "wants no token"),
+    ("exit('ray.exceptions.AuthenticationError: no')", "has another token"),
+    ("exit('ray.exceptions.AuthenticationError: no' if os.environ['RAY_AUTH_MODE'] == 'disabled' else 0)", None),
+])
+def test_only_a_cluster_that_refuses_strangers_is_used(tmp_path, monkeypatch, script, reason):
+    """Whatever else its probe fails with, nobody knows whether the cluster is open to all."""
+    from cudaccl.fleet import ray_token
+
+    package = tmp_path / "ray" / "scripts"
+    package.mkdir(parents=True)
+    for folder in (package, package.parent):
+        (folder / "__init__.py").touch()
+    (package / "scripts.py").write_text(f"import os\n{script}\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    if reason is None:
+        ray_token.demand_of_cluster("192.0.2.1:6379")
+    else:
+        with pytest.raises(ConfigError) as caught:
+            ray_token.demand_of_cluster("192.0.2.1:6379")
+        assert reason in str(caught.value)
+
+
 @pytest.mark.parametrize("address", ["127.0.0.1:6379", "127.1.2.3:6379", "localhost:6379", "[::1]:6379", "local"])
 def test_this_machine_needs_no_token(write, tmp_path, monkeypatch, address):
     monkeypatch.delenv("RAY_AUTH_MODE", raising=False)

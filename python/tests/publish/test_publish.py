@@ -378,7 +378,13 @@ def test_sighup_reads_settings_and_regions_again(tmp_path):
         regions.write_text(json.dumps({"version": 1, "exclude": [{"polygon": everything}]}))
         reload("^cudaccl: live: settings were read again\n")
         until(lambda: latest()["n_components"] == 0)
-        file.write_text("track=true\nthreshold=200\nbackend=cpu\n")
+        file.write_text("threshold=200\n")
+        reload("^cudaccl: live: the settings name no regions, so the old ones stay; `regions=` takes them away\n")
+        assert process.stderr.readline() == "cudaccl: live: settings were read again\n"
+        frames = latest()["frame"]
+        until(lambda: latest()["frame"] > frames + 2)
+        assert latest()["n_components"] == 0
+        file.write_text("track=true\nthreshold=200\nbackend=cpu\nregions=\n")
         reload("^cudaccl: live: settings were read again; backend: when it is opened again\n")
         until(lambda: latest()["n_components"] == 1 and latest().get("tracks"))
         for wrong in ("draw-ids=true\n", "min-area=-5\n", "threshold\n"):
