@@ -36,7 +36,7 @@ def demand(address: str | None) -> None:
 
 
 def demand_of_cluster(address: str) -> None:
-    """Raises ConfigError unless a cluster refuses who has no token, and if it does not accept this machine's. Ray itself
+    """Raises ConfigError unless a cluster refuses strangers, and if it does not accept this machine's token. Ray itself
     would use a cluster without one, and try the other one for 20 seconds.
     """
     if _is_loopback(address):

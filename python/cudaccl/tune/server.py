@@ -17,6 +17,7 @@ import logging
 import mimetypes
 import secrets
 import socket
+import weakref
 from importlib import resources
 from typing import Any
 
@@ -30,6 +31,8 @@ from cudaccl.tune.session import Session
 _LOG = logging.getLogger("cudaccl.tune")
 
 _MOST_PAGES = 32
+_MOST_CONNECTIONS = 256  # a browser has some for each page
+_STRANGER_S = 10.0  # for so long a connection may be without the token
 _LARGEST_MESSAGE = 2 << 20  # bytes; a document of regions has at most 1 MiB
 _HEARTBEAT_S = 20.0  # a browser that does not answer has gone
 _HEADERS = {
@@ -52,6 +55,7 @@ class Server:
         self._origin = origin  # of a proxy before the page
         self.port = port  #: 0: the system chooses one, which is here after `start()`
         self._sockets: set[web.WebSocketResponse] = set()
+        self._known: weakref.WeakSet[asyncio.BaseTransport] = weakref.WeakSet()  # connections that had the token
         app = web.Application(middlewares=[self._guard])
         app.router.add_get("/", self._index)
         app.router.add_get("/socket", self._socket)
@@ -63,7 +67,7 @@ class Server:
         listener = listen(self._host, self.port)
         self.port = listener.getsockname()[1]
         await self._runner.setup()
-        await web.SockSite(self._runner, listener).start()
+        self._listening = await asyncio.get_running_loop().create_server(self._connect, sock=listener)
 
     def address(self, token: str) -> str:
         """Of the page, on this machine."""
@@ -77,9 +81,22 @@ class Server:
         return self.address(token)
 
     async def close(self) -> None:
+        self._listening.close()
         for one in list(self._sockets):
             await one.close(code=1001, message=b"the program has ended")
         await self._runner.cleanup()
+
+    def _connect(self) -> asyncio.BaseProtocol:
+        """Who says nothing, or has no token, holds no descriptor for long."""
+        if len(self._runner.server.connections) >= _MOST_CONNECTIONS:
+            return _Refused()
+        protocol = self._runner.server()
+        asyncio.get_running_loop().call_later(_STRANGER_S, self._drop_stranger, protocol)
+        return protocol
+
+    def _drop_stranger(self, protocol: web.RequestHandler) -> None:
+        if protocol.transport is not None and protocol.transport not in self._known:
+            protocol.transport.abort()
 
     @property
     def _cookie(self) -> str:
@@ -91,6 +108,7 @@ class Server:
             return _refusal(421, "This is not the address of this server.")
         if not self._has_token(request):
             return _refusal(403, "The address has no token, or a wrong one: use the one that cudaccl tune prints.")
+        self._known.add(request.transport)
         try:
             response = await handler(request)
         except web.HTTPException as error:
@@ -163,6 +181,13 @@ class Server:
         with contextlib.suppress(ConnectionError):
             await page.send()
             await connection.close(code=1013, message=b"the page takes no messages")
+
+
+class _Refused(asyncio.Protocol):
+    """A connection too many."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport.close()
 
 
 def _parsed(text: str) -> Any:

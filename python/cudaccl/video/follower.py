@@ -18,6 +18,7 @@ from cudaccl.publish.metrics import Metrics
 from cudaccl.publish.report import Report
 from cudaccl.publish.run_name import new_run_name
 from cudaccl.publish.sink import Sink
+from cudaccl.video.bounded_lines import BoundedLines
 from cudaccl.video.errors import UsageError
 from cudaccl.video.sources import Source
 from cudaccl.video.stream import Stream
@@ -85,6 +86,7 @@ class Follower:
         self._properties = properties
         self._sinks = sinks
         self._say = say
+        self._say_of_camera = BoundedLines(self._tell)  # for what the camera does, and not the operator
         self._stall = stall
         self._metrics = metrics
         self._start_time = start_time
@@ -184,7 +186,7 @@ class Follower:
             self._flows_since = None
             try:
                 with self._changing:
-                    self._stream = Stream(self._source, self._properties, self._tell, strict=not self.has_flowed)
+                    self._stream = Stream(self._source, self._properties, self._say_of_camera, strict=not self.has_flowed)
             except Exception as error:  # it cannot be opened in this way, now or later
                 self.error = error
                 return
@@ -205,7 +207,7 @@ class Follower:
                 pause = _FIRST_PAUSE_S
             self._away_since = self._away_since or self._latest or time.monotonic()
             reason = one_line(self.error or "it has ended")
-            self._tell(f"{reason}; it will be opened again in {pause:g} seconds")
+            self._say_of_camera(f"{reason}; it will be opened again in {pause:g} seconds")
             self.error = None
             self._stopping.wait(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_S)
@@ -282,7 +284,7 @@ class Follower:
         self._flows_since = self._latest
         self._set_online(True)
         if self._away_since is not None:
-            self._tell(f"open again after {self._latest - self._away_since:.0f} s")
+            self._say_of_camera(f"open again after {self._latest - self._away_since:.0f} s")
             self._away_since = None
 
     def _set_online(self, online: bool) -> None:
@@ -292,7 +294,7 @@ class Follower:
     def _note_size(self, info: Any) -> None:
         size = info.width, info.height
         if self._size not in (None, size):
-            self._tell(f"frames have {size[0]}x{size[1]} pixels now")
+            self._say_of_camera(f"frames have {size[0]}x{size[1]} pixels now")
         self._size = size
 
     def _put(self, sink: Sink, report: Report) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A follower with a source and sinks of the test: how it ends."""
 
+import itertools
 import os
 import signal
 import threading
@@ -14,6 +15,7 @@ from cudaccl.cli.stopping import stop_on_signals
 from cudaccl.publish import Account, Metrics, SinkError
 from cudaccl.publish.selection import Selection
 from cudaccl.video import follower as follower_module
+from cudaccl.video.bounded_lines import BoundedLines
 from cudaccl.video.errors import UsageError
 from cudaccl.video.follower import Follower, stop_all
 from cudaccl.video.sources import Source
@@ -26,6 +28,7 @@ class StreamOfTest:
     stalled = False
     is_live = False
     frames = 2
+    widths = itertools.repeat(8)
     late = 0
 
     def __init__(self, source, properties, warn=None, strict=True):
@@ -41,7 +44,7 @@ class StreamOfTest:
         self.late = 1
         for number in range(self.frames):
             info = types.SimpleNamespace(
-                frame=number, utc=None, utc_clock=None, width=8, height=8, n_components=2,
+                frame=number, utc=None, utc_clock=None, width=next(self.widths), height=8, n_components=2,
                 overflow=False, relearning=False, level=0, zones=(), lines=())
             yield types.SimpleNamespace(
                 time=number, info=info, records=made.components, tracks=made.tracks, events=made.events, grey=None,
@@ -135,6 +138,31 @@ def test_a_file_that_is_read_to_its_end_is_complete(clip):
     follower.start()
     until(lambda: not follower.running)
     assert sinks[0].is_complete and sinks[0].kept == [0, 1]
+
+
+def test_what_a_camera_does_fills_no_log(clip, monkeypatch):
+    """What the operator does has its answer nevertheless."""
+    monkeypatch.setattr(StreamOfTest, "frames", 500)
+    monkeypatch.setattr(StreamOfTest, "widths", itertools.count())
+    said = []
+    follower = Follower(clip, {}, [SinkOfTest("free")], said.append, 10.0, None)
+    follower.start()
+    until(lambda: not follower.running)
+    assert said[0] == "a: frames have 1x8 pixels now" and len(said) == 61
+    assert said[-1] == "a: more lines follow, which are left out until a minute is over"
+    follower.change({})
+    assert len(said) == 62
+
+
+def test_lines_that_were_left_out_are_counted():
+    said, now = [], 0.0
+    lines = BoundedLines(said.append, lambda: now)
+    for minute in range(3):
+        for number in range(100):
+            lines(f"{minute}: {number}")
+        now += 60
+    assert said.count("40 lines were left out") == 2
+    assert [line for line in said if ": " in line] == [f"{minute}: {number}" for minute in range(3) for number in range(60)]
 
 
 def test_a_source_without_a_frame_has_failed(clip, monkeypatch):

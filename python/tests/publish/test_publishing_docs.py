@@ -129,6 +129,23 @@ def test_tables():
     assert table.endswith(f'all = ["cudaccl[{",".join(extras[:-1])}]"]')
 
 
+def test_service(tmp_path):
+    """systemd finds nothing wrong, and thinks little of what it could do."""
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is missing: install the package systemd")
+    text, = re.findall(r"^```ini\n(.*?)^```", chapter("As a service"), re.MULTILINE | re.DOTALL)
+    command = text.split("ExecStart=")[1].split("\nExecReload")[0].replace("\\\n", "").split()
+    arguments = make_parser().parse_args(command[1:])
+    assert arguments.sources == ["gate=rtsp://camera.example/live"] and str(arguments.settings) == "/etc/cudaccl/gate.settings"
+    program = Path(sys.executable).with_name("cudaccl")
+    unit = tmp_path / "cudaccl-gate.service"
+    unit.write_text(text.replace(command[0], str(program)))
+    for check in (["verify"], ["security", "--offline=yes", "--threshold=40"]):
+        done = subprocess.run(["systemd-analyze", *check, unit], capture_output=True, text=True, timeout=PATIENCE)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert unit.name not in done.stderr, done.stderr
+
+
 def test_options_that_are_named_exist():
     actions = make_parser()._subparsers._group_actions[0].choices
     options = {option for parser in actions.values() for option in parser._option_string_actions}

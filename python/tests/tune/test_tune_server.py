@@ -2,6 +2,7 @@
 """Who may open the page, and what a page may send. Without a browser."""
 
 import asyncio
+import contextlib
 import http.client
 import json
 import re
@@ -66,6 +67,45 @@ def test_answers_keep_other_sites_out(program):
         assert policy.startswith("default-src 'none'") and "unsafe" not in policy and "frame-ancestors 'none'" in policy
         assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer"
         assert headers["Cache-Control"] == "no-store"
+
+
+def test_strangers_hold_no_connections(monkeypatch):
+    """Who sends half a request, or has no token; a page has many at a time, which stay."""
+    from cudaccl.tune import server as module
+
+    monkeypatch.setattr(module, "_STRANGER_S", 0.5)
+    monkeypatch.setattr(module, "_MOST_CONNECTIONS", 20)
+
+    async def run():
+        server = module.Server(None, "secret", "127.0.0.1", 0)
+        await server.start()
+
+        async def ask(text):
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(text.encode())
+            return reader, writer
+
+        async def answer(reader):
+            head = await reader.readuntil(b"\r\n\r\n")
+            await reader.readexactly(int(re.search(rb"Content-Length: (\d+)", head)[1]))
+            return head.split()[1]
+
+        request = f"GET /?token={{}} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
+        known = await ask(request.format("secret"))
+        unknown = await ask(request.format("guess"))
+        assert (await answer(known[0]), await answer(unknown[0])) == (b"200", b"403")
+        half = [await ask("GET / HTTP/1.1\r\n") for _ in range(30)]
+        many = [reader for reader, _ in half[18:]]
+        assert await asyncio.wait_for(asyncio.gather(*(reader.read() for reader in many)), 5) == [b""] * len(many)
+        for reader, _ in [unknown, *half[:18]]:
+            with contextlib.suppress(ConnectionResetError):
+                assert await asyncio.wait_for(reader.read(), 5) == b""
+        known[1].write(request.format("secret").encode())
+        assert await answer(known[0]) == b"200"
+        assert await answer((await ask(request.format("secret")))[0]) == b"200"
+        await server.close()
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "localhost.evil:{port}", ""])
