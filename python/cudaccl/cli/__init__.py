@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _replace_standard_output()
     operator.replace_missing()
     try:
-        with ExitStack() as stack, stopping.interrupted_by_term():
+        with ExitStack() as stack, stopping.interruptible():
             stack.callback(_flush)
             return _run(sys.argv[1:] if arguments is None else arguments)
     except BrokenPipeError:  # of standard output: its reader has enough

@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
+from cudaccl.cli.stopping import raise_if_interrupted
 from cudaccl.publish.csv_table import CsvSink
 from cudaccl.publish.errors import SinkError, need
 from cudaccl.publish.json_lines import JsonLinesSink
@@ -122,6 +123,7 @@ class Outputs:
         for sink in self._sinks:
             if not sink.put(report):
                 raise SinkError(f"{sink.error}; it ends before frame {report.frame} of {report.source}")
+        raise_if_interrupted()
 
     def __enter__(self) -> Outputs:
         return self

@@ -26,14 +26,32 @@ def stop_on_signals() -> Iterator[threading.Event]:
         yield stopping
 
 
+_is_interrupted = threading.Event()
+
+
 @contextmanager
-def interrupted_by_term() -> Iterator[None]:
-    """SIGTERM is as Ctrl-C: what is written is completed. Only the main thread receives signals."""
+def interruptible() -> Iterator[None]:
+    """Ctrl-C and SIGTERM raise KeyboardInterrupt, so that what is written is completed. Only the main thread receives
+    signals. A process in the background ignores Ctrl-C.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    with _handled((signal.SIGTERM,), signal.default_int_handler):
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        _is_interrupted.set()
+        raise KeyboardInterrupt
+
+    _is_interrupted.clear()
+    is_heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with _handled(_SIGNALS if is_heard else (signal.SIGTERM,), interrupt):
         yield
+
+
+def raise_if_interrupted() -> None:
+    """For loops: a library that is called when a signal comes may lose the exception, as some functions of NumPy do."""
+    if _is_interrupted.is_set():
+        raise KeyboardInterrupt
 
 
 @contextmanager

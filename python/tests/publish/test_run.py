@@ -10,6 +10,7 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 import termios
 from pathlib import Path
 
@@ -343,6 +344,37 @@ def test_run_can_be_interrupted(tmp_path):
     # An interrupt may come between the two outputs of a frame.
     count = len(lines_of(tmp_path / "a.jsonl"))
     assert count > 5 and count - parquet.read_table(tmp_path / "p/frames").num_rows in (0, 1)
+
+
+LOSES = """
+import signal, sys
+from cudaccl.cli import main
+from cudaccl.publish import report
+
+def lost(*arguments):
+    try:
+        signal.raise_signal(signal.Signals[sys.argv[1]])
+    except KeyboardInterrupt:
+        return {}
+
+report._time_of_day = lost
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("signal_name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("command", ["run", "label"])
+def test_an_interrupt_that_a_library_loses(tmp_path, command, signal_name):
+    """`numpy.datetime_as_string()` does, and so one Ctrl-C in 30 did not end a run."""
+    from PIL import Image
+
+    Image.new("L", (8, 8), 255).save(tmp_path / "a.png")
+    sources = ["a=" + BALL.format(100000)] if command == "run" else [tmp_path / "a.png"] * 2
+    done = subprocess.run(
+        ["env", "--default-signal=INT", sys.executable, "-c", LOSES, signal_name, command, "--jsonl", tmp_path / "a.jsonl",
+         *sources], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 130 and "interrupted" in done.stderr, done.stderr
+    assert len(lines_of(tmp_path / "a.jsonl")) == 1
 
 
 @pytest.mark.parametrize("arguments", [["run", BALL.format(100000)], ["publish", "--to", "-", LIVE]])
