@@ -157,7 +157,7 @@ struct FrameResult {
   bool overflow = false;          ///< n_components > max_components: the table holds the largest
   bool labels_saturated = false;  ///< Output::kLabels and n_labels > 65535
   /// min(n_components, max_components) records by ascending label. The engine owns them. They are valid until
-  /// the next push(), flush() or configure(), or until a pop() that fails.
+  /// the next push(), pop(), flush() or configure().
   std::span<const CclComponent> components;
   /// With Config::max_tracks: all tracks, by ascending id. As long valid as the components.
   std::span<const CclTrack> tracks;

@@ -47,6 +47,8 @@ class DeviceEngine final : public Engine {
     const CurrentContext current(*context_);
     if (current.status().ok()) {
       release();
+      segmenter_.reset();
+      tracker_.reset();
     } else {
       abandon();
     }
@@ -224,7 +226,7 @@ class DeviceEngine final : public Engine {
     }
     frames_ = std::vector<Frame>(most_in_flight(config_));
     track_drawing_ = std::make_unique<TrackDrawing>();
-    CCL_RETURN_IF_ERROR(track_drawing_->configure(config_));
+    CCL_RETURN_IF_ERROR(track_drawing_->configure(config_, n_slots()));
     for (uint32_t i = 0; i < config_.slots && config_.batch > 1 && BatchSlot::is_for(config_); ++i) {
       batch_slots_.push_back(std::make_unique<BatchSlot>());
       CCL_RETURN_IF_ERROR(batch_slots_.back()->configure(config_));

@@ -59,7 +59,8 @@ class GraphCache {
   Entry* find_captured(const Key& key);
   Entry* least_recently_used();
 
-  std::array<Entry, 16> entries_;
+  /// As many as pairs of a buffer of two pools that take turns.
+  std::array<Entry, 64> entries_;
   uint64_t n_frames_ = 0;
 };
 

@@ -270,7 +270,7 @@ Status DeviceOutlines::prepare(const FrameJob& job, cudaStream_t stream) {
   return {};
 }
 
-Status TrackDrawing::configure(const Config& config) {
+Status TrackDrawing::configure(const Config& config, size_t n_slots) {
   config_ = config;
   if (config.max_tracks == 0 || !has_colors(config.output)) {
     return {};
@@ -278,7 +278,7 @@ Status TrackDrawing::configure(const Config& config) {
   scale_ = draw::scale_for(config.height);
   CCL_RETURN_IF_ERROR(upload_font());
   CCL_RETURN_IF_ERROR(updated_.create());
-  tables_.resize(size_t{config.slots} + 1);
+  tables_.resize(n_slots + 1);
   for (Table& table : tables_) {
     CCL_RETURN_IF_ERROR(table.trails.allocate(config.max_tracks));
     CCL_RETURN_IF_ERROR(table.drawn.allocate(config.max_tracks));

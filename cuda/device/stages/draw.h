@@ -46,7 +46,7 @@ class DeviceOutlines {
 class TrackDrawing {
  public:
   /// Allocates all memory, with Config::max_tracks and an output in colours; else nothing.
-  Status configure(const Config& config);
+  Status configure(const Config& config, size_t n_slots);
 
   /// Whether a frame draws tracks.
   bool is_active(const Settings& settings, const DeviceTracks& tracks) const;

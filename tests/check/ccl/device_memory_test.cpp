@@ -328,6 +328,41 @@ TEST_F(DeviceMemoryTest, RulesThatTakeTurns) {
   }
 }
 
+/// The largest numbers of basins differ, so each kind has memory of its own, which is taken once.
+TEST_F(DeviceMemoryTest, SeparationsThatTakeTurns) {
+  constexpr uint32_t kWidth = 1920;
+  constexpr uint32_t kHeight = 1080;
+  constexpr uint32_t kKinds = 3;
+  Config config = config_of(kWidth, kHeight, Output::kMask);
+  config.max_components = kWidth * kHeight;
+  config.input_memory = config.output_memory = Memory::kDevice;
+  const Image image = specks(kWidth, kHeight, 1);
+  const DeviceBytes input(size_t{kWidth} * kHeight);
+  const DeviceBytes output(size_t{kWidth} * kHeight);
+  input.set(image.memory);
+  ASSERT_TRUE(engine_->configure(config).ok());
+  size_t free_after_first = 0;
+  for (uint32_t i = 0; i < 4 * kKinds; ++i) {
+    FrameJob job;
+    job.input = {input.get(), kWidth, Memory::kDevice};
+    job.output = {output.get(), kWidth, Memory::kDevice};
+    job.settings.separation = {.neck = 993, .aspect = 1};
+    job.settings.rule.foreground = i % kKinds == 2 ? Foreground::kValues : Foreground::kBinary;
+    job.settings.connectivity = i % kKinds == 0 ? Connectivity::k8 : Connectivity::k4;
+    ASSERT_TRUE(engine_->push(job).ok());
+    FrameResult result;
+    ASSERT_TRUE(engine_->pop(&result).ok());
+    EXPECT_EQ((Frame{output.read(), {result.components.begin(), result.components.end()}}),
+              expect(image, config, kWidth, job.settings))
+        << i;
+    size_t free_now = 0;
+    size_t total = 0;
+    ASSERT_EQ(cudaMemGetInfo(&free_now, &total), cudaSuccess);
+    free_after_first = i == kKinds - 1 ? free_now : free_after_first;
+    EXPECT_GE(free_now + (size_t{16} << 20), free_after_first) << i;
+  }
+}
+
 /// A frame that another stream is still writing is read when it is written.
 TEST_F(DeviceMemoryTest, WaitsForTheStreamThatWritesTheFrame) {
   constexpr uint32_t kWidth = 300;

@@ -36,7 +36,7 @@ class DrawKernelsTest : public DeviceBitsTest {
     ASSERT_TRUE(n_tracks_.allocate(1).ok());
     ASSERT_TRUE(counts_.allocate(1).ok());
     ASSERT_TRUE(pixels_.allocate(size_t{config.width} * config.height).ok());
-    ASSERT_TRUE(drawing_.configure(config).ok());
+    ASSERT_TRUE(drawing_.configure(config, config.slots).ok());
     ASSERT_TRUE(other_stream_.create().ok());
   }
 

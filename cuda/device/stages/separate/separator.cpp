@@ -15,12 +15,21 @@ constexpr uint32_t kPixelsOfLink = 8;  ///< ordinary frames have fewer links; fo
 }  // namespace
 
 /// Of two neighbours of a component at most one is a summit.
-size_t Separator::max_basins(const Settings& settings) const {
-  if (settings.rule.foreground == Foreground::kValues) {
-    return size_t{width_} * height_;
+size_t Separator::max_basins(Neighbours neighbours) const {
+  switch (neighbours) {
+    case kEight:
+      return size_t{(width_ + 1) / 2} * ((height_ + 1) / 2);
+    case kFour:
+      return (size_t{width_} * height_ + 1) / 2;
+    default:
+      return size_t{width_} * height_;
   }
-  return settings.connectivity == Connectivity::k8 ? size_t{(width_ + 1) / 2} * ((height_ + 1) / 2)
-                                                   : (size_t{width_} * height_ + 1) / 2;
+}
+
+Separator::Neighbours Separator::neighbours_of(const Settings& settings) {
+  return settings.rule.foreground == Foreground::kValues ? kOfOneValue
+         : settings.connectivity == Connectivity::k8     ? kEight
+                                                         : kFour;
 }
 
 Status Separator::prepare(const Settings& settings, uint32_t width, uint32_t height, Guide* guide) {
@@ -45,17 +54,19 @@ Status Separator::prepare(const Settings& settings, uint32_t width, uint32_t hei
   if (guide != nullptr) {
     CCL_RETURN_IF_ERROR(guide->prepare(width_, height_));
   }
-  if (n_basins_ >= max_basins(settings)) {
+  BasinArrays& arrays = arrays_[neighbours_of(settings)];
+  if (arrays.n > 0) {
     return {};
   }
-  n_basins_ = max_basins(settings);
-  CCL_RETURN_IF_ERROR(sums_.allocate(n_basins_));
-  CCL_RETURN_IF_ERROR(best_.allocate(n_basins_));
-  return words_.allocate(kWordArrays * n_basins_);
+  arrays.n = max_basins(neighbours_of(settings));
+  CCL_RETURN_IF_ERROR(arrays.sums.allocate(arrays.n));
+  CCL_RETURN_IF_ERROR(arrays.best.allocate(arrays.n));
+  return arrays.words.allocate(kWordArrays * arrays.n);
 }
 
-RegionTable Separator::table() const {
-  const auto words = [this](size_t i) { return words_.data() + i * n_basins_; };
+RegionTable Separator::table(const Settings& settings) const {
+  const BasinArrays& arrays = arrays_[neighbours_of(settings)];
+  const auto words = [&](size_t i) { return arrays.words.data() + i * arrays.n; };
   return {.width = width_,
           .height = height_,
           .heights = heights_.data(),
@@ -64,8 +75,8 @@ RegionTable Separator::table() const {
           .expanded = expanded_.data(),
           .n_expanded = width_ * height_ / kPixelsOfLink + 1,
           .counts = counts_.data(),
-          .sums = sums_.data(),
-          .best = best_.data(),
+          .sums = arrays.sums.data(),
+          .best = arrays.best.data(),
           .summits = words(0),
           .first_pixels = words(1),
           .parents = words(2),
@@ -79,13 +90,13 @@ Status Separator::find_basins(const Settings& settings, const RootsOf& roots, cu
       check(cudaMemsetAsync(counts_.data(), 0, sizeof(SeparationCounts), stream), "cudaMemsetAsync"));
   CCL_RETURN_IF_ERROR(
       distance_.measure_heights(roots, settings.separation.aspect, raw_heights_.data(), stream));
-  return device::find_basins(table(), roots, raw_heights_.data(), heights_.data(), settings.connectivity,
-                             stream);
+  return device::find_basins(table(settings), roots, raw_heights_.data(), heights_.data(),
+                             settings.connectivity, stream);
 }
 
 Status Separator::run(const Settings& settings, uint32_t* root_map, cudaStream_t stream) {
   CCL_RETURN_IF_ERROR(find_basins(settings, RootMap{root_map, width_}, stream));
-  return join_to_roots(table(), settings, arrivals_.data(), root_map, stream);
+  return join_to_roots(table(settings), settings, arrivals_.data(), root_map, stream);
 }
 
 template <typename RootsOf>
@@ -93,11 +104,11 @@ Status Separator::run(const Settings& settings, const RootsOf& roots, size_t pit
                       Guide* guide, cudaStream_t stream) {
   CCL_RETURN_IF_ERROR(find_basins(settings, roots, stream));
   if (guide == nullptr) {
-    return join_to_values(table(), settings, arrivals_.data(), pitch, values, stream);
+    return join_to_values(table(settings), settings, arrivals_.data(), pitch, values, stream);
   }
-  CCL_RETURN_IF_ERROR(join_to_colors(table(), settings, arrivals_.data(), stream));
-  CCL_RETURN_IF_ERROR(guide->decide(table(), stream));
-  return guide->write_parts(table(), pitch, values, stream);
+  CCL_RETURN_IF_ERROR(join_to_colors(table(settings), settings, arrivals_.data(), stream));
+  CCL_RETURN_IF_ERROR(guide->decide(table(settings), stream));
+  return guide->write_parts(table(settings), pitch, values, stream);
 }
 
 template Status Separator::run(const Settings&, const Mask&, size_t, uint8_t*, Guide*, cudaStream_t);

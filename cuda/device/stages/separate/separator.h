@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstdint>
 
 #include "ccl/config.h"
@@ -33,8 +34,19 @@ class Separator {
  private:
   template <typename RootsOf>
   Status find_basins(const Settings& settings, const RootsOf& roots, cudaStream_t stream);
-  RegionTable table() const;
-  size_t max_basins(const Settings& settings) const;
+  /// Which pixels a summit is compared with. That limits how many there are.
+  enum Neighbours { kEight, kFour, kOfOneValue, kNeighboursCount };
+
+  static Neighbours neighbours_of(const Settings& settings);
+  size_t max_basins(Neighbours neighbours) const;
+  RegionTable table(const Settings& settings) const;
+
+  struct BasinArrays {
+    size_t n = 0;
+    DeviceArray<RegionSums> sums;
+    DeviceArray<uint64_t> best;
+    DeviceArray<uint32_t> words;  ///< the table's arrays of words
+  };
 
   uint32_t width_ = 0;
   uint32_t height_ = 0;
@@ -46,11 +58,8 @@ class Separator {
   DeviceArray<BasinLink> expanded_;
   DeviceArray<SeparationCounts> counts_;
   DeviceArray<uint32_t> arrivals_;
-  // Per basin.
-  size_t n_basins_ = 0;
-  DeviceArray<RegionSums> sums_;
-  DeviceArray<uint64_t> best_;
-  DeviceArray<uint32_t> words_;  ///< the table's arrays of words
+  /// Each is taken when it is needed, and kept, because graphs refer to it.
+  std::array<BasinArrays, kNeighboursCount> arrays_;
 };
 
 }  // namespace ccl::device
