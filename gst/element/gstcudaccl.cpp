@@ -62,6 +62,7 @@ static gboolean gst_cuda_ccl_stop(GstBaseTransform*);
 static gboolean gst_cuda_ccl_query(GstBaseTransform*, GstPadDirection, GstQuery*);
 static gboolean gst_cuda_ccl_sink_event(GstBaseTransform*, GstEvent*);
 static GstCaps* gst_cuda_ccl_transform_caps(GstBaseTransform*, GstPadDirection, GstCaps*, GstCaps*);
+static GstCaps* gst_cuda_ccl_fixate_caps(GstBaseTransform*, GstPadDirection, GstCaps*, GstCaps*);
 static gboolean gst_cuda_ccl_set_caps(GstBaseTransform*, GstCaps*, GstCaps*);
 static gboolean gst_cuda_ccl_transform_size(GstBaseTransform*, GstPadDirection, GstCaps*, gsize, GstCaps*,
                                             gsize*);
@@ -108,6 +109,7 @@ static void gst_cuda_ccl_class_init(GstCudaCclClass* klass) {
   transform_class->sink_event = GST_DEBUG_FUNCPTR(gst_cuda_ccl_sink_event);
 
   transform_class->transform_caps = GST_DEBUG_FUNCPTR(gst_cuda_ccl_transform_caps);
+  transform_class->fixate_caps = GST_DEBUG_FUNCPTR(gst_cuda_ccl_fixate_caps);
   transform_class->set_caps = GST_DEBUG_FUNCPTR(gst_cuda_ccl_set_caps);
   transform_class->transform_size = GST_DEBUG_FUNCPTR(gst_cuda_ccl_transform_size);
   transform_class->decide_allocation = GST_DEBUG_FUNCPTR(gst_cuda_ccl_decide_allocation);
@@ -220,6 +222,7 @@ static gboolean gst_cuda_ccl_start(GstBaseTransform* transform) {
   return priv->guarded(FALSE, [priv] {
     priv->statistics.reset();
     priv->frame_duration.reset();
+    priv->stream.reset();
     priv->path.begin_stream(priv->properties.source(), priv->properties.object_type());
     return TRUE;
   });
@@ -270,6 +273,9 @@ static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* e
   if (cudaccl::is_serialized(event) && priv->path.hold_or_drain(event)) {
     return TRUE;
   }
+  if (GST_EVENT_TYPE(event) == GST_EVENT_STREAM_START && priv->is_another_stream(event)) {
+    priv->path.follow_source();
+  }
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS && priv->path.has_failed()) {
     gst_event_unref(event);
     return FALSE;
@@ -298,6 +304,10 @@ static GstCaps* gst_cuda_ccl_transform_caps(GstBaseTransform* transform, GstPadD
     return cudaccl::transform_caps(direction, caps, filter, priv->caps_rule());
   });
   return possible != nullptr ? possible : gst_caps_new_empty();
+}
+
+static GstCaps* gst_cuda_ccl_fixate_caps(GstBaseTransform*, GstPadDirection, GstCaps*, GstCaps* other_caps) {
+  return cudaccl::fixate_caps(other_caps);
 }
 
 /// Whether a background model that has learnt from pictures of one kind holds for those of the other.

@@ -6,6 +6,7 @@
 
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "ccl/config.h"
 #include "element/backend.h"
@@ -31,6 +32,7 @@ struct Private {
   std::optional<ccl::Output> kept_output;  ///< negotiate for this output, not for that of the properties
   LiveProperties properties;
 
+  std::optional<guint> stream;  ///< a hash of its id
   FrameDuration frame_duration;
   Statistics statistics;
   Backend backend;  ///< any thread may use context() and processor(), only the path the rest
@@ -47,6 +49,14 @@ struct Private {
       path.fail_for_memory();
       return failed;
     }
+  }
+
+  /// Whether a STREAM_START is that of another stream than that of the frames before, as behind `concat`.
+  bool is_another_stream(GstEvent* event) {
+    const gchar* id = nullptr;
+    gst_event_parse_stream_start(event, &id);
+    const std::optional<guint> last = std::exchange(stream, g_str_hash(id));
+    return last && *last != *stream;
   }
 
   Properties snapshot() const { return properties.snapshot(); }

@@ -20,6 +20,7 @@ FramePath::FramePath(GstBaseTransform* element, Backend* backend, Negotiation* n
       statistics_(statistics),
       corrupt_frames_(GST_ELEMENT(element)),
       held_events_(GST_BASE_TRANSFORM_SRC_PAD(element)),
+      clock_(element),
       reporter_(element, statistics) {
   gst_pad_add_probe(GST_BASE_TRANSFORM_SRC_PAD(element), GST_PAD_PROBE_TYPE_BUFFER, mark_gap, this, nullptr);
 }
@@ -32,6 +33,7 @@ void FramePath::start() {
   in_pool_frames_ = 0;
   newest_ = GST_CLOCK_TIME_NONE;
   reporter_.start();
+  clock_.start();
   corrupt_frames_.reset();
 }
 
@@ -66,6 +68,7 @@ GstFlowReturn FramePath::push_frame(Owned<GstBuffer> in, Properties properties, 
   std::unique_ptr<FrameInFlight, decltype(&InFlight::discard)> frame(&in_flight_.next(), InFlight::discard);
   frame->properties = properties;
   frame->in = in.release();
+  frame->time = clock_.time_of(frame->in);
   const GstFlowReturn flow = push_into_engine(frame.get());
   if (flow == GST_FLOW_OK) {
     if (std::exchange(after_gap_, false)) {
@@ -193,7 +196,13 @@ bool FramePath::map_frame(GstBuffer* buffer, const GstVideoInfo& info, GstMapFla
 GstBuffer* FramePath::acquire_output(GstBuffer* in, GstFlowReturn* flow) {
   *flow = GST_FLOW_OK;
   if (negotiation_->output() == ccl::Output::kNone) {
-    return gst_buffer_is_writable(in) ? in : gst_buffer_copy(in);
+    GstBuffer* const out = gst_buffer_is_writable(in) ? in : gst_buffer_copy(in);
+    if (out == nullptr) {
+      GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT, ("A buffer of the input cannot be copied"),
+                        ("its memory cannot be shared, and its allocator does not copy it"));
+      *flow = GST_FLOW_ERROR;
+    }
+    return out;
   }
   GstBufferPool* pool = gst_base_transform_get_buffer_pool(element_);
   GstBuffer* out = nullptr;
@@ -355,6 +364,7 @@ GstFlowReturn FramePath::finish_oldest(GstBuffer** out) {
     }
   }
   const LeavingFrame frame{.properties = properties,
+                           .time = in_flight_.oldest().time,
                            .info = negotiation_->caps().in,
                            .result = *result,
                            .objects = objects,
@@ -395,8 +405,10 @@ bool FramePath::hold_or_drain(GstEvent* event) {
   const bool waits = in_flight_.size() > 0 && !held_events_.is_full() && may_wait(event);
   if (waits) {
     held_events_.add(event, in_flight_.size());
-  } else {
-    drain();
+  } else if (const GstFlowReturn flow = drain();
+             GST_EVENT_TYPE(event) == GST_EVENT_EOS &&
+             (flow == GST_FLOW_NOT_LINKED || flow == GST_FLOW_NOT_NEGOTIATED)) {
+    GST_ELEMENT_FLOW_ERROR(element_, flow);  // no buffer follows, whose flow would say it
   }
   return waits;
 }

@@ -75,6 +75,11 @@ class FramePath {
     resets_background_ = true;
     resets_tracks_ = true;
   }
+  /// Frames of another source follow, with the same caps.
+  void follow_source() {
+    reset_time();
+    clock_.start();
+  }
 
  private:
   template <typename Function>
@@ -123,6 +128,7 @@ class FramePath {
   std::atomic<bool> resets_background_ = false;
   std::atomic<bool> resets_tracks_ = false;
   std::tuple<std::shared_ptr<const RegionSetting>, uint32_t, uint32_t> regions_;  ///< and the size of frames
+  CaptureClock clock_;
   Reporter reporter_;
 };
 

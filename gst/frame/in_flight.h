@@ -10,12 +10,14 @@
 
 #include "frame/frame.h"
 #include "properties/properties.h"
+#include "report/time_of_day.h"
 
 namespace cudaccl {
 
 /// A frame in the engine: its buffers, mapped, and its properties.
 struct FrameInFlight {
   Properties properties;
+  TimeOfDay time;            ///< when it was captured: a pause moves the clock by which that is found
   GstBuffer* in = nullptr;   ///< owned
   GstBuffer* out = nullptr;  ///< owned, unless it is `in`
   std::optional<MappedFrame> input;

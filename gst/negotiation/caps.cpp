@@ -159,6 +159,26 @@ GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, GstCaps* filte
   return filter != nullptr ? filtered(result, filter) : result;
 }
 
+GstCaps* fixate_caps(GstCaps* caps) {
+  GstCaps* chosen = gst_caps_make_writable(gst_caps_truncate(caps));
+  GstStructure* structure = gst_caps_get_structure(chosen, 0);
+  const auto choose_fraction = [&](const char* field, gint numerator, gint denominator) {
+    if (gst_structure_has_field(structure, field)) {
+      gst_structure_fixate_field_nearest_fraction(structure, field, numerator, denominator);
+    }
+  };
+  const auto choose_text = [&](const char* field, const char* text) {
+    if (gst_structure_has_field(structure, field)) {
+      gst_structure_fixate_field_string(structure, field, text);
+    }
+  };
+  choose_fraction("pixel-aspect-ratio", 1, 1);
+  choose_fraction("framerate", 0, 1);
+  choose_text("interlace-mode", "progressive");
+  choose_text("multiview-mode", "mono");
+  return gst_caps_fixate(chosen);
+}
+
 void answer_caps(GstPad* pad, GstPad* other_pad, GstQuery* query, const CapsRule& rule,
                  const CapsRule& fallback) {
   GstCaps* filter = nullptr;

@@ -27,6 +27,11 @@ struct CapsRule {
 /// memory is possible, that of `caps` first. Owned by the caller.
 GstCaps* transform_caps(GstPadDirection direction, GstCaps* caps, GstCaps* filter, const CapsRule& rule);
 
+/// Chooses among caps that the peers can have. Fields that the other pad's caps lack, such as the pixel
+/// aspect ratio, get what is meant where they are missing, and not the least of what the peer takes. Takes
+/// the reference on `caps`.
+GstCaps* fixate_caps(GstCaps* caps);
+
 /// Answers a CAPS query on `pad`: the caps that it can have, given what the peer of `other_pad` accepts. If
 /// there are none by the rule, those by the fallback.
 void answer_caps(GstPad* pad, GstPad* other_pad, GstQuery* query, const CapsRule& rule,

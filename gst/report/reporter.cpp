@@ -29,7 +29,7 @@ ccl::Status Reporter::report(const LeavingFrame& frame, GstBuffer* out, GstBuffe
                                .number = n_frames_++,
                                .object_type = object_type_.c_str(),
                                .backend = frame.backend,
-                               .time = clock_.time_of(out)};
+                               .time = frame.time};
   if (label_map != nullptr) {
     attach_label_map(out, identity, frame.info, properties.label_map, label_map);
   }

@@ -22,6 +22,7 @@ namespace cudaccl {
 /// A frame that leaves, as Reporter::report() takes it. It points to the caller's data.
 struct LeavingFrame {
   const Properties& properties;
+  TimeOfDay time;            ///< when it was captured
   const GstVideoInfo& info;  ///< of the input
   const ccl::StreamResult& result;
   const ccl::Objects& objects;  ///< if has_polygons() or has_objects()
@@ -34,15 +35,12 @@ class Reporter {
  public:
   /// Both must outlive this.
   Reporter(GstBaseTransform* element, Statistics* statistics)
-      : element_(element), clock_(element), track_events_(statistics) {}
+      : element_(element), track_events_(statistics) {}
 
   /// A stream begins, and knows nothing about the previous one. The texts are those of FrameIdentity.
   void begin_stream(std::string source, std::string object_type);
   /// Frames of new caps follow.
-  void start() {
-    is_relearning_ = false;
-    clock_.start();
-  }
+  void start() { is_relearning_ = false; }
   /// Gives memory back.
   void end_stream() { analytics_.clear(); }
 
@@ -60,7 +58,6 @@ class Reporter {
   std::string object_type_;     ///< FrameIdentity::object_type
   guint64 n_frames_ = 0;        ///< frames that left, in this stream
   bool is_relearning_ = false;  ///< the last frame that left said that the background is being learned
-  CaptureClock clock_;
   TrackEvents track_events_;
   Analytics analytics_;
   bool warned_of_detections_ = false;

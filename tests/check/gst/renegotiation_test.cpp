@@ -46,6 +46,23 @@ TEST(Renegotiation, SizeAndFormatOfTheInput) {
   }
 }
 
+/// Caps of applications often have a format and a size only. The least that a peer takes would be a pixel
+/// aspect ratio of 1/2147483647.
+TEST(Renegotiation, WhatCapsOfTheInputLackIsAsUsual) {
+  Harness h("output=colorized");
+  h.accept(
+      "video/x-raw,format=RGBA,pixel-aspect-ratio=[1/2147483647,2147483647/1],framerate=[0/1,60/1],"
+      "interlace-mode={interleaved,progressive},multiview-mode={left,mono}");
+  ASSERT_TRUE(h.send_caps("video/x-raw,format=GRAY8,width=16,height=16"));
+  h.process(noise(16, 16, 1));
+  GstVideoInfo info;
+  ASSERT_TRUE(gst_video_info_from_caps(&info, h.src_caps().get()));
+  EXPECT_EQ(GST_VIDEO_INFO_PAR_N(&info), GST_VIDEO_INFO_PAR_D(&info));
+  EXPECT_EQ(GST_VIDEO_INFO_FPS_N(&info), 0);
+  EXPECT_EQ(GST_VIDEO_INFO_INTERLACE_MODE(&info), GST_VIDEO_INTERLACE_MODE_PROGRESSIVE);
+  EXPECT_EQ(GST_VIDEO_INFO_MULTIVIEW_MODE(&info), GST_VIDEO_MULTIVIEW_MODE_MONO);
+}
+
 /// Every output is followed by every other one, with one frame each, and no frame is lost.
 TEST(Renegotiation, EveryOutputAfterEveryOther) {
   constexpr const char* kOutputs[] = {"colorized", "labels", "mask", "passthrough", "overlay", "distance"};

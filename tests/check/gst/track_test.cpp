@@ -242,6 +242,18 @@ TEST_F(Track, ANewStreamBeginsWithoutEventsOfTheOldOne) {
   EXPECT_EQ(h->stat("events-entered"), 1u) << "counts begin again";
 }
 
+/// Behind `concat` the next source has the same caps, which are not sent again.
+TEST_F(Track, AnotherStreamEndsThem) {
+  start("", true);
+  const guint first = id_of(process({{.x = 60, .y = 20}}));
+  EXPECT_EQ(id_of(process({{.x = 60, .y = 20}})), first);
+  gst_harness_push_event(h->get(), gst_event_new_stream_start("second"));
+  const guint second = id_of(process({{.x = 60, .y = 20}}));
+  EXPECT_NE(second, first);
+  gst_harness_push_event(h->get(), gst_event_new_stream_start("second"));
+  EXPECT_EQ(id_of(process({{.x = 60, .y = 20}})), second) << "it is the same one";
+}
+
 /* Bad input */
 
 TEST_F(Track, TimestampsThatAreMissingOrGoBack) {
