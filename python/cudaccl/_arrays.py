@@ -111,10 +111,9 @@ def check_image(image: Array, shape: tuple[int, ...], channels: int) -> None:
     """TypeError or ValueError if it is no image of this shape, channels not counted, whose rows can be read."""
     possible = ("b1", "u1", "u2") if channels == 1 else ("u1",)
     if image.kind not in possible:
-        names = "bool, uint8 or uint16" if channels == 1 else "uint8"
-        raise TypeError(
-            f"an image of {names} is needed, not {image.kind}: `image != 0` or `image.astype(numpy.uint8)` makes one"
-        )
+        needed, how = (("bool, uint8 or uint16", "a comparison, such as `image > 100`, makes one") if channels == 1 else
+                       ("uint8", "`image.astype(numpy.uint8)` makes one of numbers from 0 to 255"))
+        raise TypeError(f"an image of {needed} is needed, not {image.kind}: {how}")
     wanted = (*shape, channels) if channels > 1 else shape
     if image.shape != wanted:
         raise ValueError(f"an image of shape {wanted} is needed, not {image.shape}")

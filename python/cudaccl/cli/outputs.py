@@ -112,10 +112,17 @@ class Outputs:
         self.are_wanted = True  #: False: without a report, no file is opened
 
     def _open(self) -> None:
-        kinds = {"jsonl": JsonLinesSink, "csv": CsvSink, "parquet": ParquetSink}
-        while self._paths:
-            name = next(iter(self._paths))
-            self._sinks.append(kinds[name](self._paths.pop(name)))
+        """Old files lose what they have once all are open. Parquet replaces its files at the end."""
+        paths, self._paths = self._paths, {}
+        lines: list[JsonLinesSink] = []
+        for name, path in paths.items():
+            if name == "parquet":
+                self._sinks.append(ParquetSink(path))
+            else:
+                lines.append((CsvSink if name == "csv" else JsonLinesSink)(path, clear=False))
+                self._sinks.append(lines[-1])
+        for sink in lines:
+            sink.clear()
 
     def put(self, report: Report) -> None:
         """Raises SinkError, unlike the sinks: files that are not complete serve nobody."""

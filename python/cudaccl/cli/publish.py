@@ -92,6 +92,10 @@ def publish(options: argparse.Namespace) -> int:
 
 def _check_files(options: argparse.Namespace, sources: list[Source], properties: dict[str, str]) -> None:
     """Raises UsageError."""
+    for address in options.to or []:
+        if address.startswith(("jsonl:", "parquet:")) and "{source}" in address:
+            raise errors.UsageError(f"--to {address}: all sources of a command have one file; {{source}} is for topics, and"
+                                    " for fleets")
     inputs = video_options.inputs_of(options, sources, properties)
     named = [(f"--to {address}", file_of(address)) for address in options.to or ["-"]]
     written = [(words, path) for words, path in named if path is not None]

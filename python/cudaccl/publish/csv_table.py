@@ -20,19 +20,23 @@ _HEADER = ("source", "frame", "pts", *COMPONENT_COLUMNS, "flags")
 class CsvSink(JsonLinesSink):
     """The columns of the table `components` in Parquet; flags are in one column, with blanks between them.
 
-    path: "-" is standard output. Errors as of JsonLinesSink.
+    path: "-" is standard output. clear and errors are those of JsonLinesSink.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        super().__init__(path)
+    def __init__(self, path: str | os.PathLike[str], clear: bool = True) -> None:
+        super().__init__(path, clear=False)
         self.name = f"csv:{os.fspath(path)}"
+        if clear:
+            self.clear()
+
+    def clear(self) -> None:
+        super().clear()
         try:
             self._write(_text([_HEADER]))
         except BrokenPipeError:
             raise
         except OSError as error:
-            self.close()
-            raise SinkError(f"{path} cannot be written: {error.strerror}") from error
+            raise self._failure(error) from error
 
     def _lines(self, report: Report) -> bytes:
         rows = []

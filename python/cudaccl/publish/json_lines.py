@@ -23,13 +23,14 @@ _USE, _WRITE = 0, 1  # bytes of a file that are locked: while it is open, and wh
 class JsonLinesSink(FileSink):
     """path: "-" is standard output. So is /dev/stdout: a file that this process has open goes on where it is.
     append: what the file has is kept, and others may append to it at the same time; else nobody else may write it.
+    clear: what the file has is removed at once; else by `clear()`, before the first report.
 
     A line is written whole or not at all, and the next one is tried if that fails.
 
     Raises SinkError if the file cannot be opened, and BrokenPipeError in `put()` if nobody reads standard output.
     """
 
-    def __init__(self, path: str | os.PathLike[str], append: bool = False) -> None:
+    def __init__(self, path: str | os.PathLike[str], append: bool = False, clear: bool = True) -> None:
         super().__init__(f"jsonl:{os.fspath(path)}")
         self._path = path
         self._is_shared = append
@@ -40,11 +41,22 @@ class JsonLinesSink(FileSink):
         self._late_bytes = 0
         try:
             self._file = self._open()
-            if self._is_own and not append:
+        except OSError as error:
+            raise self._failure(error) from error
+        if clear and not append:
+            self.clear()
+
+    def clear(self) -> None:
+        """Raises SinkError."""
+        try:
+            if self._is_own and self._file is not None:
                 os.ftruncate(self._file, 0)
         except OSError as error:
-            self._close_file()
-            raise SinkError(f"{path} cannot be written: {error.strerror}") from error
+            raise self._failure(error) from error
+
+    def _failure(self, error: OSError) -> SinkError:
+        self._close_file()
+        return SinkError(f"{self._path} cannot be written: {error.strerror}")
 
     @property
     def _is_own(self) -> bool:

@@ -69,6 +69,11 @@ class History:
             end = next((i + 1 for i in range(len(self._frames) - 1, begin - 1, -1) if self._frames[i].time <= time), 0)
             return self._first + begin, self._frames[begin:end]
 
+    def earliest(self) -> int | None:
+        """The time of the first frame."""
+        with self._lock:
+            return self._frames[0].time if self._frames else None
+
     def forget(self, time: int) -> None:
         """What is not needed to show frames from this time on."""
         with self._lock:

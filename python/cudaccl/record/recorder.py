@@ -24,7 +24,7 @@ _NS = 10**9
 _LONGEST = 600 * _NS
 _LATEST = 5 * _NS  # an encoder's last frame of a clip
 _PATIENCE_S = 10.0  # until a clip is written, at the end of a stream
-_MOST_NOTES = 1000  # that wait for the first frame
+_MOST_NOTES = 1000  # that wait for a clip or for its first frame
 _OF_NOISE = [EVENT_TYPES.index(name) for name in ("started", "stopped")]
 
 
@@ -120,10 +120,19 @@ class Recorder:
                 self._since = time
             self._until = time + self._after
             is_wanted = True
-        if is_wanted and len(self._notes) < _MOST_NOTES:
+        if not is_wanted:
+            self._forget_notes()
+        if len(self._notes) < _MOST_NOTES:
             key = {"source": report.source, "run": report.run, "frame": report.frame}
             self._notes += [(time, key | event) for event in
                             events_as_dicts(events, report.zones, report.lines, report.utc)]
+
+    def _forget_notes(self) -> None:
+        """Of frames that are in no clip that may begin now."""
+        earliest = self._encoded.history.earliest() if self._encoded is not None else None
+        if earliest is not None:
+            self._notes = [note for note in self._notes if note[0] >= earliest]
+        del self._notes[:-_MOST_NOTES // 2]
 
     def _write(self, time: int) -> None:
         """Frames up to this time."""
@@ -167,6 +176,7 @@ class Recorder:
         self._next, self._needs_key = number, False
         self._lost = encoded.lost
         self._clip = self._new_clip(frames[0])
+        self._notes = [note for note in self._notes if note[0] >= min(self._clip.begin, self._since)]
         if frames[0].time > self._since:
             late = (frames[0].time - self._since) / 1e9
             self._tell(f"{self._clip.path.with_suffix('').name} begins {late:.1f} s after its event, with the first key"

@@ -357,6 +357,13 @@ def test_camera_that_goes_away_is_opened_again(tmp_path):
         assert "cam: " in one and not re.search(r"[.]c(pp)?\b", one), "each line names the camera, and no file of code"
 
 
+@pytest.mark.parametrize("to", ["jsonl:{source}.jsonl", "parquet:{source}"])
+def test_sources_of_a_command_have_one_file(cudaccl_command, tmp_path, monkeypatch, to):
+    monkeypatch.chdir(tmp_path)
+    done = cudaccl_command("publish", "--to", to, BALL.format(1))
+    assert done.returncode == 2 and "{source} is for topics" in done.stderr and list(tmp_path.iterdir()) == []
+
+
 def test_sighup_reads_settings_and_regions_again(tmp_path):
     """What cannot be used changes nothing."""
     file, regions, path = tmp_path / "settings", tmp_path / "regions.json", tmp_path / "a.jsonl"

@@ -151,6 +151,21 @@ def test_clips_have_the_pictures_of_the_source(cudaccl_command, compressed, tmp_
     assert not list(tmp_path.glob("*.part"))
 
 
+def test_events_before_the_one_that_a_clip_is_for(cudaccl_command, tmp_path):
+    """An object is born outside of the zone, and enters it later."""
+    scene = write_scene(tmp_path / "scene.raw", 200, [(100, 150)])
+    right = [[0.5, 0], [1, 0], [1, 1], [0.5, 1]]
+    (tmp_path / "regions.json").write_text(json.dumps({"version": 1, "zones": [{"name": "right", "polygon": right}]}))
+    done = cudaccl_command("camera", *BRIGHT, *SHORT, "--regions", tmp_path / "regions.json", "--record", tmp_path,
+                           f"gate={RAW.format(scene)} ! videoconvert ! jpegenc ! jpegdec")
+    assert done.returncode == 0, done.stderr
+    clip, = clips_in(tmp_path)
+    events = {event["type"]: event for event in events_of(clip)}
+    assert {"born", "entered"} <= events.keys()
+    assert 0 <= events["born"]["at"] < events["entered"]["at"]
+    assert all(event["at"] >= 0 for event in events.values())
+
+
 def test_a_source_with_several_videos(cudaccl_command, scene, tmp_path):
     """The clip is of the one that is labelled."""
     line = (f"videotestsrc num-buffers=300 ! video/x-raw,width=80,height=60 ! jpegenc ! jpegdec ! fakesink"

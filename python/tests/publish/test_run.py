@@ -346,6 +346,22 @@ def test_run_can_be_interrupted(tmp_path):
     assert count > 5 and count - parquet.read_table(tmp_path / "p/frames").num_rows in (0, 1)
 
 
+@pytest.mark.parametrize("command", ["run", "label"])
+@pytest.mark.parametrize("old,name,path", [
+    ("--jsonl", "--csv", "missing/x.csv"), ("--jsonl", "--csv", "."), ("--jsonl", "--parquet", "/dev/null"),
+    ("--csv", "--parquet", "/dev/null")])
+def test_an_output_that_cannot_be_opened_leaves_the_other_file(
+        cudaccl_command, tmp_path, monkeypatch, command, old, name, path):
+    from PIL import Image
+
+    monkeypatch.chdir(tmp_path)
+    Image.new("L", (8, 8), 255).save("a.png")
+    Path("old").write_text("results\n" * 5)
+    done = cudaccl_command(command, old, "old", name, path, BALL.format(3) if command == "run" else "a.png")
+    assert done.returncode == 3, done.stderr
+    assert Path("old").read_text() == "results\n" * 5
+
+
 LOSES = """
 import signal, sys
 from cudaccl.cli import main
