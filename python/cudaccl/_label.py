@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import collections
 import threading
+import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _KEPT = 4  # engines that each thread keeps
+_NARROW = 4  # as the last axis of images in colours, which are no batch
 _FEW = DEFAULTS["max_components"]  # records for which there is room at first
 _MOST = 1 << 24  # records
 
@@ -162,6 +164,10 @@ def _engine(key: tuple[Any, ...], room: int) -> _OneImageEngine:
         raise ValueError(f"an image is (height, width), and a batch (images, height, width); this is {shape}")
     if min(shape) < 1:
         raise ValueError(f"the image is empty: its shape is {shape}")
+    if len(shape) == 3 and shape[1] > _NARROW >= shape[2] >= 3:
+        warnings.warn(
+            f"an array of shape {shape} is a batch of {shape[0]} images, {shape[2]} pixels wide; of an image in colours take"
+            " its grey values or one channel", stacklevel=7)
     engine = _OneImageEngine(
         shape, backend=backend, device=device, labels=bool(planes & LABELS), distances=bool(planes & DISTANCES),
         algorithm=algorithm, max_components=room, slots=4 if len(shape) == 3 and backend == "cuda" else 1,

@@ -2,6 +2,7 @@
 """label() and Result.table() against SciPy and scikit-image, which share nothing with cudaccl."""
 
 import threading
+import warnings
 
 import numpy
 import pytest
@@ -82,6 +83,16 @@ def test_values_are_segments(background):
     numpy.testing.assert_array_equal(records["value"], image.ravel()[first])
     with pytest.raises(ValueError, match="uint8, not uint16"):  # of which the labeler sees the upper 8 bits
         cudaccl.label(image.astype(numpy.uint16), foreground="values", background=background)
+
+
+@pytest.mark.parametrize("shape,warns", [((8, 9, 3), True), ((8, 9, 4), True), ((8, 9, 5), False), ((8, 4, 4), False)])
+def test_an_image_in_colours_is_no_batch(shape, warns):
+    cudaccl.clear_engines()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cudaccl.label(numpy.zeros(shape, numpy.uint8))
+    assert ["3 pixels wide" in str(one.message) or "4 pixels wide" in str(one.message) for one in caught] == [True] * warns
+    assert all(one.filename == __file__ for one in caught)
 
 
 def test_batch():

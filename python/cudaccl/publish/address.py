@@ -8,6 +8,7 @@ import functools
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
@@ -156,10 +157,13 @@ def _slug(name: str) -> str:
 def _options(query: str, address: str, known: set[str] | None) -> dict[str, str]:
     """known: None allows names with a dot, too."""
     try:
-        options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
     except ValueError:
         raise AddressError(f"{address}: the options after ? must be NAME=VALUE&NAME=VALUE") from None
-    for name in options:
+    options = dict(pairs)
+    for name, count in Counter(name for name, _ in pairs).items():
+        if count > 1:
+            raise AddressError(f"{address}: the option {name!r} is given {count} times")
         if known is not None and name not in known:
             possible = ", ".join(sorted(known | _SELECTION))
             raise AddressError(f"{address}: there is no option {name!r}; possible are {possible}")

@@ -77,6 +77,7 @@ def test_files_below_the_home(tmp_path, monkeypatch):
     ("amqp://host", "is no sink"), ("mqtt:host", "is no sink"), ("jsonl:", "is no sink"), ("", "is no sink"),
     ("mqtt:///topic", "host is missing"), ("kafka:///topic", "host is missing"),
     ("mqtt://me:secret@host", "password in an address"),
+    ("jsonl:a?what=events&what=frames", "'what' is given 2 times"), ("mqtt://host?keepalive=7&keepalive=8", "given 2 times"),
     ("mqtt://host?qos=2", "no option 'qos'"), ("kafka://host/topic?acks=1", "no option 'acks'"),
     ("mqtt://host?keepalive=no", "'no' is no number"), ("parquet:x?minutes=0", "'0' is no number"),
     ("mqtt://a..b", "'a..b' is no name of a host"), ("mqtts://.local/t", "is no name of a host"),
