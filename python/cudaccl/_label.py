@@ -77,6 +77,10 @@ def find(
 ) -> Result:
     """What label() returns, with these planes."""
     array = describe(image)
+    if len(array.shape) == 3 and array.shape[1] > _NARROW >= array.shape[2] >= 3:
+        warnings.warn(
+            f"an array of shape {array.shape} is a batch of {array.shape[0]} images, {array.shape[2]} pixels wide; of an"
+            " image in colours take its grey values or one channel", stacklevel=3)
     if settings.get("foreground") == "motion":
         raise ValueError("foreground='motion' needs images one after the other: cudaccl.Tracker or cudaccl.Foreground")
     value = int(background)
@@ -164,10 +168,6 @@ def _engine(key: tuple[Any, ...], room: int) -> _OneImageEngine:
         raise ValueError(f"an image is (height, width), and a batch (images, height, width); this is {shape}")
     if min(shape) < 1:
         raise ValueError(f"the image is empty: its shape is {shape}")
-    if len(shape) == 3 and shape[1] > _NARROW >= shape[2] >= 3:
-        warnings.warn(
-            f"an array of shape {shape} is a batch of {shape[0]} images, {shape[2]} pixels wide; of an image in colours take"
-            " its grey values or one channel", stacklevel=7)
     engine = _OneImageEngine(
         shape, backend=backend, device=device, labels=bool(planes & LABELS), distances=bool(planes & DISTANCES),
         algorithm=algorithm, max_components=room, slots=4 if len(shape) == 3 and backend == "cuda" else 1,

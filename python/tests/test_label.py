@@ -86,11 +86,11 @@ def test_values_are_segments(background):
 
 
 @pytest.mark.parametrize("shape,warns", [((8, 9, 3), True), ((8, 9, 4), True), ((8, 9, 5), False), ((8, 4, 4), False)])
-def test_an_image_in_colours_is_no_batch(shape, warns):
-    cudaccl.clear_engines()
+@pytest.mark.parametrize("options", [{}, {"max_components": 7}])
+def test_an_image_in_colours_is_no_batch(shape, warns, options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        cudaccl.label(numpy.zeros(shape, numpy.uint8))
+        cudaccl.label(numpy.zeros(shape, numpy.uint8), **options)
     assert ["3 pixels wide" in str(one.message) or "4 pixels wide" in str(one.message) for one in caught] == [True] * warns
     assert all(one.filename == __file__ for one in caught)
 

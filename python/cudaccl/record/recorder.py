@@ -24,7 +24,7 @@ _NS = 10**9
 _LONGEST = 600 * _NS
 _LATEST = 5 * _NS  # an encoder's last frame of a clip
 _PATIENCE_S = 10.0  # until a clip is written, at the end of a stream
-_MOST_NOTES = 1000  # that wait for a clip or for its first frame
+_MOST_NOTES = 1000  # that are kept
 _OF_NOISE = [EVENT_TYPES.index(name) for name in ("started", "stopped")]
 
 
@@ -65,7 +65,8 @@ class Recorder:
         self._next = 0  # number of the frame that comes next into the clip
         self._needs_key = False  # frames before the next one are missing
         self._lost = 0  # by the encoder, before the clip
-        self._notes: list[tuple[int, dict[str, Any]]] = []  # time and event, which wait for a clip
+        self._notes: list[tuple[int, dict[str, Any]]] = []  # time and event, of frames that may be in a clip
+        self._noted = 0  # events up to this time are in the file of the clip
         self._utc_at_0: int | None = None
 
     def attach(self, stream: Stream) -> None:
@@ -120,19 +121,19 @@ class Recorder:
                 self._since = time
             self._until = time + self._after
             is_wanted = True
-        if not is_wanted:
-            self._forget_notes()
-        if len(self._notes) < _MOST_NOTES:
-            key = {"source": report.source, "run": report.run, "frame": report.frame}
-            self._notes += [(time, key | event) for event in
-                            events_as_dicts(events, report.zones, report.lines, report.utc)]
+        key = {"source": report.source, "run": report.run, "frame": report.frame}
+        self._notes += [(time, key | event) for event in
+                        events_as_dicts(events, report.zones, report.lines, report.utc)]
+        self._forget_notes()
 
     def _forget_notes(self) -> None:
-        """Of frames that are in no clip that may begin now."""
+        """Of frames that are in no clip that may begin now, or waits for its first frame."""
         earliest = self._encoded.history.earliest() if self._encoded is not None else None
+        if earliest is not None and self._until is not None and self._clip is None:
+            earliest = min(earliest, self._since)
         if earliest is not None:
             self._notes = [note for note in self._notes if note[0] >= earliest]
-        del self._notes[:-_MOST_NOTES // 2]
+        del self._notes[:-_MOST_NOTES]
 
     def _write(self, time: int) -> None:
         """Frames up to this time."""
@@ -148,7 +149,7 @@ class Recorder:
                 is_long = frame.time - self._clip.begin >= _LONGEST or self._clip.size >= self._folder.clip_limit
                 self._needs_key = self._needs_key or frame.caps is not self._clip.caps
                 if frame.is_key and (self._needs_key or is_long):
-                    self._note(frame.time - 1)
+                    self._note(min(frame.time - 1, time))
                     self._end_clip()
                     self._clip = self._new_clip(frame)
                     self._needs_key = False
@@ -156,13 +157,12 @@ class Recorder:
                     self._clip.add(frame)
                     self._folder.wrote(frame.size)
             self._next = number + len(frames)
-            self._note(self._clip.latest)  # an encoder's frames come later than their events
+            self._note(min(self._clip.latest, time))  # frames come later than their events, or are decoded earlier
         latest = encoded.history.latest
         if time > until and ((latest is not None and latest > until) or time > until + _LATEST):
-            self._note(time)
+            self._note(until)
             self._end_clip()
             self._until = None
-            self._notes.clear()
 
     def _begin(self, encoded: EncodedFrames) -> None:
         """With the last key frame before the event, as soon as there is one."""
@@ -176,7 +176,7 @@ class Recorder:
         self._next, self._needs_key = number, False
         self._lost = encoded.lost
         self._clip = self._new_clip(frames[0])
-        self._notes = [note for note in self._notes if note[0] >= min(self._clip.begin, self._since)]
+        self._noted = min(self._clip.begin, self._since) - 1
         if frames[0].time > self._since:
             late = (frames[0].time - self._since) / 1e9
             self._tell(f"{self._clip.path.with_suffix('').name} begins {late:.1f} s after its event, with the first key"
@@ -187,9 +187,9 @@ class Recorder:
         return Clip(*self._folder.new_file(self._source, utc, first.time), first)
 
     def _note(self, time: int) -> None:
-        """Events up to this time, into the file of the clip."""
-        notes = [note for note in self._notes if note[0] <= time]
-        self._notes = self._notes[len(notes):]
+        """Events up to this time, into the file of the clip. The next clip may have them, too."""
+        notes = [note for note in self._notes if self._noted < note[0] <= time]
+        self._noted = max(self._noted, time)
         if notes and self._clip is not None:
             lines = (event | {"at": round(self._clip.position(when), 9)} for when, event in notes)
             text = "".join(json.dumps(line, separators=(",", ":"), ensure_ascii=False) + "\n" for line in lines)

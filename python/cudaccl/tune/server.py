@@ -108,7 +108,8 @@ class Server:
             return _refusal(421, "This is not the address of this server.")
         if not self._has_token(request):
             return _refusal(403, "The address has no token, or a wrong one: use the one that cudaccl tune prints.")
-        self._known.add(request.transport)
+        if request.transport is not None:  # else it has gone
+            self._known.add(request.transport)
         try:
             response = await handler(request)
         except web.HTTPException as error:

@@ -20,7 +20,7 @@ from cudaccl.publish.run_name import new_run_name
 from cudaccl.publish.sink import Sink
 from cudaccl.video.bounded_lines import BoundedLines
 from cudaccl.video.errors import UsageError
-from cudaccl.video.sources import Source
+from cudaccl.video.sources import Source, check_properties
 from cudaccl.video.stream import Stream
 
 _STEP_S = 0.1
@@ -158,6 +158,11 @@ class Follower:
         regions = self._properties.get("regions")
         if regions and "regions" not in properties:
             properties = properties | {"regions": regions}
+            try:
+                check_properties(properties)
+            except ValueError as error:
+                self._tell(f"error: {error}; the old settings stay")
+                return
             self._tell("the settings name no regions, so the old ones stay; `regions=` takes them away")
         with self._changing:
             later = self._stream.change(self._properties, properties) if self._stream is not None else []

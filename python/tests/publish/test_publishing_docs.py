@@ -133,13 +133,15 @@ def test_service(tmp_path):
     """systemd finds nothing wrong, and thinks little of what it could do."""
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is missing: install the package systemd")
+    version = int(subprocess.run(["systemd-analyze", "--version"], capture_output=True, text=True).stdout.split()[1])
+    if version < 250:
+        pytest.skip(f"systemd {version} does not check a unit that is not installed; 250 does")
     text, = re.findall(r"^```ini\n(.*?)^```", chapter("As a service"), re.MULTILINE | re.DOTALL)
     command = text.split("ExecStart=")[1].split("\nExecReload")[0].replace("\\\n", "").split()
     arguments = make_parser().parse_args(command[1:])
     assert arguments.sources == ["gate=rtsp://camera.example/live"] and str(arguments.settings) == "/etc/cudaccl/gate.settings"
-    program = Path(sys.executable).with_name("cudaccl")
     unit = tmp_path / "cudaccl-gate.service"
-    unit.write_text(text.replace(command[0], str(program)))
+    unit.write_text(text.replace(command[0], sys.executable).replace("/bin/kill", sys.executable))
     for check in (["verify"], ["security", "--offline=yes", "--threshold=40"]):
         done = subprocess.run(["systemd-analyze", *check, unit], capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -151,19 +151,29 @@ def test_clips_have_the_pictures_of_the_source(cudaccl_command, compressed, tmp_
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_events_before_the_one_that_a_clip_is_for(cudaccl_command, tmp_path):
-    """An object is born outside of the zone, and enters it later."""
-    scene = write_scene(tmp_path / "scene.raw", 200, [(100, 150)])
+@pytest.mark.parametrize("second", [None, 172, 180, 186, 195, 210])
+def test_events_before_the_one_that_a_clip_is_for(cudaccl_command, tmp_path, second):
+    """An object is born outside of the zone, and enters it later. Clips may follow each other closely, or overlap."""
+    objects = [(100, 150)] + ([(second, second + 50)] if second else [])
+    scene = write_scene(tmp_path / "scene.raw", 300, objects)
     right = [[0.5, 0], [1, 0], [1, 1], [0.5, 1]]
     (tmp_path / "regions.json").write_text(json.dumps({"version": 1, "zones": [{"name": "right", "polygon": right}]}))
     done = cudaccl_command("camera", *BRIGHT, *SHORT, "--regions", tmp_path / "regions.json", "--record", tmp_path,
                            f"gate={RAW.format(scene)} ! videoconvert ! jpegenc ! jpegdec")
     assert done.returncode == 0, done.stderr
-    clip, = clips_in(tmp_path)
-    events = {event["type"]: event for event in events_of(clip)}
-    assert {"born", "entered"} <= events.keys()
-    assert 0 <= events["born"]["at"] < events["entered"]["at"]
-    assert all(event["at"] >= 0 for event in events.values())
+    clips = clips_in(tmp_path)
+    entered = []
+    for clip in clips:
+        events = events_of(clip)
+        end = frames_of(clip)[-1][0]
+        assert all(0 <= event["at"] < end + 0.002 for event in events)
+        assert [event["at"] for event in events] == sorted(event["at"] for event in events)
+        born = {event["id"]: event["at"] for event in events if event["type"] == "born"}
+        for event in events:
+            if event["type"] == "entered":
+                assert born[event["id"]] < event["at"]
+                entered.append(event["id"])
+    assert len(entered) == len(set(entered)) == len(objects)
 
 
 def test_a_source_with_several_videos(cudaccl_command, scene, tmp_path):

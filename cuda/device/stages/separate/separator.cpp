@@ -58,10 +58,12 @@ Status Separator::prepare(const Settings& settings, uint32_t width, uint32_t hei
   if (arrays.n > 0) {
     return {};
   }
-  arrays.n = max_basins(neighbours_of(settings));
-  CCL_RETURN_IF_ERROR(arrays.sums.allocate(arrays.n));
-  CCL_RETURN_IF_ERROR(arrays.best.allocate(arrays.n));
-  return arrays.words.allocate(kWordArrays * arrays.n);
+  const size_t n = max_basins(neighbours_of(settings));
+  CCL_RETURN_IF_ERROR(arrays.sums.allocate(n));
+  CCL_RETURN_IF_ERROR(arrays.best.allocate(n));
+  CCL_RETURN_IF_ERROR(arrays.words.allocate(kWordArrays * n));
+  arrays.n = n;
+  return {};
 }
 
 RegionTable Separator::table(const Settings& settings) const {
