@@ -468,37 +468,6 @@ TEST(InFlightAtTheEnd, NobodyTakesThem) {
   EXPECT_EQ(GST_MESSAGE_TYPE(message.get()), GST_MESSAGE_ERROR);
 }
 
-/// A pause moves the base time.
-TEST(InFlightDuringAPause, KeepTheirTimeOfDay) {
-  const Image image = noise(16, 16, 1);
-  Harness h("pipeline-depth=1", image);
-  ASSERT_EQ(h.push(image), GST_FLOW_OK);
-  const gint64 then = g_get_real_time();
-  gst_element_set_base_time(h.element(), gst_element_get_base_time(h.element()) + 3600 * GST_SECOND);
-  ASSERT_EQ(h.push(image), GST_FLOW_OK);
-  const Ref<GstBuffer> out = h.pull();
-  ASSERT_NE(out, nullptr);
-  guint64 utc = 0;
-  ASSERT_TRUE(gst_structure_get_uint64(structure_of(out.get()), "utc", &utc));
-  EXPECT_LT(std::abs(static_cast<gint64>(utc / GST_USECOND) - then), 1800 * G_USEC_PER_SEC);
-}
-
-/// Passthrough puts records on a copy if upstream keeps the buffer.
-TEST(InFlightPassedOn, NoCopyCanBeMade) {
-  const Image image = noise(16, 16, 1);
-  Harness h("output=passthrough", image);
-  const Ref<GstBuffer> frame = make_frame(image, "GRAY8");
-  GST_MINI_OBJECT_FLAG_SET(gst_buffer_peek_memory(frame.get(), 0), GST_MEMORY_FLAG_NO_SHARE);
-  GST_BUFFER_FLAG_SET(frame.get(), GST_BUFFER_FLAG_DISCONT);
-  GstAllocator* allocator = gst_buffer_peek_memory(frame.get(), 0)->allocator;
-  const GstMemoryCopyFunction copy = allocator->mem_copy;
-  allocator->mem_copy = [](GstMemory*, gssize, gssize) -> GstMemory* { return nullptr; };
-  const GstFlowReturn flow = gst_harness_push(h.get(), gst_buffer_ref(frame.get()));
-  allocator->mem_copy = copy;
-  EXPECT_EQ(flow, GST_FLOW_ERROR);
-  EXPECT_NE(h.message(GST_MESSAGE_ERROR), nullptr);
-}
-
 INSTANTIATE_TEST_SUITE_P(, InFlight, testing::Values("colorized", "labels", "passthrough"),
                          [](const auto& info) { return std::string(info.param); });
 

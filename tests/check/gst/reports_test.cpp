@@ -329,4 +329,19 @@ TEST(ActiveBackend, AutoUsesTheGpuIfThereIsOne) {
   gst_element_set_state(element.get(), GST_STATE_NULL);
 }
 
+/// A pause moves the base time.
+TEST(TimeOfDay, OfAFrameInFlightIsKeptAcrossAPause) {
+  const Image image = noise(16, 16, 1);
+  Harness h("pipeline-depth=1", image);
+  ASSERT_EQ(h.push(image), GST_FLOW_OK);
+  const gint64 then = g_get_real_time();
+  gst_element_set_base_time(h.element(), gst_element_get_base_time(h.element()) + 3600 * GST_SECOND);
+  ASSERT_EQ(h.push(image), GST_FLOW_OK);
+  const Ref<GstBuffer> out = h.pull();
+  ASSERT_NE(out, nullptr);
+  guint64 utc = 0;
+  ASSERT_TRUE(gst_structure_get_uint64(structure_of(out.get()), "utc", &utc));
+  EXPECT_LT(std::abs(static_cast<gint64>(utc / GST_USECOND) - then), 1800 * G_USEC_PER_SEC);
+}
+
 }  // namespace cudaccl::test

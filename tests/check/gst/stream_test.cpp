@@ -137,4 +137,20 @@ TEST_P(Stream, NoLatencyIsAdded) {
 INSTANTIATE_TEST_SUITE_P(Outputs, Stream, testing::ValuesIn(kOutputs),
                          [](const auto& info) { return std::string(info.param); });
 
+/// Passthrough puts records on a copy if upstream keeps the buffer.
+TEST(PassedOn, ABufferThatCannotBeCopiedIsAnError) {
+  const Image image = noise(16, 16, 1);
+  Harness h("output=passthrough", image);
+  const Ref<GstBuffer> frame = make_frame(image, "GRAY8");
+  GST_MINI_OBJECT_FLAG_SET(gst_buffer_peek_memory(frame.get(), 0), GST_MEMORY_FLAG_NO_SHARE);
+  GST_BUFFER_FLAG_SET(frame.get(), GST_BUFFER_FLAG_DISCONT);
+  GstAllocator* allocator = gst_buffer_peek_memory(frame.get(), 0)->allocator;
+  const GstMemoryCopyFunction copy = allocator->mem_copy;
+  allocator->mem_copy = [](GstMemory*, gssize, gssize) -> GstMemory* { return nullptr; };
+  const GstFlowReturn flow = gst_harness_push(h.get(), gst_buffer_ref(frame.get()));
+  allocator->mem_copy = copy;
+  EXPECT_EQ(flow, GST_FLOW_ERROR);
+  EXPECT_NE(h.message(GST_MESSAGE_ERROR), nullptr);
+}
+
 }  // namespace cudaccl::test
