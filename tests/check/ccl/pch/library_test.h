@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// What most tests of the library include, compiled once. Each source includes what it uses nevertheless: a
-/// build without precompiled headers (-Db_pch=false) works.
+/// What most tests of the library include, compiled once. Each source includes what it uses nevertheless, so
+/// that a build without precompiled headers (-Db_pch=false) works.
 #include <gtest/gtest.h>
 
 #include <algorithm>
