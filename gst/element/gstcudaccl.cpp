@@ -375,6 +375,7 @@ static gboolean gst_cuda_ccl_propose_allocation(GstBaseTransform* transform, Gst
   Private* priv = GST_CUDA_CCL(transform)->priv;
   return priv->guarded(FALSE, [=]() -> gboolean {
     const guint depth = priv->snapshot().pipeline_depth;
+    priv->path.forget_pool();
     if (priv->negotiation.output() == ccl::Output::kNone) {
       return cudaccl::forward_allocation(query, transform->srcpad, &priv->backend, depth);
     }

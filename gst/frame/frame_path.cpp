@@ -29,8 +29,7 @@ FramePath::FramePath(GstBaseTransform* element, Backend* backend, Negotiation* n
 
 void FramePath::start() {
   follows_context_ = negotiation_->caps().in_is_cuda;
-  in_pool_ = nullptr;
-  in_pool_frames_ = 0;
+  in_pool_.forget();
   newest_ = GST_CLOCK_TIME_NONE;
   reporter_.start();
   clock_.start();
@@ -46,6 +45,7 @@ void FramePath::begin_stream(std::string source, std::string object_type) {
 void FramePath::end_stream() {
   flush();
   in_flight_.resize(0);
+  in_pool_.forget();
   backend_->stream().reset();
   label_maps_.clear();
   reporter_.end_stream();
@@ -75,7 +75,7 @@ GstFlowReturn FramePath::push_frame(Owned<GstBuffer> in, Properties properties, 
       GST_BUFFER_FLAG_SET(frame->out, GST_BUFFER_FLAG_DISCONT);
     }
     in_flight_.add();
-    depth_ = choose_depth(frame->in, properties.pipeline_depth);
+    depth_ = in_pool_.take(frame->in->pool, properties.pipeline_depth);
     static_cast<void>(frame.release());  // it is in flight
   }
   return flow;
@@ -313,23 +313,6 @@ GstFlowReturn FramePath::push_job(const ccl::FrameJob& job, const Properties& pr
   return status.ok() ? GST_FLOW_OK : fail(status);
 }
 
-/// How many frames may stay in flight: as many as wanted, but fewer than the input's pool has, because the
-/// element that fills its buffers would wait for ours.
-guint FramePath::choose_depth(GstBuffer* in, guint wanted) {
-  if (in->pool != in_pool_) {
-    in_pool_ = in->pool;
-    in_pool_frames_ = 0;
-    if (in->pool != nullptr) {
-      GstStructure* config = gst_buffer_pool_get_config(in->pool);
-      gst_buffer_pool_config_get_params(config, nullptr, nullptr, nullptr, &in_pool_frames_);
-      gst_structure_free(config);
-    }
-  }
-  constexpr guint kElsewhere = 2;  // one is being filled, one is being shown
-  const guint frames = in_pool_frames_;
-  return frames == 0 ? wanted : std::min(wanted, frames - std::min(frames, kElsewhere));
-}
-
 /* Out of the engine */
 
 /// Whether the oldest frame must leave: more are in flight than may stay, or frames are missing behind it and
@@ -385,7 +368,12 @@ GstFlowReturn FramePath::send_oldest() {
   held_events_.send_due();
   GstBuffer* out = nullptr;
   const GstFlowReturn flow = finish_oldest(&out);
-  return flow == GST_FLOW_OK ? gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(element_), out) : flow;
+  if (flow != GST_FLOW_OK) {
+    return flow;
+  }
+  const GstFlowReturn pushed = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(element_), out);
+  downstream_failed_ = pushed == GST_FLOW_ERROR;
+  return pushed;
 }
 
 GstFlowReturn FramePath::drain() {
@@ -472,7 +460,7 @@ GstFlowReturn FramePath::guarded(Function function) noexcept {
     return fail({ccl::StatusCode::kOutOfMemory, "out of memory"});  // so short that it takes none
   }
   if (*flow == GST_FLOW_ERROR) {
-    has_failed_ = true;
+    has_failed_ = has_failed_ || !std::exchange(downstream_failed_, false);
     discard_frames();
   }
   return *flow;

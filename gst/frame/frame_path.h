@@ -17,6 +17,7 @@
 #include "frame/in_flight.h"
 #include "memory/label_map_pool.h"
 #include "memory/owned.h"
+#include "memory/pool_share.h"
 #include "negotiation/negotiation.h"
 #include "properties/properties.h"
 #include "report/reporter.h"
@@ -58,6 +59,8 @@ class FramePath {
   /// Takes a serialized event if it may wait behind the frames in flight. Otherwise drains: the event is the
   /// caller's.
   bool hold_or_drain(GstEvent* event);
+  /// The pool of the input may come again with another number of buffers.
+  void forget_pool() { in_pool_.forget(); }
   /// Discards all frames in flight, and the events that wait behind them.
   void flush();
   /// Counts a frame that was dropped because it was late. The frames in flight that are due at `time` leave
@@ -97,7 +100,6 @@ class FramePath {
   GstFlowReturn push_job(const ccl::FrameJob& job, const Properties& properties);
   void warn_of_outside(const RegionSetting& setting, uint32_t width, uint32_t height) const;
   GstFlowReturn follow_regions(const Properties& properties);
-  guint choose_depth(GstBuffer* in, guint wanted);
   bool is_oldest_due() const;
   GstFlowReturn finish_oldest(GstBuffer** out);
   GstFlowReturn send_oldest();
@@ -119,11 +121,11 @@ class FramePath {
   GstClockTime frame_duration_ = 0;            ///< 0: unknown
   GstClockTime newest_ = GST_CLOCK_TIME_NONE;  ///< timestamp of the last frame that arrived
   bool drew_all_outlines_ = true;
-  bool after_gap_ = false;            ///< the next frame is the first one after a gap
-  bool leaves_after_gap_ = false;     ///< the frame that leaves now is the first one after a gap
-  bool follows_context_ = false;      ///< the next buffer may be CUDA memory of another context
-  GstBufferPool* in_pool_ = nullptr;  ///< the last input's pool, only to compare with
-  guint in_pool_frames_ = 0;          ///< how many buffers it has; 0: any number
+  bool after_gap_ = false;          ///< the next frame is the first one after a gap
+  bool leaves_after_gap_ = false;   ///< the frame that leaves now is the first one after a gap
+  bool downstream_failed_ = false;  ///< the failure of this call is not the element's
+  bool follows_context_ = false;    ///< the next buffer may be CUDA memory of another context
+  PoolShare in_pool_;               ///< the element that fills the input's buffers waits for those we keep
   LabelMapPool label_maps_;
   std::atomic<bool> resets_background_ = false;
   std::atomic<bool> resets_tracks_ = false;

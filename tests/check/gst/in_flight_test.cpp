@@ -441,6 +441,65 @@ TEST_P(InFlight, LeaveFramesOfASmallPoolUpstream) {
   EXPECT_TRUE(gst_buffer_pool_set_active(pool.get(), FALSE));
 }
 
+/// Two elements that keep buffers of one pool leave enough of them. And a pool that comes again with fewer
+/// buffers is looked at again.
+TEST_P(InFlight, TwoElementsLeaveFramesOfASmallPoolUpstream) {
+  const std::string caps = caps_text("GRAY8", kWidth, kHeight);
+  const auto size = kWidth * kHeight + kHeight * 3;  // rows of 36 bytes
+  const std::string element = "cudaccl backend=" + backend() + " pipeline-depth=8 output=";
+  const Ref<GstHarness> h(gst_harness_new_parse((element + "passthrough ! " + element + GetParam()).c_str()));
+  const Ref<GstBufferPool> pool(gst_buffer_pool_new());
+  gst_harness_set_src_caps_str(h.get(), caps.c_str());
+  for (const guint max : {20u, 4u, 6u}) {
+    GstStructure* config = gst_buffer_pool_get_config(pool.get());
+    gst_buffer_pool_config_set_params(config, Ref<GstCaps>(gst_caps_from_string(caps.c_str())).get(), size, 0,
+                                      max);
+    ASSERT_TRUE(gst_buffer_pool_set_config(pool.get(), config));
+    ASSERT_TRUE(gst_buffer_pool_set_active(pool.get(), TRUE));
+    const Ref<GstCaps> current(gst_pad_get_current_caps(h.get()->srcpad));
+    const Ref<GstQuery> query(gst_query_new_allocation(current.get(), TRUE));
+    gst_pad_peer_query(h.get()->srcpad, query.get());
+    for (guint64 frame = 0; frame < 60; ++frame) {
+      GstBufferPoolAcquireParams no_wait{};
+      no_wait.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT;
+      GstBuffer* buffer = nullptr;
+      ASSERT_EQ(gst_buffer_pool_acquire_buffer(pool.get(), &buffer, &no_wait), GST_FLOW_OK)
+          << max << ": " << frame;
+      GST_BUFFER_PTS(buffer) = frame * kFrameDuration;
+      ASSERT_EQ(gst_harness_push(h.get(), buffer), GST_FLOW_OK);
+      while (GstBuffer* out = gst_harness_try_pull(h.get())) {
+        gst_buffer_unref(out);
+      }
+    }
+    ASSERT_TRUE(gst_harness_push_event(h.get(), gst_event_new_gap(0, kFrameDuration)));
+    while (GstBuffer* out = gst_harness_try_pull(h.get())) {
+      gst_buffer_unref(out);
+    }
+    ASSERT_TRUE(gst_buffer_pool_set_active(pool.get(), FALSE));
+  }
+}
+
+/// Downstream fails once, while frames leave because of an event. The element has not failed: the next frames
+/// pass.
+TEST_P(InFlight, OneErrorOfDownstreamIsNotTheirs) {
+  Harness h(properties(3));
+  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+  push_frames(h, 0, 1);
+  const gulong probe = gst_pad_add_probe(
+      h.get()->sinkpad, GST_PAD_PROBE_TYPE_BUFFER,
+      [](GstPad*, GstPadProbeInfo* info, gpointer) {
+        gst_clear_buffer(reinterpret_cast<GstBuffer**>(&info->data));
+        GST_PAD_PROBE_INFO_FLOW_RETURN(info) = GST_FLOW_ERROR;
+        return GST_PAD_PROBE_HANDLED;
+      },
+      nullptr, nullptr);
+  push_gap(h);
+  gst_pad_remove_probe(h.get()->sinkpad, probe);
+  push_frames(h, 2, 5);
+  push_gap(h);
+  expect_frames(h, 2, 5);
+}
+
 /// When the output changes, the frames before the change have the old format.
 TEST_P(InFlight, NewOutputComesAfterThem) {
   Harness h(properties(3));

@@ -283,6 +283,40 @@ TEST(Renegotiation, PassthroughThatUpstreamMustConvertFor) {
   }
 }
 
+/// Passthrough waits until upstream sends a format that downstream takes. Meanwhile the size may change, and
+/// upstream may ask for a pool.
+TEST(Renegotiation, PassthroughWaitsThroughAChangeOfSize) {
+  Harness h("output=colorized");
+  h.accept("video/x-raw,format=RGBA");
+  gst_pad_add_probe(
+      h.get()->srcpad, GST_PAD_PROBE_TYPE_QUERY_UPSTREAM,
+      [](GstPad*, GstPadProbeInfo* info, gpointer) {
+        GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+        if (GST_QUERY_TYPE(query) != GST_QUERY_CAPS) {
+          return GST_PAD_PROBE_OK;
+        }
+        const Ref<GstCaps> caps(gst_caps_from_string("video/x-raw,format={GRAY8,RGBA}"));
+        gst_query_set_caps_result(query, caps.get());
+        return GST_PAD_PROBE_HANDLED;
+      },
+      nullptr, nullptr);
+  ASSERT_TRUE(h.send_caps("GRAY8", 16, 16));
+  h.process(noise(16, 16, 1));
+  h.set("output", "passthrough");
+  for (const uint32_t width : {16, 24, 32}) {
+    const Image image = noise(width, 16, 2);
+    ASSERT_TRUE(h.send_caps("GRAY8", width, 16)) << width;
+    const Ref<GstCaps> caps(gst_pad_get_current_caps(h.get()->srcpad));
+    const Ref<GstQuery> query(gst_query_new_allocation(caps.get(), TRUE));
+    EXPECT_TRUE(gst_pad_peer_query(h.get()->srcpad, query.get())) << width;
+    EXPECT_EQ(h.pixels(h.process(image)), colorized(label(image, {}), {})) << width;
+  }
+  ASSERT_TRUE(h.send_caps("RGBA", 32, 16));
+  const Ref<GstBuffer> frame = make_frame(noise(32, 16, 3), "RGBA");
+  EXPECT_EQ(h.pixels(h.process(Ref<GstBuffer>(gst_buffer_copy(frame.get())))), bytes_of(frame.get()));
+  EXPECT_EQ(h.message(GST_MESSAGE_ERROR), nullptr);
+}
+
 /// An application changes the size in the middle of a negotiation, while frames are in flight: docs/live.md
 /// says how.
 TEST(Renegotiation, SizesThatChangeWithinANegotiation) {
