@@ -254,15 +254,51 @@ static gboolean gst_cuda_ccl_query(GstBaseTransform* transform, GstPadDirection 
                   : GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->query(transform, direction, query);
 }
 
+static gboolean handle_event(GstBaseTransform* transform, GstEvent* event) {
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->sink_event(transform, event);
+}
+
 /// Discards what is in flight. The source pad takes the sticky events of it when the flush has passed.
 static gboolean stop_flush(GstBaseTransform* transform, GstEvent* event) {
   cudaccl::FramePath& path = GST_CUDA_CCL(transform)->priv->path;
   if (cudaccl::resets_time(event)) {
     path.reset_time();
   }
-  const gboolean is_sent = GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->sink_event(transform, event);
+  const gboolean is_sent = handle_event(transform, event);
   path.flush();
   return is_sent;
+}
+
+/// Before GstBaseTransform negotiates for frames of these sink caps; null: those in force. If passthrough is
+/// wanted but must wait, it negotiates for the old output. False after an element error.
+static bool begin_negotiation(GstCudaCcl* self, GstCaps* sink_caps) {
+  Private* priv = self->priv;
+  return priv->guarded(false, [=] {
+    priv->negotiation.refuse_impossible_output(priv->snapshot(), sink_caps);
+    if (priv->negotiation.must_delay_passthrough(priv->snapshot().output, sink_caps)) {
+      priv->keep_output(priv->negotiation.output());
+    }
+    return true;
+  });
+}
+
+static void end_negotiation(GstCudaCcl* self) {
+  Private* priv = self->priv;
+  if (priv->keep_output(std::nullopt) && priv->snapshot().output != ccl::Output::kNone) {
+    gst_base_transform_reconfigure_src(&self->parent);  // the property changed during the negotiation
+  }
+}
+
+static gboolean take_caps_event(GstCudaCcl* self, GstEvent* event) {
+  GstCaps* caps = nullptr;
+  gst_event_parse_caps(event, &caps);
+  if (self->priv->path.has_failed() || !begin_negotiation(self, caps)) {
+    gst_event_unref(event);
+    return FALSE;
+  }
+  const gboolean is_taken = handle_event(&self->parent, event);
+  end_negotiation(self);
+  return is_taken;
 }
 
 static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* event) {
@@ -276,23 +312,8 @@ static gboolean gst_cuda_ccl_sink_event(GstBaseTransform* transform, GstEvent* e
   if (GST_EVENT_TYPE(event) == GST_EVENT_STREAM_START && priv->is_another_stream(event)) {
     priv->path.follow_source();
   }
-  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS && priv->path.has_failed()) {
-    gst_event_unref(event);
-    return FALSE;
-  }
-  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
-    GstCaps* caps = nullptr;
-    gst_event_parse_caps(event, &caps);
-    const bool is_checked = priv->guarded(false, [=] {
-      priv->negotiation.refuse_impossible_output(priv->snapshot(), caps);
-      return true;
-    });
-    if (!is_checked) {
-      gst_event_unref(event);
-      return FALSE;
-    }
-  }
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_ccl_parent_class)->sink_event(transform, event);
+  return GST_EVENT_TYPE(event) == GST_EVENT_CAPS ? take_caps_event(GST_CUDA_CCL(transform), event)
+                                                 : handle_event(transform, event);
 }
 
 /* Negotiation */
@@ -410,37 +431,20 @@ static GstFlowReturn submit(GstBaseTransform* transform, gboolean is_discont, Gs
       ->submit_input_buffer(transform, is_discont, buffer);
 }
 
-/// Passthrough is wanted but must wait: if the source pad is negotiated, then for the old output.
-static GstFlowReturn submit_with_old_output(GstBaseTransform* transform, gboolean is_discont,
-                                            GstBuffer* buffer) {
-  Private* priv = GST_CUDA_CCL(transform)->priv;
-  priv->keep_output(priv->negotiation.output());
-  const GstFlowReturn flow = submit(transform, is_discont, buffer);
-  priv->keep_output(std::nullopt);
-  if (priv->snapshot().output != ccl::Output::kNone) {
-    gst_base_transform_reconfigure_src(transform);  // the property changed during the negotiation
-  }
-  return flow;
-}
-
 /// A frame before a negotiation. The frames in flight leave first, because they have the old caps.
 static GstFlowReturn submit_after_drain(GstBaseTransform* transform, gboolean is_discont, GstBuffer* buffer) {
-  Private* priv = GST_CUDA_CCL(transform)->priv;
-  if (const GstFlowReturn flow = priv->path.drain(); flow != GST_FLOW_OK) {
+  GstCudaCcl* self = GST_CUDA_CCL(transform);
+  if (const GstFlowReturn flow = self->priv->path.drain(); flow != GST_FLOW_OK) {
     gst_buffer_unref(buffer);
     return flow;
   }
-  const auto must_delay = priv->guarded(std::optional<bool>(), [=] {
-    priv->negotiation.refuse_impossible_output(priv->snapshot(), nullptr);
-    return std::optional(GST_PAD_NEEDS_RECONFIGURE(transform->srcpad) &&
-                         priv->negotiation.must_delay_passthrough(priv->snapshot().output));
-  });
-  if (!must_delay) {
+  if (!begin_negotiation(self, nullptr)) {
     gst_buffer_unref(buffer);
     return GST_FLOW_ERROR;
   }
-  return *must_delay ? submit_with_old_output(transform, is_discont, buffer)
-                     : submit(transform, is_discont, buffer);
+  const GstFlowReturn flow = submit(transform, is_discont, buffer);
+  end_negotiation(self);
+  return flow;
 }
 
 static GstFlowReturn gst_cuda_ccl_submit_input_buffer(GstBaseTransform* transform, gboolean is_discont,

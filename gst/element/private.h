@@ -61,9 +61,10 @@ struct Private {
 
   Properties snapshot() const { return properties.snapshot(); }
 
-  void keep_output(std::optional<ccl::Output> output) {
+  /// Whether another output was kept before.
+  bool keep_output(std::optional<ccl::Output> output) {
     const std::lock_guard guard(lock);
-    kept_output = output;
+    return std::exchange(kept_output, output).has_value();
   }
 
   /// The rule that follows from the properties. Until the backend in use is known, `backend` decides about

@@ -82,6 +82,12 @@ void Negotiation::follow_output(ccl::Output wanted) {
   }
 }
 
+/// The caps, or if they are null those of the sink pad, if it has any.
+Owned<GstCaps> Negotiation::sink_caps(GstCaps* in_caps) const {
+  return Owned<GstCaps>(in_caps != nullptr ? gst_caps_ref(in_caps)
+                                           : gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(element_)));
+}
+
 /// Empty if downstream can take the output for frames of these sink caps, or if upstream may send frames with
 /// which it can.
 std::string Negotiation::why_impossible(ccl::Output output, GstCaps* in_caps) const {
@@ -119,9 +125,7 @@ void Negotiation::refuse_impossible_output(const Properties& wanted, GstCaps* in
   if (!in_force || wanted.output == in_force->output) {
     return;
   }
-  const Owned<GstCaps> caps(in_caps != nullptr
-                                ? gst_caps_ref(in_caps)
-                                : gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(element_)));
+  const Owned<GstCaps> caps = sink_caps(in_caps);
   if (caps != nullptr) {
     const std::string reason = why_impossible(wanted.output, caps.get());
     if (!reason.empty() && why_impossible(in_force->output, caps.get()).empty()) {
@@ -130,21 +134,17 @@ void Negotiation::refuse_impossible_output(const Properties& wanted, GstCaps* in
   }
 }
 
-bool Negotiation::must_delay_passthrough(ccl::Output wanted) const {
+bool Negotiation::must_delay_passthrough(ccl::Output wanted, GstCaps* in_caps) const {
   if (wanted != ccl::Output::kNone || output_ == ccl::Output::kNone) {
     return false;
   }
-  GstCaps* caps = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(element_));
-  if (caps == nullptr) {
+  const Owned<GstCaps> caps = sink_caps(in_caps);
+  if (caps == nullptr || gst_pad_peer_query_accept_caps(GST_BASE_TRANSFORM_SRC_PAD(element_), caps.get())) {
     return false;
   }
-  const bool is_accepted = gst_pad_peer_query_accept_caps(GST_BASE_TRANSFORM_SRC_PAD(element_), caps);
-  gst_caps_unref(caps);
-  if (!is_accepted) {
-    GST_ELEMENT_WARNING(element_, STREAM, FORMAT, ("output=passthrough waits for another format"),
-                        ("downstream does not accept %s", GST_VIDEO_INFO_NAME(&caps_.in)));
-  }
-  return !is_accepted;
+  GST_ELEMENT_WARNING(element_, STREAM, FORMAT, ("output=passthrough waits for another format"),
+                      ("downstream does not accept %" GST_PTR_FORMAT, caps.get()));
+  return true;
 }
 
 ccl::Memory Negotiation::memory(bool is_cuda) const {

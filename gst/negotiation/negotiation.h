@@ -8,6 +8,7 @@
 #include <string>
 
 #include "element/backend.h"
+#include "memory/owned.h"
 #include "properties/live_properties.h"
 #include "properties/properties.h"
 
@@ -45,10 +46,10 @@ class Negotiation {
   /// `in_caps` (null: the caps of the sink pad) with the wanted one. For passthrough upstream may have to
   /// send another format; see must_delay_passthrough().
   void refuse_impossible_output(const Properties& wanted, GstCaps* in_caps);
-  /// True if passthrough is wanted but must wait: downstream does not take the format of frames that are
-  /// already on their way. Upstream was asked for another format, and until that arrives the old output
-  /// stays.
-  bool must_delay_passthrough(ccl::Output wanted) const;
+  /// True if passthrough is wanted but must wait: downstream does not take `in_caps` (as above), the format
+  /// of frames that are already on their way. Upstream was asked for another format, and until that arrives
+  /// the old output stays.
+  bool must_delay_passthrough(ccl::Output wanted, GstCaps* in_caps) const;
 
   /// The engine configuration for the caps and the output.
   ccl::Config engine_config(const Properties& properties) const;
@@ -63,6 +64,7 @@ class Negotiation {
 
  private:
   ccl::Memory memory(bool is_cuda) const;
+  Owned<GstCaps> sink_caps(GstCaps* in_caps) const;
   std::string why_impossible(ccl::Output output, GstCaps* in_caps) const;
   bool accepts_thresholds(const Properties& properties) const;
   std::string largest_value_text() const;
