@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ccl/region_rules.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -23,6 +24,16 @@ Status check_coordinate(double coordinate, const std::string& place) {
 Status check_point(const Point& point, const std::string& place) {
   CCL_RETURN_IF_ERROR(check_coordinate(point.x, element(place, 0)));
   return check_coordinate(point.y, element(place, 1));
+}
+
+bool is_on_one_line(const std::vector<Point>& points) {
+  const Point& first = points[0];
+  const Point& other = *std::max_element(points.begin(), points.end(), [&](const Point& a, const Point& b) {
+    return std::hypot(a.x - first.x, a.y - first.y) < std::hypot(b.x - first.x, b.y - first.y);
+  });
+  return std::all_of(points.begin(), points.end(), [&](const Point& point) {
+    return (point.x - first.x) * (other.y - first.y) == (point.y - first.y) * (other.x - first.x);
+  });
 }
 
 Status check_polygon(const std::vector<Point>& polygon, const std::string& place) {
@@ -56,7 +67,11 @@ Status check(const Zone& zone, const std::string& place) {
     return refuse(place + ".dwell_ns is not between 0 and " + std::to_string(kMaxDwellNs));
   }
   CCL_RETURN_IF_ERROR(check_margin(zone.margin, place));
-  return check_polygon(zone.polygon, place + ".polygon");
+  CCL_RETURN_IF_ERROR(check_polygon(zone.polygon, place + ".polygon"));
+  return !is_on_one_line(zone.polygon)
+             ? Status()
+             : refuse(place +
+                      ".polygon has no area, so that nothing can enter it: its points are on one line");
 }
 
 Status check(const Line& line, const std::string& place) {

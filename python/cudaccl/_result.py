@@ -81,7 +81,7 @@ class Result:
     def table(self, properties: Iterable[str] | None = None, separator: str = "-") -> dict[str, numpy.ndarray]:
         """Columns as `skimage.measure.regionprops_table()` returns them, one row per record.
 
-        properties: names of scikit-image, such as ("label", "bbox", "centroid"); None: all that are known.
+        properties: names of scikit-image, such as ("label", "bbox", "centroid"), or one; None: all that are known.
         separator: between the name of a property and its index, as in "bbox-0".
 
         Coordinates are (row, column). The names of scikit-image stand for its definitions: label, area, num_pixels,
@@ -105,6 +105,8 @@ class Result:
         else:
             records, frame = self.records, None
         possible = _possible(self._measured, self._connectivity, frame is not None)
+        if isinstance(properties, str):
+            properties = (properties,)
         columns: dict[str, numpy.ndarray] = {}
         for name in possible if properties is None else properties:
             if name == "frame" and frame is not None:

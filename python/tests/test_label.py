@@ -103,6 +103,7 @@ def test_batch():
         one = cudaccl.label(image)
         numpy.testing.assert_array_equal(labels, one.labels)
         numpy.testing.assert_array_equal(records, one.records)
+    assert list(result.table("frame")) == ["frame"]
     table = result.table(["frame", "label", "area"])
     assert list(table["frame"]) == sum([[i] * len(r) for i, r in enumerate(result.records)], [])
 

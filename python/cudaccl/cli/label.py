@@ -16,6 +16,7 @@ from typing import Any
 import numpy
 
 from cudaccl import _regions
+from cudaccl._property_values import needs_earlier_frames
 from cudaccl.cli import outputs, video_options
 from cudaccl.cli.operator import fail
 from cudaccl.publish.errors import SinkError, need
@@ -40,6 +41,14 @@ _MAX_SIDE = 32768  # pixels, as of an engine
 _OWN = ("shape", "format", "backend", "labels", "output", "max_components")  # arguments of an engine that this sets
 
 
+class _StillPreset(video_options.Preset):
+    """Others are for videos."""
+
+    @staticmethod
+    def suits(preset: presets.Preset) -> bool:
+        return preset.is_for_commands and not needs_earlier_frames(preset.properties)
+
+
 def add(subparsers: argparse._SubParsersAction) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
@@ -55,7 +64,7 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         "--out", type=Path, default=Path("."), metavar="FOLDER", help="for labels and pictures (default: here)")
     parser.add_argument("--backend", choices=("auto", "cpu", "cuda"), default="auto", help="(default: %(default)s)")
     parser.add_argument(
-        "--preset", action=video_options.Preset, metavar="NAME",
+        "--preset", action=_StillPreset, metavar="NAME",
         help="a preset of the element for still images, such as cells; --set comes first. list: shows all")
     parser.add_argument(
         "-s", "--set", action=video_options.Setting, default=[], metavar="NAME=VALUE", dest="settings",
@@ -201,7 +210,7 @@ def _read(pillow: ModuleType, path: Path) -> Iterator[tuple[str, numpy.ndarray]]
             pages = getattr(image, "n_frames", 1)
             for page in range(pages):
                 image.seek(page)
-                yield (path.stem if pages == 1 else f"{path.stem}-{page + 1}"), _pixels(image)
+                yield (path.stem if pages == 1 else f"{path.stem}-{page + 1}"), _pixels(_upright(image))
     except pillow.UnidentifiedImageError:
         if not (mimetypes.guess_type(path)[0] or "").startswith("video/"):
             raise
@@ -210,6 +219,17 @@ def _read(pillow: ModuleType, path: Path) -> Iterator[tuple[str, numpy.ndarray]]
         raise
     except Exception as error:  # each format of Pillow has its own for files that are damaged
         raise OSError(f"it cannot be read ({type(error).__name__}: {error})") from error
+
+
+def _upright(image: Any) -> Any:
+    """As everybody sees it: the mark of a camera in the file says which side is up."""
+    from PIL import ExifTags, ImageOps
+
+    try:
+        is_turned = image.getexif().get(ExifTags.Base.Orientation, 1) != 1
+    except Exception:  # the mark is damaged, the picture need not be
+        is_turned = False
+    return ImageOps.exif_transpose(image) if is_turned else image
 
 
 def _pixels(image: Any) -> numpy.ndarray:

@@ -63,6 +63,8 @@ def fit(options: argparse.Namespace, sources: list[Source], properties: dict[str
     from cudaccl.tune.settings import checked
 
     if options.write is not None:
+        if not options.write.parent.is_dir():
+            raise SinkError(f"--write {options.write}: there is no folder {options.write.parent}")
         marked = f"--fit {options.fit}", options.fit
         outputs.check_apart([(f"--write {options.write}", options.write)],
                             [marked, *video_options.inputs_of(options, sources, properties)])

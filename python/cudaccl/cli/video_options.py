@@ -26,12 +26,17 @@ class Preset(argparse.Action):
                 raise UsageError("--preset is given twice: leave one out")
             namespace.preset = value
             return
-        shown = {name: preset for name, preset in presets.find_all().items() if preset.is_for_commands}
+        shown = {name: preset for name, preset in presets.find_all().items() if self.suits(preset)}
         if not shown:
             parser.error(presets.NONE)
         for name, preset in sorted(shown.items()):
             print(f"{name}: {preset.comment or preset.file}")
         parser.exit()
+
+    @staticmethod
+    def suits(preset: presets.Preset) -> bool:
+        """Whether the command can use it."""
+        return preset.is_for_commands
 
 
 class Setting(argparse.Action):

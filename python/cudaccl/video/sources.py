@@ -93,6 +93,7 @@ def parse_properties(
     Raises UsageError, and ImportError without GStreamer's bindings.
     """
     properties: dict[str, str] = {}
+    places: dict[str, str] = {}
     first_lines = [("", text) for text in first]
     set_lines = [("--set", text) for text in texts]
     for where, text in [*first_lines, *_lines_of_preset(preset), *_lines_of(file), *set_lines]:
@@ -103,14 +104,21 @@ def parse_properties(
         if name in OWN_PROPERTIES:
             raise UsageError(f"{where} {name}=…: this program sets {name} itself")
         properties[name] = value
+        places[name] = where.rstrip(":") or "settings"
     try:
         if properties:  # messages of a spool are sent without GStreamer, too
             check_properties(properties)
     except _gst_pipeline.MissingElement as missing:
         raise UsageError(str(missing)) from None
     except ValueError as error:
-        raise UsageError(f"{'settings' if file or preset or first else '--set'}: {error}") from None
+        raise UsageError(f"{_place_of(str(error), places)}: {error}") from None
     return properties
+
+
+def _place_of(error: str, places: dict[str, str]) -> str:
+    """Of the property that the text of an error names."""
+    named = [name for name in places if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", error)]
+    return places[named[-1]] if named else "settings"
 
 
 def _lines_of_preset(name: str | None) -> list[tuple[str, str]]:

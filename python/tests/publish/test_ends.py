@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """How commands end that cannot do what was asked: results of yesterday stay, and the status says it."""
 
+import csv
 import json
 import os
 import signal
@@ -195,6 +196,23 @@ def test_presets_of_still_images(image):
     done = command("label", "--preset", "cells", "-s", "min_area=1", image)
     assert done.returncode == 0 and done.stdout.count("\n") == 2
     assert command("label", "--preset", "cells", image).stdout.count("\n") == 1  # 20 pixels
+    shown = command("label", "--preset", "list", image).stdout
+    assert "cells: " in shown and "particles: " in shown and "people" not in shown
+
+
+def test_an_image_that_the_camera_has_turned(tmp_path):
+    """Records are those of the picture as it is shown."""
+    pixels = numpy.zeros((30, 60), numpy.uint8)
+    pixels[5:10, 40:50] = 255
+    turned = image_module.fromarray(pixels).transpose(image_module.Transpose.ROTATE_90)
+    mark = image_module.Exif()
+    mark[image_module.ExifTags.Base.Orientation] = 6  # to be turned by 270 degrees
+    for name, exif in (("turned.png", mark), ("damaged.png", b"Exif\0\0damaged")):
+        turned.save(tmp_path / name, exif=exif)
+    found = {name: next(csv.DictReader(command("label", "-s", "threshold=128", tmp_path / name).stdout.splitlines()))
+             for name in ("turned.png", "damaged.png")}
+    assert [found["turned.png"][f"box_{key}"] for key in ("x", "y", "width", "height")] == ["40", "5", "10", "5"]
+    assert [found["damaged.png"][f"box_{key}"] for key in ("width", "height")] == ["5", "10"]
 
 
 def test_images_of_one_name_have_sources_of_their_own(image, tmp_path):
