@@ -112,7 +112,21 @@ def check(options: argparse.Namespace) -> int:
         print(f"live: {len(config.live.sources)} sources, to {', '.join(map(redacted, config.live.to))}")
         for source in config.live.sources:
             print(f"  {source.name}: {redacted(source.source)}")
-    return errors.OK
+    return _check_sources(config)
+
+
+def _check_sources(config: Config) -> int:
+    """Returns the exit status. Nothing is opened: a camera may be away."""
+    status = errors.OK
+    for source in config.live.sources if config.live is not None else ():
+        try:
+            sources.check_source(source.source)
+        except ImportError:  # _load() has said it
+            break
+        except ValueError as error:
+            say(f"error: {source.name}: {error}")
+            status = errors.SOURCE_FAILED
+    return status
 
 
 def reload(options: argparse.Namespace) -> int:

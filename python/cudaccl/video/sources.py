@@ -143,6 +143,15 @@ def _lines_of(file: Path | None) -> list[tuple[str, str]]:
     return [(f"{file}:{number}:", line) for number, line in enumerate(stripped, 1) if line and line[0] != "#"]
 
 
+def check_source(text: str) -> None:
+    """Raises ValueError for what this machine cannot open whatever happens: no file, URI or camera, and no launch line of
+    its elements. ImportError without GStreamer's bindings."""
+    try:
+        _gst_pipeline.parse(f"{_gst_pipeline.source_line(text)} ! fakesink")
+    except (FileNotFoundError, _gst_pipeline.PipelineError) as error:
+        raise ValueError(redacted(str(error))) from None
+
+
 def check_properties(properties: dict[str, str]) -> None:
     """Raises ValueError for those that the library or the element refuses, or that have no effect.
 

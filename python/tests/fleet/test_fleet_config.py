@@ -277,6 +277,23 @@ def test_the_element_is_asked(write, tmp_path, capfd, old, new, reason):
         assert capfd.readouterr().err.startswith(f"cudaccl: error: {reason.replace('{}', str(tmp_path))}")
 
 
+@pytest.mark.parametrize("source,reason", [
+    ("none.mp4", "'none.mp4' is no URI, no camera, no file and no launch line"),
+    ("videotestsrc ! nosuchelement", 'no element "nosuchelement"'),
+    ("videotestsrc pattern=none", 'could not set property "pattern"'),
+    ("videotestsrc ! videoconvert", None), ("/dev/video99", None), ("rtsp://192.0.2.1/live", None)])
+def test_check_finds_sources_that_nothing_can_open(write, capfd, source, reason):
+    gst = pytest.importorskip("cudaccl._gst_pipeline")
+    try:
+        gst.check_properties({})
+    except (ImportError, gst.MissingElement) as missing:
+        pytest.skip(str(missing))
+    assert GOOD.count("rtsp://cam/live") == 1
+    assert main(["fleet", "check", str(write(GOOD.replace("rtsp://cam/live", source)))]) == (1 if reason else 0)
+    errors = capfd.readouterr().err
+    assert f"error: gate: {reason}" in errors if reason else "error" not in errors
+
+
 def test_check_without_gstreamer(write, capfd, monkeypatch):
     def missing(_properties):
         raise ImportError("there is no gi")
