@@ -75,8 +75,8 @@ GstFlowReturn FramePath::push_frame(Owned<GstBuffer> in, Properties properties, 
       GST_BUFFER_FLAG_SET(frame->out, GST_BUFFER_FLAG_DISCONT);
     }
     in_flight_.add();
-    depth_ = in_pool_.take(frame->in->pool, properties.pipeline_depth);
-    static_cast<void>(frame.release());  // it is in flight
+    GstBufferPool* const pool = frame.release()->in->pool;  // the frame is in flight
+    depth_ = in_pool_.take(pool, properties.pipeline_depth);
   }
   return flow;
 }
@@ -102,6 +102,7 @@ GstFlowReturn FramePath::prepare_engine(GstBuffer* in, Properties* properties) {
   negotiation_->refuse_large_thresholds(properties);
   if (!backend_->is_configured(negotiation_->engine_config(*properties))) {
     if (const GstFlowReturn flow = drain(); flow != GST_FLOW_OK) {
+      downstream_failed_ = flow == GST_FLOW_ERROR && !has_failed_;  // also for the caller's guard
       return flow;
     }
   }

@@ -9,8 +9,8 @@
 namespace cudaccl {
 
 /// An element's share of a pool. All elements that keep buffers of one pool count them together, because
-/// the element that fills the buffers waits for all of them. Only the streaming thread uses a share, or a state change
-/// while that thread does not run.
+/// the element that fills the buffers waits for all of them. Only the streaming thread uses a share, or a
+/// state change while that thread does not run.
 class PoolShare {
  public:
   PoolShare() = default;

@@ -135,7 +135,7 @@ void Negotiation::refuse_impossible_output(const Properties& wanted, GstCaps* in
 }
 
 bool Negotiation::must_delay_passthrough(ccl::Output wanted, GstCaps* in_caps) const {
-  if (wanted != ccl::Output::kNone || output_ == ccl::Output::kNone) {
+  if (wanted != ccl::Output::kNone || output_ == ccl::Output::kNone || !live_->in_force()) {
     return false;
   }
   const Owned<GstCaps> caps = sink_caps(in_caps);

@@ -46,9 +46,9 @@ class Negotiation {
   /// `in_caps` (null: the caps of the sink pad) with the wanted one. For passthrough upstream may have to
   /// send another format; see must_delay_passthrough().
   void refuse_impossible_output(const Properties& wanted, GstCaps* in_caps);
-  /// True if passthrough is wanted but must wait: downstream does not take `in_caps` (as above), the format
-  /// of frames that are already on their way. Upstream was asked for another format, and until that arrives
-  /// the old output stays.
+  /// True if passthrough is wanted but must wait, because another output is in force: downstream does not
+  /// take `in_caps` (as above), the format of frames that are already on their way. Upstream was asked for
+  /// another format, and until that arrives the old output stays.
   bool must_delay_passthrough(ccl::Output wanted, GstCaps* in_caps) const;
 
   /// The engine configuration for the caps and the output.

@@ -245,9 +245,9 @@ void LiveProperties::take_back(const Properties& refused, const Properties& in_f
   for (const char* name : taken_back) {
     g_object_notify(G_OBJECT(element_), name);
   }
-  GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS,
-                      ("%s cannot work now: %s. %s stays", wanted.c_str(), reason.c_str(), stays.c_str()),
-                      (nullptr));
+  GST_ELEMENT_WARNING(
+      element_, RESOURCE, SETTINGS,
+      ("%s cannot work now: %s. %s is in force", wanted.c_str(), reason.c_str(), stays.c_str()), (nullptr));
 }
 
 /// Renegotiates and reports what depends on a changed property.

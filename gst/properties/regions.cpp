@@ -36,7 +36,11 @@ void look_at_all(const ccl::Regions& regions, Look look) {
 /// What was probably not meant; empty if there is nothing.
 std::string doubt_of(const ccl::Regions& regions) {
   std::string doubt;
+  bool has_pixels = regions.is_relative;
   look_at_all(regions, [&](const std::string& place, std::span<const ccl::Point> points) {
+    has_pixels = has_pixels || std::any_of(points.begin(), points.end(), [](const ccl::Point& point) {
+                   return std::abs(point.x) > 1 || std::abs(point.y) > 1;
+                 });
     const auto far = std::find_if(points.begin(), points.end(), [](const ccl::Point& point) {
       return std::abs(point.x) > kFarOutside || std::abs(point.y) > kFarOutside;
     });
@@ -45,7 +49,12 @@ std::string doubt_of(const ccl::Regions& regions) {
               " is far outside the frame, whose edges are 0 and 1; for pixels, write \"units\": \"pixels\"";
     }
   });
-  return doubt;
+  const bool is_empty =
+      regions.include.empty() && regions.exclude.empty() && regions.zones.empty() && regions.lines.empty();
+  return has_pixels || is_empty
+             ? doubt
+             : "regions: all coordinates are between 0 and 1, but in pixels; for parts of the frame, leave "
+               "\"units\" out";
 }
 
 /// Whether the box around the points is outside a frame of this size.

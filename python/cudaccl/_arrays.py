@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from typing import Any, NamedTuple
 
 import numpy
@@ -107,6 +108,17 @@ def channels_of(pixel_format: str) -> int:
     return _CHANNELS[pixel_format]
 
 
+_NARROW = 4  # as the last axis of images in colours, which are no batch
+
+
+def warn_of_colors(shape: tuple[int, ...], stacklevel: int) -> None:
+    """If it is probably that of an image in colours."""
+    if len(shape) == 3 and shape[1] > _NARROW >= shape[2] >= 3:
+        warnings.warn(
+            f"an array of shape {shape} is a batch of {shape[0]} images, {shape[2]} pixels wide; of an image in colours"
+            " take its grey values or one channel, or an Engine with format=\"rgb\"", stacklevel=stacklevel + 1)
+
+
 def check_image(image: Array, shape: tuple[int, ...], channels: int) -> None:
     """TypeError or ValueError if it is no image of this shape, channels not counted, whose rows can be read."""
     possible = ("b1", "u1", "u2") if channels == 1 else ("u1",)
@@ -116,7 +128,8 @@ def check_image(image: Array, shape: tuple[int, ...], channels: int) -> None:
         raise TypeError(f"an image of {needed} is needed, not {image.kind}: {how}")
     wanted = (*shape, channels) if channels > 1 else shape
     if image.shape != wanted:
-        raise ValueError(f"an image of shape {wanted} is needed, not {image.shape}")
+        hint = "; the engine's shape has no channels" if channels > 1 and image.shape == shape else ""
+        raise ValueError(f"an image of shape {wanted} is needed, not {image.shape}{hint}")
     check_rows(image, channels, "image")
 
 

@@ -13,7 +13,7 @@ import numpy
 
 from cudaccl import _core, _regions, _settings
 from cudaccl._arrays import (
-    Array, channels_of, check_image, check_labels, describe, result_copy, row_stride, size_in_bytes)
+    Array, channels_of, check_image, check_labels, describe, result_copy, row_stride, size_in_bytes, warn_of_colors)
 from cudaccl._device_array import DeviceArray
 from cudaccl._keywords import DEFAULTS
 from cudaccl._result import Result
@@ -118,6 +118,8 @@ class Engine:
             {"order": _settings.number_of("order", order, _settings.ORDERS), "algorithm": algorithm,
              "max_components": max_components, "slots": slots},
         )
+        if type(self) is Engine and self._channels == 1:  # label() warns itself
+            warn_of_colors(self._shape, stacklevel=2)
 
     def _setup(
         self, shape: Sequence[int], pixel_format: str, backend: str, device: int | None, planes: int,
@@ -125,7 +127,10 @@ class Engine:
     ) -> None:
         if not isinstance(config["algorithm"], str):
             raise TypeError(f"algorithm is {config['algorithm']!r}; it must be a name: see cudaccl.algorithms()")
-        shape = tuple(operator.index(size) for size in shape)
+        try:
+            shape = tuple(operator.index(size) for size in shape)
+        except TypeError as error:
+            raise TypeError(f"shape is {shape!r}; it is (height, width) or (images, height, width): {error}") from None
         if len(shape) not in (2, 3) or min(shape) < 1:
             raise ValueError(f"shape is {shape}; it is (height, width) or (images, height, width), all at least 1")
         self._shape = shape

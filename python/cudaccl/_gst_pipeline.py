@@ -369,7 +369,6 @@ def _check_range(spec: Any, text: str) -> None:
     """
     if not hasattr(spec, "minimum"):
         return
-    is_time = spec.maximum > _LARGEST and not isinstance(spec.maximum, float)
     try:
         number = float(text) if isinstance(spec.minimum, float) else whole_number(text)
     except ValueError:
@@ -378,7 +377,7 @@ def _check_range(spec: Any, text: str) -> None:
         return
     if not spec.minimum <= number <= spec.maximum:
         raise PipelineError(f"{spec.name} is {text}; {_range(spec)}")
-    if is_time and 0 < number < _MILLISECOND:
+    if _is_time(spec) and 0 < number < _MILLISECOND:
         raise PipelineError(
             f"{spec.name} is {text} nanoseconds, and whole milliseconds count: write {text}s or {text}ms")
 
@@ -407,11 +406,17 @@ def _values(element: Any, name: str) -> str:
     return "possible are " + ", ".join(value.value_nick for value in values)
 
 
+def _is_time(spec: Any) -> bool:
+    return not isinstance(spec.maximum, float) and spec.maximum > _LARGEST
+
+
 def _range(spec: Any) -> str:
     """The numbers that a property can be; empty for other kinds."""
     if not hasattr(spec, "minimum"):
         return ""
     kind = "" if isinstance(spec.minimum, float) else "whole "
+    if _is_time(spec):
+        return f"possible are times such as 2s and 500ms, and whole numbers of nanoseconds up to {spec.maximum}"
     return f"possible are {kind}numbers from {spec.minimum} to {spec.maximum}"
 
 

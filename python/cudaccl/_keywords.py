@@ -22,7 +22,7 @@ class LabelSettings(TypedDict, total=False):
     threshold: int
     """Binary foreground is value >= threshold; at most the largest value of a pixel."""
     threshold_low: int
-    """Hysteresis: pixels connect from this value on, and a component needs a pixel that reaches the threshold (0: off); with invert the two thresholds change roles (foreground=binary)."""
+    """Hysteresis: pixels connect from this value on, and a component needs a pixel that reaches the threshold (0: off); with invert pixels connect below the threshold, and a component needs one below this value (foreground=binary)."""
     invert: bool
     """Foreground is value < threshold (foreground=binary, otsu and local)."""
     local_radius: int

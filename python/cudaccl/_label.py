@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import collections
 import threading
-import warnings
 from collections.abc import Callable, Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from cudaccl import _core, _settings
-from cudaccl._arrays import Array, describe, result_array, result_copy
+from cudaccl._arrays import Array, describe, result_array, result_copy, warn_of_colors
 from cudaccl._engine import DISTANCES, LABELS, Engine, plane_bits
 from cudaccl._keywords import DEFAULTS
 from cudaccl._result import Result
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _KEPT = 4  # engines that each thread keeps
-_NARROW = 4  # as the last axis of images in colours, which are no batch
 _FEW = DEFAULTS["max_components"]  # records for which there is room at first
 _MOST = 1 << 24  # records
+
+_TYPES = {"b1": "bool", "u1": "uint8", "u2": "uint16"}  # of pixels
 
 _thread = threading.local()
 
@@ -77,12 +78,12 @@ def find(
 ) -> Result:
     """What label() returns, with these planes."""
     array = describe(image)
-    if len(array.shape) == 3 and array.shape[1] > _NARROW >= array.shape[2] >= 3:
-        warnings.warn(
-            f"an array of shape {array.shape} is a batch of {array.shape[0]} images, {array.shape[2]} pixels wide; of an"
-            " image in colours take its grey values or one channel", stacklevel=3)
+    warn_of_colors(array.shape, stacklevel=3)
     if settings.get("foreground") == "motion":
         raise ValueError("foreground='motion' needs images one after the other: cudaccl.Tracker or cudaccl.Foreground")
+    for name in ("threshold", "threshold_low"):
+        if array.kind == "b1" and isinstance(settings.get(name), Integral) and settings[name] > 1:
+            raise ValueError(f"{name} is {settings[name]}; an image of bool has the values 0 and 1")
     value = int(background)
     flip = 0
     if value != 0:
@@ -186,7 +187,7 @@ def _without_background(
     """(image, what its values were combined with, more settings) with the same foreground, and 0 as background."""
     largest = {"b1": 1, "u1": 255, "u2": 65535}.get(kind)
     if largest is not None and not 0 <= value <= largest:
-        raise ValueError(f"background is {value}; an image of {kind} has values from 0 to {largest}")
+        raise ValueError(f"background is {value}; an image of {_TYPES[kind]} has values from 0 to {largest}")
     for name in ("threshold", "threshold_low", "invert"):
         if name in settings:
             raise ValueError(f"{name} and background exclude each other")

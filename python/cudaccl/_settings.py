@@ -74,6 +74,8 @@ def numbers(settings: dict[str, Any]) -> dict[str, Any]:
             value = _CONNECTIVITIES[value]
         elif name in _CHOICES:
             value = _number_of_choice(name, value, _CHOICES[name])
+        elif isinstance(DEFAULTS.get(name), bool) and isinstance(value, str):
+            raise TypeError(f"{name} is {value!r}; it is true or false")
         elif isinstance(value, bool):
             value = int(value)
         found[name] = value

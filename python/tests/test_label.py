@@ -91,8 +91,27 @@ def test_an_image_in_colours_is_no_batch(shape, warns, options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         cudaccl.label(numpy.zeros(shape, numpy.uint8), **options)
+        if not options:
+            cudaccl.Engine(shape)
+            warns += warns
     assert ["3 pixels wide" in str(one.message) or "4 pixels wide" in str(one.message) for one in caught] == [True] * warns
     assert all(one.filename == __file__ for one in caught)
+
+
+def test_shapes_and_values_that_suit_no_image():
+    pixels = numpy.zeros((8, 9, 3), numpy.uint8)
+    with pytest.raises(ValueError, match="the engine's shape has no channels"):
+        cudaccl.Engine(pixels.shape, format="rgb")(pixels)
+    for shape in (480, "480x640"):
+        with pytest.raises(TypeError, match=f"shape is {shape!r}; it is \\(height, width\\)"):
+            cudaccl.Engine(shape)
+    for name in ("threshold", "threshold_low"):
+        with pytest.raises(ValueError, match=f"{name} is 2; an image of bool has the values 0 and 1"):
+            cudaccl.label(pixels[:, :, 0] > 0, **{name: 2})
+    with pytest.raises(ValueError, match="an image of bool has values from 0 to 1"):
+        cudaccl.label(pixels[:, :, 0] > 0, background=255)
+    with pytest.raises(TypeError, match="invert is 'no'; it is true or false"):
+        cudaccl.label(pixels[:, :, 0], invert="no")
 
 
 def test_batch():

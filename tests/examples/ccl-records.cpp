@@ -53,7 +53,8 @@ void set_property(GstElement* ccl, const std::string& setting) {
   g_value_init(&value, spec->value_type);
   const bool needs_text = spec->value_type != G_TYPE_STRING && !G_IS_PARAM_SPEC_FLAGS(spec);
   // GStreamer reads a number 0 from an empty text.
-  if ((needs_text && text.empty()) || !gst_value_deserialize_with_pspec(&value, text.c_str(), spec)) {
+  if ((needs_text && text.empty()) || !gst_value_deserialize_with_pspec(&value, text.c_str(), spec) ||
+      g_param_value_validate(spec, &value)) {
     examples::fail("'" + text + "' is no value of cudaccl's property '" + name + "'");
   }
   g_object_set_property(G_OBJECT(ccl), name.c_str(), &value);
@@ -85,8 +86,8 @@ class Writer {
     } else {
       examples::append_rows(info, running_time, text_);
     }
-    std::fwrite(text_->str, 1, text_->len, file_.get());
-    if (std::fflush(file_.get()) != 0) {
+    const bool is_written = std::fwrite(text_->str, 1, text_->len, file_.get()) == text_->len;
+    if (std::fflush(file_.get()) != 0 || !is_written) {
       examples::fail(std::string("writing failed: ") + std::strerror(errno));
     }
   }
@@ -106,7 +107,9 @@ void write_labels(FILE* file, GstSample* sample) {
   }
   const auto* row = static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, 0));
   for (int y = 0; y < info.height; ++y) {
-    std::fwrite(row, 2, static_cast<size_t>(info.width), file);
+    if (std::fwrite(row, 2, static_cast<size_t>(info.width), file) != static_cast<size_t>(info.width)) {
+      examples::fail(std::string("writing labels failed: ") + std::strerror(errno));
+    }
     row += GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0);
   }
   gst_video_frame_unmap(&frame);
@@ -186,6 +189,9 @@ void run(const examples::Pipeline& pipeline, const Options& options) {
       write_labels(labels.get(), sample);
     }
     gst_sample_unref(sample);
+  }
+  if (labels != nullptr && std::fflush(labels.get()) != 0) {
+    examples::fail(std::string("writing labels failed: ") + std::strerror(errno));
   }
   pipeline.ended(0);  // an error that ended the stream ends the program
   totals.print(options.launch == nullptr ? pipeline.find("ccl").get() : nullptr);

@@ -2,6 +2,7 @@
 /// What the C++ examples share: a pipeline that is cleaned up, and errors that say what to do.
 #pragma once
 
+#include <fcntl.h>
 #include <gst/gst.h>
 #include <gst/pbutils/pbutils.h>
 #include <gst/video/video.h>
@@ -26,6 +27,11 @@ using Object = std::unique_ptr<Type, Unref>;
 
 /// Reads the command line, GStreamer's own options included, and initialises GStreamer.
 inline void parse(int* argc, char*** argv, const char* what, const GOptionEntry* options) {
+  for (const int descriptor :
+       {0, 1, 2}) {  // else a file of GStreamer's own gets the number of one that is closed
+    while (fcntl(descriptor, F_GETFD) == -1 && open("/dev/null", O_RDONLY) < descriptor) {
+    }
+  }
   GOptionContext* context = g_option_context_new(what);
   GError* error = nullptr;
   g_option_context_add_main_entries(context, options, nullptr);

@@ -248,6 +248,22 @@ def test_the_example_of_the_docs():
     assert json.loads(result.stdout.splitlines()[-1]) == example
 
 
+def test_records_that_cannot_be_written():
+    """Also those of a frame that are longer than what the C library keeps, and where a file that GStreamer opens would get
+    the number of standard output."""
+    line = "videotestsrc num-buffers=2 pattern=snow ! cudaccl threshold=200 output=passthrough"
+    for redirection in (">/dev/full", ">&-"):
+        done = subprocess.run(["sh", "-c", f'exec "$@" {redirection}', "sh", program(), "--launch", line],
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1 and "writing failed: " in done.stderr, redirection
+
+
+@pytest.mark.parametrize("setting", ["threshold=-1", "threshold=100000", "min-extent=2"])
+def test_a_setting_beyond_its_range(setting):
+    done = run("--set", setting, __file__)
+    assert done.returncode == 1 and "is no value of cudaccl's property" in done.stderr
+
+
 def test_warnings_are_printed(tmp_path):
     regions = tmp_path / "regions.json"
     regions.write_text('{"version": 1, "include": [{"polygon": [[0, 0], [90, 0], [90, 90]]}]}', encoding="utf-8")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import glob
 import mimetypes
+import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -155,7 +156,10 @@ def _check(settings: dict[str, Any], options: argparse.Namespace) -> None:
 
 
 def _check_files(settings: dict[str, Any], options: argparse.Namespace) -> None:
-    """Raises UsageError if a file would be replaced that is needed, or written twice."""
+    """Raises UsageError if a file would be read twice, replaced although it is needed, or written twice."""
+    twice = next((path for path, count in Counter(map(os.path.realpath, options.images)).items() if count > 1), None)
+    if twice is not None:
+        raise errors.UsageError(f"{twice} is given twice: its records would have one name")
     inputs = [*((str(path), path) for path in options.images), ("--set regions", str(settings.get("regions", "")))]
     ends = ["picture.png"] * options.picture + ([f"labels.{options.labels}"] if options.labels else [])
     written: list[outputs.Words] = [

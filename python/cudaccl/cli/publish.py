@@ -115,6 +115,8 @@ def follow(
     checked; it returns what makes that of the source of a name. Without an address of a sink, events are shown.
     """
     sources = parse_sources(options.sources)
+    if not sources and all(file_of(address) is not None for address in options.to or ["-"]):
+        raise errors.UsageError("a SOURCE is needed: only for brokers messages may wait in the spool")
     properties = read_properties()
     _check_files(options, sources, properties)
     make_recorder = prepare_recorders()

@@ -63,6 +63,8 @@ def fit(options: argparse.Namespace, sources: list[Source], properties: dict[str
     from cudaccl.tune.settings import checked
 
     if options.write is not None:
+        if options.write.is_dir():
+            raise SinkError(f"--write {options.write}: it is a folder")
         if not options.write.parent.is_dir():
             raise SinkError(f"--write {options.write}: there is no folder {options.write.parent}")
         marked = f"--fit {options.fit}", options.fit

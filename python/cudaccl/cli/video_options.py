@@ -67,8 +67,8 @@ def add(parser: argparse.ArgumentParser, stall: float) -> None:
         help="a source without a frame for so long has failed (default: %(default)g)")
     parser.add_argument(
         "--start-time", type=values.option(values.time_of_day), metavar="TIME",
-        help="when files begin, such as 2026-11-25T08:00:00Z; their frames then have the time of day, as those of"
-        " cameras have")
+        help="when files begin, such as 2026-11-25T08:00:00Z, or without the Z in this machine's local time; their frames"
+        " then have the time of day, as those of cameras have")
 
 
 def properties_of(options: argparse.Namespace) -> dict[str, str]:

@@ -216,6 +216,8 @@ def _archives(value: Value, properties: Properties, folder: Path) -> Archives:
                     f"two files have the name {archive.name}: {files[archive.name].path} and {archive.path};"
                     " give them names")
             files[archive.name] = archive
+    if not files:
+        raise value.error("files names no file")
     overlap = archives.parse("overlap", _nanoseconds, 10 * _NS)
     longest = archives.take("longest-overlap")
     to = archives.take("to")
@@ -229,6 +231,8 @@ def _archives(value: Value, properties: Properties, folder: Path) -> Archives:
         tuple(map(_broker, to.list())) if to is not None else (),
         str(folder / archives.parse("spool", str, "spool")), archives.parse("spool-size", values.size, 1 << 30))
     archives.finish()
+    if os.path.isfile(found.output):
+        raise value.error(f"output is a folder, and {found.output} is a file")
     if found.form == "parquet" and "manifest" in files:  # which is written beside the tables
         raise value.error(f"the folder manifest is not for a file: give {files['manifest'].path} another name")
     if found.longest_overlap < overlap:

@@ -15,7 +15,7 @@ class FileSink:
 
     - of one that did not `begin()`, `put()` returns False: files that are not complete serve nobody;
     - frames of all others wait in memory, which is bounded. Where that is used up, those of a stream that can be read
-      again wait in `put()`, and those of any other are lost and counted.
+      again wait in `put()`, and those of any other, and for what is no file, are lost and counted.
 
     After `close()` it takes no frame.
     """
@@ -45,7 +45,7 @@ class FileSink:
         source = report.source
         with self._changed:
             while self._is_closed or not self._take(report, source in self._streams):
-                if not self._streams.get(source, False):
+                if not (self._streams.get(source, False) and self._may_recover()):
                     self._lost[source] += 1
                     return False
                 if self._released or self._is_closed:  # the next process reads the source from its beginning
@@ -79,6 +79,10 @@ class FileSink:
         """Tries once more what waits for the disk."""
         with self._changed:
             return self._try_again() or self._changed.wait_for(lambda: False, timeout)
+
+    def _may_recover(self) -> bool:
+        """Whether it may take frames later: a disk may have room again."""
+        return True
 
     def _try_again(self) -> bool:
         """Whether the disk takes what waits for it."""

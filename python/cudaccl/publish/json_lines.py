@@ -108,7 +108,7 @@ class JsonLinesSink(FileSink):
         if self._try_write(lines):
             self._sent[report.source] += 1
             return True
-        if may_wait and not was_broken:
+        if may_wait and self._may_recover() and not was_broken:
             _log.warning("%s; its frames wait", self.error)
         if not may_wait or not self._is_file or self._late_bytes + len(lines) > _MEMORY:
             return False
@@ -138,6 +138,9 @@ class JsonLinesSink(FileSink):
 
     def _lines(self, report: Report) -> bytes:
         return report.json + b"\n"
+
+    def _may_recover(self) -> bool:
+        return self._is_file
 
     def _try_again(self) -> bool:
         return not self._late or self._try_write(b"")

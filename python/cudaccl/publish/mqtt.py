@@ -110,7 +110,9 @@ class MqttTransport:
             if settings.cert:
                 context.load_cert_chain(settings.cert, settings.key)
         except OSError as error:  # ssl.SSLError is one
-            raise SinkError(f"the certificates for {self._name} cannot be read: {error}") from error
+            files = ", ".join(f"{name}={file}" for name, file in
+                              (("ca", settings.ca), ("cert", settings.cert), ("key", settings.key)) if file)
+            raise SinkError(f"the certificates for {self._name} cannot be read ({files}): {error.strerror}") from error
         return context
 
     def _new_client(self, suffix: str, **options: Any) -> Any:

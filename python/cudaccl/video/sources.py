@@ -103,8 +103,11 @@ def parse_properties(
             raise UsageError(f"{where} {text}: a property is set by NAME=VALUE")
         if name in OWN_PROPERTIES:
             raise UsageError(f"{where} {name}=…: this program sets {name} itself")
+        place = where.rstrip(":") or "settings"
+        if _origin(places.get(name, "")) == _origin(place):
+            raise UsageError(f"{place}: {name} is given twice: leave one out")
         properties[name] = value
-        places[name] = where.rstrip(":") or "settings"
+        places[name] = place
     try:
         if properties:  # messages of a spool are sent without GStreamer, too
             check_properties(properties)
@@ -113,6 +116,11 @@ def parse_properties(
     except ValueError as error:
         raise UsageError(f"{_place_of(str(error), places)}: {error}") from None
     return properties
+
+
+def _origin(place: str) -> str:
+    """Without the number of a line."""
+    return re.sub(":[0-9]+$", "", place)
 
 
 def _place_of(error: str, places: dict[str, str]) -> str:

@@ -277,6 +277,14 @@ def test_the_element_is_asked(write, tmp_path, capfd, old, new, reason):
         assert capfd.readouterr().err.startswith(f"cudaccl: error: {reason.replace('{}', str(tmp_path))}")
 
 
+def test_archives_need_files_and_a_folder(write, tmp_path):
+    (tmp_path / "a.mp4").touch()
+    for archives, reason in (("{output: records, files: []}", "files names no file"),
+                             ("{output: a.mp4, files: [a.mp4]}", "output is a folder, and .*/a.mp4 is a file")):
+        with pytest.raises(ConfigError, match=reason):
+            load(write(f"archives: {archives}"))
+
+
 @pytest.mark.parametrize("source,reason", [
     ("none.mp4", "'none.mp4' is no URI, no camera, no file and no launch line"),
     ("videotestsrc ! nosuchelement", 'no element "nosuchelement"'),

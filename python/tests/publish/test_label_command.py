@@ -129,6 +129,8 @@ def test_kinds_of_images(label, count_of, tmp_path):
     (["-s", "min_area=-5", "none.png"], 2, "min_area"),
     (["-s", "threshold=300", "good.png"], 2, "threshold"),
     (["--labels", "bmp", "good.png"], 2, "invalid choice"),
+    (["-s", "invert=yes", "good.png"], 2, "invert is 'yes'; it is true or false"),
+    (["good.png", "./good.png"], 2, "good.png is given twice"),
     (["--csv", "/dev/full", "good.png"], 3, "No space left"),
     (["--labels", "png", "--out", "text.png/x", "good.png"], 3, "cannot be made: Not a directory"),
     ([], 2, "required: IMAGE"),
@@ -289,7 +291,8 @@ def test_large_images(label, tmp_path, monkeypatch, recwarn):
 def test_a_setting_that_one_image_does_not_suit(label, tmp_path):
     wide = save(tmp_path / "wide.png", numpy.full((9, 9), 5000, numpy.uint16))
     narrow = save(tmp_path / "narrow.png", numpy.full((9, 9), 200, numpy.uint8))
-    done = label("-s", "threshold=300", wide, narrow, tmp_path / "wide.png")
+    other = save(tmp_path / "other.png", numpy.full((9, 9), 5000, numpy.uint16))
+    done = label("-s", "threshold=300", wide, narrow, other)
     assert done.returncode == 1 and len(done.stdout.splitlines()) == 3
     assert done.stderr.startswith(f"cudaccl: error: {narrow}: --set: threshold") and done.stderr.count("\n") == 1
     done = label("-s", "threshold=300", narrow, wide, "--csv", tmp_path / "a.csv")

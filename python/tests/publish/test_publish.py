@@ -223,11 +223,22 @@ def test_publish_puts_a_damaged_spool_aside(cudaccl_command, tmp_path):
     (["--to", "mqtt:localhost", "x"], 2, "'mqtt:localhost' is no sink: write mqtt://HOST/TOPIC"),
     (["--to", "jsonl:/no/such/a.jsonl", "a=videotestsrc num-buffers=1"], 3, "No such file"),
     (["--to", "jsonl:/dev/full", "a=videotestsrc num-buffers=3"], 3, "3 lost \\(3 because of the disk\\)"),
+    (["--to", "mqtts://127.0.0.1:1/x?ca=none.pem", "x"], 3, "cannot be read \\(ca=none.pem\\): No such file"),
+    (["--to", "-"], 2, "a SOURCE is needed"),
 ])
 def test_publish_refuses(cudaccl_command, arguments, status, text, tmp_path):
     done = cudaccl_command("publish", "--spool", tmp_path, *arguments)
     assert done.returncode == status, done.stderr
     assert re.search(text, done.stderr) and "Traceback" not in done.stderr
+
+
+def test_no_file_waits_for_a_device(cudaccl_command, tmp_path):
+    """It has no room later, as a disk may have."""
+    write_clip(tmp_path / "clip.avi", 4)
+    for sink in (["publish", "--to", "jsonl:/dev/full"], ["camera", "--to", "jsonl:/dev/full"]):
+        done = cudaccl_command(*sink, "--spool", tmp_path, "-s", "track=true", tmp_path / "clip.avi")
+        assert done.returncode == 3 and "4 lost (4 because of the disk)" in done.stderr
+        assert "its frames wait" not in done.stderr
 
 
 def test_sinks_are_closed_when_nothing_writes_to_them(cudaccl_command, monkeypatch, tmp_path):
@@ -402,7 +413,7 @@ def test_sighup_reads_settings_and_regions_again(tmp_path):
         # The first frame with them may come before the first line.
         again, refused = sorted(process.stderr.readline() for _ in range(2))
         assert re.search("^cudaccl: live: settings were read again", again), again
-        assert re.search("^cudaccl: live: threshold=300 cannot work now: .* threshold=200 stays\n", refused), refused
+        assert re.search("^cudaccl: live: threshold=300 cannot work now: .* threshold=200 is in force\n", refused), refused
         frames = latest()["frame"]
         until(lambda: latest()["frame"] > frames)
     finally:

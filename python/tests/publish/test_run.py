@@ -187,6 +187,8 @@ WRONG = [
     ([f"regions={with_line(1)}"], "zones and lines of regions have no effect: track=true"),
     (["draw-regions=true", f"regions={with_line(1)}"], "zones and lines of regions have no effect: track=true"),
     (["draw-ids=true"], "draw-ids=true has no effect: track=true"),
+    (["track=true", "track-lost=2sec"], "possible are times such as 2s and 500ms"),
+    (["threshold=9", "threshold=90"], "--set: threshold is given twice"),
     (["track=true", "track-lost=2"], "track-lost is 2 nanoseconds.*: write 2s or 2ms"),
     (["event-hold=0.5s0"], "event-hold"),
     (["threshold"], "NAME=VALUE"),
@@ -197,6 +199,8 @@ WRONG = [
     (["algorithm=union-find"], "union-find"),
     ([f"regions={json.dumps({'version': 1, 'exclude': [{'polygon': [[200, 0], [300, 0], [300, 9]]}]})}"],
      "point 0 of exclude.* is far outside the frame"),
+    ([f"regions={json.dumps({'version': 1, 'units': 'pixels', 'include': [{'polygon': [[0, 0], [1, 0], [0.5, 1]]}]})}"],
+     "all coordinates are between 0 and 1, but in pixels"),
     ([f"regions={json.dumps({'version': 1, 'include': [{'polygon': [[2, 2], [3, 2], [3, 3]]}]})}"],
      "include.* is outside the frame of 16x16 pixels"),
 ]
@@ -249,7 +253,7 @@ def test_a_file_of_settings(cudaccl_command, tmp_path):
     found = json.loads(cudaccl_command("run", "--settings", file, source).stdout)
     assert "tracks" in found
     assert "tracks" not in json.loads(cudaccl_command("run", "--settings", file, "-s", "track=false", source).stdout)
-    for wrong in ("threshold=x", "nosuch=1", "min-area=9\nmax-area=2"):
+    for wrong in ("threshold=x", "nosuch=1", "min-area=9\nmax-area=2", "min-area=9\nmin_area=2"):
         file.write_text(f"track=true\n{wrong}\n")
         done = cudaccl_command("run", "--settings", file, source)
         assert done.returncode == 2 and f"error: {file}:{2 + wrong.count(chr(10))}: " in done.stderr
@@ -390,8 +394,10 @@ def test_an_interrupt_that_a_library_loses(tmp_path, command, signal_name):
     """`numpy.datetime_as_string()` does, and so one Ctrl-C in 30 did not end a run."""
     from PIL import Image
 
-    Image.new("L", (8, 8), 255).save(tmp_path / "a.png")
-    sources = ["a=" + BALL.format(100000)] if command == "run" else [tmp_path / "a.png"] * 2
+    images = [tmp_path / "a.png", tmp_path / "b.png"]
+    for image in images:
+        Image.new("L", (8, 8), 255).save(image)
+    sources = ["a=" + BALL.format(100000)] if command == "run" else images
     done = subprocess.run(
         ["env", "--default-signal=INT", sys.executable, "-c", LOSES, signal_name, command, "--jsonl", tmp_path / "a.jsonl",
          *sources], capture_output=True, text=True, timeout=PATIENCE)
@@ -418,8 +424,9 @@ def test_reader_that_has_enough_of_a_table(tmp_path):
     image = pytest.importorskip("PIL.Image", reason="pillow is missing")
     pixels = numpy.zeros((300, 300), "u1")
     pixels[::2, ::2] = 255  # more rows than fit into a pipe
-    image.fromarray(pixels).save(tmp_path / "dots.png")
-    line = shlex.join([*CUDACCL, "label", f"{tmp_path}/dots.png", f"{tmp_path}/dots.png"])
+    for name in ("dots.png", "more.png"):
+        image.fromarray(pixels).save(tmp_path / name)
+    line = shlex.join([*CUDACCL, "label", f"{tmp_path}/dots.png", f"{tmp_path}/more.png"])
     done = subprocess.run(["bash", "-c", f"{line} | head -n 1"], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.startswith("source,frame,") and done.stderr == ""
 

@@ -85,6 +85,36 @@ TEST_F(BatchTest, EqualsFramesOneByOne) {
   EXPECT_EQ(engine_->pop(&result).code(), StatusCode::kNeedMoreData);
 }
 
+/// Ids and trails are drawn from tables of their own frames.
+TEST_F(BatchTest, PicturesOfTracksEqualThoseOfFramesOneByOne) {
+  std::vector<FrameJob> all = jobs(7);
+  const auto pictures_of = [&](Config config, size_t at_once) {
+    config.output = Output::kColorized;
+    std::vector<std::vector<uint8_t>> pictures(all.size(),
+                                               std::vector<uint8_t>(size_t{kWidth} * kHeight * 4));
+    for (size_t i = 0; i < all.size(); ++i) {
+      all[i].output = {pictures[i].data(), size_t{kWidth} * 4};
+      all[i].settings.draw_ids = all[i].settings.draw_trails = true;
+      all[i].tracking.confirm_frames = 1;
+    }
+    std::unique_ptr<Engine> engine;
+    EXPECT_TRUE(make_engine(&engine).ok());
+    std::swap(engine, engine_);
+    EXPECT_TRUE(engine_->configure(config).ok());
+    for (size_t i = 0; i < all.size(); i += at_once) {
+      const size_t n = std::min(at_once, all.size() - i);
+      EXPECT_TRUE(engine_->push(std::span<const FrameJob>(all).subspan(i, n)).ok());
+      for (size_t k = 0; k < n; ++k) {
+        pop();
+      }
+    }
+    return pictures;
+  };
+  const std::vector<std::vector<uint8_t>> want = pictures_of(config(1, 1), 1);
+  EXPECT_NE(want[0], want[6]);
+  EXPECT_EQ(pictures_of(config(1, 5), 5), want);
+}
+
 /// What is refused starts nothing.
 TEST_F(BatchTest, Refuses) {
   EXPECT_EQ(engine_->configure(config(1, 0)).code(), StatusCode::kInvalidArgument);

@@ -269,34 +269,37 @@ TEST_F(DeviceMemoryTest, FramesMayLieElsewhereThanConfigured) {
 TEST_F(DeviceMemoryTest, ManyAddressesAndSettings) {
   constexpr uint32_t kWidth = 96;
   constexpr uint32_t kHeight = 40;
+  constexpr uint32_t kInputs = 11;
+  constexpr uint32_t kOutputs = 7;
   constexpr size_t kStride = kWidth * 4;
   Config config = config_of(kWidth, kHeight, Output::kColorized);
   config.input_memory = Memory::kDevice;
   config.output_memory = Memory::kDevice;
   std::vector<std::unique_ptr<DeviceBytes>> inputs;
   std::vector<std::unique_ptr<DeviceBytes>> outputs;
-  for (uint32_t i = 0; i < 7; ++i) {
+  for (uint32_t i = 0; i < kInputs; ++i) {
     inputs.push_back(std::make_unique<DeviceBytes>(size_t{kWidth} * kHeight));
     inputs.back()->set(specks(kWidth, kHeight, i).memory);
   }
-  for (uint32_t i = 0; i < 3; ++i) {
+  for (uint32_t i = 0; i < kOutputs; ++i) {
     outputs.push_back(std::make_unique<DeviceBytes>(kStride * kHeight));
   }
   ASSERT_TRUE(engine_->configure(config).ok());
-  for (uint32_t i = 0; i < 60; ++i) {
+  for (uint32_t i = 0; i < 250; ++i) {
     Settings settings;
-    settings.rule.foreground = i % 20 > 15 ? Foreground::kValues : Foreground::kBinary;
+    // A change of the foreground takes all graphs away. From frame 60 on there is none.
+    settings.rule.foreground = i < 60 && i % 20 > 15 ? Foreground::kValues : Foreground::kBinary;
     settings.filter.min_area = i % 9 == 0 ? 4 : 1;
     settings.draw_boxes = i % 13 == 0;
     FrameJob job;
-    job.input = {inputs[i % 7]->get(), kWidth, Memory::kDevice};
-    job.output = {outputs[i % 3]->get(), kStride, Memory::kDevice};
+    job.input = {inputs[i % kInputs]->get(), kWidth, Memory::kDevice};
+    job.output = {outputs[i % kOutputs]->get(), kStride, Memory::kDevice};
     job.settings = settings;
     ASSERT_TRUE(engine_->push(job).ok());
     FrameResult result;
     ASSERT_TRUE(engine_->pop(&result).ok());
-    EXPECT_EQ((Frame{outputs[i % 3]->read(), {result.components.begin(), result.components.end()}}),
-              expect(specks(kWidth, kHeight, i % 7), config, kStride, settings))
+    EXPECT_EQ((Frame{outputs[i % kOutputs]->read(), {result.components.begin(), result.components.end()}}),
+              expect(specks(kWidth, kHeight, i % kInputs), config, kStride, settings))
         << i;
   }
 }
@@ -336,6 +339,7 @@ TEST_F(DeviceMemoryTest, SeparationsThatTakeTurns) {
   Config config = config_of(kWidth, kHeight, Output::kMask);
   config.max_components = kWidth * kHeight;
   config.input_memory = config.output_memory = Memory::kDevice;
+  config.algorithm = Algorithm::kBlockEquivalence;  // `runs` has a separator of its own for the first kind
   const Image image = specks(kWidth, kHeight, 1);
   const DeviceBytes input(size_t{kWidth} * kHeight);
   const DeviceBytes output(size_t{kWidth} * kHeight);

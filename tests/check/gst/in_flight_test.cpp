@@ -479,25 +479,33 @@ TEST_P(InFlight, TwoElementsLeaveFramesOfASmallPoolUpstream) {
   }
 }
 
-/// Downstream fails once, while frames leave because of an event. The element has not failed: the next frames
-/// pass.
+/// Downstream fails once, while frames leave because of an event or of another configuration. The element has
+/// not failed: the next frames pass.
 TEST_P(InFlight, OneErrorOfDownstreamIsNotTheirs) {
-  Harness h(properties(3));
-  ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
-  push_frames(h, 0, 1);
-  const gulong probe = gst_pad_add_probe(
-      h.get()->sinkpad, GST_PAD_PROBE_TYPE_BUFFER,
-      [](GstPad*, GstPadProbeInfo* info, gpointer) {
-        gst_clear_buffer(reinterpret_cast<GstBuffer**>(&info->data));
-        GST_PAD_PROBE_INFO_FLOW_RETURN(info) = GST_FLOW_ERROR;
-        return GST_PAD_PROBE_HANDLED;
-      },
-      nullptr, nullptr);
-  push_gap(h);
-  gst_pad_remove_probe(h.get()->sinkpad, probe);
-  push_frames(h, 2, 5);
-  push_gap(h);
-  expect_frames(h, 2, 5);
+  for (const bool is_event : {true, false}) {
+    Harness h(properties(3));
+    ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
+    push_frames(h, 0, 1);
+    const gulong probe = gst_pad_add_probe(
+        h.get()->sinkpad, GST_PAD_PROBE_TYPE_BUFFER,
+        [](GstPad*, GstPadProbeInfo* info, gpointer) {
+          gst_clear_buffer(reinterpret_cast<GstBuffer**>(&info->data));
+          GST_PAD_PROBE_INFO_FLOW_RETURN(info) = GST_FLOW_ERROR;
+          return GST_PAD_PROBE_HANDLED;
+        },
+        nullptr, nullptr);
+    if (is_event) {
+      push_gap(h);
+    } else {
+      h.set("max-components", "7000");
+      EXPECT_EQ(h.push(image_of(2)), GST_FLOW_ERROR);
+    }
+    gst_pad_remove_probe(h.get()->sinkpad, probe);
+    const guint64 next = is_event ? 2 : 3;
+    push_frames(h, next, 6);
+    push_gap(h);
+    expect_frames(h, next, 6);
+  }
 }
 
 /// When the output changes, the frames before the change have the old format.

@@ -19,6 +19,10 @@ class Live : public testing::Test {
  protected:
   void start(const std::string& properties) {
     h = std::make_unique<Harness>(properties);
+    start_with_caps();
+  }
+
+  void start_with_caps() {
     ASSERT_TRUE(h->send_caps("GRAY8", kWidth, kHeight));
     h->process(image);
   }
@@ -236,8 +240,16 @@ TEST_F(Live, LargeThresholdsAreRefused) {
     const std::string before = text_of_property(h->element(), name);
     EXPECT_EQ(h->pixels(after(name, "300")), expected);
     EXPECT_EQ(text_of_property(h->element(), name), before);
-    expect_warning(h.get(), {name, "=300 cannot work now: the largest value of GRAY8 is 255", "stays"});
+    expect_warning(h.get(), {name, "=300 cannot work now: the largest value of GRAY8 is 255", "is in force"});
   }
+}
+
+/// Frames of fewer bits come. The value that is used then is named.
+TEST_F(Live, AThresholdThatNewCapsCannotReach) {
+  h = std::make_unique<Harness>("output=mask threshold=5000", "GRAY16_LE", image.width, image.height);
+  start_with_caps();
+  EXPECT_EQ(text_of_property(h->element(), "threshold"), "0");
+  expect_warning(h.get(), {"threshold=5000 cannot work now", "GRAY8 is 255", "threshold=0 is in force"});
 }
 
 /// A number such as 2 is probably meant as seconds. The last time stays.

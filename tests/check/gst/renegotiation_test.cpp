@@ -317,6 +317,15 @@ TEST(Renegotiation, PassthroughWaitsThroughAChangeOfSize) {
   EXPECT_EQ(h.message(GST_MESSAGE_ERROR), nullptr);
 }
 
+/// Where no output is in force yet, nothing can wait.
+TEST(Renegotiation, PassthroughFromTheStartNeedsItsFormatDownstream) {
+  Harness h("output=passthrough");
+  h.accept("video/x-raw,format=RGBA");
+  h.send_caps("GRAY8", 16, 16);
+  EXPECT_EQ(h.push(noise(16, 16, 1)), GST_FLOW_NOT_NEGOTIATED);
+  EXPECT_EQ(h.pull(), nullptr);
+}
+
 /// An application changes the size in the middle of a negotiation, while frames are in flight: docs/live.md
 /// says how.
 TEST(Renegotiation, SizesThatChangeWithinANegotiation) {
