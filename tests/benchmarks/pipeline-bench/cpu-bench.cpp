@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Times the CPU engine beside OpenCV's algorithms and beside a plain copy, in one process, and writes CSV:
 ///
-///     cpu-bench --size 1920x1080 --size 3840x2160 > epyc.csv
+///     cpu-bench --size 1920x1080 --size 3840x2160 > labels.csv
+///     tests/benchmarks/report/pack.py labels.csv
 ///
 /// For each image every method runs once in each round, so that whatever else the machine does falls on all
 /// of them. What is timed:

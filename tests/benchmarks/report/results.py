@@ -13,6 +13,27 @@ PEERS = {"npp-union-find": "NVIDIA NPP", "npp-union-find+compress": "NVIDIA NPP,
 NUMBERS = ("min_us", "median_us", "label_us", "number_us", "measure_us", "paint_us", "paper", "ours", "ratio",
            "precision", "recall", "f1", "settled_after", "mota", "idf1", "color_changes", "cpu_ms")
 INTEGERS = ("connectivity", "width", "height", "repetitions")
+# Stands before the columns that are images, in files that pack.py has written.
+BY_IMAGE = "median_us by image"
+
+
+def table_of(path):
+    """The comments of a file, and its rows as {column: text}."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    # Several runs may have been written one after the other, each with the names of its columns.
+    table = [line for line in lines if not line.startswith("#")]
+    table = table[:1] + [line for line in table if line != table[0]]
+    return [line for line in lines if line.startswith("#")], list(csv.DictReader(table))
+
+
+def row_per_image(columns):
+    """The rows that pack.py made one of; any other row as it is."""
+    if BY_IMAGE not in columns:
+        return [columns]
+    names = list(columns)
+    place = names.index(BY_IMAGE)
+    common = {name: columns[name] for name in names[:place]}
+    return [common | {"image": image, "median_us": columns[image]} for image in names[place + 1:] if columns[image]]
 
 
 class Row:
@@ -35,14 +56,10 @@ class Results:
 
     def __init__(self, path):
         self.path = Path(path)
-        lines = self.path.read_text(encoding="utf-8").splitlines()
-        comments = [line.removeprefix("#").strip() for line in lines if line.startswith("#")]
-        self.comments = comments
-        self.facts = dict(comment.split(": ", 1) for comment in comments if ": " in comment)
-        # Several runs may have been written one after the other, each with the names of its columns.
-        table = [line for line in lines if not line.startswith("#")]
-        table = table[:1] + [line for line in table if line != table[0]]
-        self.rows = [Row(columns) for columns in csv.DictReader(table)]
+        comments, rows = table_of(path)
+        self.comments = [comment.removeprefix("#").strip() for comment in comments]
+        self.facts = dict(comment.split(": ", 1) for comment in self.comments if ": " in comment)
+        self.rows = [Row(columns) for row in rows for columns in row_per_image(row)]
 
     def select(self, **columns):
         return [row for row in self.rows if all(getattr(row, name) == value for name, value in columns.items())]
