@@ -273,15 +273,19 @@ def color(label):
 def draw(panels):
     width = len(panels) * (WIDTH * CELL + GAP) - GAP
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {TITLE + HEIGHT * CELL}" '
-           f'width="{width}" font-family="DejaVu Sans, sans-serif" font-size="7" text-anchor="middle">']
+           f'width="{width}" font-family="DejaVu Sans, sans-serif" font-size="7" text-anchor="middle" '
+           f'stroke-width="{CELL - 1}">']
     for i, (title, labels) in enumerate(panels):
         left = i * (WIDTH * CELL + GAP)
         out.append(f'<text x="{left}" y="12" font-size="11" text-anchor="start" fill="#808080">{title}</text>')
         out.append(f'<rect x="{left}" y="{TITLE}" width="{WIDTH * CELL}" height="{HEIGHT * CELL}" fill="#f4f4f4"/>')
+        cells, numbers = {}, []
         for pixel, label in sorted(labels.items()):
             x, y = left + at(pixel)[0] * CELL, TITLE + at(pixel)[1] * CELL
-            out.append(f'<rect x="{x}" y="{y}" width="{CELL - 1}" height="{CELL - 1}" fill="{color(label)}"/>'
-                       f'<text x="{x + 7}" y="{y + 10}">{label}</text>')
+            cells.setdefault(label, []).append(f"M{x} {y + 7}h{CELL - 1}")
+            numbers.append(f'<text x="{x + 7}" y="{y + 10}">{label}</text>')
+        out.append("".join(f'<path d="{"".join(path)}" stroke="{color(label)}"/>' for label, path in cells.items()))
+        out.append("".join(numbers))
     return "\n".join(out) + "\n</svg>\n"
 
 
