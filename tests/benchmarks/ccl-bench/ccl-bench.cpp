@@ -8,8 +8,7 @@
 /// labelling stage alone, by events, in a CUDA graph and as single launches. Floors, transfers and NPP are
 /// timed in the same run.
 ///
-/// `ccl-bench paper NAME` repeats a paper's experiments instead (paper/), and `ccl-bench matrix` compares
-/// every labeler with the tests' oracle (matrix.h).
+/// `ccl-bench paper NAME` repeats a paper's experiments instead (paper/).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -23,7 +22,6 @@
 #include "device.h"
 #include "image_set.h"
 #include "machine.h"
-#include "matrix.h"
 #include "options.h"
 #include "paper/laboratory.h"
 #include "progress.h"
@@ -287,8 +285,6 @@ int main(int argc, char** argv) {
     status = ccl::bench::run_track_noise(argc, argv);
   } else if (command == "track-noise-cpu") {
     status = ccl::bench::run_track_noise_engine(argc, argv);
-  } else if (command == "matrix") {
-    status = ccl::bench::run_matrix(argc, argv);
   } else {
     status = ccl::bench::parse_options(argc, argv, &options);
     if (status.ok()) {

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads the CSV of `ccl-bench paper` and `ccl-bench matrix`. The standard library is enough."""
-
-import csv
-from pathlib import Path
+"""Reads the CSV of `ccl-bench paper`. The standard library is enough."""
 
 from results import Results
 
@@ -17,12 +14,6 @@ class PaperResults(Results):
 
     def select(self, **columns):
         return [row for row in self.figures if all(getattr(row, name) == value for name, value in columns.items())]
-
-
-def matrix_rows(path):
-    """Dictionaries of `ccl-bench matrix`."""
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
-    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
 def digits(value):

@@ -19,9 +19,9 @@ package beside other libraries).
 From separate-bench's: `separate` (F1 of nuclei that touch), `separate-planted` and `separate-times`.
 From `ccl-bench batch`'s: `batches` (frames that share a launch). From `soak`'s: `soak` (what grows in hours). From `energy-bench`'s: `energy` (joules and dollars). From tune-bench's: `tune` (pictures of the page of `cudaccl tune`, and what they take from the pipeline).
 From the CSV of `ccl-bench paper`: `claims` (which of the paper's hold) and `figure:LABELER` (one line: the largest image
-that the paper has a figure of, or else the largest); from that of `ccl-bench matrix`: `matrix`. Paths start at the
-repository's root. Plots have a mark, too, and have to name their CSV and its commit (plot.py, plot_papers.py,
-plot_foreground.py, plot_soak.py and plot_track.py draw them):
+that the paper has a figure of, or else the largest). Paths start at the repository's root. Plots have a mark, too, and
+have to name their CSV and its commit (plot.py, plot_papers.py, plot_foreground.py, plot_soak.py and plot_track.py draw
+them):
 
     <!-- plot: tests/benchmarks/results/h200/graph.csv -->
     ![What it shows](docs/graph.svg)
@@ -40,7 +40,7 @@ from batch_table import batches
 from energy_table import energy
 from foreground_tables import foreground, foreground_speed, segment_times, video
 from markdown_table import caption, link_to, markdown
-from papers import PaperResults, digits, matrix_rows
+from papers import PaperResults, digits
 from python_tables import python
 from real_tables import crossings_real, track_real
 from results import Results, algorithm_name, by_algorithm, mean, size_name, worst
@@ -321,24 +321,6 @@ def whole_figure(results, document, name):
             f"of {len(rows)} images; at worst {microseconds(worst(rows).median_us)} ([{results.path.name}]({link})).*\n")
 
 
-def matrix(path, document):
-    """A line for each backend, a column for each set of images: exact frames of all."""
-    rows = matrix_rows(path)
-    sets = list(dict.fromkeys(row["set"] for row in rows))
-
-    def cell(of_cell):
-        exact, frames = (sum(int(row[name]) for row in of_cell) for name in ("exact", "frames"))
-        return f"all {frames}" if exact == frames else f"**{exact} of {frames}**"
-
-    lines = []
-    for backend, name in {"cpu": "CPU", "cuda": "GPU"}.items():
-        of_backend = [row for row in rows if row["backend"] == backend]
-        lines.append([f"{len({row['algorithm'] for row in of_backend})} labelers on the {name}",
-                      *(cell([row for row in of_backend if row["set"] == of_set]) for of_set in sets)])
-    return markdown(["exact frames", *sets], lines) + caption(
-        PaperResults(path), document, "Root map, labels and their number, 4- and 8-connected, binary and values")
-
-
 RESULT_TABLES = {"foreground": foreground, "foreground-speed": foreground_speed, "segment-times": segment_times, "video": video,
                  "track": track, "track-colors": track_colors, "track-times": track_times, "crossings": crossings,
                  "track-pairs": track_pairs, "track-real": track_real, "crossings-real": crossings_real,
@@ -353,8 +335,6 @@ def table(name, path, document):
     kind, _, argument = name.partition(":")
     if not path.exists():
         return "*Not recorded yet.*\n"
-    if kind == "matrix":
-        return matrix(path, document)
     if kind == "claims":
         return claims(PaperResults(path), document)
     if kind == "figure":
