@@ -97,11 +97,9 @@ class BatchBench {
                                        .counts = counts_.data()};
     CCL_RETURN_IF_ERROR(timer_.run(
         kRepetitions,
-        [&](StageEvents*) {
-          return pipeline_.enqueue(settings_, buffers, /*paints_labels=*/false, stream_.get());
-        },
+        [&] { return pipeline_.enqueue(settings_, buffers, /*paints_labels=*/false, stream_.get()); },
         times));
-    for (float& us : times->total) {
+    for (float& us : *times) {
       us /= static_cast<float>(config_.batch);
     }
     return {};
@@ -119,7 +117,7 @@ class BatchBench {
         *n_components = result.counts.n_components;
       }
       const float us = std::chrono::duration<float, std::micro>(Clock::now() - start).count();
-      times->total.push_back(us / static_cast<float>(config_.batch));
+      times->push_back(us / static_cast<float>(config_.batch));
     }
     engine_->flush();
     return {};

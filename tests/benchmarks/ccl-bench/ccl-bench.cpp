@@ -5,14 +5,12 @@
 ///     ccl-bench --backend cuda --size 1080p --size 4k --csv h200.csv
 ///
 /// On the GPU a frame lies in device memory and so do its results: what is timed is a pipeline, or its
-/// labelling stage alone, by events, in a CUDA graph and as single launches. Floors, transfers and NPP are
-/// timed in the same run.
+/// labelling stage alone, by events, in a CUDA graph. The floor and NPP are timed in the same run.
 ///
 /// `ccl-bench paper NAME` repeats a paper's experiments instead (paper/).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -83,7 +81,7 @@ class Bench {
     const size_t n_frames = options_.outputs.size() * options_.features.size() * n_modes;
     Progress progress((n_frames + has_label) * options_.algorithms.size() * images_.size());
     progress_ = &progress;
-    if (device_ && options_.repeats_check == 0) {
+    if (device_) {
       CCL_RETURN_IF_ERROR(time_surroundings(size));
     }
     for (const Output output : options_.outputs) {
@@ -119,17 +117,17 @@ class Bench {
       }
       row.components = reference.counts.n_labels;
       row.iterations = labelling.n_iterations;
-      row.times.total = labelling.us;
+      row.times = labelling.us;
       CCL_RETURN_IF_ERROR(csv_.write(row));
     }
     return {};
   }
 
-  /// What stands beside the labelers: floors and peers.
+  /// What stands beside the labelers: the floor and peers.
   Status time_surroundings(Size size) {
     std::vector<Row> rows;
-    if (options_.with_floors) {
-      CCL_RETURN_IF_ERROR(device_->time_floors(size, repetitions_, &rows));
+    if (options_.with_floor) {
+      CCL_RETURN_IF_ERROR(device_->time_floor(size, repetitions_, &rows.emplace_back()));
     }
     for (size_t i = 0; options_.with_peers && i < images_.size(); ++i) {
       CCL_RETURN_IF_ERROR(device_->time_peers(images_[i], options_.connectivity, repetitions_, &rows));
@@ -147,19 +145,16 @@ class Bench {
                         .output = output,
                         .layout = {},
                         .max_components = std::max(references_.most_components(), 1u)};
-    for (const bool is_engine : {false, true}) {
-      std::vector<Mode> modes;
-      std::copy_if(options_.modes.begin(), options_.modes.end(), std::back_inserter(modes),
-                   [=](Mode mode) { return mode != Mode::kLabel && (mode == Mode::kEngine) == is_engine; });
-      if (modes.empty()) {
+    for (const Mode mode : {Mode::kGraph, Mode::kEngine}) {
+      if (!options_.has(mode)) {
         continue;
       }
       std::unique_ptr<Subject> subject;
-      CCL_RETURN_IF_ERROR(is_engine ? make_engine(config, &subject)
-                                    : device_->make_subject(config, &subject));
+      CCL_RETURN_IF_ERROR(mode == Mode::kEngine ? make_engine(config, &subject)
+                                                : device_->make_subject(config, &subject));
       for (size_t image = 0; image < images_.size(); ++image) {
         CCL_RETURN_IF_ERROR(subject->load(images_[image]));
-        CCL_RETURN_IF_ERROR(run(subject.get(), {&info, output, modes.front(), 0, image}, modes));
+        CCL_RETURN_IF_ERROR(run(subject.get(), {&info, output, mode, 0, image}));
       }
     }
     return {};
@@ -173,17 +168,12 @@ class Bench {
     return make_engine_subject(std::move(engine), config, subject);
   }
 
-  Status run(Subject* subject, Case the_case, const std::vector<Mode>& modes) {
+  Status run(Subject* subject, Case the_case) {
     for (const uint32_t features : options_.features) {
-      for (const Mode mode : modes) {
-        the_case.features = features;
-        the_case.mode = mode;
-        progress_->start(std::string(the_case.info->nick) + ", " + images_[the_case.image].name);
-        const Status status = options_.repeats_check > 0 ? repeat(subject, the_case)
-                                                         : time(subject, the_case, mode == modes.front());
-        if (!status.ok()) {
-          return {status.code(), describe(the_case) + ": " + status.message()};
-        }
+      the_case.features = features;
+      progress_->start(std::string(the_case.info->nick) + ", " + images_[the_case.image].name);
+      if (const Status status = time(subject, the_case); !status.ok()) {
+        return {status.code(), describe(the_case) + ": " + status.message()};
       }
     }
     return {};
@@ -197,13 +187,10 @@ class Bench {
   }
 
   /// The maps come last: an engine runs another frame for them, and the one that was timed is to be checked.
-  Status check(Subject* subject, const Case& the_case, bool with_maps, Digests* digests) {
-    for (const bool maps : {false, true}) {
-      if (!maps || with_maps) {
-        CCL_RETURN_IF_ERROR(subject->digests(settings(the_case), maps, digests));
-        CCL_RETURN_IF_ERROR(
-            references_.compare(the_case.image, the_case.output, the_case.features, *digests));
-      }
+  Status check(Subject* subject, const Case& the_case, Digests* digests) {
+    for (const bool with_maps : {false, true}) {
+      CCL_RETURN_IF_ERROR(subject->digests(settings(the_case), with_maps, digests));
+      CCL_RETURN_IF_ERROR(references_.compare(the_case.image, the_case.output, the_case.features, *digests));
     }
     return {};
   }
@@ -221,29 +208,13 @@ class Bench {
             .height = image.height};
   }
 
-  Status time(Subject* subject, const Case& the_case, bool with_maps) {
+  Status time(Subject* subject, const Case& the_case) {
     Row row = make_row(the_case);
-    CCL_RETURN_IF_ERROR(subject->time(settings(the_case), the_case.mode, repetitions_, &row.times));
+    CCL_RETURN_IF_ERROR(subject->time(settings(the_case), repetitions_, &row.times));
     Digests digests;
-    CCL_RETURN_IF_ERROR(check(subject, the_case, with_maps, &digests));
+    CCL_RETURN_IF_ERROR(check(subject, the_case, &digests));
     row.components = digests.counts.n_components;
     row.iterations = digests.counts.n_iterations;
-    return csv_.write(row);
-  }
-
-  /// The maps come to the host, so not every run is worth them.
-  Status repeat(Subject* subject, const Case& the_case) {
-    constexpr int kRunsWithMaps = 10;
-    const int stride = std::max(1, options_.repeats_check / kRunsWithMaps);
-    Row row = make_row(the_case);
-    row.mode = "repeats-" + row.mode;
-    for (int i = 0; i < options_.repeats_check; ++i) {
-      Digests digests;
-      CCL_RETURN_IF_ERROR(subject->time(settings(the_case), the_case.mode, {1, 0}, &row.times));
-      CCL_RETURN_IF_ERROR(check(subject, the_case, i % stride == 0, &digests));
-      row.components = digests.counts.n_components;
-      row.iterations = digests.counts.n_iterations;
-    }
     return csv_.write(row);
   }
 

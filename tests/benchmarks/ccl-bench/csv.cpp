@@ -45,22 +45,18 @@ void CsvWriter::write_header(const std::vector<std::pair<std::string, std::strin
   }
   std::fputs(
       "backend,algorithm,mode,output,features,connectivity,image,width,height,components,min_us,median_us,"
-      "label_us,number_us,measure_us,paint_us,repetitions,iterations\n",
+      "repetitions,iterations\n",
       out_);
 }
 
 Status CsvWriter::write(const Row& row) {
-  const std::vector<float>& total = row.times.total;
-  const float minimum = total.empty() ? kNotTimed : *std::min_element(total.begin(), total.end());
-  std::fprintf(out_, "%s,%s,%s,%s,%s,%u,%s,%u,%u,%s,%s,%s", row.backend.c_str(), row.algorithm.c_str(),
-               row.mode.c_str(), row.output.c_str(), row.features.c_str(), row.connectivity,
-               row.image.c_str(), row.width, row.height,
+  const Times& times = row.times;
+  const float minimum = times.empty() ? kNotTimed : *std::min_element(times.begin(), times.end());
+  std::fprintf(out_, "%s,%s,%s,%s,%s,%u,%s,%u,%u,%s,%s,%s,%zu,%s\n", row.backend.c_str(),
+               row.algorithm.c_str(), row.mode.c_str(), row.output.c_str(), row.features.c_str(),
+               row.connectivity, row.image.c_str(), row.width, row.height,
                row.components < 0 ? "" : std::to_string(row.components).c_str(),
-               microseconds(minimum).c_str(), microseconds(median(total)).c_str());
-  for (const std::vector<float>& stage : row.times.stages) {
-    std::fprintf(out_, ",%s", microseconds(median(stage)).c_str());
-  }
-  std::fprintf(out_, ",%zu,%s\n", total.size(),
+               microseconds(minimum).c_str(), microseconds(median(times)).c_str(), times.size(),
                row.iterations == 0 ? "" : std::to_string(row.iterations).c_str());
   return std::fflush(out_) == 0 ? Status{}
                                 : Status{StatusCode::kInvalidArgument, "the CSV cannot be written"};

@@ -11,7 +11,7 @@
 #include "device/check.h"
 #include "device/context.h"
 #include "device_subject.h"
-#include "floors.h"
+#include "floor.h"
 #include "npp.h"
 #include "paper/device_label_subject.h"
 
@@ -70,8 +70,8 @@ class CudaDevice final : public Device {
     return n_multiprocessors * kCoresPerMultiprocessor * kilohertz / 1000;
   }
 
-  Status time_floors(Size size, const Repetitions& repetitions, std::vector<Row>* rows) override {
-    return bench::time_floors(size, stream_, repetitions, rows);
+  Status time_floor(Size size, const Repetitions& repetitions, Row* row) override {
+    return bench::time_floor(size, stream_, repetitions, row);
   }
 
   Status time_peers(const test::Image& image, Connectivity connectivity, const Repetitions& repetitions,

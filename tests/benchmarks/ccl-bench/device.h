@@ -25,7 +25,7 @@ class Device {
   /// The GPU, its driver and the toolkit.
   virtual Facts facts() const = 0;
 
-  /// Frames through a pipeline, in device memory: Mode::kGraph and Mode::kLaunches.
+  /// Frames through a pipeline, in device memory: Mode::kGraph.
   virtual Status make_subject(const Config& config, std::unique_ptr<Subject>* subject) = 0;
 
   /// The labelling stage alone of a labeler by its nick; `label-equivalence` may be followed by `+sizes`, by
@@ -37,8 +37,8 @@ class Device {
   /// How many cycles all cores together have in a microsecond.
   virtual double core_cycles_per_us() const = 0;
 
-  /// What no labeler can beat: a launch, reading and writing pixels, and transfers of a frame of this size.
-  virtual Status time_floors(Size size, const Repetitions& repetitions, std::vector<Row>* rows) = 0;
+  /// What no labeler can beat: reading and writing the pixels of a frame of this size.
+  virtual Status time_floor(Size size, const Repetitions& repetitions, Row* row) = 0;
 
   /// Others' labelers on this image; adds no rows, and says why on standard error, where there are none.
   virtual Status time_peers(const test::Image& image, Connectivity connectivity,

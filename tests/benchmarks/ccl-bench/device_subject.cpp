@@ -52,17 +52,11 @@ class PipelineSubject final : public Subject {
     return stream_.synchronize();
   }
 
-  Status time(const Settings& settings, Mode mode, const Repetitions& repetitions, Times* times) override {
+  Status time(const Settings& settings, const Repetitions& repetitions, Times* times) override {
     CCL_RETURN_IF_ERROR(pipeline_->prepare(settings, frame()));
-    if (mode == Mode::kGraph) {
-      CCL_RETURN_IF_ERROR(capture(settings));
-      return timer_.run(
-          repetitions, [this](StageEvents*) { return graph_.launch(stream_); }, times);
-    }
+    CCL_RETURN_IF_ERROR(capture(settings));
     return timer_.run(
-        repetitions,
-        [&](StageEvents* stages) { return pipeline_->enqueue(settings, frame(), stream_.get(), stages); },
-        times);
+        repetitions, [this] { return graph_.launch(stream_); }, times);
   }
 
   Status digests(const Settings& settings, bool with_maps, Digests* digests) override {

@@ -23,15 +23,14 @@ class EngineSubject final : public Subject {
     return {};
   }
 
-  Status time(const Settings& settings, Mode, const Repetitions& repetitions, Times* times) override {
+  Status time(const Settings& settings, const Repetitions& repetitions, Times* times) override {
     float first_us = 0;
     CCL_RETURN_IF_ERROR(run(job(settings), &first_us));
     const int n = repetitions.of(first_us);
     for (int i = 0; i < n; ++i) {
       float us = 0;
       CCL_RETURN_IF_ERROR(run(job(settings), &us));
-      times->total.push_back(us);
-      add_stages(result_.times, times);
+      times->push_back(us);
     }
     return {};
   }
@@ -71,16 +70,6 @@ class EngineSubject final : public Subject {
     *microseconds =
         std::chrono::duration<float, std::micro>(std::chrono::steady_clock::now() - start).count();
     return {};
-  }
-
-  /// A stage that took no time at all was done by another one.
-  static void add_stages(const StageTimes& stages, Times* times) {
-    const float values[kStageCount] = {stages.label, stages.number, stages.measure, stages.paint};
-    for (uint32_t stage = 0; stage < kStageCount; ++stage) {
-      if (values[stage] > 0) {
-        times->stages[stage].push_back(values[stage]);
-      }
-    }
   }
 
   std::unique_ptr<Engine> engine_;

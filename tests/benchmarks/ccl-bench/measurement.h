@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -15,17 +14,11 @@ namespace ccl::bench {
 
 inline constexpr float kNotTimed = std::numeric_limits<float>::quiet_NaN();
 
-/// The stages in the order they run.
-enum Stage : uint32_t { kLabel, kNumber, kMeasure, kPaint, kStageCount };
-
-/// Microseconds of every repetition. A stage that cannot be timed apart from the next has no times.
-struct Times {
-  std::vector<float> total;
-  std::array<std::vector<float>, kStageCount> stages;
-};
+/// Microseconds of every repetition.
+using Times = std::vector<float>;
 
 /// kNotTimed without values. Of an even number of values, the upper of the two in the middle.
-inline float median(std::vector<float> values) {
+inline float median(Times values) {
   if (values.empty()) {
     return kNotTimed;
   }

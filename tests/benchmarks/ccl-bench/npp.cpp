@@ -149,13 +149,13 @@ Status Npp::time(const test::Image& image, Connectivity connectivity, const devi
           .height = image.height};
   DeviceTimer timer(stream);
   CCL_RETURN_IF_ERROR(timer.run(
-      repetitions, [&](StageEvents*) { return label(); }, &row.times));
+      repetitions, [&] { return label(); }, &row.times));
   rows->push_back(row);
   row.algorithm += "+compress";
   row.times = {};
   CCL_RETURN_IF_ERROR(timer.run(
       repetitions,
-      [&](StageEvents*) {
+      [&] {
         CCL_RETURN_IF_ERROR(label());
         return compress();
       },

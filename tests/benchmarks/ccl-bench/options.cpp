@@ -20,10 +20,8 @@ constexpr Named<Size> kSizes[] = {{"720p", {1280, 720}},
                                   {"2048", {2048, 2048}},
                                   {"4k", {3840, 2160}},
                                   {"8192", {8192, 8192}}};
-constexpr Named<Mode> kModes[] = {{"graph", Mode::kGraph},
-                                  {"launches", Mode::kLaunches},
-                                  {"engine", Mode::kEngine},
-                                  {"label", Mode::kLabel}};
+constexpr Named<Mode> kModes[] = {
+    {"graph", Mode::kGraph}, {"engine", Mode::kEngine}, {"label", Mode::kLabel}};
 constexpr Named<Output> kOutputs[] = {{"none", Output::kNone},
                                       {"colorized", Output::kColorized},
                                       {"overlay", Output::kOverlay},
@@ -87,8 +85,7 @@ struct Raw {
   gchar** images = nullptr;
   gint repetitions = 30;
   gint budget = 20;
-  gint repeats_check = 0;
-  gboolean no_floors = FALSE;
+  gboolean no_floor = FALSE;
   gboolean no_peers = FALSE;
   gchar* csv = nullptr;
   gchar* dump_images = nullptr;
@@ -102,9 +99,7 @@ Status read_raw(int argc, char** argv, Raw* raw) {
       {"size", 's', 0, kStrings, &raw->sizes, "720p, 1080p, 2048, 4k, 8192 or WxH (default: 1080p)*", "SIZE"},
       {"algorithm", 'a', 0, kStrings, &raw->algorithms, "default: all of the backend*", "NICK"},
       {"mode", 'm', 0, kStrings, &raw->modes,
-       "graph, launches, engine or label, the labelling stage alone (default: graph and launches; on the CPU "
-       "engine)*",
-       "NAME"},
+       "graph, engine or label, the labelling stage alone (default: graph; on the CPU engine)*", "NAME"},
       {"output", 'o', 0, kStrings, &raw->outputs,
        "none, colorized, overlay, labels or mask (default: colorized)*", "NAME"},
       {"features", 'f', 0, kStrings, &raw->features, "basic or all (default: basic)*", "NAME"},
@@ -115,9 +110,7 @@ Status read_raw(int argc, char** argv, Raw* raw) {
       {"repetitions", 'n', 0, G_OPTION_ARG_INT, &raw->repetitions, "At most; default: 30", "N"},
       {"budget", 0, 0, G_OPTION_ARG_INT, &raw->budget,
        "Milliseconds for one row's repetitions: slow ones get fewer, at least 1 (default: 20)", "MS"},
-      {"repeats-check", 0, 0, G_OPTION_ARG_INT, &raw->repeats_check,
-       "Instead of timing, run every image N times and compare all bytes each time", "N"},
-      {"no-floors", 0, 0, G_OPTION_ARG_NONE, &raw->no_floors, "Leave out copies and transfers", nullptr},
+      {"no-floor", 0, 0, G_OPTION_ARG_NONE, &raw->no_floor, "Leave out the floor", nullptr},
       {"no-peers", 0, 0, G_OPTION_ARG_NONE, &raw->no_peers, "Leave out NVIDIA NPP", nullptr},
       {"csv", 0, 0, G_OPTION_ARG_FILENAME, &raw->csv, "Where to write (default: standard output)", "FILE"},
       {"dump-images", 0, 0, G_OPTION_ARG_FILENAME, &raw->dump_images,
@@ -167,8 +160,8 @@ Status check_numbers(const Raw& raw) {
   if (!(raw.separate >= 0 && raw.separate <= 1)) {
     return refuse("--separate is 0 to 1");
   }
-  if (raw.repetitions < 1 || raw.budget < 0 || raw.repeats_check < 0) {
-    return refuse("--repetitions wants at least 1; --budget and --repeats-check want at least 0");
+  if (raw.repetitions < 1 || raw.budget < 0) {
+    return refuse("--repetitions wants at least 1, --budget at least 0");
   }
   return {};
 }
@@ -182,8 +175,7 @@ void take_plain(const Raw& raw, Options* options) {
   }
   options->repetitions = raw.repetitions;
   options->budget_us = static_cast<float>(raw.budget) * 1000;
-  options->repeats_check = raw.repeats_check;
-  options->with_floors = !raw.no_floors;
+  options->with_floor = !raw.no_floor;
   options->with_peers = !raw.no_peers;
   options->csv = text(raw.csv);
   options->dump_images = text(raw.dump_images);
@@ -201,17 +193,13 @@ Status parse_options(int argc, char** argv, Options* options) {
     CCL_RETURN_IF_ERROR(look_up(kBackends, "--backend", raw.backend, &options->backend));
   }
   const bool is_cpu = options->backend == Backend::kCpu;
-  const std::vector<Mode> modes =
-      is_cpu ? std::vector<Mode>{Mode::kEngine} : std::vector<Mode>{Mode::kGraph, Mode::kLaunches};
+  const std::vector<Mode> modes{is_cpu ? Mode::kEngine : Mode::kGraph};
   CCL_RETURN_IF_ERROR(look_up_sizes(raw, options));
   CCL_RETURN_IF_ERROR(look_up_algorithms(raw, options));
   CCL_RETURN_IF_ERROR(look_up_all(kModes, "--mode", raw.modes, modes, &options->modes));
   CCL_RETURN_IF_ERROR(
       look_up_all(kOutputs, "--output", raw.outputs, {Output::kColorized}, &options->outputs));
   CCL_RETURN_IF_ERROR(look_up_all(kFeatures, "--features", raw.features, {0}, &options->features));
-  if (options->has(Mode::kLabel) && options->repeats_check > 0) {
-    return refuse("--repeats-check repeats whole frames, not --mode label");
-  }
   if (is_cpu && options->modes != modes) {
     return refuse("--mode on the CPU is engine");
   }

@@ -15,10 +15,9 @@ namespace ccl::bench {
 
 /// How a frame is run while it is timed.
 enum class Mode {
-  kGraph,     ///< kernels captured in a CUDA graph, which is replayed
-  kLaunches,  ///< kernels launched one by one, with an event after each stage
-  kEngine,    ///< push() and pop() of the public engine, transfers included, by the host's clock
-  kLabel,     ///< the labelling stage alone in a graph, which is what others time; `runs` has no such stage
+  kGraph,   ///< kernels captured in a CUDA graph, which is replayed
+  kEngine,  ///< push() and pop() of the public engine, transfers included, by the host's clock
+  kLabel,   ///< the labelling stage alone in a graph, which is what others time; `runs` has no such stage
 };
 
 const char* mode_name(Mode mode);
@@ -35,8 +34,7 @@ struct Options {
   std::vector<std::string> images;  ///< names of sets or of single images
   int repetitions = 30;
   float budget_us = 20000;  ///< for the timed repetitions of one row
-  int repeats_check = 0;    ///< 0: time; else compare this many runs
-  bool with_floors = true;
+  bool with_floor = true;
   bool with_peers = true;
   std::string csv;          ///< a file; empty: standard output
   std::string dump_images;  ///< a folder; not empty: write images there, time nothing

@@ -128,7 +128,7 @@ class SegmentBench {
     }
     CCL_RETURN_IF_ERROR(timer_.run(
         kRepetitions,
-        [&](StageEvents*) -> Status {
+        [&]() -> Status {
           CCL_RETURN_IF_ERROR(prepare(kFrameTime));
           device::Graph& graph = graphs[plan.searches_ghosts ? 1 : 0];
           if (has_bits) {

@@ -22,7 +22,7 @@ class Subject {
   virtual Status load(const test::Image& image) = 0;
 
   /// Runs frames of the loaded image and returns the time of each.
-  virtual Status time(const Settings& settings, Mode mode, const Repetitions& repetitions, Times* times) = 0;
+  virtual Status time(const Settings& settings, const Repetitions& repetitions, Times* times) = 0;
 
   /// The results of the last frame; root map and labels only `with_maps`.
   virtual Status digests(const Settings& settings, bool with_maps, Digests* digests) = 0;

@@ -175,7 +175,7 @@ Status run_camera(const Config& config, Following following, const std::vector<t
   CCL_RETURN_IF_ERROR(camera.begin(settings));
   DeviceTimer timer(camera.stream());
   CCL_RETURN_IF_ERROR(timer.run(
-      kRepetitions, [&](StageEvents*) { return camera.launch_next(); }, times));
+      kRepetitions, [&] { return camera.launch_next(); }, times));
   return camera.finish(counts);
 }
 
@@ -194,7 +194,7 @@ Status run_cameras(const Config& config, Following following, const std::vector<
   device::Event begun;
   CCL_RETURN_IF_ERROR(all.create());
   CCL_RETURN_IF_ERROR(begun.create());
-  const auto enqueue = [&](StageEvents*) -> Status {
+  const auto enqueue = [&]() -> Status {
     CCL_RETURN_IF_ERROR(begun.record(all));
     for (const auto& camera : cameras) {
       CCL_RETURN_IF_ERROR(
@@ -213,7 +213,7 @@ Status run_cameras(const Config& config, Following following, const std::vector<
   };
   DeviceTimer timer(all);
   CCL_RETURN_IF_ERROR(timer.run(kRepetitions, enqueue, times));
-  for (float& us : times->total) {
+  for (float& us : *times) {
     us /= kCameras * kFramesOfCamera;
   }
   for (const auto& camera : cameras) {

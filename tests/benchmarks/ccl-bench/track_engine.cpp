@@ -94,7 +94,7 @@ Status write_rows(const Size& size, Scene scene, Output output, CsvWriter* csv) 
             .width = size.width,
             .height = size.height,
             .components = cameras[k].result().counts.n_components};
-    row.times.total.assign(times[k].begin() + kWarmUps, times[k].end());
+    row.times.assign(times[k].begin() + kWarmUps, times[k].end());
     CCL_RETURN_IF_ERROR(csv->write(row));
   }
   const auto& tracks = cameras.back().result().tracks;
@@ -137,7 +137,7 @@ Status write_noise_rows(const Size& size, uint32_t density, CsvWriter* csv) {
             .width = size.width,
             .height = size.height,
             .components = cameras[k].result().counts.n_components};
-    row.times.total.assign(times[k].begin() + kNoiseWarmUps, times[k].end());
+    row.times.assign(times[k].begin() + kNoiseWarmUps, times[k].end());
     CCL_RETURN_IF_ERROR(csv->write(row));
   }
   return {};

@@ -62,10 +62,9 @@ class DeviceLabelSubject final : public LabelSubject {
     CCL_RETURN_IF_ERROR(check(cudaMemsetAsync(n_iterations_.data(), 0, sizeof(uint32_t), stream_.get()),
                               "cudaMemsetAsync of the iterations"));
     CCL_RETURN_IF_ERROR(capture(connectivity));
-    Times times;
+    labelling->us.clear();
     CCL_RETURN_IF_ERROR(timer_.run(
-        repetitions, [this](StageEvents*) { return graph_.launch(stream_); }, &times));
-    labelling->us = times.total;
+        repetitions, [this] { return graph_.launch(stream_); }, &labelling->us));
     return take_results(labelling);
   }
 

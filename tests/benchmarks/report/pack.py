@@ -15,8 +15,7 @@ from pathlib import Path
 
 from results import BY_IMAGE, table_of
 
-OF_AN_IMAGE = ("image", "components", "min_us", "median_us", "min_cpu_us", "label_us", "number_us", "measure_us", "paint_us",
-               "rounds", "repetitions", "iterations")
+OF_AN_IMAGE = ("image", "components", "min_us", "median_us", "min_cpu_us", "rounds", "repetitions", "iterations")
 
 
 def pack(path):

@@ -10,8 +10,8 @@ SIZE_NAMES = {(1280, 720): "720p", (1920, 1080): "1080p", (2048, 2048): "2048²"
 FLOOR = "floor-read1-write4"
 PEERS = {"npp-union-find": "NVIDIA NPP", "npp-union-find+compress": "NVIDIA NPP, consecutive labels",
          "cupyx-label": "CuPy"}
-NUMBERS = ("min_us", "median_us", "label_us", "number_us", "measure_us", "paint_us", "paper", "ours", "ratio",
-           "precision", "recall", "f1", "settled_after", "mota", "idf1", "color_changes", "cpu_ms")
+NUMBERS = ("min_us", "median_us", "paper", "ours", "ratio", "precision", "recall", "f1", "settled_after", "mota",
+           "idf1", "color_changes", "cpu_ms")
 INTEGERS = ("connectivity", "width", "height", "repetitions")
 # Stands before the columns that are images, in files that pack.py has written.
 BY_IMAGE = "median_us by image"
