@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Metadata that is broken: read as a whole, or refused as a whole, and never outside of its memory.
 
-What tests/check/gst/meta_fuzz.cpp does with the C header.
+What tests/fuzz/fuzz_meta.cpp does with the C header.
 """
 
 import numpy

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -30,12 +29,8 @@ class Bytes {
   uint32_t from_to(uint32_t least, uint32_t largest) { return least + below(largest - least + 1); }
   /// Any bytes; what is missing is 0.
   void fill(void* memory, size_t size) {
-    std::memset(memory, 0, size);
-    const size_t n = size < size_ ? size : size_;
-    if (n > 0) {
-      std::memcpy(memory, data_, n);
-      data_ += n;
-      size_ -= n;
+    for (auto* byte = static_cast<uint8_t*>(memory); size > 0; --size) {
+      *byte++ = this->byte();
     }
   }
   std::string_view rest() const { return {reinterpret_cast<const char*>(data_), size_}; }

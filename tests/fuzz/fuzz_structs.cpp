@@ -2,6 +2,7 @@
 /// Structs of any bytes and any size: a call succeeds or says why it does not, and reads nothing behind a
 /// struct.
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <vector>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// Without a fuzzer: replay SECONDS PATH...
+/// Without a fuzzer: replay SECONDS [PATH...]
 /// Gives a target the files and those of folders, then changes them at random for so many seconds of
-/// processor time. CUDACCL_FUZZ_SEED is the seed; without it, it is another one each time. An input that
-/// fails is kept.
+/// processor time. Without a path, each input is made of random bytes. CUDACCL_FUZZ_SEED is the seed; without
+/// it, it is another one each time. An input that fails is kept.
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -72,6 +72,11 @@ class Changer {
   Changer(const std::vector<Input>& inputs, unsigned seed) : inputs_(inputs), random_(seed) {}
 
   Input next() {
+    if (inputs_.empty()) {
+      Input input(below(kMaxSize));
+      std::generate(input.begin(), input.end(), [this] { return static_cast<uint8_t>(below(256)); });
+      return input;
+    }
     Input input = any();
     for (size_t n = 1 + below(4); n > 0; --n) {
       change(&input);
@@ -133,8 +138,8 @@ void run_all(const std::vector<Input>& inputs, unsigned seed, double seconds, Cu
 int main(int argc, char** argv) {
   const std::vector<Input> inputs = read_all(std::max(argc - 2, 0), argv + 2);
   void* shared = mmap(nullptr, sizeof(Current), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (inputs.empty() || shared == MAP_FAILED) {
-    std::fprintf(stderr, "no inputs, or no memory for them\n");
+  if ((inputs.empty() && argc > 2) || argc < 2 || shared == MAP_FAILED) {
+    std::fprintf(stderr, "no seconds, no files at these paths, or no memory for inputs\n");
     return EXIT_FAILURE;
   }
   const char* wanted = std::getenv("CUDACCL_FUZZ_SEED");

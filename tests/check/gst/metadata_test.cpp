@@ -74,7 +74,7 @@ TEST(Components, AreReadFromLaterVersions) {
   }
 }
 
-/// Another program may have made it. meta_fuzz.cpp shows that nothing outside is read.
+/// Another program may have made it. fuzz_meta.cpp shows that nothing outside is read.
 TEST(Components, BrokenMetadataIsLeftOut) {
   Harness h("output=mask track=true", kShapes);
   const Ref<GstBuffer> out = h.process(kShapes);
