@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The rules of the track stage give the same bits for every team, every order of its threads, and every
 /// order of the overlaps; and whether they look at all pairs of tracks and components or only at those that
-/// a grid finds near each other. A device has a team of many threads; here they are those of the CPU.
+/// a grid finds near each other. A device has a team of many threads; here they are those of the CPU. Built
+/// with -fsanitize=thread, it finds steps whose threads race.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <cstring>
 #include <map>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "thread_team.h"
@@ -20,6 +20,13 @@ namespace ccl::test {
 
 namespace {
 
+/// A frame's components and their overlaps with those of the frame before.
+struct Measured {
+  std::vector<CclComponent> records;
+  std::vector<uint32_t> labels;
+  std::vector<track::Overlap> overlaps;
+};
+
 /// A stream's tracks, moved by a team: one thread, or several, in groups if there are eight.
 class Tracker {
  public:
@@ -27,36 +34,29 @@ class Tracker {
       : memory_(track::TrackTables::bytes(sizes), std::byte{0xa5}),  // what is not written is not read
         tables_(sizes, memory_.data()),
         tracks_(sizes.max_tracks),
-        team_(n_threads) {
+        n_threads_(n_threads) {
     tables_.most_pairs = most_pairs;
     *tables_.header = {};
   }
 
-  TrackedFrame run(const track::TrackStep& step, std::vector<CclComponent> records,
-                   const std::vector<track::Overlap>& overlaps) {
+  TrackedFrame run(const track::TrackStep& step, Measured measured, bool is_matched) {
     const track::TrackFrame frame{.width = kWidth,
                                   .height = kHeight,
-                                  .n_components = static_cast<uint32_t>(records.size()),
-                                  .is_matched = 1,
-                                  .n_overlaps = static_cast<uint32_t>(overlaps.size()),
-                                  .overlaps = overlaps.data(),
-                                  .records = records.data(),
+                                  .n_components = static_cast<uint32_t>(measured.records.size()),
+                                  .is_matched = is_matched ? 1u : 0u,
+                                  .n_overlaps = static_cast<uint32_t>(measured.overlaps.size()),
+                                  .overlaps = measured.overlaps.data(),
+                                  .records = measured.records.data(),
                                   .tracks = tracks_.data()};
-    if (team_.sums.size() == 1) {
-      track::associate(track::HostTeam{}, step, frame, tables_);
+    const auto associate = [&](const auto& team) { track::associate(team, step, frame, tables_); };
+    if (n_threads_ == 1) {
+      associate(track::HostTeam{});
+    } else if (n_threads_ == 8) {
+      run_team<LaneTeam>(n_threads_, associate);
     } else {
-      std::vector<std::jthread> threads;
-      for (uint32_t rank = 0; rank < team_.sums.size(); ++rank) {
-        threads.emplace_back([&, rank] {
-          if (team_.sums.size() == 8) {
-            track::associate(LaneTeam(rank, &team_), step, frame, tables_);
-          } else {
-            track::associate(ThreadTeam(rank, &team_), step, frame, tables_);
-          }
-        });
-      }
+      run_team<ThreadTeam>(n_threads_, associate);
     }
-    return {records, {tracks_.begin(), tracks_.begin() + tables_.header->n_tracks}, {}};
+    return {measured.records, {tracks_.begin(), tracks_.begin() + tables_.header->n_tracks}, {}};
   }
 
   static constexpr uint32_t kWidth = 300;
@@ -66,14 +66,7 @@ class Tracker {
   std::vector<std::byte> memory_;
   track::TrackTables tables_;
   std::vector<CclTrack> tracks_;
-  TeamMemory team_;
-};
-
-/// A frame's components and their overlaps with those of the frame before.
-struct Measured {
-  std::vector<CclComponent> records;
-  std::vector<uint32_t> labels;
-  std::vector<track::Overlap> overlaps;
+  uint32_t n_threads_;
 };
 
 std::vector<Measured> measure(const std::vector<Image>& images) {
@@ -96,36 +89,61 @@ std::vector<Measured> measure(const std::vector<Image>& images) {
   return frames;
 }
 
-void expect_same_for_all_teams(const std::vector<Image>& images, uint32_t max_tracks) {
-  const std::vector<Measured> frames = measure(images);
+/// Frames that follow at once or late, tracks that are kept for different times, and resets.
+track::TrackStep random_step(int64_t time_ns, std::mt19937* random) {
+  constexpr uint32_t kDurations[] = {40'000, 40'000, 40'000, 100'000, 1'000'000};
+  std::mt19937& next = *random;
+  return {.time_ns = time_ns,
+          .duration_us = kDurations[next() % std::size(kDurations)],
+          .confirm_frames = static_cast<uint32_t>(1 + next() % 4),
+          .lost_us = static_cast<uint32_t>(next() % 2'000'000),
+          .resets = next() % 50 == 0 ? 1u : 0u};
+}
+
+/// Returns how many components got an id, in all frames.
+size_t expect_same_for_all_teams(const std::vector<Image>& images, uint32_t max_tracks) {
+  std::vector<Measured> frames = measure(images);
   const track::TrackSizes sizes{.max_tracks = max_tracks, .max_components = 16384};
   Tracker one(sizes, 1, UINT64_MAX);  // looks at all pairs
   Tracker one_with_grid(sizes, 1, 0);
+  Tracker two(sizes, 2, UINT64_MAX);
   Tracker three(sizes, 3, 0);
   Tracker eight(sizes, 8, 1000);  // both kinds of frames follow each other
-  std::mt19937 random(1);
+  Tracker many(sizes, 32, 1000);
+  std::mt19937 random(max_tracks);
+  bool was_matched = false;
+  size_t n_with_id = 0;
   for (size_t i = 0; i < frames.size(); ++i) {
-    const track::TrackStep step{.time_ns = static_cast<int64_t>(i) * 40'000'000,
-                                .duration_us = 40'000,
-                                .confirm_frames = 3,
-                                .lost_us = 300'000};
-    const TrackedFrame want = one.run(step, frames[i].records, frames[i].overlaps);
-    std::vector<track::Overlap> shuffled = frames[i].overlaps;
-    for (Tracker* tracker : {&one_with_grid, &three, &eight}) {
-      std::shuffle(shuffled.begin(), shuffled.end(), random);
-      ASSERT_TRUE(is_same(tracker->run(step, frames[i].records, shuffled), want)) << "frame " << i;
+    const track::TrackStep step = random_step(static_cast<int64_t>(i) * 40'000'000, &random);
+    const bool is_matched = random() % 40 > 0;
+    Measured& frame = frames[i];
+    if (!was_matched || !is_matched || step.resets != 0) {
+      frame.overlaps.clear();  // they were not counted
+    }
+    was_matched = is_matched;
+    const TrackedFrame want = one.run(step, frame, is_matched);
+    n_with_id += static_cast<size_t>(std::count_if(want.components.begin(), want.components.end(),
+                                                   [](const CclComponent& c) { return c.id != 0; }));
+    for (Tracker* tracker : {&one_with_grid, &two, &three, &eight, &many}) {
+      std::shuffle(frame.overlaps.begin(), frame.overlaps.end(), random);
+      EXPECT_TRUE(is_same(tracker->run(step, frame, is_matched), want)) << "frame " << i;
+      if (testing::Test::HasFailure()) {
+        return n_with_id;
+      }
     }
   }
+  return n_with_id;
 }
 
 TEST(TrackTeamTest, RandomVideo) {
-  for (uint32_t seed = 1; seed <= 6; ++seed) {
+  for (uint32_t seed = 1; seed <= 7; ++seed) {
     RandomVideo video(Tracker::kWidth, Tracker::kHeight, seed);
     std::vector<Image> images;
     for (uint32_t i = 0; i < 60; ++i) {
       images.push_back(video.next());
     }
-    expect_same_for_all_teams(images, seed == 6 ? 9 : 256);
+    const uint32_t max_tracks = seed == 7 ? 1 : seed == 6 ? 9 : 256;
+    EXPECT_GT(expect_same_for_all_teams(images, max_tracks), images.size() / 2) << seed;
   }
 }
 
@@ -135,7 +153,7 @@ TEST(TrackTeamTest, Noise) {
   for (uint32_t i = 0; i < 16; ++i) {
     images.push_back(noise(Tracker::kWidth, Tracker::kHeight, 2 + i % 3, 6 + 4 * (i % 5), i));
   }
-  expect_same_for_all_teams(images, 4096);
+  EXPECT_GT(expect_same_for_all_teams(images, 4096), images.size());
 }
 
 /// Full tables: noise of all grains, with bars as long as the frame and objects that move fast in it.
@@ -156,7 +174,7 @@ TEST(TrackTeamTest, FullTables) {
       }
       images.push_back(image);
     }
-    expect_same_for_all_teams(images, max_tracks);
+    EXPECT_GT(expect_same_for_all_teams(images, max_tracks), images.size());
   }
 }
 
