@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// A stream through the host's engine and a device's, frame by frame compared to the byte; and random video
-/// for it.
+/// A stream through the host's engine and a device's, frame by frame compared to the byte.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +9,6 @@
 #include <cstring>
 #include <deque>
 #include <memory>
-#include <random>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,70 +20,6 @@
 #include "images.h"
 
 namespace ccl::test {
-
-/// Rectangles of three values that move, meet, vanish and return, holes and noise.
-class Video {
- public:
-  Video(uint32_t width, uint32_t height, uint32_t seed, uint32_t n_actors)
-      : width_(width), height_(height), random_(seed) {
-    for (uint32_t i = 0; i < n_actors; ++i) {
-      actors_.push_back(make_actor());
-    }
-  }
-
-  uint32_t below(uint32_t end) { return static_cast<uint32_t>(uint64_t{random_()} * end >> 32); }
-
-  Image next() {
-    Image image = plain("video", width_, height_);
-    for (Actor& actor : actors_) {
-      actor.x += actor.vx;
-      actor.y += actor.vy;
-      if (below(50) == 0) {
-        actor = make_actor();
-      }
-      if (below(15) != 0) {
-        draw(actor, &image);
-      }
-    }
-    for (uint32_t i = below(20); i > 0; --i) {
-      image.at(below(width_), below(height_)) = below(3) == 0 ? 0 : 128;
-    }
-    return image;
-  }
-
- private:
-  struct Actor {
-    int32_t x, y, width, height, vx, vy;
-    uint8_t value;
-  };
-
-  int32_t signed_below(uint32_t end) { return static_cast<int32_t>(below(end)); }
-
-  Actor make_actor() {
-    return {.x = signed_below(width_) - 8,
-            .y = signed_below(height_) - 8,
-            .width = 2 + signed_below(20),
-            .height = 2 + signed_below(24),
-            .vx = signed_below(15) - 7,
-            .vy = signed_below(15) - 7,
-            .value = static_cast<uint8_t>(55 + below(3) * 100)};
-  }
-
-  void draw(const Actor& actor, Image* image) const {
-    for (int32_t y = std::max(actor.y, 0);
-         y < std::min(actor.y + actor.height, static_cast<int32_t>(height_)); ++y) {
-      for (int32_t x = std::max(actor.x, 0);
-           x < std::min(actor.x + actor.width, static_cast<int32_t>(width_)); ++x) {
-        image->at(static_cast<uint32_t>(x), static_cast<uint32_t>(y)) = actor.value;
-      }
-    }
-  }
-
-  uint32_t width_;
-  uint32_t height_;
-  std::mt19937 random_;
-  std::vector<Actor> actors_;
-};
 
 /// A frame in flight in both engines.
 struct PairedFrame {

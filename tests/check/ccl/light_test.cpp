@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "ccl/engine.h"
 #include "fixture.h"
 #include "light.h"
+#include "random.h"
 
 namespace ccl::test {
 
@@ -37,10 +37,10 @@ constexpr Change kChanges[] = {
 };
 
 /// A scene with black and white in it, and objects in it before and after the light changes.
-class Scene {
+class Scene : private Random {
  public:
   Scene(const Change& change, uint32_t width, uint32_t height, uint32_t seed)
-      : change_(change), width_(width), height_(height), random_(seed) {}
+      : Random(seed), change_(change), width_(width), height_(height) {}
 
   LightCase make(BackgroundModel model) {
     LightCase light{.model = model, .known = {}, .before = {}, .now = {}};
@@ -73,14 +73,12 @@ class Scene {
   }
 
  private:
-  uint32_t below(uint32_t end) { return static_cast<uint32_t>(uint64_t{random_()} * end >> 32); }
-
   static bool is_near(int a, int b, int distance) { return std::abs(a - b) <= distance; }
 
   /// With noise, and sometimes with so much that it decides whether the pixel fits.
   uint8_t in_new_light(uint8_t luma) {
-    const int range = below(16) == 0 ? 30 : 3;
-    const int noise = static_cast<int>(below(static_cast<uint32_t>(2 * range + 1))) - range;
+    const uint32_t range = is_once_in(16) ? 30 : 3;
+    const int noise = signed_below(2 * range + 1) - static_cast<int>(range);
     const int lit = 16 + (luma - 16) * change_.percent / 100 + (luma < 16 ? 0 : noise);
     return static_cast<uint8_t>(below(1000) < change_.misfits ? below(256) : std::clamp(lit, 0, 255));
   }
@@ -96,7 +94,6 @@ class Scene {
   Change change_;
   uint32_t width_;
   uint32_t height_;
-  std::mt19937 random_;
 };
 
 class LightTest : public testing::TestWithParam<BackgroundModel> {

@@ -12,6 +12,7 @@
 #include "event_fixture.h"
 #include "event_oracle.h"
 #include "fuzz.h"
+#include "random.h"
 
 namespace ccl::test {
 
@@ -349,16 +350,15 @@ TEST_F(Margins, ClearForgetsCrossings) {
 namespace {
 
 /// Tracks that walk, stand, sway, jump, hide and return near lines and edges, and whose boxes are unsteady.
-class Walkers {
+class Walkers : public Random {
  public:
-  explicit Walkers(uint32_t seed) : random_(seed) {}
-
-  uint32_t below(uint32_t end) { return static_cast<uint32_t>(uint64_t{random_()} * end >> 32); }
+  using Random::Random;
 
   std::vector<CclTrack> next() {
     std::erase_if(tracks_, [&](const Walker&) { return below(60) == 0; });
     while (tracks_.size() < 8 && below(4) == 0) {
-      tracks_.push_back({.id = ++last_id_, .x = at(100), .y = at(100), .size = 2 + below(24)});
+      tracks_.push_back(
+          {.id = ++last_id_, .x = signed_below(100), .y = signed_below(100), .size = 2 + below(24)});
     }
     std::vector<CclTrack> shown;
     for (Walker& walker : tracks_) {
@@ -376,16 +376,14 @@ class Walkers {
     bool is_confirmed = false;
   };
 
-  int at(uint32_t end) { return static_cast<int>(below(end)); }
-
   CclTrack move(Walker* walker) {
     if (below(12) == 0) {
-      walker->vx = at(7) - 3;
-      walker->vy = at(7) - 3;
+      walker->vx = signed_below(7) - 3;
+      walker->vy = signed_below(7) - 3;
     }
     if (below(40) == 0) {
-      walker->x = at(100);
-      walker->y = at(100);
+      walker->x = signed_below(100);
+      walker->y = signed_below(100);
     }
     walker->x = std::clamp(walker->x + walker->vx, 0, 99);
     walker->y = std::clamp(walker->y + walker->vy, 0, 99);
@@ -398,14 +396,13 @@ class Walkers {
     track.component = (flags & CCL_TRACK_PREDICTED) != 0 ? CCL_NO_COMPONENT : below(3);
     track.width = static_cast<uint16_t>(walker->size + below(4));
     track.height = static_cast<uint16_t>(walker->size + below(4));
-    track.x = static_cast<uint16_t>(std::max(walker->x + at(3) - track.width / 2, 0));
-    track.y = static_cast<uint16_t>(std::max(walker->y + at(3) - track.height, 0));
-    track.cx = static_cast<float>(walker->x * 8 + at(16)) / 8;
-    track.cy = static_cast<float>(walker->y * 8 + at(16)) / 8;
+    track.x = static_cast<uint16_t>(std::max(walker->x + signed_below(3) - track.width / 2, 0));
+    track.y = static_cast<uint16_t>(std::max(walker->y + signed_below(3) - track.height, 0));
+    track.cx = static_cast<float>(walker->x * 8 + signed_below(16)) / 8;
+    track.cy = static_cast<float>(walker->y * 8 + signed_below(16)) / 8;
     return track;
   }
 
-  std::mt19937 random_;
   uint32_t last_id_ = 0;
   std::vector<Walker> tracks_;
 };

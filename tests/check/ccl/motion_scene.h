@@ -70,17 +70,18 @@ inline void draw(const Square& square, uint8_t luma, Picture* picture) {
 }
 
 /// A model and its stream.
-class Stream {
+class MotionStream {
  public:
-  Stream(uint32_t width, uint32_t height, const host::BackgroundKernels& kernels, uint32_t n_threads = 1)
+  MotionStream(uint32_t width, uint32_t height, const host::BackgroundKernels& kernels,
+               uint32_t n_threads = 1)
       : width_(width),
         height_(height),
         pool_(n_threads),
         background_(width, height, kernels),
         stride_(bit_row_words(width) / 2),
         bits_(stride_ * height) {}
-  Stream(uint32_t width, uint32_t height)
-      : Stream(width, height, host::background_kernels(host::choose_simd_level())) {}
+  MotionStream(uint32_t width, uint32_t height)
+      : MotionStream(width, height, host::background_kernels(host::choose_simd_level())) {}
 
   void push(const Picture& picture, int64_t time, bool has_chroma = true, bool resets = false) {
     InputImage frame = {.pixels = picture.luma.data(), .stride = picture.width};
@@ -150,7 +151,7 @@ class Scene {
 
   static constexpr int64_t kFrame = 33 * kMs;
   std::mt19937 random_{7};
-  Stream stream_{96, 64};
+  MotionStream stream_{96, 64};
   int64_t time_ = 5'000 * kMs;
 };
 

@@ -56,7 +56,8 @@ class MotionSimdTest : public testing::TestWithParam<Case> {
 };
 
 /// What both streams have seen and believe is the same.
-void expect_equal(const Stream& got, const Stream& want, uint32_t width, uint32_t height, int frame) {
+void expect_equal(const MotionStream& got, const MotionStream& want, uint32_t width, uint32_t height,
+                  int frame) {
   ASSERT_EQ(got.bits(), want.bits()) << width << "x" << height << ", frame " << frame;
   ASSERT_EQ(got.is_relearning(), want.is_relearning());
   std::vector<uint8_t> got_luma(size_t{width} * height);
@@ -70,8 +71,8 @@ TEST_P(MotionSimdTest, EqualsTheRules) {
   for (const auto& [width, height] :
        {std::pair{1u, 1u}, {2u, 1u}, {1u, 5u}, {31u, 7u}, {64u, 3u}, {65u, 66u}, {131u, 70u}, {200u, 129u}}) {
     for (const bool has_chroma : {false, true}) {
-      Stream got(width, height, host::background_kernels(level()), 3);
-      Stream want(width, height, host::kPlainBackgroundKernels);
+      MotionStream got(width, height, host::background_kernels(level()), 3);
+      MotionStream want(width, height, host::kPlainBackgroundKernels);
       got.motion = want.motion = {.model = model(), .learning_ms = 700, .warm_up_ms = 100, .max_change = 900};
       RandomFrames frames(width, height);
       for (int i = 0; i < 60; ++i) {
@@ -89,8 +90,8 @@ TEST_P(MotionSimdTest, ChromaLayoutsAreEqual) {
   constexpr uint32_t kWidth = 99;
   constexpr uint32_t kHeight = 67;
   RandomFrames frames(kWidth, kHeight);
-  Stream planar(kWidth, kHeight, host::background_kernels(level()));
-  Stream alternating(kWidth, kHeight, host::background_kernels(level()));
+  MotionStream planar(kWidth, kHeight, host::background_kernels(level()));
+  MotionStream alternating(kWidth, kHeight, host::background_kernels(level()));
   planar.motion.model = alternating.motion.model = model();
   planar.motion.warm_up_ms = alternating.motion.warm_up_ms = 100;
   for (int i = 0; i < 40; ++i) {
@@ -120,7 +121,7 @@ TEST_P(MotionSimdTest, FullChromaIsRead) {
   Picture picture = scene(97, 33);
   std::vector<uint8_t> u(97 * 33, 120);
   std::vector<uint8_t> v(97 * 33, 140);
-  Stream stream(97, 33, host::background_kernels(level()));
+  MotionStream stream(97, 33, host::background_kernels(level()));
   stream.motion.model = model();
   const auto push = [&](int64_t time) {
     stream.push(

@@ -109,7 +109,7 @@ TEST_P(MotionTest, ALightSwitchIsLearntAtOnce) {
 
 /// The object is in view when the light changes, and moves on: it is found, and leaves no ghost.
 TEST(Light, AnObjectIsNotLearntWithTheNewLight) {
-  Stream stream(96, 64);
+  MotionStream stream(96, 64);
   std::mt19937 random(7);
   for (int i = 0; i < 200; ++i) {
     const bool is_bright = i >= 130;
@@ -281,7 +281,7 @@ TEST_P(MotionTest, AResetLearnsAnew) {
 
 /// How long an object stays foreground, with frames of `step_ms`.
 int64_t absorption_time(BackgroundModel model, int64_t step_ms) {
-  Stream stream(96, 64);
+  MotionStream stream(96, 64);
   stream.motion.model = model;
   stream.motion.learning_ms = 3000;
   int64_t time = 0;

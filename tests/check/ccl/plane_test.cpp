@@ -100,7 +100,7 @@ TEST_P(PlaneTest, IdsOfTracks) {
   runner.job.settings = GetParam().settings();
   for (const uint32_t max_components : {1000u, 6u}) {
     runner.config.max_components = max_components;
-    RandomVideo video(120, 90, 5);
+    RectangleVideo video(120, 90, 5, 12);
     uint32_t n_with_id = 0;
     uint32_t n_overflows = 0;
     for (uint32_t i = 0; i < 30; ++i) {

@@ -6,18 +6,18 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include "background_oracle.h"
 #include "ccl/clock.h"
+#include "random.h"
 
 namespace ccl::test {
 
-class RandomVideo {
+class RandomVideo : private Random {
  public:
   RandomVideo(const VideoShape& shape, int frames_per_second, uint32_t seed)
-      : shape_(shape), frames_per_second_(frames_per_second), random_(seed) {
+      : Random(seed), shape_(shape), frames_per_second_(frames_per_second) {
     for (int i = 0; i < kBlocks * kBlocks; ++i) {
       const int kind = below(10);
       const int luma = kind == 0 ? below(24) : kind == 1 ? 216 + below(40) : 40 + below(150);
@@ -78,7 +78,7 @@ class RandomVideo {
     bool contains(int x, int y) const { return x >= left && x < right && y >= top && y < bottom; }
   };
 
-  int below(int end) { return static_cast<int>(uint64_t{random_()} * static_cast<uint64_t>(end) >> 32); }
+  int below(int end) { return signed_below(static_cast<uint32_t>(end)); }
   bool is_once_in(int n) { return below(n) == 0; }
 
   void place(Patch* patch) {
@@ -170,7 +170,6 @@ class RandomVideo {
 
   VideoShape shape_;
   int frames_per_second_;
-  std::mt19937 random_;
   std::vector<Color> blocks_;
   std::vector<Patch> patches_;
   Motion motion_;

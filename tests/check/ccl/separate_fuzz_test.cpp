@@ -5,13 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <random>
 #include <vector>
 
 #include "compare.h"
 #include "fixture.h"
 #include "fuzz.h"
 #include "images.h"
+#include "random.h"
 #include "segmentation.h"
 #include "separation_cases.h"
 
@@ -20,9 +20,9 @@ namespace ccl::test {
 namespace {
 
 /// Frames and settings of all kinds, one after the other in one engine for each labeler.
-class RandomFrames {
+class RandomFrames : private Random {
  public:
-  explicit RandomFrames(uint32_t seed) : random_(seed), width_(size()), height_(size()) {
+  explicit RandomFrames(uint32_t seed) : Random(seed), width_(size()), height_(size()) {
     const uint32_t max_components = is_once_in(4) ? 1 + below(20) : 1u << 16;
     const uint32_t threads = 1 + below(4);
     for (const AlgorithmInfo& labeler : labelers_) {
@@ -52,12 +52,10 @@ class RandomFrames {
   }
 
  private:
-  uint32_t below(uint32_t end) { return static_cast<uint32_t>(uint64_t{random_()} * end >> 32); }
-  bool is_once_in(uint32_t n) { return below(n) == 0; }
   uint32_t size() { return is_once_in(8) ? 1 + below(4) : 5 + below(130); }
 
   Image next_drawing() {
-    const uint32_t seed = random_();
+    const uint32_t seed = bits();
     switch (below(6)) {
       case 0:
         return noise(width_, height_, 1 + below(4), below(101), seed);
@@ -97,7 +95,6 @@ class RandomFrames {
     return settings;
   }
 
-  std::mt19937 random_;
   uint32_t width_;
   uint32_t height_;
   std::vector<AlgorithmInfo> labelers_ = labelers();

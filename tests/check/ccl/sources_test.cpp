@@ -70,15 +70,15 @@ struct Frame {
 };
 
 /// What each frame of a stream shows.
-using Stream = std::vector<std::shared_ptr<const Source>>;
+using Sources = std::vector<std::shared_ptr<const Source>>;
 
-Stream make_stream(Layout layout, uint32_t width, uint32_t height) {
+Sources make_stream(Layout layout, uint32_t width, uint32_t height) {
   const std::shared_ptr<const Source> first = make_source(layout, width, height, 1);
   return {first, first, first, make_source(layout, width, height, 2)};
 }
 
 /// The frames of a stream.
-std::vector<Frame> run_stream(Engine* engine, const Config& config, const Stream& stream, const Case& c) {
+std::vector<Frame> run_stream(Engine* engine, const Config& config, const Sources& stream, const Case& c) {
   std::vector<Frame> frames;
   const Status configured = engine->configure(config);
   EXPECT_TRUE(configured.ok()) << configured.message();
@@ -115,7 +115,7 @@ class SourcesTest : public testing::TestWithParam<Layout> {
 
 TEST_P(SourcesTest, EveryOutput) {
   for (const auto& [width, height] : {std::pair<uint32_t, uint32_t>{1, 1}, {67, 41}, {272, 34}}) {
-    const Stream stream = make_stream(GetParam(), width, height);
+    const Sources stream = make_stream(GetParam(), width, height);
     for (const Case& c : make_cases()) {
       for (const Output output :
            {Output::kLabels, Output::kOverlay, Output::kForeground, Output::kBackground}) {

@@ -5,13 +5,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "fixture.h"
 #include "fuzz.h"
 #include "images.h"
+#include "random.h"
 #include "walkers.h"
 
 namespace ccl::test {
@@ -120,10 +120,10 @@ TEST(TrackCutsTest, LabelersAndForegroundsDoNotMatter) {
 
 /// Ellipses that come from all sides, meet within ten frames, hide each other, and go on, in a picture of odd
 /// size.
-class RandomWalkers {
+class RandomWalkers : public Random {
  public:
   explicit RandomWalkers(uint32_t seed)
-      : random_(seed), width_(81 + 2 * below(31)), height_(65 + 2 * below(25)), aspect_(1 + signed_below(3)) {
+      : Random(seed), width_(81 + 2 * below(31)), height_(65 + 2 * below(25)), aspect_(1 + signed_below(3)) {
     const uint32_t n = 2 + below(5);
     for (uint32_t i = 0; i < n; ++i) {
       const int32_t vx = signed_below(11) - 5;
@@ -137,8 +137,6 @@ class RandomWalkers {
     }
   }
 
-  uint32_t below(uint32_t end) { return static_cast<uint32_t>(uint64_t{random_()} * end >> 32); }
-  bool is_once_in(uint32_t n) { return below(n) == 0; }
   uint8_t aspect() const { return static_cast<uint8_t>(aspect_); }
 
   Image next() {
@@ -166,9 +164,6 @@ class RandomWalkers {
     int32_t vx, vy;
   };
 
-  int32_t signed_below(uint32_t end) { return static_cast<int32_t>(below(end)); }
-
-  std::mt19937 random_;
   uint32_t width_;
   uint32_t height_;
   int32_t aspect_;
@@ -217,7 +212,7 @@ uint32_t run_random_walkers(uint32_t seed, uint32_t n_frames, Tally* tally) {
     const bool has_times = !walkers.is_once_in(12);
     const bool resets = walkers.is_once_in(40);
     for (TwinStream* each : {&stream, &other}) {
-      each->guided().set_now(each->guided().now() + (is_dropped ? Stream::kStepNs : 0));
+      each->guided().set_now(each->guided().now() + (is_dropped ? TrackedStream::kStepNs : 0));
       each->guided().has_times = has_times;
       each->guided().job.resets_tracks = resets;
     }

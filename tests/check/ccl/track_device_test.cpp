@@ -18,6 +18,7 @@
 #include "fuzz.h"
 #include "images.h"
 #include "track/tables.h"
+#include "track_scene.h"
 
 namespace ccl::test {
 
@@ -44,19 +45,19 @@ Config config_of(uint32_t width, uint32_t height, Output output, uint32_t max_tr
   return config;
 }
 
-void change(Video* video, FrameJob* job) {
-  job->resets_tracks = video->below(25) == 0;
+void change(RectangleVideo* video, FrameJob* job) {
+  job->resets_tracks = video->is_once_in(25);
   job->settings.filter = {};
   job->settings.filter.min_area = video->below(3) * 20;
-  job->settings.filter.top_n = video->below(5) == 0 ? 3 : 0;
-  job->settings.filter.min_extent = video->below(4) == 0 ? kFilterOne / 2 : 0;
-  job->settings.connectivity = video->below(2) == 0 ? Connectivity::k4 : Connectivity::k8;
-  job->settings.separation.neck = static_cast<uint16_t>(video->below(2) == 0 ? 0 : 1 + video->below(1024));
+  job->settings.filter.top_n = video->is_once_in(5) ? 3 : 0;
+  job->settings.filter.min_extent = video->is_once_in(4) ? kFilterOne / 2 : 0;
+  job->settings.connectivity = video->is_once_in(2) ? Connectivity::k4 : Connectivity::k8;
+  job->settings.separation.neck = static_cast<uint16_t>(video->is_once_in(2) ? 0 : 1 + video->below(1024));
   job->settings.separation.aspect = static_cast<uint8_t>(1 + video->below(16));
   job->settings.palette = static_cast<Palette>(video->below(kPaletteCount));
-  job->settings.draw_boxes = video->below(2) == 0;
+  job->settings.draw_boxes = video->is_once_in(2);
   job->settings.color_seed = video->below(1000);
-  job->settings.features = video->below(2) == 0 ? kAllFeatures : kAllFeatures | kFeatureGrey;
+  job->settings.features = video->is_once_in(2) ? kAllFeatures : kAllFeatures | kFeatureGrey;
   job->tracking = {.confirm_frames = 1 + video->below(4), .lost_ms = video->below(400)};
 }
 
@@ -65,17 +66,17 @@ uint32_t compare_frames(const Case& c, uint32_t seed, std::atomic<size_t>* n_eve
   EnginePair pair(c.config);
   pair.job = c.job;
   pair.has_chroma = c.has_chroma;
-  Video video(c.config.width, c.config.height, seed, c.n_actors);
+  RectangleVideo video(c.config.width, c.config.height, seed, c.n_actors);
   int64_t time = 0;
   for (uint32_t i = 0; i < c.n_frames; ++i) {
     if (pair.n_in_flight() == c.config.slots) {
       pair.pop(c.name + ", frame " + std::to_string(i - c.config.slots));
     }
     time += 1'000'000 * int64_t{video.below(80)};  // sometimes none
-    pair.job.time = video.below(12) == 0 ? kNoTime : time;
+    pair.job.time = video.is_once_in(12) ? kNoTime : time;
     if (c.changes) {
       change(&video, &pair.job);
-      pair.asks_for_labels = video.below(4) == 0;
+      pair.asks_for_labels = video.is_once_in(4);
     }
     pair.push(video.next());
     if (testing::Test::HasFatalFailure()) {
@@ -206,7 +207,7 @@ void run_images(const Config& config, const FrameJob& job, const std::vector<Ima
 /// Some frames have more components than records: there the records are chosen late, and have the id 0.
 TEST(TrackDeviceTest, TablesThatOverflow) {
   std::vector<Image> images;
-  Video video(160, 120, 7, 12);
+  RectangleVideo video(160, 120, 7, 12);
   for (uint32_t i = 0; i < 12; ++i) {
     images.push_back(i % 4 == 3 ? noise(160, 120, 4, 20, i) : video.next());
   }
@@ -236,7 +237,7 @@ TEST(TrackDeviceTest, MoreComponentsThanAreMatched) {
   const Image dots =
       drawn("dots", 328, 320, [](uint32_t x, uint32_t y) { return x % 2 == 0 && y % 2 == 0 && y > 100; });
   std::vector<Image> images;
-  Video video(328, 320, 6, 60);
+  RectangleVideo video(328, 320, 6, 60);
   for (uint32_t i = 0; i < 10; ++i) {
     images.push_back(i % 5 == 3 ? dots : video.next());
   }
@@ -316,7 +317,7 @@ TEST(TrackDeviceTest, PixelNoise) {
 /// Frames whose tables fit in the shared memory of a block, and frames whose tables do not: 52 bytes for each
 /// of more than 6,000 components. One kind follows the other.
 TEST(TrackDeviceTest, TablesInBothMemories) {
-  Video video(360, 240, 12, 60);
+  RectangleVideo video(360, 240, 12, 60);
   std::vector<Image> images;
   for (uint32_t i = 0; i < 12; ++i) {
     images.push_back(i % 6 < 4 ? video.next() : noise(360, 240, 1, 16, i / 2));
@@ -350,7 +351,7 @@ TEST(TrackDeviceTest, Hysteresis) {
 
 /// The tracks go on in another configuration, or end where they do on the host.
 TEST(TrackDeviceTest, Reconfiguration) {
-  Video video(173, 97, 10, 12);
+  RectangleVideo video(173, 97, 10, 12);
   std::vector<Image> images;
   for (uint32_t i = 0; i < 10; ++i) {
     images.push_back(video.next());

@@ -31,7 +31,7 @@ TEST(TrackGuideTest, ShapeAloneDoesNotCutThePair) {
 
 /// Without separation they share a component, as ever.
 TEST(TrackGuideTest, NothingIsCutWithoutSeparation) {
-  Stream stream{Config{.max_tracks = 64}};
+  TrackedStream stream{Config{.max_tracks = 64}};
   TrackedFrame frame;
   for (int32_t t = 0; t < 30; ++t) {
     frame = stream.push(draw(pair_at(t)));

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,6 +13,7 @@
 #include "ccl/engine.h"
 #include "fixture.h"
 #include "images.h"
+#include "random.h"
 
 namespace ccl::test {
 
@@ -35,13 +35,13 @@ inline Image draw(uint32_t width, uint32_t height, const std::vector<Rectangle>&
   return image;
 }
 
-/// Video of rectangles that move, jump, vanish, return and cover each other. Every seed is another one.
-class RandomVideo {
+/// Video of rectangles of three values that move, jump, meet, vanish and return, with holes and noise. Every
+/// seed is another one.
+class RectangleVideo : public Random {
  public:
-  RandomVideo(uint32_t width, uint32_t height, uint32_t seed)
-      : width_(width), height_(height), random_(seed) {
-    const uint32_t n = 1 + below(24);
-    for (uint32_t i = 0; i < n; ++i) {
+  RectangleVideo(uint32_t width, uint32_t height, uint32_t seed, uint32_t n_actors)
+      : Random(seed), width_(width), height_(height) {
+    for (uint32_t i = 0; i < n_actors; ++i) {
       actors_.push_back(new_actor());
     }
   }
@@ -51,16 +51,18 @@ class RandomVideo {
     for (Actor& actor : actors_) {
       actor.place.x += actor.vx;
       actor.place.y += actor.vy;
-      if (below(40) == 0) {
+      if (is_once_in(50)) {
         actor = new_actor();
       }
-      if (below(12) != 0) {
+      if (!is_once_in(15)) {
         visible.push_back(actor.place);
       }
     }
     Image image = draw(width_, height_, visible);
-    for (uint32_t i = 0; i < below(12); ++i) {  // noise, and holes
-      image.at(below(width_), below(height_)) = below(3) == 0 ? 0 : 128;
+    for (uint32_t i = below(20); i > 0; --i) {
+      const uint8_t value = is_once_in(3) ? 0 : 128;
+      const uint32_t y = below(height_);
+      image.at(below(width_), y) = value;
     }
     return image;
   }
@@ -71,19 +73,17 @@ class RandomVideo {
     int32_t vx, vy;
   };
 
-  uint32_t below(uint32_t end) { return static_cast<uint32_t>(uint64_t{random_()} * end >> 32); }
-
   Actor new_actor() {
-    const auto signed_below = [this](uint32_t n) { return static_cast<int32_t>(below(n)); };
-    return {.place = {signed_below(width_) - 8, signed_below(height_) - 8, 2 + signed_below(20),
-                      2 + signed_below(24), static_cast<uint8_t>(55 + below(3) * 100)},
-            .vx = signed_below(15) - 7,
-            .vy = signed_below(15) - 7};
+    Actor actor{.place = {signed_below(width_) - 8, signed_below(height_) - 8, 2 + signed_below(20),
+                          2 + signed_below(24)},
+                .vx = signed_below(15) - 7,
+                .vy = signed_below(15) - 7};
+    actor.place.value = static_cast<uint8_t>(55 + below(3) * 100);
+    return actor;
   }
 
   uint32_t width_;
   uint32_t height_;
-  std::mt19937 random_;
   std::vector<Actor> actors_;
 };
 
@@ -129,12 +129,12 @@ inline bool is_same(const TrackedFrame& a, const TrackedFrame& b) {
 }
 
 /// Pushes frames into an engine of the backend under test.
-class Stream {
+class TrackedStream {
  public:
   static constexpr int64_t kStepNs = 40'000'000;
 
   /// `config` needs no size.
-  explicit Stream(const Config& config) : config_(config) { EXPECT_TRUE(make_engine(&engine_).ok()); }
+  explicit TrackedStream(const Config& config) : config_(config) { EXPECT_TRUE(make_engine(&engine_).ok()); }
 
   FrameJob job = {};  ///< of the next frames, except their pixels; `time` is kept up to date by push()
   bool has_times = true;
@@ -217,7 +217,7 @@ class DrawnStream : public testing::Test {
     return push(rectangles);
   }
 
-  Stream stream{Config{.max_tracks = 64}};
+  TrackedStream stream{Config{.max_tracks = 64}};
 };
 
 }  // namespace ccl::test

@@ -19,7 +19,7 @@ constexpr uint32_t kWidth = 173;
 constexpr uint32_t kHeight = 97;
 
 std::vector<Image> video(uint32_t n_frames, uint32_t seed) {
-  RandomVideo random(kWidth, kHeight, seed);
+  RectangleVideo random(kWidth, kHeight, seed, 1 + seed % 24);
   std::vector<Image> frames;
   for (uint32_t i = 0; i < n_frames; ++i) {
     frames.push_back(random.next());
@@ -32,7 +32,7 @@ Config colorized(uint32_t max_tracks) {
 }
 
 std::vector<TrackedFrame> run(const Config& config, const FrameJob& job, const std::vector<Image>& frames) {
-  Stream stream(config);
+  TrackedStream stream(config);
   stream.job = job;
   std::vector<TrackedFrame> results;
   for (const Image& frame : frames) {
@@ -91,7 +91,7 @@ TEST(TrackStreamTest, SlotsDoNotMatter) {
   for (uint32_t slots = 2; slots <= 9; ++slots) {
     Config config = colorized(64);
     config.slots = slots;
-    Stream stream(config);
+    TrackedStream stream(config);
     std::vector<TrackedFrame> got;
     for (size_t i = 0; i < frames.size(); ++i) {
       if (i >= slots) {
@@ -108,7 +108,7 @@ TEST(TrackStreamTest, SlotsDoNotMatter) {
 
 /// A filter that changes with every frame only decides which components can be tracked.
 TEST(TrackStreamTest, FiltersMayChange) {
-  Stream stream(colorized(64));
+  TrackedStream stream(colorized(64));
   stream.job.tracking.confirm_frames = 2;  // the smaller one is not seen more often at a time
   for (uint32_t i = 0; i < 40; ++i) {
     stream.job.settings.filter.min_area = i % 4 == 3 ? 200 : 1;
@@ -126,7 +126,7 @@ TEST(TrackStreamTest, FiltersMayChange) {
 const std::vector<Rectangle> kScene = {{20, 20, 20, 20}, {100, 40, 10, 12}};
 
 TEST(TrackStreamTest, ResetsEndAllTracks) {
-  Stream stream(colorized(64));
+  TrackedStream stream(colorized(64));
   for (uint32_t i = 0; i < 5; ++i) {
     stream.push(draw(200, 100, kScene));
   }
@@ -141,7 +141,7 @@ TEST(TrackStreamTest, ResetsEndAllTracks) {
 }
 
 TEST(TrackStreamTest, TracksSurviveAnotherConfiguration) {
-  Stream stream(colorized(64));
+  TrackedStream stream(colorized(64));
   for (uint32_t i = 0; i < 5; ++i) {
     stream.push(draw(200, 100, kScene));
   }
@@ -163,7 +163,7 @@ TEST(TrackStreamTest, TracksSurviveAnotherConfiguration) {
 /* Time */
 
 TEST(TrackStreamTest, FramesWithoutTimes) {
-  Stream stream(colorized(64));
+  TrackedStream stream(colorized(64));
   stream.has_times = false;
   TrackedFrame frame;
   for (int32_t i = 0; i < 10; ++i) {
@@ -177,10 +177,10 @@ TEST(TrackStreamTest, FramesWithoutTimes) {
 
 /// Whatever the time stamps are, the objects keep their ids, and velocities are those of the true steps.
 TEST(TrackStreamTest, TimesThatJump) {
-  Stream stream(colorized(64));
+  TrackedStream stream(colorized(64));
   int32_t x = 20;
   const auto push = [&](int64_t step) {
-    stream.set_now(stream.now() + step - Stream::kStepNs);
+    stream.set_now(stream.now() + step - TrackedStream::kStepNs);
     x += 2;
     const TrackedFrame frame = stream.push(draw(400, 100, {{x, 20, 20, 20}}));
     EXPECT_EQ(frame.id_at(x, 20), 1u) << step;
@@ -196,11 +196,11 @@ TEST(TrackStreamTest, TimesThatJump) {
 
 /// A dropped frame doubles the step; the object is found where its velocity takes it.
 TEST(TrackStreamTest, DroppedFramesDoNotBreakTracks) {
-  Stream stream(colorized(64));
+  TrackedStream stream(colorized(64));
   int32_t x = 10;
   for (uint32_t i = 0; i < 24; ++i) {
     const uint32_t n_dropped = i > 4 && i % 3 == 0 ? 2 : 0;
-    stream.set_now(stream.now() + n_dropped * Stream::kStepNs);
+    stream.set_now(stream.now() + n_dropped * TrackedStream::kStepNs);
     x += static_cast<int32_t>(1 + n_dropped) * 9;
     const TrackedFrame frame = stream.push(draw(500, 60, {{x, 20, 12, 12}, {x + 17, 20, 12, 12}}));
     EXPECT_EQ(frame.id_at(x, 20), 1u) << i;
@@ -292,13 +292,13 @@ class Invariants {
 /// One video, in two engines. Returns the number of frames that were the same.
 uint32_t run_random_video(uint32_t seed, uint32_t n_frames) {
   const uint32_t max_tracks = seed % 5 == 0 ? 1 + seed % 7 : 256;
-  Stream stream(colorized(max_tracks));
-  Stream twin(colorized(max_tracks));
-  for (Stream* each : {&stream, &twin}) {
+  TrackedStream stream(colorized(max_tracks));
+  TrackedStream twin(colorized(max_tracks));
+  for (TrackedStream* each : {&stream, &twin}) {
     each->job.settings.rule.foreground = seed % 3 == 0 ? Foreground::kValues : Foreground::kBinary;
     each->job.tracking.lost_ms = seed % 4 == 0 ? 0 : 50 * (seed % 61);
   }
-  RandomVideo random(kWidth, kHeight, seed);
+  RectangleVideo random(kWidth, kHeight, seed, 1 + seed % 24);
   Invariants invariants(max_tracks);
   for (uint32_t i = 0; i < n_frames; ++i) {
     const Image image = random.next();
@@ -328,8 +328,8 @@ std::vector<Rectangle> crossing_scene(int32_t i) {
 /// No direction is preferred: the places of tracks are rounded, but nothing is decided in another way.
 TEST(TrackStreamTest, MirroredVideoHasMirroredTracks) {
   constexpr int32_t kSide = 320;
-  Stream stream(Config{.max_tracks = 64});
-  Stream mirrored(Config{.max_tracks = 64});
+  TrackedStream stream(Config{.max_tracks = 64});
+  TrackedStream mirrored(Config{.max_tracks = 64});
   for (int32_t i = 0; i < 90; ++i) {
     std::vector<Rectangle> scene = crossing_scene(i);
     const TrackedFrame frame = stream.push(draw(kSide, 200, scene));
@@ -352,7 +352,7 @@ TEST(TrackStreamTest, MirroredVideoHasMirroredTracks) {
 
 /// Frames of noise, in which nearly everything is a candidate for everything.
 TEST(TrackStreamTest, Noise) {
-  Stream stream(colorized(kMaxTracks));
+  TrackedStream stream(colorized(kMaxTracks));
   Invariants invariants(kMaxTracks);
   for (uint32_t i = 0; i < 12; ++i) {
     const TrackedFrame frame = stream.push(noise(kWidth, kHeight, 1 + i % 3, 10 + 5 * (i % 4), i));

@@ -137,7 +137,7 @@ size_t expect_same_for_all_teams(const std::vector<Image>& images, uint32_t max_
 
 TEST(TrackTeamTest, RandomVideo) {
   for (uint32_t seed = 1; seed <= 7; ++seed) {
-    RandomVideo video(Tracker::kWidth, Tracker::kHeight, seed);
+    RectangleVideo video(Tracker::kWidth, Tracker::kHeight, seed, 3 * seed);
     std::vector<Image> images;
     for (uint32_t i = 0; i < 60; ++i) {
       images.push_back(video.next());
@@ -159,7 +159,7 @@ TEST(TrackTeamTest, Noise) {
 /// Full tables: noise of all grains, with bars as long as the frame and objects that move fast in it.
 TEST(TrackTeamTest, FullTables) {
   for (const uint32_t max_tracks : {40u, 700u}) {
-    RandomVideo video(Tracker::kWidth, Tracker::kHeight, max_tracks);
+    RectangleVideo video(Tracker::kWidth, Tracker::kHeight, max_tracks, 12);
     std::vector<Image> images;
     for (uint32_t i = 0; i < 12; ++i) {
       Image image = video.next();

@@ -35,7 +35,7 @@ TEST_F(TrackTest, IdsAreGivenByLabelAndStay) {
       EXPECT_EQ(frame.tracks[k].parent, 0u);
       EXPECT_EQ(frame.tracks[k].cx, frame.components[k].cx);
       EXPECT_EQ(frame.tracks[k].cy, frame.components[k].cy);
-      EXPECT_EQ(frame.tracks[k].first_time, Stream::kStepNs);
+      EXPECT_EQ(frame.tracks[k].first_time, TrackedStream::kStepNs);
       EXPECT_EQ(frame.tracks[k].last_time, stream.now());
       EXPECT_EQ((frame.components[k].flags & CCL_COMPONENT_NEWBORN) != 0, i == 0);
       EXPECT_EQ((frame.tracks[k].flags & CCL_TRACK_NEWBORN) != 0, i == 0);
@@ -225,7 +225,7 @@ TEST_F(TrackTest, MembersWereSeenAlone) {
       EXPECT_EQ(push({{100 - gap, 80, 20, 40}, {120 + gap, 90, 20, 40}}).tracks.size(), 2u);
     }
     const TrackedFrame frame = push({{100, 80, 20, 40}, {120, 90, 20, 40}});
-    const bool are_proven = (n_alone - 1) * Stream::kStepNs >= 90'000'000;
+    const bool are_proven = (n_alone - 1) * TrackedStream::kStepNs >= 90'000'000;
     ASSERT_EQ(frame.tracks.size(), are_proven ? 2u : 1u) << n_alone;
     EXPECT_EQ((frame.tracks[0].flags & CCL_TRACK_MERGED) != 0, are_proven) << n_alone;
   }
@@ -389,7 +389,7 @@ TEST_F(TrackTest, HiddenObjectsKeepTheirSpeed) {
 /* Limits */
 
 TEST(TrackLimitsTest, OneTrack) {
-  Stream stream{
+  TrackedStream stream{
       Config{.output = Output::kColorized, .layout = {.red = 2, .green = 1, .blue = 0}, .max_tracks = 1}};
   for (uint32_t i = 0; i < 5; ++i) {
     const TrackedFrame frame = stream.push(draw(kWidth, kHeight, {{10, 50, 8, 8}, {100, 20, 8, 8}}));
@@ -407,7 +407,7 @@ TEST(TrackLimitsTest, OneTrack) {
 
 /// A frame with too many components is not matched, and the tracks survive it.
 TEST(TrackLimitsTest, Overflow) {
-  Stream stream{Config{.max_components = 2, .max_tracks = 16}};
+  TrackedStream stream{Config{.max_components = 2, .max_tracks = 16}};
   for (uint32_t i = 0; i < 5; ++i) {
     stream.push(draw(kWidth, kHeight, {{10, 50, 8, 8}, {100, 20, 8, 8}}));
   }
@@ -425,7 +425,7 @@ TEST(TrackLimitsTest, Overflow) {
 
 /// A frame with a record for each component, but with more of them than there can be tracks, is not matched.
 TEST(TrackLimitsTest, MoreComponentsThanTracksAtAll) {
-  Stream stream{Config{.max_components = 2 * kMaxTracks, .max_tracks = 16}};
+  TrackedStream stream{Config{.max_components = 2 * kMaxTracks, .max_tracks = 16}};
   constexpr int32_t kColumns = 320;
   const std::vector<Rectangle> object = {{10, 50, 8, 8}};
   const auto push_with_dots = [&](uint32_t n) {
@@ -452,7 +452,7 @@ TEST(TrackLimitsTest, MoreComponentsThanTracksAtAll) {
 TEST(TrackLimitsTest, HundredsInOneComponent) {
   constexpr uint32_t kObjects = 300;
   constexpr uint32_t kColumns = 25;
-  Stream stream{Config{.max_components = 1024, .max_tracks = 1024}};
+  TrackedStream stream{Config{.max_components = 1024, .max_tracks = 1024}};
   std::vector<Rectangle> objects;
   for (uint32_t i = 0; i < kObjects; ++i) {
     objects.push_back(
@@ -478,7 +478,7 @@ TEST(TrackLimitsTest, HundredsInOneComponent) {
 }
 
 TEST(TrackLimitsTest, NoTracksNoIds) {
-  Stream stream{Config{}};
+  TrackedStream stream{Config{}};
   const TrackedFrame frame = stream.push(draw(kWidth, kHeight, {{10, 50, 8, 8}, {100, 20, 8, 8}}));
   EXPECT_TRUE(frame.tracks.empty());
   for (const CclComponent& c : frame.components) {

@@ -46,15 +46,15 @@ inline std::vector<Walker> pair_at(int32_t t) {
 }
 
 /// A stream of which the labels of pixels are known.
-class LabelledStream : public Stream {
+class LabelledStream : public TrackedStream {
  public:
-  using Stream::Stream;
+  using TrackedStream::TrackedStream;
 
   /// One frame, a step after the one before it. Its labels are in `labels`.
   TrackedFrame push(const Image& image) {
     labels.assign(size_t{image.width} * image.height, 0);
     job.labels = labels.data();
-    return Stream::push(image);
+    return TrackedStream::push(image);
   }
 
   /// Nothing is shown for a frame.

@@ -8,13 +8,19 @@
 #include <numbers>
 #include <random>
 
-namespace ccl::bench {
+namespace ccl::test {
 
 class Random {
  public:
   explicit Random(uint32_t seed) : generator_(seed) {}
 
-  uint32_t below(uint32_t end) { return static_cast<uint32_t>(uint64_t{generator_()} * end >> 32); }
+  uint32_t bits() { return static_cast<uint32_t>(generator_()); }
+
+  uint32_t below(uint32_t end) { return static_cast<uint32_t>(uint64_t{bits()} * end >> 32); }
+
+  int32_t signed_below(uint32_t end) { return static_cast<int32_t>(below(end)); }
+
+  bool is_once_in(uint32_t n) { return below(n) == 0; }
 
   double between(double low, double high) { return low + (high - low) * unit(); }
 
@@ -32,5 +38,11 @@ class Random {
 
   std::mt19937 generator_;
 };
+
+}  // namespace ccl::test
+
+namespace ccl::bench {
+
+using test::Random;
 
 }  // namespace ccl::bench
