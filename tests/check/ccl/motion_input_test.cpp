@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// What sigma-delta does with input that is not a still camera in even light: the table of
-/// docs/foreground.md, line by line, on the backend under test.
+/// docs/foreground.md, line by line, on the backend under test. And how long its model lives.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,7 +49,11 @@ class MotionInputTest : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(make_engine(&engine_).ok());
-    Config config;
+    configure({});
+  }
+
+  /// `config` needs no size.
+  void configure(Config config) {
     config.width = kWidth;
     config.height = kHeight;
     ASSERT_TRUE(engine_->configure(config).ok());
@@ -70,6 +74,7 @@ class MotionInputTest : public testing::Test {
     job.segmentation.motion = motion_;
     job.time = time;
     job.resets_background = resets;
+    job.output = {output_.data(), kWidth};
     job.labels = labels_.data();
     ASSERT_TRUE(engine_->push(job).ok());
     ASSERT_TRUE(engine_->pop(&result_).ok());
@@ -121,6 +126,7 @@ class MotionInputTest : public testing::Test {
   int64_t time_ = 0;
   std::unique_ptr<Engine> engine_;
   FrameResult result_;
+  std::vector<uint8_t> output_ = std::vector<uint8_t>(kWidth * kHeight);
   std::vector<uint32_t> labels_ = std::vector<uint32_t>(kWidth * kHeight);
   std::mt19937 random_{3};
   const Square left_ = {20, 30, 24};
@@ -300,6 +306,29 @@ TEST_F(MotionInputTest, FramesWithoutChromaBetweenOthersBeginAgain) {
   EXPECT_TRUE(is_relearning());
   show(view(), 1200 * kMs);
   EXPECT_FALSE(is_relearning());
+}
+
+TEST_F(MotionInputTest, TheModelSurvivesAnotherConfiguration) {
+  show(view(), 3 * kSecond);
+  Picture picture = view();
+  draw(left_, 30, &picture);
+  for (const uint32_t threads : {1u, 3u}) {
+    configure({.output = Output::kMask, .threads = threads});
+    next(picture);
+    expect_only({left_});
+  }
+  engine_->flush();
+  next(picture);
+  expect_only({left_});
+}
+
+TEST_F(MotionInputTest, AResetLearnsAnew) {
+  show(view(), 3 * kSecond);
+  Picture picture = view();
+  draw(left_, 30, &picture);
+  push(picture, time_, true);
+  EXPECT_TRUE(is_relearning());
+  EXPECT_EQ(count(), 0u);
 }
 
 /// A quarter of the light, and noise of up to 6 levels. What is found must differ by more than the noise.
