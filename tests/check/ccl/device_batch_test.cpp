@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// Batches in the GPU's memory, which share a launch, give what the CPU gives for each frame alone. Several
 /// batches may be in flight, and more frames than the GPU holds at a time.
-#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "device_bytes.h"
 #include "fixture.h"
 #include "fuzz.h"
 #include "images.h"
@@ -20,31 +20,6 @@
 namespace ccl::test {
 
 namespace {
-
-constexpr uint8_t kFiller = 0x5a;
-
-/// Rows of bytes on the GPU.
-class DeviceBytes {
- public:
-  explicit DeviceBytes(size_t size) : size_(size) {
-    EXPECT_EQ(cudaMalloc(&bytes_, size), cudaSuccess);
-    EXPECT_EQ(cudaMemset(bytes_, kFiller, size), cudaSuccess);
-  }
-  DeviceBytes(DeviceBytes&& other) noexcept
-      : bytes_(std::exchange(other.bytes_, nullptr)), size_(other.size_) {}
-  ~DeviceBytes() { cudaFree(bytes_); }
-
-  uint8_t* get() const { return static_cast<uint8_t*>(bytes_); }
-  std::vector<uint8_t> read() const {
-    std::vector<uint8_t> bytes(size_);
-    EXPECT_EQ(cudaMemcpy(bytes.data(), bytes_, size_, cudaMemcpyDeviceToHost), cudaSuccess);
-    return bytes;
-  }
-
- private:
-  void* bytes_ = nullptr;
-  size_t size_;
-};
 
 struct Frame {
   std::vector<uint8_t> pixels;  ///< of the output, or of the plane of labels
@@ -114,11 +89,8 @@ class DeviceBatchTest : public testing::Test {
     std::vector<DeviceBytes> outputs;
     std::vector<FrameJob> jobs;
     for (const Image& image : images) {
-      inputs.emplace_back(image.memory.size());
+      inputs.emplace_back(image.memory);
       outputs.emplace_back(bytes_of(config));
-      EXPECT_EQ(
-          cudaMemcpy(inputs.back().get(), image.memory.data(), image.memory.size(), cudaMemcpyHostToDevice),
-          cudaSuccess);
       jobs.push_back(job_of(config, settings, inputs.back().get() + image.offset, image.stride,
                             outputs.back().get(), Memory::kDevice));
     }

@@ -10,41 +10,13 @@
 #include <thread>
 #include <vector>
 
+#include "device_bytes.h"
 #include "fixture.h"
 #include "images.h"
 
 namespace ccl::test {
 
 namespace {
-
-constexpr uint8_t kFiller = 0x5a;
-
-/// Bytes on the device, all kFiller at first.
-class DeviceBytes {
- public:
-  explicit DeviceBytes(size_t size) : size_(size) {
-    EXPECT_EQ(cudaMalloc(&bytes_, size), cudaSuccess);
-    EXPECT_EQ(cudaMemset(bytes_, kFiller, size), cudaSuccess);
-    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  }
-  ~DeviceBytes() { cudaFree(bytes_); }
-  DeviceBytes(const DeviceBytes&) = delete;
-  DeviceBytes& operator=(const DeviceBytes&) = delete;
-
-  uint8_t* get() const { return static_cast<uint8_t*>(bytes_); }
-  void set(const std::vector<uint8_t>& bytes) const {
-    EXPECT_EQ(cudaMemcpy(bytes_, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), cudaSuccess);
-  }
-  std::vector<uint8_t> read() const {
-    std::vector<uint8_t> bytes(size_);
-    EXPECT_EQ(cudaMemcpy(bytes.data(), bytes_, size_, cudaMemcpyDeviceToHost), cudaSuccess);
-    return bytes;
-  }
-
- private:
-  void* bytes_ = nullptr;
-  size_t size_;
-};
 
 Image specks(uint32_t width, uint32_t height, uint32_t seed) {
   return drawn("specks", width, height, [seed](uint32_t x, uint32_t y) {
@@ -124,8 +96,7 @@ TEST_F(DeviceMemoryTest, EveryLabelerReadsAndWritesWhereTheFrameLies) {
         const size_t stride = size_t{kWidth} * bytes_per_pixel(output) + padding;
         const Frame want = expect(image, config, stride);
 
-        DeviceBytes input(image.memory.size());
-        input.set(image.memory);
+        DeviceBytes input(image.memory);
         DeviceBytes pixels(stride * kHeight);
         ASSERT_TRUE(engine_->configure(config).ok());
         FrameJob job;
@@ -151,8 +122,7 @@ TEST_F(DeviceMemoryTest, SourcesThatAreNotLuma) {
   constexpr size_t kStride = kWidth * 4;
   const std::vector<uint8_t> bytes = grey_noise(kInputStride, kHeight, 4).memory;
   ASSERT_EQ(bytes.size(), kInputStride * kHeight);
-  DeviceBytes input(bytes.size());
-  input.set(bytes);
+  DeviceBytes input(bytes);
   for (const bool is_wide : {false, true}) {
     for (const Output output : {Output::kOverlay, Output::kForeground, Output::kBackground}) {
       const auto job_of = [&](const uint8_t* first, Memory memory, uint8_t* pixels) {
@@ -243,8 +213,7 @@ TEST_F(DeviceMemoryTest, FramesMayLieElsewhereThanConfigured) {
     for (uint32_t seed = 0; seed < 8; ++seed) {
       const Image image = specks(kWidth, kHeight, seed);
       const Frame want = expect(image, config, kStride);
-      DeviceBytes input(image.memory.size());
-      input.set(image.memory);
+      DeviceBytes input(image.memory);
       DeviceBytes pixels(kStride * kHeight);
       std::vector<uint8_t> rows(kStride * kHeight, kFiller);
       const bool from_device = (seed & 1) != 0;
@@ -275,14 +244,13 @@ TEST_F(DeviceMemoryTest, ManyAddressesAndSettings) {
   Config config = config_of(kWidth, kHeight, Output::kColorized);
   config.input_memory = Memory::kDevice;
   config.output_memory = Memory::kDevice;
-  std::vector<std::unique_ptr<DeviceBytes>> inputs;
-  std::vector<std::unique_ptr<DeviceBytes>> outputs;
+  std::vector<DeviceBytes> inputs;
+  std::vector<DeviceBytes> outputs;
   for (uint32_t i = 0; i < kInputs; ++i) {
-    inputs.push_back(std::make_unique<DeviceBytes>(size_t{kWidth} * kHeight));
-    inputs.back()->set(specks(kWidth, kHeight, i).memory);
+    inputs.emplace_back(specks(kWidth, kHeight, i).memory);
   }
   for (uint32_t i = 0; i < kOutputs; ++i) {
-    outputs.push_back(std::make_unique<DeviceBytes>(kStride * kHeight));
+    outputs.emplace_back(kStride * kHeight);
   }
   ASSERT_TRUE(engine_->configure(config).ok());
   for (uint32_t i = 0; i < 250; ++i) {
@@ -292,13 +260,13 @@ TEST_F(DeviceMemoryTest, ManyAddressesAndSettings) {
     settings.filter.min_area = i % 9 == 0 ? 4 : 1;
     settings.draw_boxes = i % 13 == 0;
     FrameJob job;
-    job.input = {inputs[i % kInputs]->get(), kWidth, Memory::kDevice};
-    job.output = {outputs[i % kOutputs]->get(), kStride, Memory::kDevice};
+    job.input = {inputs[i % kInputs].get(), kWidth, Memory::kDevice};
+    job.output = {outputs[i % kOutputs].get(), kStride, Memory::kDevice};
     job.settings = settings;
     ASSERT_TRUE(engine_->push(job).ok());
     FrameResult result;
     ASSERT_TRUE(engine_->pop(&result).ok());
-    EXPECT_EQ((Frame{outputs[i % kOutputs]->read(), {result.components.begin(), result.components.end()}}),
+    EXPECT_EQ((Frame{outputs[i % kOutputs].read(), {result.components.begin(), result.components.end()}}),
               expect(specks(kWidth, kHeight, i % kInputs), config, kStride, settings))
         << i;
   }
@@ -313,9 +281,8 @@ TEST_F(DeviceMemoryTest, RulesThatTakeTurns) {
   config.max_components = kWidth * kHeight;
   config.input_memory = config.output_memory = Memory::kDevice;
   const Image image = specks(kWidth, kHeight, 1);
-  const DeviceBytes input(size_t{kWidth} * kHeight);
+  const DeviceBytes input(image.memory);
   const DeviceBytes output(kStride * kHeight);
-  input.set(image.memory);
   ASSERT_TRUE(engine_->configure(config).ok());
   for (uint32_t i = 0; i < 6; ++i) {
     FrameJob job;
@@ -341,9 +308,8 @@ TEST_F(DeviceMemoryTest, SeparationsThatTakeTurns) {
   config.input_memory = config.output_memory = Memory::kDevice;
   config.algorithm = Algorithm::kBlockEquivalence;  // `runs` has a separator of its own for the first kind
   const Image image = specks(kWidth, kHeight, 1);
-  const DeviceBytes input(size_t{kWidth} * kHeight);
+  const DeviceBytes input(image.memory);
   const DeviceBytes output(size_t{kWidth} * kHeight);
-  input.set(image.memory);
   ASSERT_TRUE(engine_->configure(config).ok());
   size_t free_after_first = 0;
   for (uint32_t i = 0; i < 4 * kKinds; ++i) {
