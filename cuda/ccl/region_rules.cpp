@@ -70,8 +70,7 @@ Status check(const Zone& zone, const std::string& place) {
   CCL_RETURN_IF_ERROR(check_polygon(zone.polygon, place + ".polygon"));
   return !is_on_one_line(zone.polygon)
              ? Status()
-             : refuse(place +
-                      ".polygon has no area, so that nothing can enter it: its points are on one line");
+             : refuse(place + ".polygon has no area, so nothing can enter it: its points are on one line");
 }
 
 Status check(const Line& line, const std::string& place) {

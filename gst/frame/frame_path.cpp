@@ -461,7 +461,9 @@ GstFlowReturn FramePath::guarded(Function function) noexcept {
     return fail({ccl::StatusCode::kOutOfMemory, "out of memory"});  // so short that it takes none
   }
   if (*flow == GST_FLOW_ERROR) {
-    has_failed_ = has_failed_ || !std::exchange(downstream_failed_, false);
+    if (const bool is_ours = !std::exchange(downstream_failed_, false); is_ours) {
+      has_failed_ = true;
+    }
     discard_frames();
   }
   return *flow;

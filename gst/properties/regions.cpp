@@ -37,10 +37,14 @@ void look_at_all(const ccl::Regions& regions, Look look) {
 std::string doubt_of(const ccl::Regions& regions) {
   std::string doubt;
   bool has_pixels = regions.is_relative;
+  bool has_parts = false;
   look_at_all(regions, [&](const std::string& place, std::span<const ccl::Point> points) {
-    has_pixels = has_pixels || std::any_of(points.begin(), points.end(), [](const ccl::Point& point) {
-                   return std::abs(point.x) > 1 || std::abs(point.y) > 1;
-                 });
+    for (const ccl::Point& point : points) {
+      for (const double coordinate : {point.x, point.y}) {
+        has_pixels = has_pixels || coordinate < 0 || coordinate > 1;
+        has_parts = has_parts || coordinate != std::round(coordinate);
+      }
+    }
     const auto far = std::find_if(points.begin(), points.end(), [](const ccl::Point& point) {
       return std::abs(point.x) > kFarOutside || std::abs(point.y) > kFarOutside;
     });
@@ -49,9 +53,7 @@ std::string doubt_of(const ccl::Regions& regions) {
               " is far outside the frame, whose edges are 0 and 1; for pixels, write \"units\": \"pixels\"";
     }
   });
-  const bool is_empty =
-      regions.include.empty() && regions.exclude.empty() && regions.zones.empty() && regions.lines.empty();
-  return has_pixels || is_empty
+  return has_pixels || !has_parts
              ? doubt
              : "regions: all coordinates are between 0 and 1, but in pixels; for parts of the frame, leave "
                "\"units\" out";

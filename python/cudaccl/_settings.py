@@ -91,5 +91,6 @@ def _check_limits(settings: Mapping[str, Any]) -> None:
         if isinstance(least, Integral) and isinstance(most, Integral) and least > most and (most > 0 or what == "area"):
             raise ValueError(f"{names[0]}={least} is more than {names[1]}={most}: no component is kept")
     low, high = settings.get("threshold_low", 0), settings.get("threshold", 0)
-    if isinstance(low, Integral) and isinstance(high, Integral) and low > high > 0:
+    is_used = settings.get("foreground", _CHOICES["foreground"]["binary"]) == _CHOICES["foreground"]["binary"]
+    if is_used and isinstance(low, Integral) and isinstance(high, Integral) and low > high > 0:
         raise ValueError(f"threshold_low={low} is more than threshold={high}: there is no hysteresis")

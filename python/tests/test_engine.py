@@ -180,7 +180,6 @@ def test_values_have_8_bits(set_later):
     ({"min_width": numpy.int64(5), "max_width": 2}, "min_width=5 is more than max_width=2"),
     ({"min_height": 5, "max_height": 2}, "min_height=5 is more than max_height=2"),
     ({"max_area": 0}, "min_area=1 is more than max_area=0"),
-    ({"threshold": 9, "threshold_low": 10}, "threshold_low=10 is more than threshold=9: there is no hysteresis"),
 ])
 def test_limits_that_keep_no_component(limits, text):
     for take in (lambda **settings: cudaccl.Engine((70, 90), **settings), cudaccl.Engine((70, 90)).set,

@@ -108,6 +108,9 @@ def test_shapes_and_values_that_suit_no_image():
     for name in ("threshold", "threshold_low"):
         with pytest.raises(ValueError, match=f"{name} is 2; an image of bool has the values 0 and 1"):
             cudaccl.label(pixels[:, :, 0] > 0, **{name: 2})
+    with pytest.raises(ValueError, match="threshold_low=10 is more than threshold=9: there is no hysteresis"):
+        cudaccl.label(pixels[0], threshold=9, threshold_low=10)
+    cudaccl.label(pixels[0], threshold=9, threshold_low=10, foreground="otsu")  # which has neither
     with pytest.raises(ValueError, match="an image of bool has values from 0 to 1"):
         cudaccl.label(pixels[:, :, 0] > 0, background=255)
     with pytest.raises(TypeError, match="invert is 'no'; it is true or false"):

@@ -24,8 +24,8 @@ TRIANGLE = [[0, 0], [1, 0], [1, 1]]
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # What no schema can say, or json.loads() forgives.
 BEYOND_THE_SCHEMA = {f"{name}.json" for name in (
-    "deep", "line-as-zone", "line-no-length", "lines-of-one-name", "zones-of-one-name", "twice", "version-real", "syntax-surrogate",
-    "syntax-zero")}
+    "deep", "line-as-zone", "line-no-length", "lines-of-one-name", "zones-of-one-name", "twice", "version-real",
+    "syntax-surrogate", "syntax-zero")}
 
 
 def engine(regions):

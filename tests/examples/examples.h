@@ -29,7 +29,8 @@ using Object = std::unique_ptr<Type, Unref>;
 inline void parse(int* argc, char*** argv, const char* what, const GOptionEntry* options) {
   for (const int descriptor :
        {0, 1, 2}) {  // else a file of GStreamer's own gets the number of one that is closed
-    while (fcntl(descriptor, F_GETFD) == -1 && open("/dev/null", O_RDONLY) < descriptor) {
+    if (fcntl(descriptor, F_GETFD) == -1 && open("/dev/null", O_RDONLY) != descriptor) {
+      fail("/dev/null cannot be opened");
     }
   }
   GOptionContext* context = g_option_context_new(what);

@@ -116,7 +116,8 @@ def check(options: argparse.Namespace) -> int:
 
 
 def _check_sources(config: Config) -> int:
-    """Returns the exit status. Nothing is opened: a camera may be away."""
+    """Returns the exit status. Nothing is opened: a camera may be away. What this machine lacks, those of a cluster may
+    have."""
     status = errors.OK
     for source in config.live.sources if config.live is not None else ():
         try:
@@ -124,6 +125,9 @@ def _check_sources(config: Config) -> int:
         except ImportError:  # _load() has said it
             break
         except ValueError as error:
+            if config.address is not None:
+                say(f"{source.name}: this machine could not open it: {error}")
+                continue
             say(f"error: {source.name}: {error}")
             status = errors.SOURCE_FAILED
     return status

@@ -39,6 +39,7 @@ examples:
 
 _MAX_PNG = 65535
 _MAX_SIDE = 32768  # pixels, as of an engine
+_TURNS = {2: 0, 3: 3, 4: 1, 5: 5, 6: 4, 7: 6, 8: 2}  # by orientation of EXIF: a number of Pillow's Transpose
 _OWN = ("shape", "format", "backend", "labels", "output", "max_components")  # arguments of an engine that this sets
 
 
@@ -157,9 +158,10 @@ def _check(settings: dict[str, Any], options: argparse.Namespace) -> None:
 
 def _check_files(settings: dict[str, Any], options: argparse.Namespace) -> None:
     """Raises UsageError if a file would be read twice, replaced although it is needed, or written twice."""
-    twice = next((path for path, count in Counter(map(os.path.realpath, options.images)).items() if count > 1), None)
-    if twice is not None:
-        raise errors.UsageError(f"{twice} is given twice: its records would have one name")
+    paths = [os.path.abspath(path) for path in options.images]
+    for image, path in zip(options.images, paths):
+        if paths.count(path) > 1:
+            raise errors.UsageError(f"{image} is given twice: its records would have one name")
     inputs = [*((str(path), path) for path in options.images), ("--set regions", str(settings.get("regions", "")))]
     ends = ["picture.png"] * options.picture + ([f"labels.{options.labels}"] if options.labels else [])
     written: list[outputs.Words] = [
@@ -214,7 +216,7 @@ def _read(pillow: ModuleType, path: Path) -> Iterator[tuple[str, numpy.ndarray]]
             pages = getattr(image, "n_frames", 1)
             for page in range(pages):
                 image.seek(page)
-                yield (path.stem if pages == 1 else f"{path.stem}-{page + 1}"), _pixels(_upright(image))
+                yield (path.stem if pages == 1 else f"{path.stem}-{page + 1}"), _pixels(image)
     except pillow.UnidentifiedImageError:
         if not (mimetypes.guess_type(path)[0] or "").startswith("video/"):
             raise
@@ -226,20 +228,20 @@ def _read(pillow: ModuleType, path: Path) -> Iterator[tuple[str, numpy.ndarray]]
 
 
 def _upright(image: Any) -> Any:
-    """As everybody sees it: the mark of a camera in the file says which side is up."""
-    from PIL import ExifTags, ImageOps
-
+    """As everybody sees it: a mark of EXIF in the file says which side is up."""
+    image.load()  # now, and not with the mark, which may be damaged where the picture is not
     try:
-        is_turned = image.getexif().get(ExifTags.Base.Orientation, 1) != 1
-    except Exception:  # the mark is damaged, the picture need not be
-        is_turned = False
-    return ImageOps.exif_transpose(image) if is_turned else image
+        orientation = image.getexif().get(0x0112)
+    except Exception:
+        orientation = None
+    return image.transpose(_TURNS[orientation]) if orientation in _TURNS else image
 
 
 def _pixels(image: Any) -> numpy.ndarray:
     """(height, width) of bool, uint8 or uint16, or (height, width, 3) of uint8."""
     if max(image.size) > _MAX_SIDE:
         raise OSError(f"it has {image.width}×{image.height} pixels; at most {_MAX_SIDE}×{_MAX_SIDE} are labelled")
+    image = _upright(image)
     if image.mode in ("1", "L"):
         return numpy.asarray(image)
     if image.mode.startswith("I"):

@@ -15,7 +15,7 @@ from cudaccl.cli.operator import say
 from cudaccl.cli.running import state_folder
 from cudaccl.cli.stopping import reload_on_signal, stop_on_signals
 from cudaccl.publish.address import HELP as ADDRESSES
-from cudaccl.publish.address import Spooling, file_of, open_sink
+from cudaccl.publish.address import BROKERS, Spooling, file_of, open_sink
 from cudaccl.publish.errors import SinkError
 from cudaccl.publish.event_lines import EventLinesSink
 from cudaccl.publish.metrics import Metrics
@@ -115,7 +115,7 @@ def follow(
     checked; it returns what makes that of the source of a name. Without an address of a sink, events are shown.
     """
     sources = parse_sources(options.sources)
-    if not sources and all(file_of(address) is not None for address in options.to or ["-"]):
+    if not sources and not any(address.partition(":")[0] in BROKERS for address in options.to or []):
         raise errors.UsageError("a SOURCE is needed: only for brokers messages may wait in the spool")
     properties = read_properties()
     _check_files(options, sources, properties)

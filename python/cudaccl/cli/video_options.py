@@ -48,6 +48,9 @@ class Setting(argparse.Action):
         name, equals, _ = value.partition("=")
         if not equals or not name:
             raise UsageError(f"--set {value}: a setting is NAME=VALUE")
+        given = {one.partition("=")[0].replace("_", "-") for one in getattr(namespace, self.dest)}
+        if name.replace("_", "-") in given:
+            raise UsageError(f"--set: {name} is given twice: leave one out")
         setattr(namespace, self.dest, [*getattr(namespace, self.dest), value])
 
 

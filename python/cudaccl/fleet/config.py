@@ -293,8 +293,10 @@ def _live(value: Value, properties: Properties, folder: Path) -> Live:
 
 
 def _live_source(item: Mapping, properties: Properties, folder: Path) -> LiveSource:
+    text = item.require("source").text()
+    file = str(folder / text)
     source = LiveSource(
-        item.require("name").parse(_name), item.require("source").text(),
+        item.require("name").parse(_name), file if os.path.isfile(file) else text,
         _properties(item.take("properties"), properties, folder))
     item.finish()
     return source

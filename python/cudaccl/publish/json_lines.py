@@ -7,6 +7,7 @@ import contextlib
 import logging
 import os
 import re
+import select
 import stat
 from collections import deque
 
@@ -177,11 +178,20 @@ def write_whole(file: int, data: bytes) -> None:
     left = memoryview(data)
     try:
         while left:
-            left = left[os.write(file, left):]
+            try:
+                left = left[os.write(file, left):]
+            except BlockingIOError:  # a pipe or terminal that another process has set so
+                _wait_for_room(file)
     except OSError:
         with contextlib.suppress(OSError):
             _take_back(file, len(data) - len(left))
         raise
+
+
+def _wait_for_room(file: int) -> None:
+    waiting = select.poll()
+    waiting.register(file, select.POLLOUT)
+    waiting.poll()
 
 
 def _take_back(file: int, size: int) -> None:

@@ -104,7 +104,7 @@ def parse_properties(
         if name in OWN_PROPERTIES:
             raise UsageError(f"{where} {name}=…: this program sets {name} itself")
         place = where.rstrip(":") or "settings"
-        if _origin(places.get(name, "")) == _origin(place):
+        if place.startswith(f"{file}:") and places.get(name, "").startswith(f"{file}:"):
             raise UsageError(f"{place}: {name} is given twice: leave one out")
         properties[name] = value
         places[name] = place
@@ -118,15 +118,11 @@ def parse_properties(
     return properties
 
 
-def _origin(place: str) -> str:
-    """Without the number of a line."""
-    return re.sub(":[0-9]+$", "", place)
-
-
 def _place_of(error: str, places: dict[str, str]) -> str:
-    """Of the property that the text of an error names."""
-    named = [name for name in places if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", error)]
-    return places[named[-1]] if named else "settings"
+    """Of the property that the text of an error names first."""
+    found = {name: re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", error) for name in places}
+    named = [(match.start(), name) for name, match in found.items() if match is not None]
+    return places[min(named)[1]] if named else "settings"
 
 
 def _lines_of_preset(name: str | None) -> list[tuple[str, str]]:

@@ -296,10 +296,21 @@ def test_check_finds_sources_that_nothing_can_open(write, capfd, source, reason)
         gst.check_properties({})
     except (ImportError, gst.MissingElement) as missing:
         pytest.skip(str(missing))
+    if source.startswith("/dev") and gst.gstreamer().Gst.ElementFactory.find("v4l2src") is None:
+        pytest.skip("GStreamer has no element v4l2src")
     assert GOOD.count("rtsp://cam/live") == 1
-    assert main(["fleet", "check", str(write(GOOD.replace("rtsp://cam/live", source)))]) == (1 if reason else 0)
+    path = str(write(GOOD.replace("rtsp://cam/live", source)))
+    assert main(["fleet", "check", "--address", "local", path]) == (1 if reason else 0)
     errors = capfd.readouterr().err
     assert f"error: gate: {reason}" in errors if reason else "error" not in errors
+    assert main(["fleet", "check", path]) == 0  # the machines of a cluster may have it
+    assert (f"gate: this machine could not open it: {reason}" in capfd.readouterr().err) == bool(reason)
+
+
+def test_a_live_file_begins_at_the_folder(write, tmp_path, monkeypatch):
+    monkeypatch.chdir("/")
+    (tmp_path / "door.avi").touch()
+    assert load(write(GOOD.replace("rtsp://cam/live", "door.avi"))).live.sources[0].source == str(tmp_path / "door.avi")
 
 
 def test_check_without_gstreamer(write, capfd, monkeypatch):

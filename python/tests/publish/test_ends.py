@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy
 import pytest
@@ -94,6 +95,19 @@ def test_no_standard_error(tmp_path):
     assert done.returncode == 1
     assert [json.loads(line)["frame"] for line in done.stdout.splitlines()] == [0, 1, 2]
     assert subprocess.run(["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *words], timeout=PATIENCE).returncode == 3
+
+
+def test_a_slow_reader_that_nobody_waits_for(tmp_path):
+    """Another process that has the pipe open may have set that. Each line is whole nevertheless, and none is lost."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    words = [*CUDACCL, "publish", "--to", "-", "--spool", tmp_path, "a=videotestsrc pattern=snow num-buffers=40"]
+    with subprocess.Popen([*map(str, words)], stdout=writer) as process:
+        os.close(writer)
+        time.sleep(2)  # in which the pipe is full
+        with open(reader) as lines:
+            assert [json.loads(line)["frame"] for line in lines] == list(range(40))
+        assert process.wait(PATIENCE) == 0
 
 
 def test_publishing_goes_on_without_its_log(tmp_path):
@@ -213,6 +227,17 @@ def test_an_image_that_the_camera_has_turned(tmp_path):
              for name in ("turned.png", "damaged.png")}
     assert [found["turned.png"][f"box_{key}"] for key in ("x", "y", "width", "height")] == ["40", "5", "10", "5"]
     assert [found["damaged.png"][f"box_{key}"] for key in ("width", "height")] == ["5", "10"]
+
+
+def test_an_image_with_damaged_pixels(tmp_path):
+    """Of which Pillow would have something on the second attempt."""
+    path = tmp_path / "damaged.png"
+    image_module.fromarray(numpy.random.default_rng(1).integers(0, 255, (300, 300), numpy.uint8)).save(path)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0x55
+    path.write_bytes(data)
+    done = command("label", "-s", "threshold=128", path)
+    assert done.returncode == 1 and f"{path}: " in done.stderr and not done.stdout
 
 
 def test_images_of_one_name_have_sources_of_their_own(image, tmp_path):

@@ -131,6 +131,7 @@ def test_kinds_of_images(label, count_of, tmp_path):
     (["--labels", "bmp", "good.png"], 2, "invalid choice"),
     (["-s", "invert=yes", "good.png"], 2, "invert is 'yes'; it is true or false"),
     (["good.png", "./good.png"], 2, "good.png is given twice"),
+    (["-s", "min_area=5", "-s", "min-area=9", "good.png"], 2, "min-area is given twice"),
     (["--csv", "/dev/full", "good.png"], 3, "No space left"),
     (["--labels", "png", "--out", "text.png/x", "good.png"], 3, "cannot be made: Not a directory"),
     ([], 2, "required: IMAGE"),
@@ -298,6 +299,13 @@ def test_a_setting_that_one_image_does_not_suit(label, tmp_path):
     done = label("-s", "threshold=300", narrow, wide, "--csv", tmp_path / "a.csv")
     assert done.returncode == 2 and f"error: {narrow}: --set: threshold" in done.stderr
     assert not (tmp_path / "a.csv").exists()
+
+
+def test_a_link_is_another_image(label, tmp_path):
+    save(tmp_path / "a.png", numpy.full((9, 9), 1, numpy.uint8))
+    (tmp_path / "latest.png").symlink_to("a.png")
+    done = label("a.png", "latest.png", cwd=tmp_path)
+    assert done.returncode == 0 and [line.split(",")[0] for line in done.stdout.splitlines()[1:]] == ["a", "latest"]
 
 
 def test_values_have_8_bits(label, count_of, tmp_path):

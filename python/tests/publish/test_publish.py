@@ -225,6 +225,7 @@ def test_publish_puts_a_damaged_spool_aside(cudaccl_command, tmp_path):
     (["--to", "jsonl:/dev/full", "a=videotestsrc num-buffers=3"], 3, "3 lost \\(3 because of the disk\\)"),
     (["--to", "mqtts://127.0.0.1:1/x?ca=none.pem", "x"], 3, "cannot be read \\(ca=none.pem\\): No such file"),
     (["--to", "-"], 2, "a SOURCE is needed"),
+    (["--to", "parquet:none"], 2, "a SOURCE is needed"),
 ])
 def test_publish_refuses(cudaccl_command, arguments, status, text, tmp_path):
     done = cudaccl_command("publish", "--spool", tmp_path, *arguments)

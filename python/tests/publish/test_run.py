@@ -253,10 +253,10 @@ def test_a_file_of_settings(cudaccl_command, tmp_path):
     found = json.loads(cudaccl_command("run", "--settings", file, source).stdout)
     assert "tracks" in found
     assert "tracks" not in json.loads(cudaccl_command("run", "--settings", file, "-s", "track=false", source).stdout)
-    for wrong in ("threshold=x", "nosuch=1", "min-area=9\nmax-area=2", "min-area=9\nmin_area=2"):
+    for wrong, line in (("threshold=x", 2), ("nosuch=1", 2), ("max-area=2\nmin-area=9", 3), ("min-area=9\nmin_area=2", 3)):
         file.write_text(f"track=true\n{wrong}\n")
         done = cudaccl_command("run", "--settings", file, source)
-        assert done.returncode == 2 and f"error: {file}:{2 + wrong.count(chr(10))}: " in done.stderr
+        assert done.returncode == 2 and f"error: {file}:{line}: " in done.stderr
     done = cudaccl_command("run", "--preset", "people", "-s", "track-lost=5x", source)
     assert done.returncode == 2 and "error: --set: " in done.stderr
     done = cudaccl_command("run", "--settings", tmp_path / "none", source)

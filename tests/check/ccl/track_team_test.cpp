@@ -103,7 +103,11 @@ track::TrackStep random_step(int64_t time_ns, std::mt19937* random) {
 /// Returns how many components got an id, in all frames.
 size_t expect_same_for_all_teams(const std::vector<Image>& images, uint32_t max_tracks) {
   std::vector<Measured> frames = measure(images);
-  const track::TrackSizes sizes{.max_tracks = max_tracks, .max_components = 16384};
+  size_t most = 1;  // so that what is written behind the table is noticed
+  for (const Measured& frame : frames) {
+    most = std::max(most, frame.records.size());
+  }
+  const track::TrackSizes sizes{.max_tracks = max_tracks, .max_components = static_cast<uint32_t>(most)};
   Tracker one(sizes, 1, UINT64_MAX);  // looks at all pairs
   Tracker one_with_grid(sizes, 1, 0);
   Tracker two(sizes, 2, UINT64_MAX);
