@@ -24,7 +24,7 @@ from cudaccl.video.sources import Source
 
 from tune_made import PATIENCE, SETTINGS, Program, Socket
 
-SECONDS = float(os.environ.get("CUDACCL_TUNE_SECONDS", "20"))
+SECONDS = float(os.environ.get("CUDACCL_TUNE_SECONDS", "12"))
 LEAST_SAMPLES = 8
 LEAST_VISITS = 100  # of a server: a third of them are enough to take all that is taken once, however slow the machine
 ROOM_KB = 6000  # of memory, which allocators keep; each frame has 75, each picture 5
