@@ -331,14 +331,6 @@ static GstCaps* gst_cuda_ccl_fixate_caps(GstBaseTransform*, GstPadDirection, Gst
   return cudaccl::fixate_caps(other_caps);
 }
 
-/// Whether a background model that has learnt from pictures of one kind holds for those of the other.
-static bool have_same_pixels(const GstVideoInfo& a, const GstVideoInfo& b) {
-  return GST_VIDEO_INFO_FORMAT(&a) == GST_VIDEO_INFO_FORMAT(&b) &&
-         GST_VIDEO_INFO_WIDTH(&a) == GST_VIDEO_INFO_WIDTH(&b) &&
-         GST_VIDEO_INFO_HEIGHT(&a) == GST_VIDEO_INFO_HEIGHT(&b) &&
-         gst_video_colorimetry_is_equal(&a.colorimetry, &b.colorimetry);
-}
-
 /// Takes new caps. False after an element error.
 static bool take_caps(GstCudaCcl* self, GstCaps* in_caps, GstCaps* out_caps) {
   Private* priv = self->priv;
@@ -354,7 +346,7 @@ static bool take_caps(GstCudaCcl* self, GstCaps* in_caps, GstCaps* out_caps) {
   priv->frame_duration.take_caps(old_info, priv->negotiation.caps().in);
   cudaccl::report_latency_change(self, old_latency);
   priv->path.start();
-  if (!have_same_pixels(old_info, priv->negotiation.caps().in)) {
+  if (!cudaccl::have_same_pixels(old_info, priv->negotiation.caps().in)) {
     priv->path.reset_background();
   }
   if (!priv->negotiation.prepare_engine(priv->snapshot())) {

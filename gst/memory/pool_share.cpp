@@ -2,6 +2,7 @@
 #include "memory/pool_share.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -10,8 +11,8 @@ namespace cudaccl {
 /// What belongs to a pool, and lives as long as the pool or a share of it.
 struct PoolShare::Kept {
   std::mutex lock;
-  guint n_buffers = 0;   ///< that all elements may keep together
-  bool has_pool = true;  ///< otherwise a new pool may have the same address
+  guint n_buffers = 0;                ///< that all elements may keep together
+  std::atomic<bool> has_pool = true;  ///< otherwise a new pool may have the same address
 };
 
 std::shared_ptr<PoolShare::Kept> PoolShare::kept_of(GstBufferPool* pool) {
@@ -26,7 +27,6 @@ std::shared_ptr<PoolShare::Kept> PoolShare::kept_of(GstBufferPool* pool) {
   std::shared_ptr<Kept> result = *kept;
   g_object_set_qdata_full(G_OBJECT(pool), quark, kept.release(), [](gpointer data) {
     const std::unique_ptr<std::shared_ptr<Kept>> last(static_cast<std::shared_ptr<Kept>*>(data));
-    const std::lock_guard last_guard((*last)->lock);
     (*last)->has_pool = false;
   });
   return result;
@@ -37,13 +37,7 @@ guint PoolShare::take(GstBufferPool* pool, guint wanted) {
     forget();
     return wanted;
   }
-  if (kept_ != nullptr) {
-    const std::lock_guard guard(kept_->lock);
-    if (!kept_->has_pool) {
-      pool_ = nullptr;
-    }
-  }
-  if (pool != pool_) {
+  if (pool != pool_ || !kept_->has_pool) {
     forget();
     GstStructure* config = gst_buffer_pool_get_config(pool);
     gst_buffer_pool_config_get_params(config, nullptr, nullptr, nullptr, &n_buffers_);

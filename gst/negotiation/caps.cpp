@@ -249,6 +249,13 @@ std::string output_formats(ccl::Output output) {
   return output_caps(output).formats;
 }
 
+bool have_same_pixels(const GstVideoInfo& a, const GstVideoInfo& b) {
+  return GST_VIDEO_INFO_FORMAT(&a) == GST_VIDEO_INFO_FORMAT(&b) &&
+         GST_VIDEO_INFO_WIDTH(&a) == GST_VIDEO_INFO_WIDTH(&b) &&
+         GST_VIDEO_INFO_HEIGHT(&a) == GST_VIDEO_INFO_HEIGHT(&b) &&
+         gst_video_colorimetry_is_equal(&a.colorimetry, &b.colorimetry);
+}
+
 bool is_too_large(ccl::Output output, const GstVideoInfo& in) {
   return !ccl::checked_product<guint>(GST_VIDEO_INFO_WIDTH(&in), GST_VIDEO_INFO_HEIGHT(&in),
                                       ccl::bytes_per_pixel(output));

@@ -56,6 +56,9 @@ ccl::PixelLayout pixel_layout(const GstVideoInfo& info);
 /// Whether the values are luma in 16..235.
 bool is_limited_range(const GstVideoInfo& info);
 
+/// Whether a background model that has learnt from pictures of one kind holds for those of the other.
+bool have_same_pixels(const GstVideoInfo& a, const GstVideoInfo& b);
+
 /// The formats of the source pad for an output, and whether a frame in them has 4 GiB or more, which
 /// GStreamer cannot allocate.
 std::string output_formats(ccl::Output output);

@@ -33,18 +33,29 @@ void look_at_all(const ccl::Regions& regions, Look look) {
   }
 }
 
-/// What was probably not meant; empty if there is nothing.
-std::string doubt_of(const ccl::Regions& regions) {
-  std::string doubt;
-  bool has_pixels = regions.is_relative;
-  bool has_parts = false;
-  look_at_all(regions, [&](const std::string& place, std::span<const ccl::Point> points) {
+/// Whether these regions are in pixels, and were probably meant in parts of the frame.
+bool has_parts_of_pixels(const ccl::Regions& regions) {
+  bool is_all_small = !regions.is_relative;
+  bool has_part = false;
+  look_at_all(regions, [&](const std::string&, std::span<const ccl::Point> points) {
     for (const ccl::Point& point : points) {
       for (const double coordinate : {point.x, point.y}) {
-        has_pixels = has_pixels || coordinate < 0 || coordinate > 1;
-        has_parts = has_parts || coordinate != std::round(coordinate);
+        is_all_small = is_all_small && coordinate >= 0 && coordinate <= 1;
+        has_part = has_part || coordinate != std::round(coordinate);
       }
     }
+  });
+  return is_all_small && has_part;
+}
+
+/// What was probably not meant; empty if there is nothing.
+std::string doubt_of(const ccl::Regions& regions) {
+  if (has_parts_of_pixels(regions)) {
+    return "regions: all coordinates are between 0 and 1, but in pixels; for parts of the frame, leave "
+           "\"units\" out";
+  }
+  std::string doubt;
+  look_at_all(regions, [&](const std::string& place, std::span<const ccl::Point> points) {
     const auto far = std::find_if(points.begin(), points.end(), [](const ccl::Point& point) {
       return std::abs(point.x) > kFarOutside || std::abs(point.y) > kFarOutside;
     });
@@ -53,10 +64,7 @@ std::string doubt_of(const ccl::Regions& regions) {
               " is far outside the frame, whose edges are 0 and 1; for pixels, write \"units\": \"pixels\"";
     }
   });
-  return has_pixels || !has_parts
-             ? doubt
-             : "regions: all coordinates are between 0 and 1, but in pixels; for parts of the frame, leave "
-               "\"units\" out";
+  return doubt;
 }
 
 /// Whether the box around the points is outside a frame of this size.

@@ -81,9 +81,10 @@ def find(
     warn_of_colors(array.shape, stacklevel=3)
     if settings.get("foreground") == "motion":
         raise ValueError("foreground='motion' needs images one after the other: cudaccl.Tracker or cudaccl.Foreground")
-    for name in ("threshold", "threshold_low"):
-        if array.kind == "b1" and settings.get("foreground", "binary") == "binary" and isinstance(settings.get(name), Integral) and settings[name] > 1:
-            raise ValueError(f"{name} is {settings[name]}; an image of bool has the values 0 and 1")
+    if array.kind == "b1" and settings.get("foreground", "binary") == "binary":
+        for name in ("threshold", "threshold_low"):
+            if isinstance(settings.get(name), Integral) and settings[name] > 1:
+                raise ValueError(f"{name} is {settings[name]}; an image of bool has the values 0 and 1")
     value = int(background)
     flip = 0
     if value != 0:

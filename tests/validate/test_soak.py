@@ -12,7 +12,7 @@ import pytest
 
 JUDGE = Path(__file__).resolve().parents[1] / "benchmarks/report/soak.py"
 SOAK = os.environ["CUDACCL_TEST_SOAK"]
-LEAK = 100_000  # bytes per frame
+LEAK = 300_000  # bytes per frame, so that what the allocator gives back meanwhile is little beside it
 
 
 def run(*options):

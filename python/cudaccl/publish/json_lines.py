@@ -109,7 +109,7 @@ class JsonLinesSink(FileSink):
         if self._try_write(lines):
             self._sent[report.source] += 1
             return True
-        if may_wait and self._may_recover() and not was_broken:
+        if may_wait and self._is_file and not was_broken:
             _log.warning("%s; its frames wait", self.error)
         if not may_wait or not self._is_file or self._late_bytes + len(lines) > _MEMORY:
             return False

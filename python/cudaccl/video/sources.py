@@ -103,11 +103,8 @@ def parse_properties(
             raise UsageError(f"{where} {text}: a property is set by NAME=VALUE")
         if name in OWN_PROPERTIES:
             raise UsageError(f"{where} {name}=…: this program sets {name} itself")
-        place = where.rstrip(":") or "settings"
-        if place.startswith(f"{file}:") and places.get(name, "").startswith(f"{file}:"):
-            raise UsageError(f"{place}: {name} is given twice: leave one out")
         properties[name] = value
-        places[name] = place
+        places[name] = where.rstrip(":") or "settings"
     try:
         if properties:  # messages of a spool are sent without GStreamer, too
             check_properties(properties)
@@ -144,7 +141,14 @@ def _lines_of(file: Path | None) -> list[tuple[str, str]]:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file}: {getattr(error, 'strerror', None) or 'the file must be UTF-8'}") from None
     stripped = ("=".join(part.strip() for part in line.split("=", 1)) for line in lines)
-    return [(f"{file}:{number}:", line) for number, line in enumerate(stripped, 1) if line and line[0] != "#"]
+    found = [(f"{file}:{number}:", line) for number, line in enumerate(stripped, 1) if line and line[0] != "#"]
+    names: set[str] = set()
+    for place, line in found:
+        name = line.partition("=")[0].replace("_", "-")
+        if name in names:
+            raise UsageError(f"{place} {name} is given twice: leave one out")
+        names.add(name)
+    return found
 
 
 def check_source(text: str) -> None:

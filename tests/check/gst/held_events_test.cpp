@@ -232,4 +232,14 @@ TEST(HeldEventsAtDepth0, PassAtOnce) {
   }
 }
 
+/// At the end no buffer follows whose flow upstream would report.
+TEST(HeldEventsAtTheEnd, NobodyTakesFrames) {
+  Pipeline p("videotestsrc num-buffers=2 ! cudaccl pipeline-depth=2 backend=" + backend());
+  const Ref<GstBus> bus(gst_element_get_bus(p.get()));
+  const auto kinds = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  const Ref<GstMessage> message(gst_bus_timed_pop_filtered(bus.get(), 60 * GST_SECOND, kinds));
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(GST_MESSAGE_TYPE(message.get()), GST_MESSAGE_ERROR);
+}
+
 }  // namespace cudaccl::test

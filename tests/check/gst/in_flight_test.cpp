@@ -441,44 +441,6 @@ TEST_P(InFlight, LeaveFramesOfASmallPoolUpstream) {
   EXPECT_TRUE(gst_buffer_pool_set_active(pool.get(), FALSE));
 }
 
-/// Two elements that keep buffers of one pool leave enough of them. And a pool that comes again with fewer
-/// buffers is looked at again.
-TEST_P(InFlight, TwoElementsLeaveFramesOfASmallPoolUpstream) {
-  const std::string caps = caps_text("GRAY8", kWidth, kHeight);
-  const auto size = kWidth * kHeight + kHeight * 3;  // rows of 36 bytes
-  const std::string element = "cudaccl backend=" + backend() + " pipeline-depth=8 output=";
-  const Ref<GstHarness> h(gst_harness_new_parse((element + "passthrough ! " + element + GetParam()).c_str()));
-  const Ref<GstBufferPool> pool(gst_buffer_pool_new());
-  gst_harness_set_src_caps_str(h.get(), caps.c_str());
-  for (const guint max : {20u, 4u, 6u}) {
-    GstStructure* config = gst_buffer_pool_get_config(pool.get());
-    gst_buffer_pool_config_set_params(config, Ref<GstCaps>(gst_caps_from_string(caps.c_str())).get(), size, 0,
-                                      max);
-    ASSERT_TRUE(gst_buffer_pool_set_config(pool.get(), config));
-    ASSERT_TRUE(gst_buffer_pool_set_active(pool.get(), TRUE));
-    const Ref<GstCaps> current(gst_pad_get_current_caps(h.get()->srcpad));
-    const Ref<GstQuery> query(gst_query_new_allocation(current.get(), TRUE));
-    gst_pad_peer_query(h.get()->srcpad, query.get());
-    for (guint64 frame = 0; frame < 60; ++frame) {
-      GstBufferPoolAcquireParams no_wait{};
-      no_wait.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT;
-      GstBuffer* buffer = nullptr;
-      ASSERT_EQ(gst_buffer_pool_acquire_buffer(pool.get(), &buffer, &no_wait), GST_FLOW_OK)
-          << max << ": " << frame;
-      GST_BUFFER_PTS(buffer) = frame * kFrameDuration;
-      ASSERT_EQ(gst_harness_push(h.get(), buffer), GST_FLOW_OK);
-      while (GstBuffer* out = gst_harness_try_pull(h.get())) {
-        gst_buffer_unref(out);
-      }
-    }
-    ASSERT_TRUE(gst_harness_push_event(h.get(), gst_event_new_gap(0, kFrameDuration)));
-    while (GstBuffer* out = gst_harness_try_pull(h.get())) {
-      gst_buffer_unref(out);
-    }
-    ASSERT_TRUE(gst_buffer_pool_set_active(pool.get(), FALSE));
-  }
-}
-
 /// Downstream fails once, while frames leave because of an event or of another configuration. The element has
 /// not failed: the next frames pass.
 TEST_P(InFlight, OneErrorOfDownstreamIsNotTheirs) {
@@ -523,16 +485,6 @@ TEST_P(InFlight, NewOutputComesAfterThem) {
   const Ref<GstBuffer> out = h.pull();
   ASSERT_NE(out, nullptr);
   EXPECT_EQ(h.pixels(out), mask(label(image_of(3), {})));
-}
-
-/// At the end no buffer follows whose flow upstream would report.
-TEST(InFlightAtTheEnd, NobodyTakesThem) {
-  Pipeline p("videotestsrc num-buffers=2 ! cudaccl pipeline-depth=2 backend=" + backend());
-  const Ref<GstBus> bus(gst_element_get_bus(p.get()));
-  const auto kinds = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-  const Ref<GstMessage> message(gst_bus_timed_pop_filtered(bus.get(), 60 * GST_SECOND, kinds));
-  ASSERT_NE(message, nullptr);
-  EXPECT_EQ(GST_MESSAGE_TYPE(message.get()), GST_MESSAGE_ERROR);
 }
 
 INSTANTIATE_TEST_SUITE_P(, InFlight, testing::Values("colorized", "labels", "passthrough"),
