@@ -6,6 +6,7 @@
 #include "ccl/filter.h"
 #include "ccl/sums.h"
 #include "device/runs/forest.cuh"
+#include "device/runs/pack.cuh"
 #include "device/runs/tile.cuh"
 #include "device/warp.cuh"
 
@@ -80,19 +81,35 @@ __device__ void sums_of_stretch(uint32_t x, uint32_t last, uint32_t y, uint32_t 
   }
 }
 
-/// A word of a row in or next to a tile, with the left and the right neighbour of each pixel.
+/// A word of a row, with the left and the right neighbour of each pixel.
 struct WordNeighbors {
   uint32_t own, left, right;
 
+  /// The foreground in or next to a tile.
   template <typename Tile>
   __device__ WordNeighbors(const Tile& tile, uint32_t row, uint32_t word)
-      : own(tile.word_around(row, word)),
-        left(own << 1 | tile.word_around(row, word - 1) >> (kWordBits - 1)),
-        right(own >> 1 | tile.word_around(row, word + 1) << (kWordBits - 1)) {}
+      : WordNeighbors(tile.word_around(row, word), tile.word_around(row, word - 1) >> (kWordBits - 1),
+                      tile.word_around(row, word + 1) & 1) {}
+
+  /// The pixels of this value, from (x, y) of the frame on.
+  static __device__ WordNeighbors of_value(const Tiles& tiles, uint32_t value, uint32_t x, uint32_t y) {
+    const auto is_equal = [&](uint32_t at_x) {
+      return tiles.frame.segment_or_background(at_x, y) == value ? 1u : 0u;
+    };
+    const uint32_t four = value * 0x01010101u;
+    const uint4 all = make_uint4(four, four, four, four);
+    return {equal_bytes(load_pixels(tiles, x, y), all) | equal_bytes(load_pixels(tiles, x + kChunk, y), all)
+                                                             << kChunk,
+            is_equal(x - 1), is_equal(x + kWordBits)};
+  }
+
+ private:
+  __device__ WordNeighbors(uint32_t word, uint32_t before, uint32_t after)
+      : own(word), left(word << 1 | before), right(word >> 1 | after << (kWordBits - 1)) {}
 };
 
-/// Perimeter and Euler number of some foreground pixels of a word of `row`, in a binary frame: the sum of
-/// pixel_shape() over these pixels.
+/// Perimeter and Euler number of some pixels of a word of `row`: the sum of pixel_shape() over these pixels.
+/// Both rows are of the foreground, or of the pixels' value.
 __device__ inline PixelShape shape_of_word(Connectivity connectivity, uint32_t pixels,
                                            const WordNeighbors& row, const WordNeighbors& above) {
   const uint32_t first = pixels & ~row.left;
@@ -111,25 +128,6 @@ __device__ inline PixelShape shape_of_word(Connectivity connectivity, uint32_t p
 __device__ inline void add(const PixelShape& shape, PixelShape* sum) {
   sum->perimeter += shape.perimeter;
   sum->euler += shape.euler;
-}
-
-/// The same for columns x .. last of a frame's row, all of one segment, one pixel at a time.
-__device__ inline PixelShape shape_of_stretch(const SegmentSource& frame, Connectivity connectivity,
-                                              uint32_t x, uint32_t last, uint32_t y) {
-  const uint8_t own = frame.segment(x, y);
-  const auto is_own = [&](uint32_t u, uint32_t v) { return frame.segment_or_background(u, v) == own; };
-  PixelShape sum{};
-  for (; x <= last; ++x) {
-    const PixelShape shape = pixel_shape({.left = is_own(x - 1, y),
-                                          .right = is_own(x + 1, y),
-                                          .up = is_own(x, y - 1),
-                                          .down = is_own(x, y + 1),
-                                          .up_left = is_own(x - 1, y - 1),
-                                          .up_right = is_own(x + 1, y - 1)},
-                                         connectivity);
-    add(shape, &sum);
-  }
-  return sum;
 }
 
 /// Σ of the numbers of the bits of a word that are set.
@@ -229,14 +227,15 @@ __device__ void sums_of_span(const Tiles& tiles, Connectivity connectivity, cons
   const uint32_t row = span.band;
   sums_of_stretch(span.first, span.last, row, words);
   if constexpr (kWords == TileSums::kAllWords) {
-    PixelShape shape{};
-    if constexpr (Tile::kKind == RunKind::kValue) {
-      shape = shape_of_stretch(tiles.frame, connectivity, place.x + span.first, place.x + span.last,
-                               place.y + row);
-    } else {
-      shape = shape_of_word(connectivity, span.columns(), WordNeighbors(tile, row, span.word()),
-                            WordNeighbors(tile, row - 1, span.word()));
-    }
+    const auto neighbors = [&](uint32_t of_row) {
+      if constexpr (Tile::kKind == RunKind::kValue) {
+        const uint32_t value = tiles.frame.segment(place.x + span.first, place.y + row);
+        return WordNeighbors::of_value(tiles, value, place.x + span.word() * kWordBits, place.y + of_row);
+      } else {
+        return WordNeighbors(tile, of_row, span.word());
+      }
+    };
+    const PixelShape shape = shape_of_word(connectivity, span.columns(), neighbors(row), neighbors(row - 1));
     words[TileSums::kPerimeterAndEuler] = TileSums::pack(shape);
   }
 }

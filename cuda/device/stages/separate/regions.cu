@@ -16,8 +16,8 @@ namespace {
 constexpr uint32_t kJoinThreads = 1024;
 constexpr uint32_t kMostBlocks = 128;
 constexpr uint32_t kColors = track::kFirstMemberColor - 1;
-constexpr uint32_t kMostRounds = 10000;               ///< no frame is known that needs a thousandth of them
-constexpr uint32_t kLinksOfBlock = 4 * kJoinThreads;  ///< for more, all blocks work
+constexpr uint32_t kMostRounds = 10000;           ///< no frame is known that needs a thousandth of them
+constexpr uint32_t kLinksOfBlock = kJoinThreads;  ///< for more, all blocks work
 
 /// Threads that work together: those of one block.
 struct Block {
