@@ -265,21 +265,25 @@ __global__ void __launch_bounds__(kMeasureThreads)
     }
   });
   __syncthreads();
-  bool is_changed = false;
+  bool is_changed = true;  // a way of this thread; one that did not get longer never does
   do {
     constexpr uint32_t kPlaces = kTilePixels / kMeasureThreads;
     uint16_t next[kPlaces];
-    is_changed = false;
+    if (is_changed) {
+      is_changed = false;
 #pragma unroll
-    for (uint32_t i = 0; i < kPlaces; ++i) {
-      const uint16_t way = ways[i * kMeasureThreads + threadIdx.x];
-      next[i] = ways[way];
-      is_changed |= next[i] != way;
+      for (uint32_t i = 0; i < kPlaces; ++i) {
+        const uint16_t way = ways[i * kMeasureThreads + threadIdx.x];
+        next[i] = ways[way];
+        is_changed |= next[i] != way;
+      }
     }
     __syncthreads();
+    if (is_changed) {
 #pragma unroll
-    for (uint32_t i = 0; i < kPlaces; ++i) {
-      ways[i * kMeasureThreads + threadIdx.x] = next[i];
+      for (uint32_t i = 0; i < kPlaces; ++i) {
+        ways[i * kMeasureThreads + threadIdx.x] = next[i];
+      }
     }
   } while (__syncthreads_or(is_changed) != 0);
   for_each_tile_pixel([&](uint32_t x, uint32_t y) {
