@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// The row kernels with AVX2 and the bit instructions that came with it.
-///
-/// The pragmas enable the instructions for the functions of this file only. A compiler flag would also enable
-/// them in functions that are shared with other files (templates of the standard library), which must run on
-/// every processor.
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -18,12 +14,7 @@
 #include "host/runs/simd/tables.h"
 #include "host/unite.h"
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,popcnt"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,bmi,bmi2,popcnt")
-#endif
+#include "host/simd/begin_avx2.h"
 
 #include "host/runs/simd/row_kernels.h"
 
@@ -136,10 +127,6 @@ constexpr Kernels kAvx2Kernels = RowKernels<Avx2Simd>::table(SimdLevel::kAvx2);
 
 }  // namespace ccl::host
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "host/simd/end.h"
 
 #endif  // __x86_64__

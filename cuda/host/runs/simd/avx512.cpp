@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The row kernels with AVX-512 F, BW and VL. See avx2.cpp for the pragmas.
+/// The row kernels with AVX-512 F, BW and VL.
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -14,16 +14,7 @@
 #include "host/runs/simd/tables.h"
 #include "host/unite.h"
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx2,bmi,bmi2,popcnt"))), \
-                             apply_to = function)
-#else
-// GCC before 13 warns of uninitialized vectors in its own header (bug 105593).
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx2,bmi,bmi2,popcnt")
-#endif
+#include "host/simd/begin_avx512.h"
 
 #include "host/runs/simd/row_kernels.h"
 
@@ -103,10 +94,6 @@ constexpr Kernels kAvx512Kernels = RowKernels<Avx512Simd>::table(SimdLevel::kAvx
 
 }  // namespace ccl::host
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "host/simd/end.h"
 
 #endif  // __x86_64__

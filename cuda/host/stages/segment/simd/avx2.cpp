@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The kernels of the segment stage with AVX2. See host/runs/simd/avx2.cpp for the pragmas.
+/// The kernels of the segment stage with AVX2.
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -11,12 +11,7 @@
 
 #include "host/stages/segment/simd/kernels.h"
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,popcnt"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,bmi,bmi2,popcnt")
-#endif
+#include "host/simd/begin_avx2.h"
 
 #include "host/stages/segment/simd/segment_kernels.h"
 
@@ -82,10 +77,6 @@ constexpr SegmentKernels kAvx2SegmentKernels = SegmentKernelSet<Avx2SegmentSimd>
 
 }  // namespace ccl::host
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "host/simd/end.h"
 
 #endif  // __x86_64__

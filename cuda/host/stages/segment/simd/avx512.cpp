@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The kernels of the segment stage with AVX-512 F, BW and VL. See host/runs/simd/avx2.cpp for the pragmas.
+/// The kernels of the segment stage with AVX-512 F, BW and VL.
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -11,15 +11,9 @@
 
 #include "host/stages/segment/simd/kernels.h"
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx2,bmi,bmi2,popcnt"))), \
-                             apply_to = function)
-#else
-// GCC before 13 warns of uninitialized vectors in its own header (bug 105593).
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx2,bmi,bmi2,popcnt,prefer-vector-width=512")
+#include "host/simd/begin_avx512.h"
+#if !defined(__clang__)
+#pragma GCC target("prefer-vector-width=512")
 #endif
 
 #include "host/stages/segment/simd/segment_kernels.h"
@@ -86,10 +80,6 @@ constexpr SegmentKernels kAvx512SegmentKernels = SegmentKernelSet<Avx512SegmentS
 
 }  // namespace ccl::host
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "host/simd/end.h"
 
 #endif  // __x86_64__

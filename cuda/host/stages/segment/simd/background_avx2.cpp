@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The background models with AVX2. See host/runs/simd/avx2.cpp for the pragmas; the rules
-/// are templates, so they must be behind them too.
+/// The background models with AVX2. The rules are templates, so they are behind
+/// host/simd/begin_avx2.h, too.
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -12,12 +12,7 @@
 #include <cstring>
 #include <type_traits>
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,popcnt"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,bmi,bmi2,popcnt")
-#endif
+#include "host/simd/begin_avx2.h"
 
 #include "host/stages/segment/simd/background.h"
 #include "host/stages/segment/simd/background_rows.h"
@@ -60,10 +55,6 @@ constexpr BackgroundKernels kAvx2BackgroundKernels = BackgroundRows<Avx2Bytes, A
 
 }  // namespace ccl::host
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "host/simd/end.h"
 
 #endif  // __x86_64__

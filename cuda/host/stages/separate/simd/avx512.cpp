@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// The kernels of separation with AVX-512. See host/runs/simd/avx2.cpp for the pragmas.
+/// The kernels of separation with AVX-512.
 #if defined(__x86_64__)
 
 #include <cstdint>
@@ -7,13 +7,7 @@
 #include "ccl/parts.h"
 #include "host/stages/separate/simd/kernels.h"
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx2,bmi,bmi2,popcnt"))), \
-                             apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx2,bmi,bmi2,popcnt")
-#endif
+#include "host/simd/begin_avx512.h"
 
 #include "host/stages/separate/simd/loops.h"
 
@@ -23,10 +17,6 @@ constexpr SeparationKernels kAvx512SeparationKernels = separation_kernel_set();
 
 }  // namespace ccl::host
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "host/simd/end.h"
 
 #endif  // __x86_64__
