@@ -128,6 +128,10 @@ std::vector<uint8_t> BackgroundOracle::v() const {
 }
 
 void BackgroundOracle::see(const VideoFrame& frame) {
+  if (frame.resets) {
+    has_last_time_ = false;
+    now_us_ = 0;
+  }
   const Span span = next_span(frame.time);
   const int n_differ = compare(frame);
   warm_up_left_us_ -= span.end - span.begin;

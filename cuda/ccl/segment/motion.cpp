@@ -104,6 +104,9 @@ mixture::Rates mixture_rates(const Span& span) {
 }  // namespace
 
 MotionStep MotionClock::next(const Motion& motion, int64_t time, bool resets) {
+  if (resets) {
+    *this = MotionClock();
+  }
   const Span span = {now_us_, now_us_ + clock_.next(time).step_us()};
   now_us_ = span.end_us;
   return {.model = motion.model,

@@ -186,6 +186,8 @@ constexpr void decide(const MotionStep& step, uint64_t n_pixels, bool has_light_
     state->age_us = 0;
     state->total_us = step.warm_up_us;
     state->elapsed_us = 0;
+    state->weight_rest = 0;
+    state->prune_rest = 0;
     state->is_begun = 1;
     state->has_relearnt = 0;
     return;
@@ -257,7 +259,8 @@ constexpr sigma_delta::Relearning relearning_of_chroma(const sigma_delta::Thresh
 /// Turns the time stamps of a stream's frames into steps. One per stream; lives on the host.
 class MotionClock {
  public:
-  /// For the next frame. `time`: see FrameJob::time.
+  /// For the next frame. `time`: see FrameJob::time. With `resets` time begins again, too, so that a model
+  /// that begins again learns as a new one does.
   MotionStep next(const Motion& motion, int64_t time, bool resets);
 
  private:

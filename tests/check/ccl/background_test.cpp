@@ -127,9 +127,22 @@ Picture draw(const Size& size, const ChromaCase& chroma, uint32_t frame) {
   return picture;
 }
 
+/// So much changes from frame to frame that no light changes, and much is learnt.
+Picture draw_noise(const Size& size, const ChromaCase& chroma, uint32_t frame) {
+  Picture picture(size, chroma);
+  std::mt19937 noise(frame);
+  for (uint32_t y = 0; y < size.height; ++y) {
+    for (uint32_t x = 0; x < size.width; ++x) {
+      picture.set(x, y, static_cast<uint8_t>(noise()));
+    }
+  }
+  return picture;
+}
+
 struct Found {
   std::vector<uint32_t> labels;
   FrameCounts counts;
+  std::vector<uint8_t> background;  ///< of see()
 };
 
 class BackgroundTest : public testing::TestWithParam<BackgroundModel> {
@@ -175,7 +188,7 @@ class BackgroundTest : public testing::TestWithParam<BackgroundModel> {
   static void run(Engine* engine, const Config& config, const std::vector<Picture>& pictures,
                   std::vector<Found>* found) {
     ASSERT_TRUE(engine->configure(config).ok());
-    found->assign(kFrames, {std::vector<uint32_t>(size_t{config.width} * config.height), {}});
+    found->assign(kFrames, {std::vector<uint32_t>(size_t{config.width} * config.height), {}, {}});
     uint32_t n_popped = 0;
     const auto pop = [&] {
       FrameResult result;
@@ -202,6 +215,51 @@ class BackgroundTest : public testing::TestWithParam<BackgroundModel> {
     while (n_popped < kFrames) {
       pop();
     }
+  }
+
+  /// Compares an engine that is reset with a new one.
+  static void compare_reset(const ChromaCase& chroma,
+                            Picture (*draw_frame)(const Size&, const ChromaCase&, uint32_t)) {
+    constexpr uint32_t kSeenBefore = 17;
+    const Size size = {67, 33};
+    Config config;
+    config.width = size.width;
+    config.height = size.height;
+    config.output = Output::kBackground;
+    std::unique_ptr<Engine> used;
+    std::unique_ptr<Engine> fresh;
+    ASSERT_TRUE(make_engine(&used).ok() && make_engine(&fresh).ok());
+    ASSERT_TRUE(used->configure(config).ok() && fresh->configure(config).ok());
+    for (uint32_t i = 0; i < kSeenBefore; ++i) {
+      see(used.get(), config, draw_frame(size, chroma, kDarker + i), (i + 3) * kFrameTime, /*resets=*/false);
+    }
+    for (uint32_t i = 0; i < kFrames; ++i) {
+      const Picture picture = draw_frame(size, chroma, i);
+      const Found want = see(fresh.get(), config, picture, i * kFrameTime, /*resets=*/i == 0);
+      const Found got = see(used.get(), config, picture, i * kFrameTime, /*resets=*/i == 0);
+      ASSERT_EQ(got.counts.relearning, want.counts.relearning) << "frame " << i;
+      ASSERT_EQ(got.labels, want.labels) << "frame " << i;
+      ASSERT_TRUE(got.background == want.background) << "frame " << i;
+    }
+  }
+
+  /// What an engine finds in one more frame. Its output is the background.
+  static Found see(Engine* engine, const Config& config, const Picture& picture, int64_t time, bool resets) {
+    const size_t n_pixels = size_t{config.width} * config.height;
+    Found found{std::vector<uint32_t>(n_pixels), {}, std::vector<uint8_t>(n_pixels * 4)};
+    FrameJob job{.input = picture.image(),
+                 .output = {found.background.data(), size_t{config.width} * 4},
+                 .settings = {}};
+    job.settings.rule.foreground = Foreground::kMotion;
+    job.segmentation.motion = {.model = GetParam(), .learning_ms = 400, .warm_up_ms = 100};
+    job.time = time;
+    job.resets_background = resets;
+    job.labels = found.labels.data();
+    FrameResult result;
+    EXPECT_TRUE(engine->push(job).ok());
+    EXPECT_TRUE(engine->pop(&result).ok());
+    found.counts = result.counts;
+    return found;
   }
 };
 
@@ -237,6 +295,15 @@ TEST_P(BackgroundTest, FindsSomething) {
     EXPECT_EQ(found[i].counts.relearning, 1u) << i;
   }
   EXPECT_EQ(found[kFrames - 1].counts.relearning, 0u);
+}
+
+/// What was seen before a reset changes nothing after it, as in an element that plays once more.
+TEST_P(BackgroundTest, ResetForgetsWhatWasSeen) {
+  for (const ChromaCase& chroma : kChromaCases) {
+    SCOPED_TRACE(chroma.name);
+    ASSERT_NO_FATAL_FAILURE(compare_reset(chroma, draw));
+    ASSERT_NO_FATAL_FAILURE(compare_reset(chroma, draw_noise));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, BackgroundTest,
