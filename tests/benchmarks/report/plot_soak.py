@@ -28,18 +28,20 @@ def draw(results):
         axes.grid(axis="y", color=RULE, lw=0.6)
         axes.axvspan(0, 0.2 * minutes[-1], color=RULE, alpha=0.4, lw=0)
         labels = []  # [where, names, colour], from the highest line on
+        most = 0
         for column, unit, color, name in reversed(columns):
             values = [float(getattr(row, column)) / unit for row in results.rows]
             if not any(values):
                 continue
             axes.plot(minutes, values, ".-", ms=3.5, lw=1.1, color=color)
+            most = max(most, *values[len(values) // 5:])
             if labels and labels[-1][0] < 1.12 * values[-1]:
                 labels[-1][1] += ", " + name
             else:
                 labels.append([values[-1], name, color])
         for where, names, color in labels:
             axes.text(minutes[-1] * 1.01, where, names, color=color, fontsize=8.5, va="center")
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.15 * most)  # what does not count may be cut off
     all_axes[0].set_title("What live pipelines hold, and how long a frame stays in the element")
     all_axes[-1].set_xlabel("minutes; the first fifth does not count", color=FAINT)
     all_axes[0].set_xlim(0, minutes[-1] * 1.12)
