@@ -123,7 +123,7 @@ struct FrameJob {
   /// When the frame was taken, in nanoseconds on any clock, for Foreground::kMotion and tracks; kNoTime if
   /// not known.
   int64_t time = kNoTime;
-  bool resets_background = false;  ///< the background model learns again from this frame on
+  bool resets_background = false;  ///< with Foreground::kMotion: the model learns again from this frame on
   bool resets_tracks = false;      ///< all tracks end before this frame; their ids are not used again
   /// If not null, width × height values, dense: 0 for background, else 1 + the smallest raster index of
   /// the pixel's component.

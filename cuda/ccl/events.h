@@ -36,6 +36,7 @@ struct EventFrame {
   uint32_t n_components = 0;  ///< kept
   bool relearning = false;    ///< FrameCounts::relearning
   int64_t time = kNoTime;     ///< FrameJob::time
+  bool resets = false;        ///< FrameJob::resets_tracks: time begins again, too
   /// The scene has stopped after this time without a kept component. Frames in which the background is being
   /// learned do not count.
   int64_t hold_ns = 0;

@@ -50,9 +50,9 @@ void InscribedCircleFinder::prepare(const PixelBox& box) {
     n_below_ = n_pixels;
   }
   if (box.width > counts_.size()) {
-    counts_.resize(box.width);
-    distances_.resize(box.width);
     envelope_.reserve(box.width + size_t{2});
+    distances_.resize(box.width);
+    counts_.resize(box.width);  // last: its size says that there is memory for all
   }
 }
 

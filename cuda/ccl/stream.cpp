@@ -48,6 +48,7 @@ void find_largest(std::span<const CclComponent> components, size_t count,
 
 void Stream::use_engine(std::unique_ptr<Engine> engine) {
   forget_configuration();
+  forget_events();  // another engine gives the same ids again
   frames_.clear();
   engine_ = std::move(engine);
 }
@@ -69,9 +70,13 @@ Status Stream::configure(const Config& config) {
 
 void Stream::reset() {
   flush();
+  forget_events();
+  std::fill(frames_.begin(), frames_.end(), InFlight());
+}
+
+void Stream::forget_events() {
   events_.clear();
   event_config_ = {};
-  std::fill(frames_.begin(), frames_.end(), InFlight());
 }
 
 /* Regions */
@@ -144,8 +149,12 @@ Status Stream::push(std::span<const Frame> frames) {
     return {StatusCode::kInvalidArgument, "the stream is not configured"};
   }
   jobs_.clear();
+  bool resets_background = resets_background_;
   for (const Frame& frame : frames) {
-    jobs_.push_back(frame.job);
+    FrameJob& job = jobs_.emplace_back(frame.job);
+    resets_background = resets_background || job.resets_background;
+    job.resets_background = resets_background && job.settings.rule.foreground == Foreground::kMotion;
+    resets_background = resets_background && !job.resets_background;
   }
   if (n_in_flight_ + frames.size() <= frames_.size()) {  // else the engine refuses the frames
     popped_ = nullptr;
@@ -160,6 +169,7 @@ Status Stream::push(std::span<const Frame> frames) {
     return lose_frames(std::move(status));
   }
   n_in_flight_ += frames.size();
+  resets_background_ = resets_background;
   return {};
 }
 
@@ -171,6 +181,7 @@ Status Stream::prepare_job(const FrameOptions& options, FrameJob* job, InFlight*
     job->outlines = outlines_;
   }
   frame->time = job->time;
+  frame->resets_tracks = job->resets_tracks;
   frame->event_hold_ns = options.event_hold_ns;
   frame->regions = regions_;
   frame->connectivity = job->settings.connectivity;
@@ -212,6 +223,7 @@ Status Stream::make_events(const InFlight& frame) {
                   .n_components = result_.counts.n_components,
                   .relearning = result_.counts.relearning != 0,
                   .time = frame.time,
+                  .resets = frame.resets_tracks,
                   .hold_ns = frame.event_hold_ns});
   result_.tracks = events_.tracks();
   result_.events = events_.events();

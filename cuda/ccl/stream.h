@@ -126,6 +126,7 @@ class Stream {
   /// What pop() needs to know about a frame that was pushed.
   struct InFlight {
     int64_t time = kNoTime;
+    bool resets_tracks = false;
     int64_t event_hold_ns = 0;
     std::shared_ptr<const Regions> regions;
     Connectivity connectivity = Connectivity::k8;
@@ -134,6 +135,7 @@ class Stream {
     LabelMemory labels;  ///< stays when the frame has left
   };
 
+  void forget_events();
   Status prepare_regions(const Config& config);
   Status prepare_events(const Config& config, const std::shared_ptr<const Regions>& regions);
   Status prepare_outlines();
@@ -153,6 +155,7 @@ class Stream {
   std::vector<FrameJob> jobs_;    ///< of a push; kept for its memory
   size_t oldest_ = 0;
   size_t n_in_flight_ = 0;
+  bool resets_background_ = false;    ///< the next frame with Foreground::kMotion does
   const InFlight* popped_ = nullptr;  ///< the frame that `result_` is of; null: there is none
   StreamResult result_;
   std::vector<CclComponent> largest_;

@@ -259,13 +259,13 @@ constexpr sigma_delta::Relearning relearning_of_chroma(const sigma_delta::Thresh
 /// Turns the time stamps of a stream's frames into steps. One per stream; lives on the host.
 class MotionClock {
  public:
-  /// For the next frame. `time`: see FrameJob::time. With `resets` time begins again, too, so that a model
-  /// that begins again learns as a new one does.
+  /// For the next frame. `time`: see FrameJob::time. With `resets`, as for a new model, time begins again, too:
+  /// a model that begins again learns as a new one does.
   MotionStep next(const Motion& motion, int64_t time, bool resets);
 
  private:
   FrameClock clock_;
-  uint64_t now_us_ = 0;  ///< since the stream's begin, without gaps
+  uint64_t now_us_ = 0;  ///< since the model's begin, without gaps
 };
 
 }  // namespace ccl

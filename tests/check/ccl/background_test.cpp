@@ -217,9 +217,11 @@ class BackgroundTest : public testing::TestWithParam<BackgroundModel> {
     }
   }
 
-  /// Compares an engine that is reset with a new one.
-  static void compare_reset(const ChromaCase& chroma,
-                            Picture (*draw_frame)(const Size&, const ChromaCase&, uint32_t)) {
+  /// Compares an engine that has seen frames of this chroma with this model, and then is reset if both are
+  /// the same, with a new engine.
+  static void compare_used(const ChromaCase& chroma, const ChromaCase& used_chroma,
+                           BackgroundModel used_model,
+                           Picture (*draw_frame)(const Size&, const ChromaCase&, uint32_t)) {
     constexpr uint32_t kSeenBefore = 17;
     const Size size = {67, 33};
     Config config;
@@ -231,12 +233,14 @@ class BackgroundTest : public testing::TestWithParam<BackgroundModel> {
     ASSERT_TRUE(make_engine(&used).ok() && make_engine(&fresh).ok());
     ASSERT_TRUE(used->configure(config).ok() && fresh->configure(config).ok());
     for (uint32_t i = 0; i < kSeenBefore; ++i) {
-      see(used.get(), config, draw_frame(size, chroma, kDarker + i), (i + 3) * kFrameTime, /*resets=*/false);
+      const Picture picture = draw_frame(size, used_chroma, kDarker + i);
+      see(used.get(), config, picture, (i + 3) * kFrameTime, /*resets=*/false, used_model);
     }
     for (uint32_t i = 0; i < kFrames; ++i) {
       const Picture picture = draw_frame(size, chroma, i);
-      const Found want = see(fresh.get(), config, picture, i * kFrameTime, /*resets=*/i == 0);
-      const Found got = see(used.get(), config, picture, i * kFrameTime, /*resets=*/i == 0);
+      const bool resets = i == 0 && used_model == GetParam() && &used_chroma == &chroma;
+      const Found want = see(fresh.get(), config, picture, i * kFrameTime, /*resets=*/false);
+      const Found got = see(used.get(), config, picture, i * kFrameTime, resets);
       ASSERT_EQ(got.counts.relearning, want.counts.relearning) << "frame " << i;
       ASSERT_EQ(got.labels, want.labels) << "frame " << i;
       ASSERT_TRUE(got.background == want.background) << "frame " << i;
@@ -244,14 +248,15 @@ class BackgroundTest : public testing::TestWithParam<BackgroundModel> {
   }
 
   /// What an engine finds in one more frame. Its output is the background.
-  static Found see(Engine* engine, const Config& config, const Picture& picture, int64_t time, bool resets) {
+  static Found see(Engine* engine, const Config& config, const Picture& picture, int64_t time, bool resets,
+                   BackgroundModel model = GetParam()) {
     const size_t n_pixels = size_t{config.width} * config.height;
     Found found{std::vector<uint32_t>(n_pixels), {}, std::vector<uint8_t>(n_pixels * 4)};
     FrameJob job{.input = picture.image(),
                  .output = {found.background.data(), size_t{config.width} * 4},
                  .settings = {}};
     job.settings.rule.foreground = Foreground::kMotion;
-    job.segmentation.motion = {.model = GetParam(), .learning_ms = 400, .warm_up_ms = 100};
+    job.segmentation.motion = {.model = model, .learning_ms = 400, .warm_up_ms = 100};
     job.time = time;
     job.resets_background = resets;
     job.labels = found.labels.data();
@@ -297,12 +302,19 @@ TEST_P(BackgroundTest, FindsSomething) {
   EXPECT_EQ(found[kFrames - 1].counts.relearning, 0u);
 }
 
-/// What was seen before a reset changes nothing after it, as in an element that plays once more.
-TEST_P(BackgroundTest, ResetForgetsWhatWasSeen) {
+/// What was seen before a reset, with another model or with other chroma, changes nothing after it, as in an
+/// element that plays once more.
+TEST_P(BackgroundTest, ANewBeginForgetsWhatWasSeen) {
+  constexpr ChromaCase kWithout = {"grey", false, false, false, 0, 0};
   for (const ChromaCase& chroma : kChromaCases) {
     SCOPED_TRACE(chroma.name);
-    ASSERT_NO_FATAL_FAILURE(compare_reset(chroma, draw));
-    ASSERT_NO_FATAL_FAILURE(compare_reset(chroma, draw_noise));
+    for (const auto draw_frame : {draw, draw_noise}) {
+      ASSERT_NO_FATAL_FAILURE(compare_used(chroma, chroma, BackgroundModel::kSigmaDelta, draw_frame));
+      ASSERT_NO_FATAL_FAILURE(compare_used(chroma, chroma, BackgroundModel::kMixture, draw_frame));
+    }
+    if (chroma.is_present) {
+      ASSERT_NO_FATAL_FAILURE(compare_used(chroma, kWithout, GetParam(), draw));
+    }
   }
 }
 

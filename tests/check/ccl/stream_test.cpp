@@ -143,6 +143,47 @@ TEST_F(StreamTest, AResetForgetsEvents) {
   EXPECT_EQ(play(left), kBegin);
 }
 
+/// It gives the same ids again.
+TEST_F(StreamTest, AnotherEngineForgetsEvents) {
+  configure();
+  ASSERT_TRUE(stream.set_regions(zone(0, 0.5)).ok());
+  EXPECT_EQ(play(square_at(4)), kBegin);
+  SetUp();
+  configure();
+  EXPECT_EQ(play(square_at(4)), kBegin);
+}
+
+/// A reset of the background waits for a frame that has one, also in a batch.
+TEST_F(StreamTest, AResetOfTheBackgroundIsNotLost) {
+  ASSERT_TRUE(stream.configure({.width = kWidth, .height = kHeight, .batch = 3}).ok());
+  const Image image = square_at(4);
+  const auto frame = [&](Foreground foreground, bool resets) {
+    FrameJob job;
+    job.input = {.pixels = image.pixels(), .stride = image.stride};
+    job.settings.rule.foreground = foreground;
+    job.segmentation.motion.warm_up_ms = 10;
+    job.time = time += kFrameNs;
+    job.resets_background = resets;
+    return Stream::Frame{job, {}};
+  };
+  const auto is_relearning = [&](const std::vector<Stream::Frame>& frames) {
+    EXPECT_TRUE(stream.push(frames).ok());
+    std::vector<bool> found;
+    for (size_t i = 0; i < frames.size(); ++i) {
+      pop();
+      found.push_back(result->counts.relearning != 0);
+    }
+    return found;
+  };
+  const Stream::Frame motion = frame(Foreground::kMotion, false);
+  EXPECT_EQ(is_relearning({motion}), std::vector{true});
+  EXPECT_EQ(is_relearning({frame(Foreground::kMotion, false)}), std::vector{false});
+  EXPECT_EQ(is_relearning({frame(Foreground::kOtsu, true)}), std::vector{false});
+  EXPECT_EQ(is_relearning({frame(Foreground::kValues, false), frame(Foreground::kMotion, false),
+                           frame(Foreground::kMotion, false)}),
+            (std::vector{false, true, false}));
+}
+
 TEST_F(StreamTest, LabelsAndObjects) {
   configure(2, 0);
   const Image left = square_at(4);

@@ -193,6 +193,7 @@ bool CLife::pop(bool with_shapes) {
     return true;
   }
   if (!took(armed([&] { return cudaccl_engine_shapes(engine_, 5, &shapes); }), engine_)) {
+    static_cast<void>(cudaccl_engine_shapes(engine_, 5, &shapes));  // what got no memory asks for it again
     return false;
   }
   uint64_t seen = digest(shapes.grey, shapes.n_grey * sizeof(CclGrey));

@@ -64,8 +64,9 @@ Status Segmenter::configure(uint32_t width, uint32_t height) {
 
 Status Segmenter::prepare(const FrameJob& job, const SourceFrame& source, FrameBits* bits,
                           SegmentPlan* plan) {
-  CCL_RETURN_IF_ERROR(allocate(job, source));
   const Motion& motion = job.segmentation.motion;
+  const bool resets = job.resets_background || background_.needs_memory(motion.model, source.chroma);
+  CCL_RETURN_IF_ERROR(allocate(job, source));
   *plan = {.has_bits = true,
            .rule = job.settings.rule,
            .connectivity = job.settings.connectivity,
@@ -74,7 +75,7 @@ Status Segmenter::prepare(const FrameJob& job, const SourceFrame& source, FrameB
            .source = source,
            .n_allocations = n_allocations_};
   if (job.settings.rule.foreground == Foreground::kMotion) {
-    const MotionStep step = clock_.next(motion, job.time, job.resets_background);
+    const MotionStep step = clock_.next(motion, job.time, resets);
     plan->searches_ghosts = motion.model == BackgroundModel::kMixture && step.mixture.ghosts;
     bits->set_step(step);
   }

@@ -24,12 +24,16 @@ Background::Background(uint32_t width, uint32_t height, const BackgroundKernels&
     : width_(width), height_(height), kernels_(kernels) {}
 Background::~Background() = default;
 
+bool Background::needs_model(const InputImage& frame, BackgroundModel kind) const {
+  return model_ == nullptr || model_->chroma() != shape_of(frame.chroma, width_, height_) ||
+         model_->kind() != kind;
+}
+
 Background::Model& Background::model_for(const InputImage& frame, const MotionStep& step) {
-  const ChromaShape chroma = shape_of(frame.chroma, width_, height_);
-  if (model_ == nullptr || model_->chroma() != chroma || model_->kind() != step.model) {
+  if (needs_model(frame, step.model)) {
     model_.reset();
     const auto make = step.model == BackgroundModel::kMixture ? make_mixture : make_sigma_delta;
-    model_ = make(width_, height_, kernels_, chroma);
+    model_ = make(width_, height_, kernels_, shape_of(frame.chroma, width_, height_));
   }
   return *model_;
 }

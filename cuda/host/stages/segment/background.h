@@ -48,6 +48,9 @@ class Background {
   Background(uint32_t width, uint32_t height, const BackgroundKernels& kernels);
   ~Background();
 
+  /// Whether the frame needs another model than the last one: of this kind, with its kind of chroma.
+  bool needs_model(const InputImage& frame, BackgroundModel kind) const;
+
   /// Finds the foreground of a frame and learns the frame. Fills FrameCounts::relearning. The first frame of
   /// a model, of a kind of chroma or of another model takes its memory.
   void update(const InputImage& frame, const MotionStep& step, ThreadPool& pool, const BitRows& bits,

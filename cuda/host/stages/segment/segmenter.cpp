@@ -65,11 +65,13 @@ void Segmenter::apply_rule(const FrameJob& job, FrameCounts* counts) {
       }
       break;
     }
-    case Foreground::kMotion:
-      background_.model.update(
-          job.input, background_.clock.next(job.segmentation.motion, job.time, job.resets_background), pool_,
-          {.words = bits_.row(0), .stride = bits_.stride()}, counts);
+    case Foreground::kMotion: {
+      const Motion& motion = job.segmentation.motion;
+      const bool resets = job.resets_background || background_.model.needs_model(job.input, motion.model);
+      background_.model.update(job.input, background_.clock.next(motion, job.time, resets), pool_,
+                               {.words = bits_.row(0), .stride = bits_.stride()}, counts);
       break;
+    }
     case Foreground::kValues:  // makes no bits
       break;
   }
