@@ -195,7 +195,7 @@ static bool prepare_state(GstCudaCcl* self, GstStateChange transition) {
     self->priv->path.forget_failure();
   }
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
-    self->priv->properties.report_useless();
+    self->priv->properties.report_doubts();
   }
   const bool is_start =
       transition == GST_STATE_CHANGE_NULL_TO_READY || transition == GST_STATE_CHANGE_READY_TO_PAUSED;

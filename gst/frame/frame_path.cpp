@@ -31,13 +31,15 @@ void FramePath::start() {
   follows_context_ = negotiation_->caps().in_is_cuda;
   in_pool_.forget();
   newest_ = GST_CLOCK_TIME_NONE;
-  reporter_.start();
   clock_.start();
   corrupt_frames_.reset();
 }
 
 void FramePath::begin_stream(std::string source, std::string object_type) {
   has_failed_ = false;
+  after_gap_ = false;
+  regions_ = {};
+  drew_all_outlines_ = true;
   reporter_.begin_stream(std::move(source), std::move(object_type));
   reset_time();
 }

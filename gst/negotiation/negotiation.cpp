@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "negotiation/negotiation.h"
 
+#include <algorithm>
+
 #include "ccl/setting_names.h"
 #include "element/debug.h"
 #include "memory/owned.h"
@@ -215,37 +217,47 @@ void Negotiation::refuse_large_thresholds(Properties* properties) {
 }
 
 bool Negotiation::configure_engine(Properties* properties) {
-  if (backend_->is_configured(engine_config(*properties))) {
-    return true;
-  }
-  const ccl::Status status = backend_->configure(engine_config(*properties));
-  if (!status.ok()) {
-    const std::optional<Properties> in_force = live_->in_force();
-    const Properties refused = *properties;
-    static constexpr auto kNames = {
-        "algorithm",
-        "track",
-        "label-map",
-        "pipeline-depth",
-#define CCL_CONFIG(id, kind, initial, when, text) ccl::kSettingName<#id>,
-#include "ccl/settings.def"
-    };
-    for (const char* name : kNames) {
-      if (in_force) {
-        restore_property(properties, name, refused, *in_force);
-      }
-    }
-    if (engine_config(*properties) == engine_config(refused) ||
-        !backend_->configure(engine_config(*properties)).ok()) {
+  if (!backend_->is_configured(engine_config(*properties))) {
+    const ccl::Status status = backend_->configure(engine_config(*properties));
+    if (!status.ok() && !restore_configuration(properties, status.message())) {
       post_error(GST_ELEMENT(element_), status);
       return false;
     }
-    live_->take_back(refused, *in_force, kNames, status.message());
   }
   Properties in_force = *properties;
   in_force.output = output_;
   live_->set_in_force(in_force);
   return true;
+}
+
+/// Gives the property its old value back that the engine cannot be configured with or, if there is no such
+/// one, all of them.
+bool Negotiation::restore_configuration(Properties* properties, const std::string& reason) {
+  static constexpr auto kNames = {
+      "algorithm",
+      "track",
+      "label-map",
+      "pipeline-depth",
+#define CCL_CONFIG(id, kind, initial, when, text) ccl::kSettingName<#id>,
+#include "ccl/settings.def"
+  };
+  const std::optional<Properties> in_force = live_->in_force();
+  const Properties refused = *properties;
+  const auto works_without = [&](std::initializer_list<const char*> names) {
+    *properties = refused;
+    for (const char* name : names) {
+      restore_property(properties, name, refused, *in_force);
+    }
+    if (engine_config(*properties) == engine_config(refused) ||
+        !backend_->configure(engine_config(*properties)).ok()) {
+      return false;
+    }
+    live_->take_back(refused, *in_force, names, reason);
+    return true;
+  };
+  return in_force && (std::any_of(kNames.begin(), kNames.end(),
+                                  [&](const char* name) { return works_without({name}); }) ||
+                      works_without(kNames));
 }
 
 }  // namespace cudaccl

@@ -67,6 +67,7 @@ class Negotiation {
   Owned<GstCaps> sink_caps(GstCaps* in_caps) const;
   std::string why_impossible(ccl::Output output, GstCaps* in_caps) const;
   bool accepts_thresholds(const Properties& properties) const;
+  bool restore_configuration(Properties* properties, const std::string& reason);
   std::string largest_value_text() const;
 
   GstBaseTransform* const element_;

@@ -81,8 +81,10 @@ void LiveProperties::set_regions(const gchar* text) {
   if (text != nullptr && *text != 0) {
     regions = read_regions(text, &reason);
   }
-  std::string warning = regions != nullptr ? regions->doubt : "";
-  const bool has_listener = GST_STATE(element_) != GST_STATE_NULL;
+  std::string warning;
+  if (regions != nullptr && GST_STATE(element_) > GST_STATE_READY) {
+    warning = regions->doubt;  // else report_doubts() will post it
+  }
   {
     const std::lock_guard guard(lock_);
     if (reason.empty()) {
@@ -95,11 +97,8 @@ void LiveProperties::set_regions(const gchar* text) {
           "regions cannot be used: " + reason +
           (properties_.regions != nullptr ? ". The old regions stay" : ". The whole frame counts, as before");
     }
-    regions_warning_ = has_listener ? "" : warning;
   }
-  if (has_listener) {
-    warn(warning);
-  }
+  warn(warning);
 }
 
 /// Whether the value is refused. The property then has its old one.
@@ -128,15 +127,12 @@ bool LiveProperties::report_refusals(bool begins_stream) {
                       (nullptr));
     return false;
   }
-  std::string warning;
   std::string refusal;
   {
     const std::lock_guard guard(lock_);
-    warning = std::exchange(regions_warning_, "");
     refusal = refusals_.empty() ? "" : refusals_.begin()->second;
     is_streaming_ = begins_stream && refusal.empty();
   }
-  warn(warning);
   if (!refusal.empty()) {
     GST_ELEMENT_ERROR(element_, RESOURCE, SETTINGS, ("%s", refusal.c_str()), (nullptr));
   }
@@ -149,8 +145,11 @@ void LiveProperties::end_stream() {
   in_force_.reset();
 }
 
-void LiveProperties::report_useless() const {
+void LiveProperties::report_doubts() const {
   const Properties set = snapshot();
+  if (set.regions != nullptr) {
+    warn(set.regions->doubt);
+  }
   const ccl::Filter& filter = set.settings.filter;
   const auto check_limits = [&](const char* least, uint32_t least_value, const char* most,
                                 uint32_t most_value) {

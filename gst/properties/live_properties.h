@@ -32,15 +32,16 @@ class LiveProperties {
   /// False if a value was lost. Then no frame may leave, and there is no start. Setting it again restores it.
   bool has_all_values() const;
   bool get(guint id, GValue* value) const;
-  /// Posts a warning that set_regions() could not post. At each start, and with new caps: with them frames
-  /// flow, so `begins_stream` is true. False with an element error if a value was refused before frames
-  /// flowed: a region may be a privacy mask, and frames without it must not leave.
+  /// At each start, and with new caps: with them frames flow, so `begins_stream` is true. False with an
+  /// element error if a value was refused before frames flowed: a region may be a privacy mask, and frames
+  /// without it must not leave.
   bool report_refusals(bool begins_stream);
   /// The stream ends: no properties are in force.
   void end_stream();
-  /// Posts warnings about filters that keep no component, and about what has no effect without `track`: zones
-  /// and lines that are not drawn, ids, trails.
-  void report_useless() const;
+  /// At the start of a stream: posts warnings about regions that are probably not what is meant, about
+  /// filters that keep no component, and about what has no effect without `track`: zones and lines that are
+  /// not drawn, ids, trails.
+  void report_doubts() const;
 
   /// FrameIdentity::source: `meta-name`, or the element's name if that is empty.
   std::string source() const;
@@ -59,8 +60,8 @@ class LiveProperties {
                  std::initializer_list<const char*> names, const std::string& reason);
 
  private:
-  /// Null or an empty text is the whole frame. Warnings of the state NULL, in which nobody could receive
-  /// them, are left to report_refusals().
+  /// Null or an empty text is the whole frame. What is doubtful about regions that are set before a stream
+  /// is left to report_doubts().
   void set_regions(const gchar* text);
   bool take(const GParamSpec* spec, const GValue* value);
   void lose_value(guint id) noexcept;
@@ -78,7 +79,6 @@ class LiveProperties {
   Properties properties_;
   std::optional<Properties> in_force_;
   bool is_streaming_ = false;              ///< frames flow with what is set
-  std::string regions_warning_;            ///< empty if nothing is to be reported
   std::map<guint, std::string> refusals_;  ///< by id of the property: what was refused before frames flowed
   std::bitset<property_id::count> lost_;   ///< properties of which the value was lost
   std::string meta_name_;

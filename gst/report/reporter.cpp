@@ -21,6 +21,7 @@ void Reporter::begin_stream(std::string source, std::string object_type) {
   track_events_.begin_stream();
   analytics_.clear();
   warned_of_detections_ = false;
+  is_relearning_ = false;
 }
 
 ccl::Status Reporter::report(const LeavingFrame& frame, GstBuffer* out, GstBuffer* label_map) {

@@ -39,8 +39,6 @@ class Reporter {
 
   /// A stream begins, and knows nothing about the previous one. The texts are those of FrameIdentity.
   void begin_stream(std::string source, std::string object_type);
-  /// Frames of new caps follow.
-  void start() { is_relearning_ = false; }
   /// Gives memory back.
   void end_stream() { analytics_.clear(); }
 

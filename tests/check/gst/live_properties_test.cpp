@@ -185,7 +185,7 @@ TEST_F(Live, RefusedValuesAreNotified) {
   g_signal_handlers_disconnect_by_data(h->element(), &notified);
 }
 
-/// The values that need the memory are taken back together.
+/// Of the values that need the memory no more are taken back than must be.
 TEST_F(Live, TooLittleMemory) {
   if (backend() != "cpu") {
     GTEST_SKIP() << "only the memory of the process can be limited, not that of the GPU";
@@ -208,7 +208,7 @@ TEST_F(Live, TooLittleMemory) {
   ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
   EXPECT_EQ(flow, GST_FLOW_OK);
   EXPECT_NE(h->pull(), nullptr);
-  EXPECT_EQ(text_of_property(h->element(), "max-components"), "1000");
+  EXPECT_EQ(text_of_property(h->element(), "max-components"), "16777216");
   EXPECT_EQ(text_of_property(h->element(), "pipeline-depth"), "0");
   const Ref<GstMessage> warning = h->message(GST_MESSAGE_WARNING);
   ASSERT_NE(warning, nullptr);
@@ -231,6 +231,17 @@ void expect_warning(Harness* h, std::initializer_list<const char*> words) {
 }
 
 }  // namespace
+
+/// What is set with it stays, and what was set long before.
+TEST_F(Live, OnlyTheValueThatCannotWorkIsTakenBack) {
+  start("output=labels max-tracks=64");
+  after("max-tracks", "100");
+  h->set("track", "true");
+  after("algorithm", backend() == "cpu" ? "union-find" : "sauf");
+  expect_warning(h.get(), {"algorithm=", " cannot work now: ", ". algorithm=auto is in force"});
+  EXPECT_EQ(text_of_property(h->element(), "track"), "true");
+  EXPECT_EQ(text_of_property(h->element(), "max-tracks"), "100");
+}
 
 /// No pixel of 8 bits reaches it. The last one stays.
 TEST_F(Live, LargeThresholdsAreRefused) {

@@ -107,6 +107,20 @@ TEST_P(Motion, NothingIsForegroundInTheWarmUp) {
   EXPECT_EQ(relearning_messages(), 1);
 }
 
+/// New caps of the same pixels, and other outputs, do not end what the model learns.
+TEST_P(Motion, OneWarmUpIsReportedOnce) {
+  h = std::make_unique<Harness>(std::string("foreground=motion background-model=") + GetParam());
+  format_ = "GRAY8";
+  const std::string caps = "video/x-raw, format=GRAY8, width=64, height=48, framerate=";
+  ASSERT_TRUE(h->send_caps(caps + "25/1"));
+  EXPECT_TRUE(is_relearning());
+  h->set("output", "mask");
+  EXPECT_TRUE(is_relearning());
+  ASSERT_TRUE(h->send_caps(caps + "30/1"));
+  EXPECT_TRUE(is_relearning());
+  EXPECT_EQ(relearning_messages(), 1);
+}
+
 /// Also if the model was learning when the stream stopped.
 TEST_P(Motion, IsReportedAfterARestart) {
   h = std::make_unique<Harness>(std::string("foreground=motion background-model=") + GetParam());
