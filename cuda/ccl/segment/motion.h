@@ -259,8 +259,8 @@ constexpr sigma_delta::Relearning relearning_of_chroma(const sigma_delta::Thresh
 /// Turns the time stamps of a stream's frames into steps. One per stream; lives on the host.
 class MotionClock {
  public:
-  /// For the next frame. `time`: see FrameJob::time. With `resets`, as for a new model, time begins again, too:
-  /// a model that begins again learns as a new one does.
+  /// For the next frame. `time`: see FrameJob::time. With `resets`, as for a new model, time begins again,
+  /// too: a model that begins again learns as a new one does.
   MotionStep next(const Motion& motion, int64_t time, bool resets);
 
  private:
