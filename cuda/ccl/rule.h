@@ -32,7 +32,7 @@ struct ForegroundRule {
   Foreground foreground = Foreground::kBinary;
   uint8_t threshold = defaults::threshold;  ///< binary only
   bool invert = false;                      ///< binary only
-  uint8_t record_value = 0;                 ///< values only: that of all records; 0: that of each segment
+  uint8_t record_value = 0;                 ///< values in `runs` only: of all records; 0: of each segment
 
   /// The segment of a pixel value. 0 is background; only equal segments connect.
   constexpr uint8_t segment(uint8_t value) const {

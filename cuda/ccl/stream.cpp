@@ -163,6 +163,7 @@ Status Stream::push(std::span<const Frame> frames) {
       if (Status status = prepare_job(frames[i].options, &jobs_[i], &in_flight); !status.ok()) {
         return lose_frames(std::move(status));
       }
+      in_flight.resets_tracks = in_flight.resets_tracks || (i == 0 && resets_tracks_);
     }
   }
   if (Status status = engine_->push(jobs_); !status.ok()) {
@@ -170,6 +171,7 @@ Status Stream::push(std::span<const Frame> frames) {
   }
   n_in_flight_ += frames.size();
   resets_background_ = resets_background;
+  resets_tracks_ = false;
   return {};
 }
 
@@ -245,6 +247,9 @@ void Stream::forget_configuration() {
 }
 
 void Stream::flush() {
+  for (size_t i = 0; i < n_in_flight_; ++i) {
+    resets_tracks_ = resets_tracks_ || frames_[(oldest_ + i) % frames_.size()].resets_tracks;
+  }
   if (engine_ != nullptr) {
     engine_->flush();
   }

@@ -156,6 +156,7 @@ class Stream {
   size_t oldest_ = 0;
   size_t n_in_flight_ = 0;
   bool resets_background_ = false;    ///< the next frame with Foreground::kMotion does
+  bool resets_tracks_ = false;        ///< the next frame's events begin again: a frame that did was discarded
   const InFlight* popped_ = nullptr;  ///< the frame that `result_` is of; null: there is none
   StreamResult result_;
   std::vector<CclComponent> largest_;

@@ -143,6 +143,31 @@ TEST_F(StreamTest, AResetForgetsEvents) {
   EXPECT_EQ(play(left), kBegin);
 }
 
+/// Also if the frame that resets the tracks is discarded. Frames without time stamps follow.
+TEST_F(StreamTest, TimeOfEventsBeginsAgainWithThatOfTracks) {
+  const Image image = square_at(4);
+  for (const bool is_discarded : {false, true}) {
+    configure(2);
+    time = int64_t{1'000'000'000'000};
+    play(image);
+    FrameJob job;
+    job.input = {.pixels = image.pixels(), .stride = image.stride};
+    job.tracking.confirm_frames = 1;
+    job.resets_tracks = true;
+    ASSERT_TRUE(stream.push(job).ok());
+    if (is_discarded) {
+      stream.flush();
+      job.resets_tracks = false;
+      ASSERT_TRUE(stream.push(job).ok());
+    }
+    pop();
+    ASSERT_FALSE(result->events.empty());
+    EXPECT_EQ(result->events[0].time, 0);
+    EXPECT_LT(result->tracks[0].last_time, kFrameNs);
+    stream.reset();
+  }
+}
+
 /// It gives the same ids again.
 TEST_F(StreamTest, AnotherEngineForgetsEvents) {
   configure();
