@@ -253,6 +253,13 @@ bool Harness::send_caps(const std::string& format, uint32_t width, uint32_t heig
   return send_caps(caps_text(format, width, height, more));
 }
 
+void Harness::start_again(GstState from) {
+  EXPECT_EQ(gst_element_set_state(element(), from), GST_STATE_CHANGE_SUCCESS);
+  EXPECT_NE(gst_element_set_state(element(), GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
+  gst_harness_push_event(get(), gst_event_new_stream_start("again"));
+  has_segment_ = false;
+}
+
 void Harness::accept(const std::string& caps) {
   gst_harness_set_sink_caps_str(harness_.get(), caps.c_str());
 }

@@ -81,6 +81,8 @@ class Harness {
   /// Sends caps and, the first time, a segment. False if the element refuses the caps.
   bool send_caps(const std::string& caps);
   bool send_caps(const std::string& format, uint32_t width, uint32_t height, const std::string& more = "");
+  /// Ends the stream by a change to this state, and begins another one, which needs caps.
+  void start_again(GstState from);
   /// What downstream accepts from now on.
   void accept(const std::string& caps);
 

@@ -129,9 +129,7 @@ TEST_P(Motion, IsReportedAfterARestart) {
     ASSERT_TRUE(h->send_caps("GRAY8", kWidth, kHeight));
     EXPECT_TRUE(is_relearning());
     EXPECT_EQ(relearning_messages(), 1) << i;
-    ASSERT_EQ(gst_element_set_state(h->element(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
-    ASSERT_NE(gst_element_set_state(h->element(), GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
-    gst_harness_push_event(h->get(), gst_event_new_stream_start("again"));
+    h->start_again(GST_STATE_READY);
   }
 }
 

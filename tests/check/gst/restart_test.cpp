@@ -19,13 +19,8 @@ class Restart : public testing::TestWithParam<GstState> {
   }
 
   void start_again() {
-    ASSERT_EQ(gst_element_set_state(h->element(), GetParam()), GST_STATE_CHANGE_SUCCESS);
-    ASSERT_NE(gst_element_set_state(h->element(), GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
-    gst_harness_push_event(h->get(), gst_event_new_stream_start("again"));
+    h->start_again(GetParam());
     ASSERT_TRUE(h->send_caps("GRAY8", kWidth, kHeight));
-    GstSegment segment;
-    gst_segment_init(&segment, GST_FORMAT_TIME);
-    gst_harness_push_event(h->get(), gst_event_new_segment(&segment));
   }
 
   Ref<GstBuffer> process(GstClockTime time) {

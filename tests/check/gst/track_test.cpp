@@ -228,13 +228,8 @@ TEST_F(Track, AnotherSizeEndsTracks) {
 TEST_F(Track, ANewStreamBeginsWithoutEventsOfTheOldOne) {
   start("track-confirm=1", true);
   process({{.x = 60, .y = 20}});
-  ASSERT_EQ(gst_element_set_state(h->element(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
-  ASSERT_NE(gst_element_set_state(h->element(), GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
-  gst_harness_push_event(h->get(), gst_event_new_stream_start("again"));
+  h->start_again(GST_STATE_READY);
   ASSERT_TRUE(h->send_caps("GRAY8", kWidth, kHeight));
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_harness_push_event(h->get(), gst_event_new_segment(&segment));
   const Reports reports = reports_of(process({{.x = 60, .y = 20}}).get());
   ASSERT_EQ(reports.size(), 4u);
   EXPECT_EQ(reports[0].type, "started");
