@@ -23,7 +23,10 @@ uint32_t FrameTime::step_us() const {
   return static_cast<uint32_t>(std::min(step_ns, kLongestSeenStepNs) / kNsPerUs);
 }
 
-FrameTime FrameClock::next(int64_t time) {
+FrameTime FrameClock::next(int64_t time, bool resets) {
+  if (resets) {
+    *this = FrameClock();
+  }
   int64_t step = kUsualStepNs;
   if (time != kNoTime && last_time_ != kNoTime && time > last_time_) {
     const uint64_t difference = static_cast<uint64_t>(time) - static_cast<uint64_t>(last_time_);

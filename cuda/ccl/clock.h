@@ -29,8 +29,8 @@ struct FrameTime {
 /// because it may see only some of the frames.
 class FrameClock {
  public:
-  /// For the next frame. `time` is its time stamp, or kNoTime.
-  FrameTime next(int64_t time);
+  /// For the next frame. `time` is its time stamp, or kNoTime. With `resets` it is like the first one.
+  FrameTime next(int64_t time, bool resets);
 
  private:
   int64_t last_time_ = kNoTime;  ///< time stamp of the frame before

@@ -148,8 +148,7 @@ void EventMaker::clear() {
 
 void EventMaker::update(const EventFrame& frame) {
   events_.clear();
-  clock_ = frame.resets ? FrameClock() : clock_;
-  now_ = clock_.next(frame.time);
+  now_ = clock_.next(frame.time, frame.resets);
   elapsed_ += now_.step_ns;
   const bool was_active = is_active_;
   const bool stops = start_or_stop(frame);

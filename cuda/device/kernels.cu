@@ -5,7 +5,6 @@
 #include "device/engine.cu"
 #include "device/runs/dispatch.cu"
 #include "device/runs/order.cu"
-#include "device/runs/strong.cu"
 #include "device/stages/compose.cu"
 #include "device/stages/draw.cu"
 #include "device/stages/grey.cu"

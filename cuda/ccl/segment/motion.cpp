@@ -104,11 +104,9 @@ mixture::Rates mixture_rates(const Span& span) {
 }  // namespace
 
 MotionStep MotionClock::next(const Motion& motion, int64_t time, bool resets) {
-  if (resets) {
-    *this = MotionClock();
-  }
-  const Span span = {now_us_, now_us_ + clock_.next(time).step_us()};
-  now_us_ = span.end_us;
+  const uint64_t begin_us = resets ? 0 : end_us_;
+  const Span span = {begin_us, begin_us + clock_.next(time, resets).step_us()};
+  end_us_ = span.end_us;
   return {.model = motion.model,
           .resets = resets,
           .max_change = motion.max_change,

@@ -151,7 +151,7 @@ size_t parked_bytes(bool has_values, uint32_t tile_width, uint32_t max_runs) {
 Status process_tiles(const Tiles& tiles, const uint32_t* frame_bits, uint32_t n_blocks,
                      const Emitter& emitter, const PaintRule& rule, const FullFilter* full_filter,
                      uint8_t* pixels, cudaStream_t stream) {
-  const FullFilter filter = full_filter != nullptr ? *full_filter : FullFilter{Filter::neutral(), nullptr};
+  const FullFilter filter = full_filter != nullptr ? *full_filter : FullFilter{};
   const Kernel kernel =
       kernel_for(form_of(tiles, frame_bits != nullptr, n_blocks, emitter, rule, full_filter != nullptr),
                  purpose_of(tiles, emitter, emitter.settings.features | features_of(filter.filter)));

@@ -23,7 +23,7 @@ enum class Emission : uint8_t {
   kNone,      ///< maps only
   kByLabel,   ///< no filter
   kAppended,  ///< with a filter; RecordOrder sorts the records
-  kMarks,     ///< the first pass of a frame with hysteresis or Filter::top_n, or that overflows the table
+  kMarks,     ///< the first pass of a frame with Filter::top_n, or that overflows the table
   kSelected,  ///< the second pass
 };
 

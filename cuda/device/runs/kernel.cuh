@@ -122,7 +122,7 @@ __device__ uint32_t finish_tile(const Tiles& tiles, const Emitter& emitter, cons
     }
     __syncthreads();
     batch = batch_from<kWords>(batch.end, tile);
-    measure_batch(tiles, connectivity_of<Tile>(emitter.settings), place, batch, tile);
+    measure_batch(tiles, connectivity_of<Tile>(emitter.settings), filter, place, batch, tile);
     measure_nodes(tiles, place, threadIdx.x, blockDim.x, batch, tile);
     if (plan.is_resident && is_last()) {
       summed = plan.barrier.arrive();
@@ -147,7 +147,7 @@ __device__ void process_resident(const Tiles& tiles, const Emitter& emitter, con
 
   const uint32_t published = barrier.arrive();
   clear_nodes<kWords>(tiles, place, tile);  // what needs no other tile, while these are published
-  measure_runs(tiles, connectivity, place, batch, tile);
+  measure_runs(tiles, connectivity, filter, place, batch, tile);
   const uint32_t phase = barrier.wait(published);
 
   merge_borders<Tile>(tiles, connectivity, place);
@@ -199,7 +199,7 @@ __device__ void process_parked(const Tiles& tiles, const Emitter& emitter, const
   for_each_tile([&](const Place& place) {
     restore(tiles, place, tile);
     prepare_numbers(tile);
-    measure_batch(tiles, connectivity, place, batch_from<kWords>(0, tile), tile);
+    measure_batch(tiles, connectivity, filter, place, batch_from<kWords>(0, tile), tile);
     finish_tile<kWords>(tiles, emitter, rule, filter, place, plan, tile, pixels);
     park(tiles, place.index, tile);
   });

@@ -20,7 +20,6 @@ struct AreaLimits {
 };
 
 inline constexpr AreaLimits kNoLimits{Filter::neutral().min_area, Filter::neutral().max_area};
-inline constexpr AreaLimits kNothing{.min_area = 1, .max_area = 0};  ///< keep no component
 
 /// The fields of Settings.
 struct KernelSettings {
@@ -55,12 +54,18 @@ constexpr KernelSettings kernel_settings(const Settings& s) {
           .mask_off = s.mask_off};
 }
 
-/// All that decides about a component: the whole filter but its top_n, and what is known by labels.
+/// All that decides about a component: the whole filter but its top_n, what is known by labels, and
+/// hysteresis.
 struct FullFilter {
-  Filter filter;
-  const uint32_t* chosen;  ///< per label − 1: 0 if the component is not kept; null: nothing is known
+  Filter filter = Filter::neutral();
+  const uint32_t* chosen =
+      nullptr;  ///< per label − 1: 0 if the component is not kept; null: nothing is known
+  /// A bit image of the strong pixels: a component without one is not kept; null: there is no hysteresis.
+  const uint32_t* strong = nullptr;
 
-  constexpr bool has_chosen(uint32_t label) const { return chosen == nullptr || chosen[label - 1] != 0; }
+  constexpr bool has_chosen(uint32_t label, uint32_t n_strong) const {
+    return (chosen == nullptr || chosen[label - 1] != 0) && (strong == nullptr || n_strong > 0);
+  }
 };
 
 /// Takes the place of a FullFilter in kernels that apply the limits of the area only.

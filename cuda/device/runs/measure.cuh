@@ -80,9 +80,9 @@ __device__ SpanStart span_start(const Tile& tile, uint32_t n_words, uint32_t i) 
 
 /// Adds up the runs, and writes the roots of the batch's components. Runs are measured by word spans: the
 /// first span of each run and each further span have a thread of their own, so that long runs take no longer.
-template <typename Tile, uint32_t kWords>
-__device__ void measure_runs(const Tiles& tiles, Connectivity connectivity, const Place& place,
-                             const SumsBatch<kWords>& batch, const Tile& tile) {
+template <typename Tile, uint32_t kWords, typename AnyFilter>
+__device__ void measure_runs(const Tiles& tiles, Connectivity connectivity, const AnyFilter& filter,
+                             const Place& place, const SumsBatch<kWords>& batch, const Tile& tile) {
   const uint32_t n_words = tiles.rows / Tile::kBandRows * Tile::kRowWords;
   for (uint32_t i = threadIdx.x; i / kWarpSize * kWarpSize < n_words + tile.n_runs; i += blockDim.x) {
     const auto [run, band, column] = span_start(tile, n_words, i);
@@ -96,7 +96,14 @@ __device__ void measure_runs(const Tiles& tiles, Connectivity connectivity, cons
       batch.of(component).root = run;
     }
     uint32_t words[kWords];
-    sums_of_span(tiles, connectivity, place, tile, span_from(tile, band, column), words);
+    const WordSpan span = span_from(tile, band, column);
+    sums_of_span(tiles, connectivity, place, tile, span, words);
+    if constexpr (kIsFull<AnyFilter> && Tile::kKind != RunKind::kValue) {
+      if (filter.strong != nullptr) {
+        words[TileSums::kArea] += count_strong(filter.strong, tiles, place, tile, span)
+                                  << TileSums::kAreaBits;
+      }
+    }
     if (reduce_alike(lanes, component, kManyLanes, words)) {
       add(words, batch.of(component).words);
     }
@@ -104,12 +111,12 @@ __device__ void measure_runs(const Tiles& tiles, Connectivity connectivity, cons
 }
 
 /// Measures the components of a batch.
-template <typename Tile, uint32_t kWords>
-__device__ void measure_batch(const Tiles& tiles, Connectivity connectivity, const Place& place,
-                              const SumsBatch<kWords>& batch, const Tile& tile) {
+template <typename Tile, uint32_t kWords, typename AnyFilter>
+__device__ void measure_batch(const Tiles& tiles, Connectivity connectivity, const AnyFilter& filter,
+                              const Place& place, const SumsBatch<kWords>& batch, const Tile& tile) {
   clear_sums<Tile>(batch);
   __syncthreads();
-  measure_runs(tiles, connectivity, place, batch, tile);
+  measure_runs(tiles, connectivity, filter, place, batch, tile);
   __syncthreads();
 }
 

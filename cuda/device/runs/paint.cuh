@@ -43,18 +43,22 @@ __device__ void set_node_values(const Tiles& tiles, const PaintRule& rule, const
     const uint32_t first_pixel =
         rule.mode == PaintMode::kRootMap ? first_pixel_of(load(tiles.parent + root)) : 0;
     uint32_t area = 1;  // which every inactive filter keeps
+    uint32_t n_strong = 0;
     bool is_kept = false;
     if constexpr (kIsFull<AnyFilter>) {
-      const FilterSums sums = filter_sums_of_node(tiles, filter.filter, root);
-      area = sums.area;
-      is_kept = filter.filter.keeps(sums);
+      FrameSums<TileSums::kAllWords> sums;
+      load_sums_of_node(tiles, filter.filter, root, sums);
+      const uint32_t y = first_pixel_of(load(tiles.parent + root)) / tiles.frame.width;
+      area = static_cast<uint32_t>(sums[TileSums::kArea]);
+      n_strong = n_strong_of(sums);
+      is_kept = filter.filter.keeps(filter_sums(sums, y, tiles.frame));
     } else {
       area = rule.needs_areas ? area_of_node(tiles, root) : area;
       is_kept = rule.settings.limits.keeps(area);
     }
     const uint32_t label = wait_for_label(tiles.node_label + root);
     if constexpr (kIsFull<AnyFilter>) {
-      is_kept = is_kept && filter.has_chosen(label);
+      is_kept = is_kept && filter.has_chosen(label, n_strong);
     }
     tile.run[tile.tables.node_run[i]].word = value_of(rule, label, area, is_kept, first_pixel);
   }

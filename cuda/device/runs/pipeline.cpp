@@ -5,9 +5,10 @@
 ///
 /// Atomics on device memory are few: their number grows with the components at borders of tiles, not with
 /// pixels or runs. Rare requests take more kernels: a filter takes two that sort its records, and a map of
-/// labels or roots takes another pass. So do hysteresis and Filter::top_n, each one, because whole components
-/// must be known before any is painted, and a table that overflows takes two, because all areas must be known
-/// before any record. Frames with separation may take the stages of published labelers, see is_staged().
+/// labels or roots takes another pass. So does Filter::top_n, because all components must be known before any
+/// is painted, and a table that overflows takes two, because all areas must be known before any record.
+/// Hysteresis is a condition of the filter: strong pixels are counted with the area. Frames with separation
+/// may take the stages of published labelers, see is_staged().
 #include <optional>
 #include <utility>
 
@@ -18,7 +19,6 @@
 #include "device/runs/order.h"
 #include "device/runs/paint_mode.h"
 #include "device/runs/part_pipeline.h"
-#include "device/runs/strong.h"
 #include "device/runs/tile_memory.h"
 #include "device/stages/paint.h"
 #include "device/stages/select.h"
@@ -61,7 +61,6 @@ class RunsPipeline final : public Pipeline {
   Status run(const Settings& settings, const FrameBuffers& frame, const Emitter& emitter,
              const PaintRule& rule, const std::optional<FullFilter>& filter, uint8_t* pixels,
              cudaStream_t stream) const;
-  Status find_strong(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) const;
   Status write_marks(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream) const;
   Status paint(const Settings& settings, const FrameBuffers& frame, Emission emission,
                const std::optional<FullFilter>& filter, cudaStream_t stream) const;
@@ -84,11 +83,10 @@ class RunsPipeline final : public Pipeline {
   std::unique_ptr<RecordOrder> order_;    ///< once a filter was active
   std::unique_ptr<Selection> selection_;  ///< with Filter::top_n, or once a table overflowed
   DeviceArray<uint32_t> marks_;           ///< likewise, per label
-  /// Per label, for the selection. With hysteresis, and until then, whether a component is strong.
-  DeviceArray<uint32_t> record_index_;
-  DeviceArray<uint32_t> map_;         ///< of frames that need labels, or once a map was asked for
-  std::unique_ptr<Pipeline> staged_;  ///< once a frame is_staged()
-  std::unique_ptr<Pipeline> parts_;   ///< once a frame had parts
+  DeviceArray<uint32_t> record_index_;    ///< likewise
+  DeviceArray<uint32_t> map_;             ///< of frames that need labels, or once a map was asked for
+  std::unique_ptr<Pipeline> staged_;      ///< once a frame is_staged()
+  std::unique_ptr<Pipeline> parts_;       ///< once a frame had parts
 };
 
 Status RunsPipeline::allocate() {
@@ -144,7 +142,6 @@ Status RunsPipeline::prepare(const Settings& settings, const FrameBuffers& frame
     CCL_RETURN_IF_ERROR(memory->allocate(config_.width, config_.height, has_values, stream_.get()));
     memory_ = std::move(memory);
   }
-  const bool has_strong = frame.strong_bits != nullptr;
   if (settings.filter.top_n > 0) {
     CCL_RETURN_IF_ERROR(allocate_selection());
   } else if (has_filter(settings, frame) && order_ == nullptr) {
@@ -152,10 +149,7 @@ Status RunsPipeline::prepare(const Settings& settings, const FrameBuffers& frame
     CCL_RETURN_IF_ERROR(order->configure(config_.max_components, max_labels()));
     order_ = std::move(order);
   }
-  if (has_strong && record_index_.data() == nullptr) {
-    CCL_RETURN_IF_ERROR(record_index_.allocate(max_labels()));
-  }
-  const bool needs_labels = frame.is_tracked || frame.needs_labels || has_strong;
+  const bool needs_labels = frame.is_tracked || frame.needs_labels;
   return needs_labels && frame.label_map == nullptr ? allocate_map() : Status();
 }
 
@@ -167,9 +161,7 @@ Status RunsPipeline::allocate_selection() {
   CCL_RETURN_IF_ERROR(selection->configure(max_labels(), config_.max_components));
   DeviceArray<uint32_t> marks;
   CCL_RETURN_IF_ERROR(marks.allocate(max_labels()));
-  if (record_index_.data() == nullptr) {
-    CCL_RETURN_IF_ERROR(record_index_.allocate(max_labels()));
-  }
+  CCL_RETURN_IF_ERROR(record_index_.allocate(max_labels()));
   marks_ = std::move(marks);
   selection_ = std::move(selection);
   return {};
@@ -194,12 +186,11 @@ Emitter RunsPipeline::emitter(Emission emission, const Settings& settings, const
 /// What kernels must know to decide about components; nothing if the limits of the area are enough.
 std::optional<FullFilter> RunsPipeline::full_filter(const Settings& settings,
                                                     const FrameBuffers& frame) const {
-  if (frame.strong_bits != nullptr) {
-    return FullFilter{settings.filter, record_index_.data()};
-  }
   const bool has_others =
       settings.filter.is_active(n_pixels()) && settings.filter.only_area_condition(n_pixels()) == kPassed;
-  return has_others ? std::optional(FullFilter{settings.filter, nullptr}) : std::nullopt;
+  return has_others || frame.strong_bits != nullptr
+             ? std::optional(FullFilter{.filter = settings.filter, .strong = frame.strong_bits})
+             : std::nullopt;
 }
 
 Status RunsPipeline::run(const Settings& settings, const FrameBuffers& frame, const Emitter& emitter,
@@ -209,23 +200,6 @@ Status RunsPipeline::run(const Settings& settings, const FrameBuffers& frame, co
                        filter ? &*filter : nullptr, pixels, stream);
 }
 
-/// Enqueues a pass that leaves labels() and a 0 for each label, and the flags of those with a strong pixel.
-Status RunsPipeline::find_strong(const Settings& settings, const FrameBuffers& frame,
-                                 cudaStream_t stream) const {
-  Emitter zeros = emitter(Emission::kMarks, settings, frame);
-  zeros.settings.limits = kNothing;
-  zeros.index_or_mark = record_index_.data();
-  CCL_RETURN_IF_ERROR(run(settings, frame, zeros, rule(PaintMode::kLabelMap, settings), std::nullopt,
-                          reinterpret_cast<uint8_t*>(label_map(frame)), stream));
-  return flag_strong({.labels = label_map(frame),
-                      .bits = frame.bits,
-                      .strong = frame.strong_bits,
-                      .width = config_.width,
-                      .height = config_.height,
-                      .is_strong = record_index_.data()},
-                     stream);
-}
-
 /// Enqueues a pass for the marks of all components.
 Status RunsPipeline::write_marks(const Settings& settings, const FrameBuffers& frame,
                                  cudaStream_t stream) const {
@@ -233,11 +207,11 @@ Status RunsPipeline::write_marks(const Settings& settings, const FrameBuffers& f
              full_filter(settings, frame), nullptr, stream);
 }
 
-/// Enqueues the pass that paints and, if they are needed, the labels, unless find_strong() has left them.
+/// Enqueues the pass that paints and, if they are needed, the labels.
 Status RunsPipeline::paint(const Settings& settings, const FrameBuffers& frame, Emission emission,
                            const std::optional<FullFilter>& filter, cudaStream_t stream) const {
   const Output painted = painted_output(config_, frame);
-  const bool needs_labels = (frame.is_tracked || frame.needs_labels) && frame.strong_bits == nullptr;
+  const bool needs_labels = frame.is_tracked || frame.needs_labels;
   const bool paints_labels = needs_labels && painted == Output::kNone;
   PaintRule painting = rule(paints_labels ? PaintMode::kLabelMap : paint_mode_for(painted), settings);
   painting.needs_areas = painting.needs_areas || filter.has_value();
@@ -265,7 +239,7 @@ Status RunsPipeline::enqueue_largest(const Settings& settings, const FrameBuffer
   CCL_RETURN_IF_ERROR(write_marks(settings, frame, stream));
   CCL_RETURN_IF_ERROR(selection_->select_top(settings.filter.top_n, marks_.data(), frame.counts,
                                              record_index_.data(), stream));
-  return paint(settings, frame, Emission::kSelected, FullFilter{Filter::neutral(), marks_.data()}, stream);
+  return paint(settings, frame, Emission::kSelected, FullFilter{.chosen = marks_.data()}, stream);
 }
 
 Status RunsPipeline::enqueue(const Settings& settings, const FrameBuffers& frame, cudaStream_t stream,
@@ -274,9 +248,6 @@ Status RunsPipeline::enqueue(const Settings& settings, const FrameBuffers& frame
     return pipeline->enqueue(settings, frame, stream, marks);
   }
   const bool selects = settings.filter.top_n > 0;
-  if (frame.strong_bits != nullptr) {
-    CCL_RETURN_IF_ERROR(find_strong(settings, frame, stream));
-  }
   CCL_RETURN_IF_ERROR(selects ? enqueue_largest(settings, frame, stream)
                               : enqueue_all(settings, frame, stream));
   if (settings.draw_boxes && !frame.is_tracked) {

@@ -142,7 +142,7 @@ __device__ void emit_components(const Tiles& tiles, const Emitter& emitter, cons
     uint32_t failed = kPassed;
     bool is_kept = false;
     if constexpr (kIsFull<AnyFilter>) {
-      const bool is_chosen = filter.has_chosen(label);
+      const bool is_chosen = filter.has_chosen(label, n_strong_of(sums));
       failed = is_chosen ? filter.filter.failed_condition(filter_sums(sums, y, tiles.frame)) : kPassed;
       is_kept = is_chosen && failed == kPassed;
     } else {

@@ -12,10 +12,10 @@
 
 namespace ccl::device::runs {
 
-/// The words of the sums of a component; the last word holds two sums.
+/// The words of the sums of a component. The first and the last word hold two sums.
 struct TileSums {
   enum Word : uint32_t {
-    kArea,
+    kArea,  ///< in the lower kAreaBits, strong pixels in the others
     kX,
     kY,
     kXMin,
@@ -30,6 +30,8 @@ struct TileSums {
   };
   static_assert(kAllWords == kMaxSumWords);
 
+  static constexpr uint32_t kAreaBits = 16;
+  static_assert(kWide * kMaxRows < 1u << kAreaBits);
   /// Each edge between pixels counts once at most.
   static constexpr uint32_t kPerimeterBits = 17;
   static_assert(kWide * (kMaxRows + 1) + (kWide + 1) * kMaxRows < 1u << kPerimeterBits);
@@ -216,6 +218,21 @@ __device__ void sums_of_pair(const Tile& tile, const WordSpan& span, uint32_t (&
   }
 }
 
+/// With hysteresis: how many pixels of a span are strong. `strong`: a bit image.
+template <typename Tile>
+__device__ uint32_t count_strong(const uint32_t* strong, const Tiles& tiles, const Place& place,
+                                 const Tile& tile, const WordSpan& span) {
+  const uint32_t x = place.x / kWordBits + span.word();
+  uint32_t n = 0;
+  for (uint32_t row = span.band * Tile::kBandRows; row < (span.band + 1) * Tile::kBandRows; ++row) {
+    const uint32_t own = tile.bits[row * Tile::kRowWords + span.word()] & span.columns();
+    if (own != 0) {
+      n += __popc(own & strong[size_t{place.y + row} * bit_row_words(tiles.frame.width) + x]);
+    }
+  }
+  return n;
+}
+
 /// The sums of a span of a run.
 template <typename Tile, uint32_t kWords>
 __device__ void sums_of_span(const Tiles& tiles, Connectivity connectivity, const Place& place,
@@ -278,19 +295,19 @@ __device__ void add(const uint32_t (&words)[kWords], uint32_t* sums) {
   }
 }
 
-/// The words of sums in the frame's coordinates.
+/// The words of sums in the frame's coordinates. Where a word holds two sums, they have 32 bits each.
 template <uint32_t kWords>
 using FrameSums = uint64_t[kWords];
 
 /// Moves sums from the tile's coordinates to the frame's.
 template <uint32_t kWords>
 __device__ void to_frame(const Place& place, const uint32_t (&words)[kWords], FrameSums<kWords>& sums) {
-  const uint64_t n = words[TileSums::kArea];
+  const uint64_t n = words[TileSums::kArea] % (1u << TileSums::kAreaBits);
   const uint64_t x = words[TileSums::kX];
   const uint64_t y = words[TileSums::kY];
   const uint64_t x0 = place.x;
   const uint64_t y0 = place.y;
-  sums[TileSums::kArea] = n;
+  sums[TileSums::kArea] = n + (uint64_t{words[TileSums::kArea] >> TileSums::kAreaBits} << kWordBits);
   sums[TileSums::kX] = n * x0 + x;
   sums[TileSums::kY] = n * y0 + y;
   sums[TileSums::kXMin] = x0 + words[TileSums::kXMin];
@@ -333,20 +350,25 @@ __device__ FilterSums filter_sums(const FrameSums<kWords>& sums, uint32_t y_min,
                           frame.height);
 }
 
+/// With hysteresis: how many pixels of a component are strong.
+template <uint32_t kWords>
+__device__ uint32_t n_strong_of(const FrameSums<kWords>& sums) {
+  return static_cast<uint32_t>(sums[TileSums::kArea] >> kWordBits);
+}
+
 /// The area of a root node whose sums are complete.
 __device__ inline uint32_t area_of_node(const Tiles& tiles, uint32_t node) {
   return static_cast<uint32_t>(*tiles.node_sum(TileSums::kArea, node));
 }
 
-/// What the filter reads of a root node whose sums are complete. A filter that reads more than the basic
-/// words has a kernel that adds up all.
-__device__ inline FilterSums filter_sums_of_node(const Tiles& tiles, const Filter& filter, uint32_t node) {
+/// The sums of a root node that a filter may read, once they are complete. A filter that reads more than the
+/// basic words has a kernel that adds up all.
+__device__ inline void load_sums_of_node(const Tiles& tiles, const Filter& filter, uint32_t node,
+                                         FrameSums<TileSums::kAllWords>& sums) {
   const bool needs_all = features_of(filter) != 0;
-  FrameSums<TileSums::kAllWords> sums;
   for (uint32_t word = 0; word < TileSums::kAllWords; ++word) {
     sums[word] = word < TileSums::kBasicWords || needs_all ? *tiles.node_sum(word, node) : 0;
   }
-  return filter_sums(sums, first_pixel_of(load(tiles.parent + node)) / tiles.frame.width, tiles.frame);
 }
 
 }  // namespace ccl::device::runs

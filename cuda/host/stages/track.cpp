@@ -21,9 +21,8 @@ StreamTracks::StreamTracks(const Config& config, uint32_t last_id)
 }
 
 void StreamTracks::begin(const FrameJob& job) {
-  clock_ = job.resets_tracks ? FrameClock() : clock_;
-  step_ =
-      track::step_of(job.tracking, clock_.next(job.time), job.resets_tracks, job.settings.separation.aspect);
+  step_ = track::step_of(job.tracking, clock_.next(job.time, job.resets_tracks), job.resets_tracks,
+                         job.settings.separation.aspect);
   has_origins_ = false;
 }
 

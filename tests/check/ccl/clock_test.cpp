@@ -46,10 +46,19 @@ constexpr Case kCases[] = {
 TEST(FrameClock, StepsOfAllTimeStamps) {
   FrameClock clock;
   for (const Case& one : kCases) {
-    const FrameTime time = clock.next(one.time);
+    const FrameTime time = clock.next(one.time, false);
     EXPECT_EQ(time.time_ns, one.expected.time_ns) << &one - kCases;
     EXPECT_EQ(time.step_ns, one.expected.step_ns) << &one - kCases;
     EXPECT_EQ(time.step_us(), one.step_us) << &one - kCases;
+  }
+}
+
+TEST(FrameClock, AResetBeginsAgain) {
+  FrameClock used;
+  for (const Case& one : kCases) {
+    FrameClock again = used;
+    EXPECT_EQ(again.next(one.time, true), FrameClock().next(one.time, false)) << &one - kCases;
+    used.next(one.time, false);
   }
 }
 
@@ -58,7 +67,7 @@ TEST(FrameClock, IsThatOfModelsAndTracks) {
   FrameClock tracks;
   for (const Case& one : kCases) {
     EXPECT_EQ(models.next({}, one.time, false).duration_us, one.step_us) << &one - kCases;
-    const track::TrackStep step = track::step_of({}, tracks.next(one.time), false, 1);
+    const track::TrackStep step = track::step_of({}, tracks.next(one.time, false), false, 1);
     EXPECT_EQ(step.duration_us, one.step_us) << &one - kCases;
     EXPECT_EQ(step.time_ns, one.expected.time_ns) << &one - kCases;
   }

@@ -76,8 +76,7 @@ class Tracker {
 
   /// The step of the frame that is pushed now.
   track::TrackStep next_step(const FrameJob& job) {
-    clock_ = job.resets_tracks ? FrameClock() : clock_;
-    return track::step_of(job.tracking, clock_.next(job.time), job.resets_tracks,
+    return track::step_of(job.tracking, clock_.next(job.time, job.resets_tracks), job.resets_tracks,
                           job.settings.separation.aspect);
   }
 
