@@ -6,13 +6,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 
 gi = pytest.importorskip("gi", reason="python3-gi is missing")
 pytest.importorskip("ray", reason="ray is missing: pip install 'cudaccl[fleet]'")
 
+from made import PATIENCE, until  # noqa: E402
 from test_fleet_run import FLEET, expected, write_fleet  # noqa: E402
 
 
@@ -24,12 +24,9 @@ def test_a_node_that_dies(clip, tmp_path):
         second = cluster.add_node(num_cpus=1)
         command = [cluster.address if word == "local" else word for word in FLEET]
         process = subprocess.Popen([*command, write_fleet(tmp_path, clip, 2)], stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 60
-        while not list(tmp_path.glob("out/.pieces/*/*.npz")) and process.poll() is None:
-            assert time.monotonic() < deadline, "no piece was made"
-            time.sleep(0.02)
+        until(lambda: list(tmp_path.glob("out/.pieces/*/*.npz")) or process.poll() is not None)
         cluster.remove_node(second, allow_graceful=False)
-        error = process.communicate(timeout=120)[1]
+        error = process.communicate(timeout=PATIENCE)[1]
     finally:
         cluster.shutdown()
     assert process.returncode == 0, error
@@ -41,7 +38,7 @@ def test_a_node_that_dies(clip, tmp_path):
 def test_no_cluster_at_the_address(clip, tmp_path):
     command = ["127.0.0.1:1" if word == "local" else word for word in FLEET]
     done = subprocess.run(
-        [*command, write_fleet(tmp_path, clip, 1)], capture_output=True, text=True, timeout=60)
+        [*command, write_fleet(tmp_path, clip, 1)], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2, done.stderr
     assert "the Ray cluster 127.0.0.1:1 cannot be reached: " in done.stderr and "Traceback" not in done.stderr
 
@@ -74,7 +71,7 @@ def head(**environment):
 def test_cluster_without_this_token(clip, tmp_path, environment, reason):
     with head(**environment) as address:
         command = [address if word == "local" else word for word in FLEET]
-        done = subprocess.run([*command, write_fleet(tmp_path, clip, 1)], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([*command, write_fleet(tmp_path, clip, 1)], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2 and f"the Ray cluster {address} {reason}" in done.stderr, done.stderr
     assert done.stderr.count("\n") == 1
 
@@ -116,7 +113,7 @@ def test_own_ray_is_for_nobody_else(tmp_path):
     """It has a token, and listens on the loopback address."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH_")}
     done = subprocess.run([sys.executable, "-c", LOCAL], env=environment | {"HOME": str(tmp_path)}, capture_output=True,
-                          text=True, timeout=120)
+                          text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert len(found["listening"]) > 3 and set(found["listening"]) == {"127.0.0.1"}

@@ -21,7 +21,7 @@ import gst_element  # noqa: E402, F401
 from cudaccl.fleet.figures import FleetFigures  # noqa: E402
 from cudaccl.fleet.follow import FollowActor  # noqa: E402
 from cudaccl.fleet.live import LiveRun  # noqa: E402
-from made import until  # noqa: E402
+from made import PATIENCE, until  # noqa: E402
 from test_fleet_run import FLEET  # noqa: E402
 
 BALL = "videotestsrc is-live=true pattern=ball{} ! video/x-raw,width=160,height=120,framerate=50/1"
@@ -80,7 +80,7 @@ def test_an_actor_that_is_killed_is_started_again(tmp_path):
         until(served)
     finally:
         process.send_signal(signal.SIGTERM)
-        error = process.communicate(timeout=60)[1]
+        error = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 2, error  # of the wrong one
     assert 'cudaccl_fleet_restarts_total{source="one"} 1.0' in figures
     assert error.count("cudaccl: error: wrong: threshold=300 cannot be used: the largest value of") == 1
@@ -280,7 +280,7 @@ def test_a_fleet_reads_its_file_again(tmp_path):
         assert line.endswith("; the old settings stay\n")
     finally:
         process.send_signal(signal.SIGTERM)
-        error = process.communicate(timeout=60)[1]
+        error = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 0, error
     assert len({one["run"] for one in lines_of(path)}) == 1
     assert reload().returncode == 2

@@ -17,6 +17,7 @@ pytest.importorskip("ray", reason="ray is missing: pip install 'cudaccl[fleet]'"
 
 import gst_element  # noqa: E402, F401
 from cudaccl.publish.parquet_part import TABLES  # noqa: E402
+from made import PATIENCE, until  # noqa: E402
 
 KILLS = int(os.environ.get("CUDACCL_FLEET_KILLS", "3"))
 FLEET = [sys.executable, "-m", "cudaccl", "fleet", "run", "--address", "local"]
@@ -87,7 +88,7 @@ def test_workers_that_are_killed(clip, tmp_path):
             kills += 1
         except ProcessLookupError:
             pass
-    error = process.communicate(timeout=300)[1]
+    error = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 0, error
     assert kills == KILLS and error.count("a worker died") >= 1
     for i in range(copies):
@@ -102,34 +103,31 @@ def test_a_run_goes_on_after_a_kill(clip, tmp_path):
     """Also of the program itself; and a third run does nothing."""
     fleet = write_fleet(tmp_path, clip, 2, "parquet")
     process = start(fleet)
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("out/.pieces/clip0/*.npz")) and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: list(tmp_path.glob("out/.pieces/clip0/*.npz")) or process.poll() is not None)
     process.kill()
     process.communicate()
     assert len(list(tmp_path.glob("out/manifest/*.json"))) < 2
-    done = subprocess.run([*FLEET, fleet], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*FLEET, fleet], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     for name in ("clip0", "clip1"):
         one = expected(tmp_path, clip, name, "parquet")
         for table in TABLES:
             path = f"{table}/part.parquet"
             assert (tmp_path / "out" / name / path).read_bytes() == (one / path).read_bytes()
-    again = subprocess.run([*FLEET, fleet], capture_output=True, text=True, timeout=120)
+    again = subprocess.run([*FLEET, fleet], capture_output=True, text=True, timeout=PATIENCE)
     assert again.returncode == 0 and "clip0: is complete, 400 frames" in again.stderr
 
 
 def test_results_go_to_a_broker(clip, tmp_path):
     """Also what an earlier run has not sent; then no cluster is needed."""
     pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is missing")
-    from made import Mosquitto, Subscriber, until
+    from made import Mosquitto, Subscriber
 
     broker = Mosquitto(tmp_path)
     try:
         subscriber = Subscriber(broker.port, "archive/#")
         fleet = write_fleet(tmp_path, clip, 2, to=f'["mqtt://127.0.0.1:{broker.port}/archive/{{source}}"]')
-        done = subprocess.run([*FLEET, fleet], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([*FLEET, fleet], capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 0 and "800 frames sent" in done.stderr, done.stderr
         until(lambda: len(subscriber.messages) >= 800)
         for i in range(2):
@@ -137,7 +135,7 @@ def test_results_go_to_a_broker(clip, tmp_path):
             own = [json.loads(one.payload) for one in subscriber.messages if one.topic == f"archive/{name}"]
             assert len({one.pop("run") for one in own}) == 1
             assert own == [json.loads(line) for line in expected(tmp_path, clip, name).read_text().splitlines()]
-        again = subprocess.run([*FLEET, fleet], capture_output=True, text=True, timeout=120)
+        again = subprocess.run([*FLEET, fleet], capture_output=True, text=True, timeout=PATIENCE)
         assert again.returncode == 0 and "node " not in again.stderr and "clip0: is complete" in again.stderr
         subscriber.stop()
         assert len(subscriber.messages) == 800
@@ -149,7 +147,7 @@ def test_a_file_that_cannot_be_read(clip, tmp_path):
     (tmp_path / "bad.mkv").write_text("no video\n" * 50)
     fleet = write_fleet(tmp_path, clip, 1)
     fleet.write_text(fleet.read_text() + f"  - {tmp_path}/bad.mkv\n")
-    done = subprocess.run([*FLEET, fleet], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*FLEET, fleet], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1 and "error: bad: " in done.stderr and "Traceback" not in done.stderr
     assert (tmp_path / "out/clip0.jsonl").exists()
 
@@ -160,7 +158,7 @@ def test_a_file_that_ends_early(clip, tmp_path):
     cut.write_bytes(clip.read_bytes()[:clip.stat().st_size // 2])
     fleet = write_fleet(tmp_path, cut, 1)
     for text in ("segments", "is complete"):
-        done = subprocess.run([*FLEET, fleet], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([*FLEET, fleet], capture_output=True, text=True, timeout=PATIENCE)
         frames = (tmp_path / "out/clip0.jsonl").read_text().count("\n")
         assert done.returncode == 1 and text in done.stderr
         assert f"error: clip0: the file ends early: {frames} frames came, at least " in done.stderr

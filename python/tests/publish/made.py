@@ -124,7 +124,7 @@ def free_port():
 
 
 # Generous: the machine may do something else at the same time.
-PATIENCE = 60  # seconds
+PATIENCE = 300  # seconds
 
 
 def until(condition, seconds=PATIENCE):

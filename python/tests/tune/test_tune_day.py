@@ -99,7 +99,7 @@ def test_a_server_does_not_grow(monkeypatch, clip):
         samples, visits, frames = alone.submit(stay_alone, clip).result()  # what other tests left ends in its own time
     print(f"{visits} pages, {frames} frames, {SECONDS:.0f} s; descriptors, threads, tasks, kB: first {samples[0]},"
           f" at a third {samples[len(samples) // 3]}, last {samples[-1]}")
-    assert frames > 100 * visits // 10
+    assert frames > visits
     middle, last = ([list(column) for column in zip(*part)] for part in middle_and_last(samples))
     for before, after in zip(middle[:3], last[:3]):
         assert statistics.median(after) <= max(before)  # a thread may just be starting the clip again
