@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <map>
 #include <optional>
 #include <thread>
@@ -21,21 +20,10 @@ constexpr uint32_t kSeed = 1;
 
 using Draw = std::function<Image(uint32_t width, uint32_t height)>;
 
+/// Discs in a grid.
+template <int64_t kPitch, int64_t kRadius>
 Image discs(uint32_t width, uint32_t height) {
-  constexpr int64_t kPitch = 24;
-  constexpr int64_t kRadius = 9;
   return test::drawn("discs", width, height, [](int64_t x, int64_t y) {
-    const int64_t dx = x % kPitch - kPitch / 2;
-    const int64_t dy = y % kPitch - kPitch / 2;
-    return dx * dx + dy * dy <= kRadius * kRadius;
-  });
-}
-
-/// Discs in a grid, each of which overlaps its neighbours by a column and a row: 1,008 at 1920 × 1080.
-Image touching(uint32_t width, uint32_t height) {
-  constexpr int64_t kPitch = 45;
-  constexpr int64_t kRadius = 23;
-  return test::drawn("touching", width, height, [](int64_t x, int64_t y) {
     const int64_t dx = x % kPitch - kPitch / 2;
     const int64_t dy = y % kPitch - kPitch / 2;
     return dx * dx + dy * dy <= kRadius * kRadius;
@@ -49,18 +37,15 @@ Draw drawing(Predicate is_foreground) {
   };
 }
 
-/// In no set.
-const std::map<std::string, Draw>& others() {
-  static const std::map<std::string, Draw> kOthers = {{"touching", touching}};
-  return kOthers;
-}
+/// In no set: each overlaps its neighbours by a column and a row, 1,008 at 1920 × 1080.
+constexpr char kTouching[] = "touching";
 
 const std::map<std::string, Draw>& shapes() {
   static const std::map<std::string, Draw> kShapes = {
       {"blobs", [](uint32_t width, uint32_t height) { return test::blobs(width, height, kSeed); }},
       {"checkerboard", drawing([](uint32_t x, uint32_t y) { return (x + y) % 2 == 0; })},
       {"comb", drawing([](uint32_t x, uint32_t y) { return y == 0 || x % 2 == 0; })},
-      {"discs", discs},
+      {"discs", discs<24, 9>},
       {"empty", drawing([](uint32_t, uint32_t) { return false; })},
       {"full", drawing([](uint32_t, uint32_t) { return true; })},
       {"lines", drawing([](uint32_t, uint32_t y) { return y % 2 == 0; })},
@@ -75,8 +60,8 @@ Status draw(const std::string& name, Size size, Image* image) {
     *image = std::move(*noise);
   } else if (const auto shape = shapes().find(name); shape != shapes().end()) {
     *image = shape->second(size.width, size.height);
-  } else if (const auto other = others().find(name); other != others().end()) {
-    *image = other->second(size.width, size.height);
+  } else if (name == kTouching) {
+    *image = discs<45, 23>(size.width, size.height);
   } else {
     return {StatusCode::kInvalidArgument, "there is no image " + name};
   }
@@ -84,19 +69,19 @@ Status draw(const std::string& name, Size size, Image* image) {
   return {};
 }
 
-/// Draws on all processors: the device waits meanwhile.
-Status draw_all(const std::vector<std::string>& names, Size size, std::vector<Image>* images) {
-  images->resize(names.size());
-  std::vector<Status> statuses(names.size());
+}  // namespace
+
+Status draw_all(size_t n_images, const std::function<Status(size_t)>& draw_one) {
+  std::vector<Status> statuses(n_images);
   std::atomic<size_t> next = 0;
   const auto work = [&] {
-    for (size_t i = next++; i < names.size(); i = next++) {
-      statuses[i] = draw(names[i], size, &(*images)[i]);
+    for (size_t i = next++; i < n_images; i = next++) {
+      statuses[i] = draw_one(i);
     }
   };
   {
     std::vector<std::jthread> threads;
-    for (size_t i = 1; i < std::min<size_t>(std::thread::hardware_concurrency(), names.size()); ++i) {
+    for (size_t i = 1; i < std::min<size_t>(std::thread::hardware_concurrency(), n_images); ++i) {
       threads.emplace_back(work);
     }
     work();
@@ -106,8 +91,6 @@ Status draw_all(const std::vector<std::string>& names, Size size, std::vector<Im
   }
   return {};
 }
-
-}  // namespace
 
 std::vector<std::string> image_names(const std::string& set) {
   if (set != "short" && set != "all") {
@@ -131,7 +114,8 @@ Status make_images(const Options& options, Size size, std::vector<Image>* images
       }
     }
   }
-  return draw_all(names, size, images);
+  images->resize(names.size());
+  return draw_all(names.size(), [&](size_t i) { return draw(names[i], size, &(*images)[i]); });
 }
 
 Status dump_images(const std::string& folder, const std::vector<Image>& images) {

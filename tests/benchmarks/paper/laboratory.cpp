@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "laboratory.h"
 
-#include <algorithm>
-#include <atomic>
-#include <thread>
-
 #include "ccl/engine.h"
 #include "digest.h"
+#include "image_set.h"
 #include "machine.h"
 
 namespace ccl::bench {
@@ -66,25 +63,10 @@ Status Laboratory::open(int argc, char** argv) {
 Status Laboratory::prepare(const std::vector<Draw>& draws, std::vector<PaperImage>* images) const {
   images->clear();
   images->resize(draws.size());
-  std::vector<Status> statuses(draws.size());
-  std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i = next++; i < draws.size(); i = next++) {
-      (*images)[i].image = draws[i]();
-      statuses[i] = find_reference(settings, &(*images)[i]);
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (size_t i = 1; i < std::min<size_t>(std::thread::hardware_concurrency(), draws.size()); ++i) {
-      threads.emplace_back(work);
-    }
-    work();
-  }
-  for (const Status& status : statuses) {
-    CCL_RETURN_IF_ERROR(status);
-  }
-  return {};
+  return draw_all(draws.size(), [&](size_t i) {
+    (*images)[i].image = draws[i]();
+    return find_reference(settings, &(*images)[i]);
+  });
 }
 
 Status Laboratory::prepare(const Draw& draw, PaperImage* image) const {
