@@ -218,4 +218,25 @@ const char* features_name(uint32_t features) {
   return name_in(kFeatures, features);
 }
 
+Config config_of(const Size& size, Output output) {
+  return {.width = size.width,
+          .height = size.height,
+          .algorithm = Algorithm::kRuns,
+          .output = output,
+          .layout = {}};
+}
+
+Row row_of(const Config& config, const std::string& backend, const std::string& algorithm,
+           const std::string& mode, const std::string& image) {
+  return {.backend = backend,
+          .algorithm = algorithm,
+          .mode = mode,
+          .output = output_name(config.output),
+          .features = features_name(kAllFeatures),
+          .connectivity = 8,
+          .image = image,
+          .width = config.width,
+          .height = config.height};
+}
+
 }  // namespace ccl::bench

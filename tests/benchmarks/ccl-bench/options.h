@@ -10,6 +10,7 @@
 #include "ccl/config.h"
 #include "ccl/status.h"
 #include "common.h"
+#include "measurement.h"
 
 namespace ccl::bench {
 
@@ -50,5 +51,11 @@ Status parse_options(int argc, char** argv, Options* options);
 const char* output_name(Output output);
 /// "basic" without feature bits, "all" with all.
 const char* features_name(uint32_t features);
+
+/// Of `runs`.
+Config config_of(const Size& size, Output output);
+/// Of a frame with this configuration, 8-connectivity and all features. It has no times yet.
+Row row_of(const Config& config, const std::string& backend, const std::string& algorithm,
+           const std::string& mode, const std::string& image);
 
 }  // namespace ccl::bench

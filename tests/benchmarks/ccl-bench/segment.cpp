@@ -182,23 +182,13 @@ class SegmentBench {
 };
 
 Status write_rows(const Size& size, const test::Image& image, CsvWriter* csv) {
-  SegmentBench bench({.width = size.width,
-                      .height = size.height,
-                      .algorithm = Algorithm::kRuns,
-                      .output = Output::kColorized,
-                      .layout = {},
-                      .max_components = kMaxComponents});
+  Config config = config_of(size, Output::kColorized);
+  config.max_components = kMaxComponents;
+  SegmentBench bench(config);
   CCL_RETURN_IF_ERROR(bench.configure());
   for (const Rule& rule : rules()) {
-    Row row{.backend = "cuda",
-            .algorithm = rule.name,
-            .mode = "graph",
-            .output = output_name(Output::kColorized),
-            .features = features_name(kAllFeatures),
-            .connectivity = 8,
-            .image = image.name.substr(0, image.name.find_first_of(" ,")),
-            .width = size.width,
-            .height = size.height};
+    Row row =
+        row_of(config, "cuda", rule.name, "graph", image.name.substr(0, image.name.find_first_of(" ,")));
     FrameCounts counts{};
     CCL_RETURN_IF_ERROR(bench.run(rule, image, &row.times, &counts));
     row.components = counts.n_labels;

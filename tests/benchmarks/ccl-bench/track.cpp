@@ -231,21 +231,9 @@ Status write_rows(const Size& size, Scene scene, CsvWriter* csv) {
   for (const auto& [mode, run] : kModes) {
     for (const Output output : {Output::kNone, Output::kColorized, Output::kOverlay}) {
       for (const Following following : followings(scene)) {
-        Config config{.width = size.width,
-                      .height = size.height,
-                      .algorithm = Algorithm::kRuns,
-                      .output = output,
-                      .layout = {}};
+        Config config = config_of(size, output);
         config.max_tracks = following == Following::kUntracked ? 0 : kMaxTracks;
-        Row row{.backend = "cuda",
-                .algorithm = following_name(following),
-                .mode = mode,
-                .output = output_name(output),
-                .features = features_name(kAllFeatures),
-                .connectivity = 8,
-                .image = scene_name(scene),
-                .width = size.width,
-                .height = size.height};
+        Row row = row_of(config, "cuda", following_name(following), mode, scene_name(scene));
         FrameCounts counts{};
         CCL_RETURN_IF_ERROR(run(config, following, images, settings, &row.times, &counts));
         row.components = counts.n_components;
@@ -259,22 +247,11 @@ Status write_rows(const Size& size, Scene scene, CsvWriter* csv) {
 Status write_noise_rows(const Size& size, uint32_t density, CsvWriter* csv) {
   const std::vector<test::Image> images = noise_images(size, density);
   for (const uint32_t max_tracks : kNoiseTables) {
-    const Config config{.width = size.width,
-                        .height = size.height,
-                        .algorithm = Algorithm::kRuns,
-                        .output = Output::kNone,
-                        .layout = {},
-                        .max_components = kNoiseRecords,
-                        .max_tracks = max_tracks};
-    Row row{.backend = "cuda",
-            .algorithm = noise_table_name(max_tracks),
-            .mode = "graph",
-            .output = output_name(Output::kNone),
-            .features = features_name(kAllFeatures),
-            .connectivity = 8,
-            .image = "noise-" + std::to_string(density),
-            .width = size.width,
-            .height = size.height};
+    Config config = config_of(size, Output::kNone);
+    config.max_components = kNoiseRecords;
+    config.max_tracks = max_tracks;
+    Row row =
+        row_of(config, "cuda", noise_table_name(max_tracks), "graph", "noise-" + std::to_string(density));
     FrameCounts counts{};
     CCL_RETURN_IF_ERROR(run_camera(config, max_tracks > 0 ? Following::kUnguided : Following::kUntracked,
                                    images, {}, &row.times, &counts));

@@ -64,11 +64,7 @@ class HostCamera {
 Status write_rows(const Size& size, Scene scene, Output output, CsvWriter* csv) {
   const std::vector<test::Image> images = track_images(size, scene);
   const std::vector<Following> all = followings(scene);
-  const Config config{.width = size.width,
-                      .height = size.height,
-                      .algorithm = Algorithm::kRuns,
-                      .output = output,
-                      .layout = {}};
+  const Config config = config_of(size, output);
   std::vector<HostCamera> cameras(all.size());
   std::vector<std::vector<float>> times(all.size());
   for (size_t k = 0; k < all.size(); ++k) {
@@ -84,16 +80,8 @@ Status write_rows(const Size& size, Scene scene, Output output, CsvWriter* csv) 
     }
   }
   for (size_t k = 0; k < all.size(); ++k) {
-    Row row{.backend = "cpu",
-            .algorithm = following_name(all[k]),
-            .mode = "engine",
-            .output = output_name(output),
-            .features = features_name(kAllFeatures),
-            .connectivity = 8,
-            .image = scene_name(scene),
-            .width = size.width,
-            .height = size.height,
-            .components = cameras[k].result().counts.n_components};
+    Row row = row_of(config, "cpu", following_name(all[k]), "engine", scene_name(scene));
+    row.components = cameras[k].result().counts.n_components;
     row.times.assign(times[k].begin() + kWarmUps, times[k].end());
     CCL_RETURN_IF_ERROR(csv->write(row));
   }
@@ -110,12 +98,8 @@ constexpr uint32_t kNoiseRepetitions = 14;
 
 Status write_noise_rows(const Size& size, uint32_t density, CsvWriter* csv) {
   const std::vector<test::Image> images = noise_images(size, density);
-  const Config config{.width = size.width,
-                      .height = size.height,
-                      .algorithm = Algorithm::kRuns,
-                      .output = Output::kNone,
-                      .layout = {},
-                      .max_components = kNoiseRecords};
+  Config config = config_of(size, Output::kNone);
+  config.max_components = kNoiseRecords;
   std::array<HostCamera, std::size(kNoiseTables)> cameras;
   std::array<std::vector<float>, std::size(kNoiseTables)> times;
   for (size_t k = 0; k < cameras.size(); ++k) {
@@ -127,16 +111,9 @@ Status write_noise_rows(const Size& size, uint32_t density, CsvWriter* csv) {
     }
   }
   for (size_t k = 0; k < cameras.size(); ++k) {
-    Row row{.backend = "cpu",
-            .algorithm = noise_table_name(kNoiseTables[k]),
-            .mode = "engine",
-            .output = output_name(Output::kNone),
-            .features = features_name(kAllFeatures),
-            .connectivity = 8,
-            .image = "noise-" + std::to_string(density),
-            .width = size.width,
-            .height = size.height,
-            .components = cameras[k].result().counts.n_components};
+    Row row = row_of(config, "cpu", noise_table_name(kNoiseTables[k]), "engine",
+                     "noise-" + std::to_string(density));
+    row.components = cameras[k].result().counts.n_components;
     row.times.assign(times[k].begin() + kNoiseWarmUps, times[k].end());
     CCL_RETURN_IF_ERROR(csv->write(row));
   }
@@ -144,6 +121,9 @@ Status write_noise_rows(const Size& size, uint32_t density, CsvWriter* csv) {
 }
 
 Status open_csv(int argc, char** argv, CsvWriter* csv) {
+  if (argc != 3) {
+    return {StatusCode::kInvalidArgument, std::string("usage: ccl-bench ") + argv[1] + " FILE.csv"};
+  }
   const char* commit = std::getenv("COMMIT");
   CCL_RETURN_IF_ERROR(csv->open(argv[2]));
   csv->write_header(machine_facts(commit != nullptr ? commit : "", argc, argv));
@@ -153,9 +133,6 @@ Status open_csv(int argc, char** argv, CsvWriter* csv) {
 }  // namespace
 
 Status run_track_engine(int argc, char** argv) {
-  if (argc != 3) {
-    return {StatusCode::kInvalidArgument, "usage: ccl-bench track-cpu FILE.csv"};
-  }
   CsvWriter csv;
   CCL_RETURN_IF_ERROR(open_csv(argc, argv, &csv));
   for (const Size& size : {Size{1280, 720}, Size{1920, 1080}, Size{3840, 2160}}) {
@@ -169,9 +146,6 @@ Status run_track_engine(int argc, char** argv) {
 }
 
 Status run_track_noise_engine(int argc, char** argv) {
-  if (argc != 3) {
-    return {StatusCode::kInvalidArgument, "usage: ccl-bench track-noise-cpu FILE.csv"};
-  }
   CsvWriter csv;
   CCL_RETURN_IF_ERROR(open_csv(argc, argv, &csv));
   for (const uint32_t density : kNoiseDensities) {
