@@ -55,6 +55,20 @@ class DeviceMemoryTest : public testing::Test {
     ASSERT_TRUE(make_engine(&engine_).ok());
   }
 
+  /// The records of the oldest frame.
+  static std::vector<CclComponent> pop(Engine& engine) {
+    FrameResult result;
+    EXPECT_TRUE(engine.pop(&result).ok());
+    return {result.components.begin(), result.components.end()};
+  }
+
+  /// The records of the job.
+  static std::vector<CclComponent> run(Engine& engine, const FrameJob& job) {
+    const Status pushed = engine.push(job);
+    EXPECT_TRUE(pushed.ok()) << pushed.message();
+    return pop(engine);
+  }
+
   /// Runs a frame on the host engine, as the reference.
   static Frame expect(const Image& image, const Config& config, size_t stride,
                       const Settings& settings = {}) {
@@ -68,10 +82,7 @@ class DeviceMemoryTest : public testing::Test {
     job.input = {image.pixels(), image.stride};
     job.output = {frame.rows.data(), stride};
     job.settings = settings;
-    EXPECT_TRUE(engine->push(job).ok());
-    FrameResult result;
-    EXPECT_TRUE(engine->pop(&result).ok());
-    frame.records.assign(result.components.begin(), result.components.end());
+    frame.records = run(*engine, job);
     return frame;
   }
 
@@ -103,10 +114,8 @@ TEST_F(DeviceMemoryTest, EveryLabelerReadsAndWritesWhereTheFrameLies) {
         job.input = {input.get() + image.offset, image.stride, Memory::kDevice};
         job.output = {pixels.get(), stride, Memory::kDevice};
         for (int i = 0; i < 2; ++i) {
-          ASSERT_TRUE(engine_->push(job).ok());
-          FrameResult result;
-          ASSERT_TRUE(engine_->pop(&result).ok());
-          EXPECT_EQ((Frame{pixels.read(), {result.components.begin(), result.components.end()}}), want)
+          const std::vector<CclComponent> records = run(*engine_, job);
+          EXPECT_EQ((Frame{pixels.read(), records}), want)
               << labeler.nick << " output " << name_of(output) << " padding " << padding;
         }
       }
@@ -142,24 +151,17 @@ TEST_F(DeviceMemoryTest, SourcesThatAreNotLuma) {
         job.settings.draw_boxes = true;
         return job;
       };
-      const auto run = [](Engine* engine, const FrameJob& job) {
-        const Status pushed = engine->push(job);
-        EXPECT_TRUE(pushed.ok()) << pushed.message();
-        FrameResult result;
-        EXPECT_TRUE(engine->pop(&result).ok());
-        return std::vector<CclComponent>(result.components.begin(), result.components.end());
-      };
       Config config = config_of(kWidth, kHeight, output);
       const std::unique_ptr<Engine> host = make_host_engine();
       ASSERT_TRUE(host->configure(config).ok());
       Frame want{std::vector<uint8_t>(kStride * kHeight, kFiller), {}};
-      want.records = run(host.get(), job_of(bytes.data(), Memory::kHost, want.rows.data()));
+      want.records = run(*host, job_of(bytes.data(), Memory::kHost, want.rows.data()));
       config.input_memory = Memory::kDevice;
       config.output_memory = Memory::kDevice;
       ASSERT_TRUE(engine_->configure(config).ok());
       DeviceBytes pixels(kStride * kHeight);
       const std::vector<CclComponent> records =
-          run(engine_.get(), job_of(input.get(), Memory::kDevice, pixels.get()));
+          run(*engine_, job_of(input.get(), Memory::kDevice, pixels.get()));
       EXPECT_EQ((Frame{pixels.read(), records}), want)
           << name_of(output) << (is_wide ? " of 10 bits" : " of YUY2");
     }
@@ -188,9 +190,7 @@ TEST_F(DeviceMemoryTest, MaskWithChroma) {
                 .chroma_rows = kChromaRows};
   job.settings.mask_on = 235;
   job.settings.mask_off = 16;
-  ASSERT_TRUE(engine_->push(job).ok());
-  FrameResult result;
-  ASSERT_TRUE(engine_->pop(&result).ok());
+  run(*engine_, job);
   std::vector<uint8_t> want(kStride * (kHeight + kChromaRows), kFiller);
   for (uint32_t y = 0; y < kHeight + kChromaRows; ++y) {
     for (uint32_t x = 0; x < kWidth; ++x) {
@@ -223,13 +223,8 @@ TEST_F(DeviceMemoryTest, FramesMayLieElsewhereThanConfigured) {
                               : InputImage{image.pixels(), image.stride};
       job.output =
           to_device ? OutputImage{pixels.get(), kStride, Memory::kDevice} : OutputImage{rows.data(), kStride};
-      ASSERT_TRUE(engine_->push(job).ok());
-      FrameResult result;
-      ASSERT_TRUE(engine_->pop(&result).ok());
-      EXPECT_EQ(
-          (Frame{to_device ? pixels.read() : rows, {result.components.begin(), result.components.end()}}),
-          want)
-          << seed;
+      const std::vector<CclComponent> records = run(*engine_, job);
+      EXPECT_EQ((Frame{to_device ? pixels.read() : rows, records}), want) << seed;
     }
   }
 }
@@ -263,10 +258,8 @@ TEST_F(DeviceMemoryTest, ManyAddressesAndSettings) {
     job.input = {inputs[i % kInputs].get(), kWidth, Memory::kDevice};
     job.output = {outputs[i % kOutputs].get(), kStride, Memory::kDevice};
     job.settings = settings;
-    ASSERT_TRUE(engine_->push(job).ok());
-    FrameResult result;
-    ASSERT_TRUE(engine_->pop(&result).ok());
-    EXPECT_EQ((Frame{outputs[i % kOutputs].read(), {result.components.begin(), result.components.end()}}),
+    const std::vector<CclComponent> records = run(*engine_, job);
+    EXPECT_EQ((Frame{outputs[i % kOutputs].read(), records}),
               expect(specks(kWidth, kHeight, i % kInputs), config, kStride, settings))
         << i;
   }
@@ -289,12 +282,8 @@ TEST_F(DeviceMemoryTest, RulesThatTakeTurns) {
     job.input = {input.get(), kWidth, Memory::kDevice};
     job.output = {output.get(), kStride, Memory::kDevice};
     job.settings.rule.foreground = i % 2 == 1 ? Foreground::kValues : Foreground::kBinary;
-    ASSERT_TRUE(engine_->push(job).ok());
-    FrameResult result;
-    ASSERT_TRUE(engine_->pop(&result).ok());
-    EXPECT_EQ((Frame{output.read(), {result.components.begin(), result.components.end()}}),
-              expect(image, config, kStride, job.settings))
-        << i;
+    const std::vector<CclComponent> records = run(*engine_, job);
+    EXPECT_EQ((Frame{output.read(), records}), expect(image, config, kStride, job.settings)) << i;
   }
 }
 
@@ -319,12 +308,8 @@ TEST_F(DeviceMemoryTest, SeparationsThatTakeTurns) {
     job.settings.separation = {.neck = 993, .aspect = 1};
     job.settings.rule.foreground = i % kKinds == 2 ? Foreground::kValues : Foreground::kBinary;
     job.settings.connectivity = i % kKinds == 0 ? Connectivity::k8 : Connectivity::k4;
-    ASSERT_TRUE(engine_->push(job).ok());
-    FrameResult result;
-    ASSERT_TRUE(engine_->pop(&result).ok());
-    EXPECT_EQ((Frame{output.read(), {result.components.begin(), result.components.end()}}),
-              expect(image, config, kWidth, job.settings))
-        << i;
+    const std::vector<CclComponent> records = run(*engine_, job);
+    EXPECT_EQ((Frame{output.read(), records}), expect(image, config, kWidth, job.settings)) << i;
     size_t free_now = 0;
     size_t total = 0;
     ASSERT_EQ(cudaMemGetInfo(&free_now, &total), cudaSuccess);
@@ -353,10 +338,8 @@ TEST_F(DeviceMemoryTest, WaitsForTheStreamThatWritesTheFrame) {
   FrameJob job;
   job.input = {input.get(), image.stride, Memory::kDevice, stream};
   job.output = {rows.data(), kWidth};
-  ASSERT_TRUE(engine_->push(job).ok());
-  FrameResult result;
-  ASSERT_TRUE(engine_->pop(&result).ok());
-  EXPECT_EQ((Frame{rows, {result.components.begin(), result.components.end()}}), want);
+  const std::vector<CclComponent> records = run(*engine_, job);
+  EXPECT_EQ((Frame{rows, records}), want);
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
@@ -382,11 +365,8 @@ TEST_F(DeviceMemoryTest, PageLockedMemoryOutlivesTheEngine) {
   }
   const Frame want = expect(image, config, kStride);
   for (const std::shared_ptr<uint8_t>& memory : rows) {
-    FrameResult result;
-    ASSERT_TRUE(engine_->pop(&result).ok());
-    EXPECT_EQ((Frame{{memory.get(), memory.get() + kStride * kHeight},
-                     {result.components.begin(), result.components.end()}}),
-              want);
+    const std::vector<CclComponent> records = pop(*engine_);
+    EXPECT_EQ((Frame{{memory.get(), memory.get() + kStride * kHeight}, records}), want);
   }
   engine_.reset();
   EXPECT_EQ(rows[0].get()[kStride * kHeight - 1], kFiller);
