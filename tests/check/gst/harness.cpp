@@ -242,15 +242,26 @@ bool Harness::send_caps(const std::string& caps) {
     return false;
   }
   if (!has_segment_) {
-    GstSegment segment;
-    gst_segment_init(&segment, GST_FORMAT_TIME);
-    has_segment_ = gst_pad_push_event(harness_->srcpad, gst_event_new_segment(&segment));
+    has_segment_ = send_segment();
   }
   return true;
 }
 
 bool Harness::send_caps(const std::string& format, uint32_t width, uint32_t height, const std::string& more) {
   return send_caps(caps_text(format, width, height, more));
+}
+
+bool Harness::send_segment() {
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  return gst_pad_push_event(harness_->srcpad, gst_event_new_segment(&segment));
+}
+
+void Harness::flush(bool resets_time, const std::function<void()>& during) {
+  gst_harness_push_event(get(), gst_event_new_flush_start());
+  during();
+  gst_harness_push_event(get(), gst_event_new_flush_stop(resets_time ? TRUE : FALSE));
+  send_segment();
 }
 
 void Harness::start_again(GstState from) {
@@ -303,6 +314,16 @@ std::vector<uint8_t> Harness::pixels(const Ref<GstBuffer>& buffer) const {
 
 Ref<GstMessage> Harness::message(GstMessageType types) {
   return Ref<GstMessage>(gst_bus_pop_filtered(bus_.get(), types));
+}
+
+void Harness::expect_warning(const Words& words) {
+  const Ref<GstMessage> warning = message(GST_MESSAGE_WARNING);
+  ASSERT_EQ(warning != nullptr, !words.empty());
+  for (const std::string& word : words) {
+    EXPECT_NE(text_of(warning.get()).find(word), std::string::npos) << text_of(warning.get());
+  }
+  EXPECT_EQ(message(GST_MESSAGE_WARNING), nullptr) << "one warning";
+  EXPECT_EQ(message(GST_MESSAGE_ERROR), nullptr);
 }
 
 guint64 Harness::stat(const char* field) const {

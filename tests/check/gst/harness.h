@@ -62,6 +62,8 @@ int count_component_metas(GstBuffer* buffer);
 /// The component records on a buffer. Without any, the running test fails.
 GstCudaCclInfo components_of(GstBuffer* buffer);
 
+using Words = std::vector<std::string>;
+
 /// cudaccl between a pad that pushes and one that collects.
 class Harness {
  public:
@@ -83,6 +85,9 @@ class Harness {
   bool send_caps(const std::string& format, uint32_t width, uint32_t height, const std::string& more = "");
   /// Ends the stream by a change to this state, and begins another one, which needs caps.
   void start_again(GstState from);
+  /// Sends a flush, with calls of `during` in it, and a new segment.
+  void flush(
+      bool resets_time = true, const std::function<void()>& during = [] {});
   /// What downstream accepts from now on.
   void accept(const std::string& caps);
 
@@ -104,10 +109,15 @@ class Harness {
 
   /// The oldest message of these types; null if there is none.
   Ref<GstMessage> message(GstMessageType types);
+  /// Fails the running test unless the messages are one warning with all of these words, and no error.
+  /// Without words: no warning, either.
+  void expect_warning(const Words& words);
   GstBus* bus() const { return bus_.get(); }
   guint64 stat(const char* field) const;
 
  private:
+  bool send_segment();
+
   Ref<GstBus> bus_;
   Ref<GstHarness> harness_;
   bool has_segment_ = false;

@@ -183,11 +183,7 @@ TEST_P(InFlight, FlushDiscardsThem) {
   Harness h(properties(5));
   ASSERT_TRUE(h.send_caps("GRAY8", kWidth, kHeight));
   push_frames(h, 0, 4);
-  gst_harness_push_event(h.get(), gst_event_new_flush_start());
-  gst_harness_push_event(h.get(), gst_event_new_flush_stop(TRUE));
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_harness_push_event(h.get(), gst_event_new_segment(&segment));
+  h.flush();
   EXPECT_EQ(gst_harness_buffers_in_queue(h.get()), 0u);
   push_frames(h, 5, 9);
   gst_harness_push_event(h.get(), gst_event_new_eos());

@@ -201,11 +201,7 @@ TEST(LabelMap, DiscardedFramesGiveTheirMapsBack) {
     }
     const bool is_discarded = i % 2 == 1;
     if (is_discarded) {
-      gst_harness_push_event(h.get(), gst_event_new_flush_start());
-      gst_harness_push_event(h.get(), gst_event_new_flush_stop(TRUE));
-      GstSegment segment;
-      gst_segment_init(&segment, GST_FORMAT_TIME);
-      gst_harness_push_event(h.get(), gst_event_new_segment(&segment));
+      h.flush();
     } else {
       gst_harness_push_event(h.get(), gst_event_new_gap(0, kFrameDuration));
     }

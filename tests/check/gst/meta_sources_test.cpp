@@ -125,13 +125,8 @@ TEST(MetaName, IsReadAtTheStart) {
   Harness h("output=mask meta-name=first", kGreyShapes);
   g_object_set(h.element(), "meta-name", "später \"zweiter\"", nullptr);
   EXPECT_EQ(sources_of(h.process(kGreyShapes).get()), (std::vector<std::string>{"first"}));
-  gst_element_set_state(h.element(), GST_STATE_READY);
-  gst_element_set_state(h.element(), GST_STATE_PLAYING);
-  gst_harness_push_event(h.get(), gst_event_new_stream_start("again"));
+  h.start_again(GST_STATE_READY);
   ASSERT_TRUE(h.send_caps("GRAY8", kGreyShapes.width, kGreyShapes.height));
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  ASSERT_TRUE(gst_harness_push_event(h.get(), gst_event_new_segment(&segment)));
   const Ref<GstBuffer> out = h.process(kGreyShapes);
   EXPECT_EQ(sources_of(out.get()), (std::vector<std::string>{"später \"zweiter\""}));
   EXPECT_EQ(frame_of(out), 0u) << "numbers begin again";

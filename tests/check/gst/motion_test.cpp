@@ -178,11 +178,7 @@ TEST_P(Motion, OutlivesCapsOfTheSamePixels) {
 TEST_P(Motion, FlushResetsWithTimeOnly) {
   start();
   for (const bool resets_time : {false, true}) {
-    gst_harness_push_event(h->get(), gst_event_new_flush_start());
-    gst_harness_push_event(h->get(), gst_event_new_flush_stop(resets_time ? TRUE : FALSE));
-    GstSegment segment;
-    gst_segment_init(&segment, GST_FORMAT_TIME);
-    gst_harness_push_event(h->get(), gst_event_new_segment(&segment));
+    h->flush(resets_time);
     EXPECT_EQ(is_relearning(), resets_time);
   }
 }

@@ -103,12 +103,7 @@ TEST_P(Stream, EndOfStream) {
 TEST_P(Stream, GoesOnAfterAFlush) {
   h.process(frame());
   take_events(h);
-  gst_harness_push_event(h.get(), gst_event_new_flush_start());
-  EXPECT_EQ(h.push(frame()), GST_FLOW_FLUSHING);
-  gst_harness_push_event(h.get(), gst_event_new_flush_stop(TRUE));
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_harness_push_event(h.get(), gst_event_new_segment(&segment));
+  h.flush(true, [this] { EXPECT_EQ(h.push(frame()), GST_FLOW_FLUSHING); });
   EXPECT_EQ(take_events(h), (std::vector{GST_EVENT_FLUSH_START, GST_EVENT_FLUSH_STOP, GST_EVENT_SEGMENT}));
   for (int i = 0; i < 3; ++i) {
     const Ref<GstBuffer> out = h.process(frame());
@@ -120,11 +115,7 @@ TEST_P(Stream, GoesOnAfterAFlush) {
 TEST_P(Stream, GoesOnAfterEndOfStreamAndFlush) {
   h.process(frame());
   gst_harness_push_event(h.get(), gst_event_new_eos());
-  gst_harness_push_event(h.get(), gst_event_new_flush_start());
-  gst_harness_push_event(h.get(), gst_event_new_flush_stop(TRUE));
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_harness_push_event(h.get(), gst_event_new_segment(&segment));
+  h.flush();
   EXPECT_EQ(count_component_metas(h.process(frame()).get()), 1);
 }
 

@@ -180,11 +180,7 @@ TEST_F(Track, FlushEndsTracksWithTimeOnly) {
   const guint first = id_of(process({{.x = 60, .y = 20}}));
   EXPECT_NE(first, 0u);
   for (const bool resets_time : {false, true}) {
-    gst_harness_push_event(h->get(), gst_event_new_flush_start());
-    gst_harness_push_event(h->get(), gst_event_new_flush_stop(resets_time ? TRUE : FALSE));
-    GstSegment segment;
-    gst_segment_init(&segment, GST_FORMAT_TIME);
-    gst_harness_push_event(h->get(), gst_event_new_segment(&segment));
+    h->flush(resets_time);
     const Ref<GstBuffer> out = process({{.x = 60, .y = 20}});
     const Reports reports = reports_of(out.get());
     const guint id = id_of(out);
