@@ -38,7 +38,7 @@ struct TrailPoint {
 struct Trail {
   uint32_t id;
   uint32_t reserved;  ///< 0: equal trails have equal bytes
-  int64_t step_time;  ///< of the frame since which points[0] moves with the track
+  int64_t step_time;  ///< since which points[0] moves with the track
   TrailPoint points[kTrailPoints];
 };
 static_assert(sizeof(Trail) == 16 + 4 * kTrailPoints);
@@ -71,29 +71,38 @@ constexpr uint32_t find_trail(const Trail* trails, uint32_t count, uint32_t id) 
 struct TrailStep {
   const Trail* before;  ///< the track's trail in the frame before; null: it begins
   TrailPoint anchor;
-  bool moves;   ///< points[0] is the anchor. A predicted place may be wrong, so it gets no point
-  bool shifts;  ///< a step is over: all points become older by one, and points[0] is a new one
+  bool moves;  ///< points[0] is the anchor. A predicted place may be wrong, so it gets no point
+  /// Steps that are over: all points become older by so many. points[0] is a new one, and for those between
+  /// the place is not known.
+  uint32_t n_over;
   int64_t step_time;
 
   constexpr TrailPoint point(uint32_t i) const {
     if (before == nullptr || (i == 0 && moves)) {
       return anchor;
     }
-    return before->points[shifts && i > 0 ? i - 1 : i];
+    return before->points[i > n_over ? i - n_over : 0];
   }
 };
 
 /// `trails` are those of the frame before.
 constexpr TrailStep trail_step(const Trail* trails, uint32_t count, const CclTrack& track) {
   const uint32_t index = find_trail(trails, count, track.id);
-  TrailStep step{nullptr, anchor_of(track), true, false, track.last_time};
+  TrailStep step{nullptr, anchor_of(track), true, 0, track.last_time};
   if (index < count && trails[index].id == track.id) {
-    // A step back in time is a step, too: another clock began.
     const int64_t since = track.last_time - trails[index].step_time;
     step.before = &trails[index];
     step.moves = (track.flags & CCL_TRACK_PREDICTED) == 0;
-    step.shifts = step.moves && (since < 0 || since >= kTrailStep);
-    step.step_time = step.shifts ? track.last_time : trails[index].step_time;
+    if (step.moves && since < 0) {  // another clock began
+      step.n_over = 1;
+    } else if (step.moves && since < kTrailPoints * kTrailStep) {
+      step.n_over = static_cast<uint32_t>(since / kTrailStep);
+      step.step_time = trails[index].step_time + step.n_over * kTrailStep;
+    } else if (step.moves) {
+      step.n_over = kTrailPoints;
+    } else {
+      step.step_time = trails[index].step_time;
+    }
   }
   return step;
 }

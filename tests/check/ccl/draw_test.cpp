@@ -240,10 +240,10 @@ TEST(CaptionTest, LiesAboveTheBoxAndInTheFrame) {
   EXPECT_EQ(box(3, 3), (draw::PixelBox{0, 0, 7, 7}));
 }
 
-/// Points by the definition: the places where the track was when each step began, the newest first, and
-/// before them the place where it is.
+/// Points by the definition: the places where the track was seen last when each step began, the newest first,
+/// and before them the place where it is.
 TEST(TrailTest, PointsAreStepsApart) {
-  for (const int64_t frame_time : {8'000'000, 33'333'333, 66'000'000, 200'000'000}) {
+  for (const int64_t frame_time : {8'000'000, 33'333'333, 66'000'000, 200'000'000, 2'100'000'000}) {
     std::vector<draw::TrailPoint> places;  // at the beginning of each step, the last one moving
     int64_t step_time = 0;
     draw::Trail trail{};
@@ -257,9 +257,11 @@ TEST(TrailTest, PointsAreStepsApart) {
       track.height = 9;
       const draw::TrailPoint place = {static_cast<uint16_t>(2 * track.x + 5),
                                       static_cast<uint16_t>(2 * (track.y + 9))};
-      if (frame == 0 || track.last_time - step_time >= draw::kTrailStep) {
+      if (frame == 0) {
         places.push_back(place);
-        step_time = track.last_time;
+      }
+      for (; track.last_time - step_time >= draw::kTrailStep; step_time += draw::kTrailStep) {
+        places.push_back(places.back());
       }
       places.back() = place;
       const draw::TrailStep step = trail_step(&trail, frame == 0 ? 0 : 1, track);
@@ -301,7 +303,8 @@ TEST(TrailTest, PredictionsAddNothing) {
   EXPECT_EQ(step.step_time, track.last_time);
   EXPECT_EQ(step.point(0), (draw::TrailPoint{154, 0}));
   EXPECT_EQ(step.point(1), (draw::TrailPoint{0, 0}));
-  EXPECT_EQ(step.point(31), (draw::TrailPoint{30, 30}));
+  EXPECT_EQ(step.point(2), (draw::TrailPoint{0, 0})) << "a step of which nothing is known";
+  EXPECT_EQ(step.point(31), (draw::TrailPoint{29, 29}));
   track.last_time = 5;  // the clock began again
   EXPECT_EQ(trail_step(&trail, 1, track).step_time, 5);
   track.id = 4;  // another track has no past

@@ -130,6 +130,8 @@ class SlowDrawing {
     double x;
     double y;
   };
+  static constexpr int64_t kStep = 2'000'000'000 / 31;
+
   /// Where a track was, in pixels, the newest place first.
   struct Past {
     uint32_t id;
@@ -146,10 +148,9 @@ class SlowDrawing {
     }
     Past past = *found;
     if ((track.flags & CCL_TRACK_PREDICTED) == 0) {
-      if (track.last_time - past.step_time >= 2'000'000'000 / 31) {
-        past.places.insert(past.places.begin(), here);
+      for (; track.last_time - past.step_time >= kStep; past.step_time += kStep) {
+        past.places.insert(past.places.begin(), past.places.front());
         past.places.pop_back();
-        past.step_time = track.last_time;
       }
       past.places.front() = here;
     }
