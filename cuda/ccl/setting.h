@@ -40,6 +40,21 @@ struct Flags {
 struct Text {};
 struct Structure {};
 
+/// How a real becomes a whole number of units of 1/one: the nearest one, halves rounded up; or the next one
+/// below or above, where what is exactly at a limit must pass it.
+struct Unit {
+  enum class Rounding { kNearest, kBelow, kAbove };
+  constexpr Unit(uint32_t units, Rounding how = Rounding::kNearest) : one(units), rounding(how) {}
+  uint32_t one;
+  Rounding rounding;
+};
+constexpr Unit below(uint32_t one) {
+  return {one, Unit::Rounding::kBelow};
+}
+constexpr Unit above(uint32_t one) {
+  return {one, Unit::Rounding::kAbove};
+}
+
 }  // namespace kind
 
 /// By id: the kind, with its range.
@@ -60,9 +75,14 @@ namespace defaults {
 #include "ccl/settings.def"
 }  // namespace defaults
 
-/// A real of the table, at least 0, in units of 1/one, rounded; halves are rounded up.
-constexpr uint32_t fixed_point(double value, uint32_t one) {
-  return (static_cast<uint32_t>(2 * value * one) + 1) / 2;
+/// A real of the table, at least 0, as a whole number.
+constexpr uint32_t fixed_point(double value, kind::Unit unit) {
+  const double units = value * unit.one;
+  if (unit.rounding == kind::Unit::Rounding::kNearest) {
+    return (static_cast<uint32_t>(2 * units) + 1) / 2;
+  }
+  const auto whole = static_cast<uint32_t>(units);
+  return whole + (unit.rounding == kind::Unit::Rounding::kAbove && whole < units ? 1 : 0);
 }
 
 }  // namespace ccl

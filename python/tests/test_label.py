@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """label() and Result.table() against SciPy and scikit-image, which share nothing with cudaccl."""
 
+import itertools
 import threading
 import warnings
 
@@ -336,6 +337,19 @@ def test_separate_values():
 def test_bad_image(image, error, text):
     with pytest.raises(error, match=text):
         cudaccl.label(image)
+
+
+def test_a_component_that_is_exactly_at_a_limit_is_kept():
+    """Whatever the limit becomes: an L fills (height + width - 1) / (height * width) of its box."""
+    for height, width in itertools.product(range(2, 16), repeat=2):
+        image = numpy.zeros((height + 2, width + 2), numpy.uint8)
+        image[1:-1, 1] = image[1, 1:-1] = 1
+        extent = (height + width - 1) / (height * width)
+        circularity = 16 * (height + width - 1) / (2 * (height + width)) ** 2
+        assert len(cudaccl.label(image, min_extent=extent).records) == 1, extent
+        assert len(cudaccl.label(image, min_extent=extent + 1e-4).records) == 0, extent
+        assert len(cudaccl.label(image, min_circularity=circularity).records) == 1, circularity
+        assert len(cudaccl.label(image, min_circularity=circularity + 1e-4).records) == 0, circularity
 
 
 @pytest.mark.parametrize("options, error, text", [

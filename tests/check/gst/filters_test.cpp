@@ -39,6 +39,7 @@ struct Step {
 
 /// Each filter alone, in the order of ccl::FilterCondition.
 std::vector<Step> make_steps() {
+  using namespace ccl::kind;
   const auto singles = ccl::test::single_filters();
   std::vector<Step> steps;
   const auto add = [&](std::string_view member, const char* property, auto member_of, double one) {
@@ -61,9 +62,9 @@ std::vector<Step> make_steps() {
 #define CCL_SETTING(id, member, kind, initial, when, text) \
   add(                                                     \
       #member, ccl::kSettingName<#id>, [](Values* values) { return &values->member; }, 1);
-#define CCL_REAL(id, member, one, initial, text) \
-  add(                                           \
-      #member, ccl::kSettingName<#id>, [](Values* values) { return &values->member; }, one);
+#define CCL_REAL(id, member, unit, initial, text) \
+  add(                                            \
+      #member, ccl::kSettingName<#id>, [](Values* values) { return &values->member; }, Unit(unit).one);
 #include "ccl/settings.def"
   return steps;
 }
