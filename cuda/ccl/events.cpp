@@ -223,7 +223,9 @@ EventMaker::Known EventMaker::begin(const CclTrack& track) {
 void EventMaker::follow(Known* known, const CclTrack& track, std::span<const CclTrack> tracks) {
   known->x = track.cx;
   known->y = track.cy;
-  known->touches_border = (track.flags & CCL_TRACK_TOUCHES_BORDER) != 0;
+  if (is_seen(track)) {
+    known->touches_border = (track.flags & CCL_TRACK_TOUCHES_BORDER) != 0;
+  }
   if ((track.flags & CCL_TRACK_CONFIRMED) == 0) {
     return;
   }

@@ -82,7 +82,7 @@ class EventMaker {
     bool leads;           ///< has the smallest id of those in this frame that were together
     uint32_t group;       ///< equal for tracks that shared a component when they were seen last
     bool is_placed;       ///< has been compared with these zones
-    bool touches_border;  ///< of the frame
+    bool touches_border;  ///< of the frame, where it was seen last
     uint32_t zones;       ///< it is in: bits
     uint32_t dwelled;     ///< bits of the zones whose event has been made
     uint32_t stay;        ///< index of what is kept for it in entered_, crossings_ and passed_

@@ -49,13 +49,15 @@ typedef struct CclTrack {
   uint32_t flags;
   /** Frames since the first one, which is 0. */
   uint32_t age;
-  /** Index of the record of its component, or of the largest of them; CCL_NO_COMPONENT if none. */
+  /** Index of the record of its component, of several the one that continues it; CCL_NO_COMPONENT if none. */
   uint32_t component;
   /** Time of the frame in which it was seen first, and last, in nanoseconds: see CudacclFrame.time. */
   int64_t first_time, last_time;
-  /** Place in pixels: the centroid of its component, or an estimate of it (see flags). */
+  /** Place in pixels: the centroid of its component, or an estimate of it where the component does not show
+     the whole object and nothing else (docs/tracking.md). */
   float cx, cy;
-  /** Velocity in pixels per second. */
+  /** Velocity in pixels per second. A step of time counts as one second at most, so at less than one frame
+     per second it is in pixels per frame. */
   float vx, vy;
   /** Box, cut off at the frame's border: left and top pixel, and extent in pixels. That of its component, if
      it is alone and whole there (see flags); smaller if the component suddenly shows more than this object;

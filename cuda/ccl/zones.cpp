@@ -67,6 +67,48 @@ bool is_beyond_the_frame(const Edge& edge, const PlaneScale& scale) {
          top >= int64_t{scale.height} * kUnitsPerPixel;
 }
 
+/// A polygon without what is beyond a straight line: where depth_of() is negative.
+template <typename DepthOf>
+std::vector<FixedPoint> cut(const std::vector<FixedPoint>& polygon, DepthOf depth_of) {
+  std::vector<FixedPoint> kept;
+  for (size_t i = 0; i < polygon.size(); ++i) {
+    const FixedPoint& a = polygon[i];
+    const FixedPoint& b = polygon[(i + 1) % polygon.size()];
+    const Wide at_a = depth_of(a);
+    const Wide at_b = depth_of(b);
+    if (at_a >= 0) {
+      kept.push_back(a);
+    }
+    if ((at_a < 0) != (at_b < 0)) {
+      kept.push_back({a.x + static_cast<int64_t>((b.x - a.x) * at_a / (at_a - at_b)),
+                      a.y + static_cast<int64_t>((b.y - a.y) * at_a / (at_a - at_b))});
+    }
+  }
+  return kept;
+}
+
+/// What is in the frame.
+std::vector<FixedPoint> visible_part(const std::vector<FixedPoint>& polygon, const PlaneScale& scale) {
+  const int64_t right = int64_t{scale.width} * kUnitsPerPixel;
+  const int64_t bottom = int64_t{scale.height} * kUnitsPerPixel;
+  std::vector<FixedPoint> part = cut(polygon, [](const FixedPoint& p) { return p.x; });
+  part = cut(part, [](const FixedPoint& p) { return p.y; });
+  part = cut(part, [=](const FixedPoint& p) { return right - p.x; });
+  return cut(part, [=](const FixedPoint& p) { return bottom - p.y; });
+}
+
+/// Half of area / perimeter.
+int64_t half_thickness(const std::vector<FixedPoint>& polygon) {
+  Wide twice_area = 0;
+  Wide perimeter = 0;
+  for (size_t i = 0; i < polygon.size(); ++i) {
+    const FixedPoint& next = polygon[(i + 1) % polygon.size()];
+    twice_area += cross_of(polygon[0], polygon[i], next);
+    perimeter += distance_between(polygon[i], next);
+  }
+  return static_cast<int64_t>((twice_area < 0 ? -twice_area : twice_area) / std::max<Wide>(4 * perimeter, 1));
+}
+
 }  // namespace
 
 FixedPoint anchor_of(const CclTrack& track, Anchor anchor) {
@@ -103,18 +145,13 @@ ZoneShape::ZoneShape(const Zone& zone, const PlaneScale& scale) {
   for (const Point& point : zone.polygon) {
     polygon_.push_back(to_fixed(point, scale));
   }
-  Wide twice_area = 0;
-  int64_t perimeter = 0;
   for (size_t i = 0; i < polygon_.size(); ++i) {
     const Edge edge(polygon_[i], polygon_[(i + 1) % polygon_.size()]);
-    twice_area += cross_of(polygon_[0], edge.from, edge.to);
-    perimeter += edge.length;
     if (!is_beyond_the_frame(edge, scale)) {
       edges_.push_back(edge);
     }
   }
-  twice_area = twice_area < 0 ? -twice_area : twice_area;
-  largest_margin_ = static_cast<int64_t>(twice_area / std::max<Wide>(4 * Wide{perimeter}, 1));
+  largest_margin_ = half_thickness(visible_part(polygon_, scale));
 }
 
 bool ZoneShape::contains(const FixedPoint& point) const {

@@ -61,8 +61,9 @@ class ZoneShape {
   bool contains(const FixedPoint& point) const;
 
   /// Whether the point, inside or outside, is nearer to the outline than `margin`, of which at most half of
-  /// area / perimeter counts: each zone has points that are deeper in it, however small it is. Edges along
-  /// the frame's border, or outside it, do not count: nothing passes them.
+  /// area / perimeter counts, of the zone's part in the frame: each zone whose outline does not cross itself
+  /// has points that are deeper in it, however small it is. Edges along the frame's border, or outside it, do
+  /// not count: nothing passes them.
   bool is_at_edge(const FixedPoint& point, int64_t margin) const;
 
  private:

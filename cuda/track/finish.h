@@ -199,7 +199,6 @@ constexpr void update_track(const Matching& m, const PartLists& current, const G
   if (group.n == 1 || i == group.largest || group.is_seen) {
     see(m, track);
   }
-  track->flags |= touches_border(track->box, m.frame) ? uint32_t{CCL_TRACK_TOUCHES_BORDER} : 0u;
 }
 
 /* Output */
@@ -227,8 +226,11 @@ constexpr float to_pixels(int32_t units) {
 constexpr CclTrack public_track(const TrackState& track, const TrackFrame& frame) {
   const uint16_t left = pixel_of(track.box.left, frame.width);
   const uint16_t top = pixel_of(track.box.top, frame.height);
+  const uint16_t right = pixel_of(track.box.right, frame.width);
+  const uint16_t bottom = pixel_of(track.box.bottom, frame.height);
+  const bool is_at_border = left == 0 || top == 0 || right == frame.width || bottom == frame.height;
   return {.id = track.id,
-          .flags = track.flags,
+          .flags = track.flags | (is_at_border ? uint32_t{CCL_TRACK_TOUCHES_BORDER} : 0u),
           .age = track.age,
           .component = track.component,
           .first_time = track.first_time_ns,
@@ -239,8 +241,8 @@ constexpr CclTrack public_track(const TrackState& track, const TrackFrame& frame
           .vy = to_pixels(track.velocity.y),
           .x = left,
           .y = top,
-          .width = static_cast<uint16_t>(pixel_of(track.box.right, frame.width) - left),
-          .height = static_cast<uint16_t>(pixel_of(track.box.bottom, frame.height) - top),
+          .width = static_cast<uint16_t>(right - left),
+          .height = static_cast<uint16_t>(bottom - top),
           .parent = track.parent,
           .zones = 0};
 }

@@ -213,7 +213,9 @@ class EventOracle {
   }
 
   void follow(Path* path, const CclTrack& track, bool is_in_sight, Facts* facts) {
-    path->was_at_border = (track.flags & CCL_TRACK_TOUCHES_BORDER) != 0;
+    if ((track.flags & CCL_TRACK_PREDICTED) == 0) {
+      path->was_at_border = (track.flags & CCL_TRACK_TOUCHES_BORDER) != 0;
+    }
     if (path->places.empty()) {
       path->places.push_back(places_of(track));
     }

@@ -170,6 +170,11 @@ class TrackedStream {
     const Status status = engine_->pop(&result);
     EXPECT_TRUE(status.ok()) << status.message();
     const std::vector<uint8_t>& output = outputs_[n_finished_++ % outputs_.size()];
+    for (const CclTrack& track : result.tracks) {
+      const bool is_at_border = track.x == 0 || track.y == 0 || track.x + track.width == config_.width ||
+                                track.y + track.height == config_.height;
+      EXPECT_EQ((track.flags & CCL_TRACK_TOUCHES_BORDER) != 0, is_at_border) << track.id;
+    }
     return {{result.components.begin(), result.components.end()},
             {result.tracks.begin(), result.tracks.end()},
             output};

@@ -189,6 +189,32 @@ TEST(LineShapes, AreNearAroundTheirEnds) {
   EXPECT_FALSE(shape.is_at(at(8, 10), 0));
 }
 
+/// Of a zone that is drawn beyond the frame the part in it counts: that is where a track can be.
+TEST(ZoneShapes, HaveTheMarginOfWhatIsInTheFrame) {
+  const auto box = [](double left, double top, double right, double bottom) {
+    return ZoneShape({.name = "", .polygon = {{left, top}, {right, top}, {right, bottom}, {left, bottom}}},
+                     kPixels);
+  };
+  const double past = kSize + 500.0;
+  const std::pair<ZoneShape, ZoneShape> pairs[] = {
+      {box(kSize - 4.0, 0, kSize, kSize), box(kSize - 4.0, -500, past, past)},
+      {box(0, 0, 5, 8), box(-500, -500, 5, 8)},
+      {box(0, kSize - 3.0, 7, kSize), box(-500, kSize - 3.0, 7, past)},
+      {box(6, 0, 9, 6), box(6, -500, 9, 6)}};
+  int n_inside = 0;
+  for (const auto& [in_frame, drawn_on] : pairs) {
+    for (double x = 0.5; x < kSize; ++x) {
+      for (double y = 0.5; y < kSize; ++y) {
+        EXPECT_EQ(in_frame.contains(at(x, y)), drawn_on.contains(at(x, y)));
+        EXPECT_EQ(in_frame.is_at_edge(at(x, y), 100 * 256), drawn_on.is_at_edge(at(x, y), 100 * 256));
+        n_inside += drawn_on.contains(at(x, y)) && !drawn_on.is_at_edge(at(x, y), 100 * 256) ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(n_inside, 20);
+  EXPECT_TRUE(box(kSize + 1.0, 0, past, kSize).is_at_edge(at(kSize - 1, 5), 0) == false);
+}
+
 TEST(LineShapes, NothingCrossesALineOfNoLength) {
   const Line point = {.name = "", .from = {10, 10}, .to = {10, 10}};
   for (double dx = -3; dx <= 3; ++dx) {
