@@ -152,6 +152,7 @@ class Engine:
         self._has_tracks = config.get("max_tracks", 0) > 0
         if regions is not None:
             self._core.set_regions(_regions.source_of(regions))
+        self._numbers: dict[str, Any] = {}
         self._measured = 7
         self._connectivity = 8
         self._foreground = 0
@@ -189,11 +190,16 @@ class Engine:
         return f"<cudaccl.{type(self).__name__} of {self._shape} on {self.description}>"
 
     def set(self, **settings: Unpack[_settings.Settings]) -> None:
-        """Changes settings for the images that follow. Errors in combinations of them occur with the next image."""
-        self._set_numbers(_settings.numbers(dict(settings)))
+        """Changes settings for the images that follow.
+
+        Raises TypeError for a wrong keyword and ValueError for a wrong name, and for limits of which no component passes
+        both, with those that are in force: give both in one call. Values out of range are refused with the next image.
+        """
+        self._set_numbers(_settings.numbers(dict(settings), self._numbers))
 
     def _set_numbers(self, numbers: dict[str, Any]) -> None:
         self._core.set(numbers)
+        self._numbers |= numbers
         self._measured = numbers.get("features", self._measured)
         self._connectivity = numbers.get("connectivity", self._connectivity)
         self._foreground = numbers.get("foreground", self._foreground)

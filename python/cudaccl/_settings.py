@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any
 
 from cudaccl import _core
@@ -14,7 +15,7 @@ from cudaccl._property_values import similar
 __all__ = ["Config", "Keywords", "LabelKeywords", "Settings"]
 
 _CHOICES = _core.choices()
-_CONNECTIVITIES = {4: 4, 8: 8, 1: 4, 2: 8}
+_CONNECTIVITIES = {4: 4, 8: 8, "4-way": 4, "8-way": 8, 1: 4, 2: 8}
 
 BACKENDS = {"auto": 0, "cpu": 1, "cuda": 2}
 OUTPUTS = ("none", "colorized", "overlay", "labels16", "mask", "background", "foreground", "distance",
@@ -36,9 +37,12 @@ def _number_of_choice(keyword: str, value: Any, numbers: Mapping[str, int]) -> i
 
 
 def _features(value: Any) -> int:
-    if isinstance(value, int):
-        return value
     all_features = _CHOICES["features"]
+    if isinstance(value, int):
+        if value & ~sum(all_features.values()):
+            possible = ", ".join(all_features)
+            raise ValueError(f"features is {value}; possible are {possible}, or the sum of their numbers")
+        return value
     if isinstance(value, str):
         value = all_features if value == "all" else value.split("+")  # as the element has them
     names = tuple(value or ())
@@ -60,9 +64,11 @@ def split(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return config, {name: value for name, value in settings.items() if name not in config}
 
 
-def numbers(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings with numbers for names and booleans. ValueError for a wrong name and for limits that no component
-    keeps, TypeError for a wrong keyword."""
+def numbers(settings: dict[str, Any], others: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    """The settings with numbers for names and booleans. others: numbers that are in force, where no setting is given.
+
+    ValueError for a wrong name and for limits that no component keeps, TypeError for a wrong keyword.
+    """
     found = {}
     for name, value in settings.items():
         _check_spelling(name)
@@ -79,7 +85,7 @@ def numbers(settings: dict[str, Any]) -> dict[str, Any]:
         elif isinstance(value, bool):
             value = int(value)
         found[name] = value
-    _check_limits(found)
+    _check_limits({**others, **found})
     return found
 
 
@@ -90,7 +96,7 @@ def _check_limits(settings: Mapping[str, Any]) -> None:
         least, most = (settings.get(name, DEFAULTS[name]) for name in names)
         if isinstance(least, Integral) and isinstance(most, Integral) and least > most and (most > 0 or what == "area"):
             raise ValueError(f"{names[0]}={least} is more than {names[1]}={most}: no component is kept")
-    low, high = settings.get("threshold_low", 0), settings.get("threshold", 0)
+    low, high = (settings.get(name, DEFAULTS[name]) for name in ("threshold_low", "threshold"))
     is_used = settings.get("foreground", _CHOICES["foreground"]["binary"]) == _CHOICES["foreground"]["binary"]
     if is_used and isinstance(low, Integral) and isinstance(high, Integral) and low > high > 0:
         raise ValueError(f"threshold_low={low} is more than threshold={high}: there is no hysteresis")

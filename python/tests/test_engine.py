@@ -191,6 +191,25 @@ def test_limits_that_keep_no_component(limits, text):
             take(**limits)
 
 
+def test_limits_that_no_component_passes_with_those_in_force():
+    engine = cudaccl.Engine((70, 90), min_area=50)
+    with pytest.raises(ValueError, match="min_area=50 is more than max_area=10"):
+        engine.set(max_area=10)
+    engine.set(min_area=5, max_area=10)
+    engine.set(min_area=0)
+    engine.set(max_area=0)  # no false alarm: it keeps nothing, which was asked for
+    engine = cudaccl.Engine((70, 90), threshold=10)
+    with pytest.raises(ValueError, match="threshold_low=200 is more than threshold=10"):
+        engine.set(threshold_low=200)
+    engine.set(foreground="otsu")
+    engine.set(threshold_low=200)  # which otsu does not read
+
+
+def test_hysteresis_needs_a_threshold():
+    with pytest.raises(ValueError, match="threshold_low=100 is more than threshold=1: there is no hysteresis"):
+        cudaccl.label(numpy.zeros((4, 4), numpy.uint8), threshold_low=100)
+
+
 def test_limits_that_are_open():
     """0 is no limit of a width and a height."""
     cudaccl.Engine((70, 90), min_area=5, max_area=5, min_width=5, max_width=0, min_height=5, max_height=0)

@@ -47,7 +47,8 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         "--to", action="append", metavar="SINK", help="as of publish: where messages go; may be repeated")
     parser.add_argument(
         "--regions", type=Path, metavar="FILE", help="zones and lines for events, and what is not looked at")
-    parser.add_argument("--record", type=Path, metavar="FOLDER", help="where clips around events are written")
+    parser.add_argument(
+        "--record", type=values.option(values.folder), metavar="FOLDER", help="where clips around events are written")
     parser.add_argument(
         "--before", type=values.option(values.seconds), metavar="SECONDS",
         help="how long before an event a clip begins (default: 5)")

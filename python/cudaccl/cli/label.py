@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import glob
 import mimetypes
 import os
@@ -17,12 +18,12 @@ from typing import Any
 import numpy
 
 from cudaccl import _regions
-from cudaccl._property_values import needs_earlier_frames
+from cudaccl._property_values import needs_earlier_frames, whole_number
 from cudaccl.cli import outputs, video_options
 from cudaccl.cli.operator import fail
 from cudaccl.publish.errors import SinkError, need
 from cudaccl.publish.report import Report
-from cudaccl.video import errors, presets
+from cudaccl.video import errors, presets, values
 
 _HELP = """\
 Labels the connected components of images. The luma of a colour image is labelled. Records are written as CSV (the
@@ -63,7 +64,8 @@ def add(subparsers: argparse._SubParsersAction) -> None:
         help="write NAME-labels.png, of 16 bits, or NAME-labels.tiff, of 32 bits; 0 is background")
     parser.add_argument("--picture", action="store_true", help="write NAME-picture.png: each component has a colour")
     parser.add_argument(
-        "--out", type=Path, default=Path("."), metavar="FOLDER", help="for labels and pictures (default: here)")
+        "--out", type=values.option(values.folder), default=Path("."), metavar="FOLDER",
+        help="for labels and pictures (default: here)")
     parser.add_argument("--backend", choices=("auto", "cpu", "cuda"), default="auto", help="(default: %(default)s)")
     parser.add_argument(
         "--preset", action=_StillPreset, metavar="NAME",
@@ -193,13 +195,14 @@ def parse_settings(texts: list[str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> bool | int | float | str:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
+    """As GStreamer reads it in the launch lines of the element, and in presets."""
+    if text.lower() in ("true", "false", "yes", "no"):
+        return text.lower() in ("true", "yes")
+    number = whole_number(text)
+    if number is not None:
+        return number
+    with contextlib.suppress(ValueError):
+        return float(text)
     return text
 
 
@@ -268,7 +271,9 @@ def _label(pixels: numpy.ndarray, settings: dict[str, Any], options: argparse.Na
             return engine(pixels)
         except (TypeError, ValueError) as error:
             is_backend = options.backend == "cuda" and not cudaccl.has_cuda()
-            raise errors.UsageError(f"{'--backend cuda' if is_backend else '--set'}: {error}") from error
+            of_settings = f"--preset {options.preset} or --set" if options.preset else "--set"
+            place = "--backend cuda" if is_backend else of_settings
+            raise errors.UsageError(f"{place}: {error}") from error
         except cudaccl.DeviceError as error:
             raise errors.UsageError(f"--backend {options.backend}: {error}") from error
 

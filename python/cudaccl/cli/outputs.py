@@ -19,6 +19,7 @@ from cudaccl.publish.json_lines import JsonLinesSink
 from cudaccl.publish.parquet import ParquetSink
 from cudaccl.publish.report import Report
 from cudaccl.publish.sink import Sink
+from cudaccl.video import values
 from cudaccl.video.errors import UsageError
 
 _HEAD = 4096  # bytes of a file, from which its kind is seen
@@ -29,7 +30,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument("--jsonl", metavar="FILE", help="write records as JSON lines; - is standard output")
     parser.add_argument("--csv", metavar="FILE", help="write components as CSV; - is standard output")
-    parser.add_argument("--parquet", metavar="FOLDER", help="write tables in Parquet: see docs/publishing.md")
+    parser.add_argument(
+        "--parquet", type=values.option(values.folder), metavar="FOLDER",
+        help="write tables in Parquet: see docs/publishing.md")
 
 
 def paths_of(options: argparse.Namespace, default: str) -> dict[str, str]:

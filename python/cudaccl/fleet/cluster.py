@@ -47,7 +47,7 @@ def connected(address: str | None, say: Callable[[str], None]) -> Iterator[Any]:
     with contextlib.redirect_stdout(_Lines(say)):
         try:
             ray.init(address=address or "local", logging_level=logging.ERROR, log_to_driver=False, **options)
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except Exception as error:  # Ray raises this class itself if its processes do not start in time
             where = f"the Ray cluster {address} cannot be reached" if address else "Ray does not start on this machine"
             raise ConfigError(f"{where}: {' '.join(str(error).split())}") from None
         try:

@@ -40,7 +40,10 @@ def label_whole(archive: Archive, stall: float, warn: Callable[[str], None]) -> 
         for count, frame in enumerate(stream):
             number = count if frame.info.frame is None else frame.info.frame
             maker.add(Report.of_frame(frame, archive.name, "", number, archive.tracks))
-    return maker.piece()
+    piece = maker.piece()
+    if not len(piece.frames):
+        raise PipelineError("it has no frame")
+    return piece
 
 
 def label_span(
@@ -94,13 +97,14 @@ def _label_from_key_frame(
 
 
 def _decode_in_order(_bin: Any, _parent: Any, element: Any) -> None:
-    """For `deep-element-added`: no decoder begins a frame while it gives another one.
+    """For `deep-element-added`: FFmpeg's H.265 decoder begins no frame while it gives another one.
 
-    FFmpeg's H.265 decoder makes up the pictures that come before its first one, if that refers to them. GStreamer's
-    element then takes the first frame for done, and where frames have a thread each, it discards the one that is about
-    to be decoded: seen with GStreamer 1.26.
+    It makes up the pictures that come before its first one, if that refers to them. GStreamer's element then takes the
+    first frame for done, and where frames have a thread each, it discards the one that is about to be decoded: seen
+    with GStreamer 1.26. Other decoders stay as they are: with other threads, damaged pictures are made up otherwise.
     """
-    if element.find_property("thread-type") is not None:
+    factory = element.get_factory()
+    if factory is not None and factory.get_name() == "avdec_h265":
         gstreamer().Gst.util_set_object_arg(element, "thread-type", "slice")
 
 

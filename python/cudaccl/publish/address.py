@@ -141,7 +141,7 @@ def _opener(address: str, read: Callable[[str], str], say: _Say, selection: Sele
     # Apart, because urlsplit() refuses several IPv6 addresses, and its errors may have the password.
     authority = re.split("[/?#]", rest[2:], maxsplit=1)[0]
     url = urlsplit(f"{scheme}://{rest[2 + len(authority):]}")._replace(netloc=authority)
-    if "@" in url.path or url.fragment:
+    if "@" in url.path or "#" in rest:
         raise AddressError(f"{shown}: / in a user or a password is %2F, # is %23, and @ in a topic is %40")
     name, make = BROKERS[scheme](shown, url, read, say, selection.what)
     return lambda spooling, file_name: BrokerSink(

@@ -22,7 +22,7 @@ class ParquetSink(FileSink):
 
     minutes: after so long the files are completed, and NAME-1, NAME-2, … follow. None: one file each.
 
-    A file of Parquet can be read once it is complete: until then it ends with ".part", and its frames count as
+    A file of Parquet can be read once it is complete: until then its name begins with a dot, and its frames count as
     `spooled`. Room for its end is taken before, so that files can be completed on a full disk. If they are of streams
     that did not begin, they are removed then. Nobody else may write files of this name at the same time.
 

@@ -86,7 +86,9 @@ class _File(io.RawIOBase):
 
 
 class Part:
-    """FOLDER/frames/NAME.parquet, FOLDER/components/NAME.parquet, and so on, which end with ".part" until `complete()`.
+    """FOLDER/frames/NAME.parquet, FOLDER/components/NAME.parquet, and so on.
+
+    Until `complete()` each one is a .NAME.parquet.part: readers of Parquet pass over files whose names begin with a dot.
 
     writer: makes a writer of a file and the name of a table.
 
@@ -101,7 +103,7 @@ class Part:
             for table in TABLES:
                 path = folder / table / f"{name}.parquet"
                 path.parent.mkdir(parents=True, exist_ok=True)
-                file = self._files[path] = _File(path.with_name(path.name + ".part"))
+                file = self._files[path] = _File(path.with_name(f".{path.name}.part"))
                 file.take_room(0)
                 self._writers[table] = writer(file, table)
         except OSError:

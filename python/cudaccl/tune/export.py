@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Mapping
 
@@ -67,14 +68,21 @@ def fleet(source: Source, values: Values) -> str:
     if source.path is not None:
         path = os.path.abspath(source.path)
         return (f"{properties}archives:\n  output: records\n  files:\n"
-                f"    - {{name: {json.dumps(source.name)}, path: {json.dumps(path)}}}\n")
-    return (f'{properties}live:\n  to: ["jsonl:{source.name}.jsonl"]\n  sources:\n'
-            f"    - {{name: {json.dumps(source.name)}, source: {json.dumps(source.text)}}}\n")
+                f"    - {{name: {_quoted(source.name)}, path: {_quoted(path)}}}\n")
+    return (f'{properties}live:\n  to: [{_quoted(f"jsonl:{source.name}.jsonl")}]\n  sources:\n'
+            f"    - {{name: {_quoted(source.name)}, source: {_quoted(source.text)}}}\n")
+
+
+def _quoted(text: str) -> str:
+    """For YAML, which reads the two escapes that JSON may have for one character as two. What YAML takes for the end of
+    a line, or does not read, is escaped."""
+    return re.sub("[\x7f-\x9f\u2028\u2029\ufeff]", lambda found: f"\\u{ord(found[0]):04x}",
+                  json.dumps(text, ensure_ascii=False))
 
 
 def _scalar(name: str, text: str) -> str:
     is_word = description.settings()[name].kind in ("boolean", "integer", "real", "time")
-    return text if is_word else json.dumps(text)
+    return text if is_word else _quoted(text)
 
 
 def preset_file(name: str, values: Values) -> str:

@@ -44,9 +44,6 @@ class Settings:
     def change(self, changes: Mapping[str, str | None], drag: str | None = None) -> None:
         """None: the default. drag: names a movement of a control; all of its changes are undone as one. Raises
         Refused, and then nothing has changed."""
-        for name in changes:
-            if name not in description.settings():
-                raise Refused([name], f"the element cudaccl has no setting {name}")
         wanted = {**self.values, **changes}
         self._use(list(changes), {name: text for name, text in wanted.items() if text is not None}, drag)
 
@@ -82,6 +79,9 @@ class Settings:
 def checked(names: list[str], wanted: Mapping[str, str]) -> Values:
     """As the element shows them. Raises Refused with these names."""
     values = dict(wanted)
+    for name in [*names, *values]:
+        if name not in description.settings():
+            raise Refused([name], f"the element cudaccl has no setting {name}")
     try:
         sources.check_properties(values)
     except ValueError as error:

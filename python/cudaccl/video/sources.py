@@ -137,7 +137,7 @@ def _lines_of(file: Path | None) -> list[tuple[str, str]]:
             text = opened.read(_MOST_SETTINGS + 1)
         if len(text) > _MOST_SETTINGS:
             raise UsageError(f"{file}: settings are at most {_MOST_SETTINGS} characters")
-        lines = text.splitlines()
+        lines = text.split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file}: {getattr(error, 'strerror', None) or 'the file must be UTF-8'}") from None
     stripped = ("=".join(part.strip() for part in line.split("=", 1)) for line in lines)

@@ -8,6 +8,7 @@ import datetime
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import TypeVar
 
 from cudaccl import _host_name, _property_values
@@ -30,6 +31,13 @@ def endpoint(text: str) -> tuple[str, int]:
     if match is None or not 0 < int(match[2]) < 65536:
         raise ValueError(f"{text!r} is no [HOST:]PORT")
     return _host_name.checked((match[1] or "").strip("[]")) or "127.0.0.1", int(match[2])
+
+
+def folder(text: str) -> Path:
+    """An empty one is a variable that is not set, and not the working folder."""
+    if not text:
+        raise ValueError("the folder has no name")
+    return Path(text)
 
 
 def is_utf_8(text: str) -> bool:

@@ -52,7 +52,7 @@ def put_together(one):
 def test_a_run_goes_on_where_another_was_interrupted(labelled):
     """Also with a folder in which tables were written."""
     (labelled.folder / "result" / "frames").mkdir(parents=True)
-    (labelled.folder / "result" / "frames" / "part.parquet.part").write_text("half")
+    (labelled.folder / "result" / "frames" / ".part.parquet.part").write_text("half")
     (labelled.folder / "messages").write_text("half")
     work.survey(labelled)
     assert [path.name for path in labelled.folder.iterdir()] == [path_of(labelled).name]

@@ -35,6 +35,29 @@ def test_index_has_frames_and_key_frames(clip):
     assert index.times.tolist() == [40_000_000 * i for i in range(400)]
 
 
+def test_a_file_of_which_no_frame_can_be_decoded(tmp_path):
+    """As of `cudaccl run`, it is an error."""
+    line = ("fakesrc num-buffers=40 sizetype=fixed sizemax=50 filltype=random format=time do-timestamp=true ! "
+            f"video/x-vp8,width=160,height=120,framerate=30/1 ! webmmux ! filesink location={tmp_path}/fake.webm")
+    subprocess.run(["gst-launch-1.0", "-q", *line.split()], check=True)
+    with pytest.raises(PipelineError):
+        segment.label_whole(Archive("fake", f"{tmp_path}/fake.webm", PROPERTIES), 20.0, lambda _text: None)
+
+
+@pytest.mark.parametrize("name, needs_it", [("avdec_h265", True), ("avdec_h264", False)])
+def test_only_a_decoder_that_needs_it_has_other_threads(name, needs_it):
+    """Damaged pictures are made up otherwise with other threads, and `cudaccl run` has the decoder's own."""
+    from gi.repository import Gst
+
+    element = Gst.ElementFactory.make(name)
+    if element is None:
+        pytest.skip(f"{name} is missing: install gstreamer1.0-libav")
+    before = element.get_property("thread-type")
+    segment._decode_in_order(None, None, element)
+    after = element.get_property("thread-type")
+    assert after.value_nicks[-1] == "slice" if needs_it else after == before
+
+
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 def test_frames_alone(clip, tmp_path, form):
     if form == "parquet":

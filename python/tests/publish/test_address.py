@@ -83,6 +83,7 @@ def test_files_below_the_home(tmp_path, monkeypatch):
     ("mqtt://a..b", "'a..b' is no name of a host"), ("mqtts://.local/t", "is no name of a host"),
     (f"mqtt://{64 * 'x'}.org", "is no name of a host"),
     ("mqtt://host:99999", "the port is no number up to 65535"), ("mqtt://host/a/%23", "is no topic"), ("mqtt://host?ca", "NAME=VALUE"),
+    ("mqtt://host/a/#", "# is %23"),
     ("mqtt://host?ca=file", "need mqtts"), ("mqtt://host?password-file=/dev/null", "but no user"),
 ])
 def test_addresses_that_are_wrong(text, reason, tmp_path):

@@ -282,7 +282,7 @@ def test_parquet_begins_new_files(tmp_path):
     for frame in range(3):
         sink.put(report(frame))
     assert sorted(path.name for path in (tmp_path / "frames").iterdir()) == [
-        "live-1.parquet", "live-2.parquet", "live-3.parquet.part", "live.parquet"]
+        ".live-3.parquet.part", "live-1.parquet", "live-2.parquet", "live.parquet"]
     sink.close()
 
 

@@ -87,6 +87,16 @@ def test_settings(label, tmp_path):
     assert [int(row["area"]) for row in csv.DictReader(done.stdout.splitlines())] == wanted[wanted >= 4].tolist()
 
 
+def test_settings_as_in_a_launch_line(label, tmp_path):
+    path = save(tmp_path / "noise.png", noise((50, 70)).astype(numpy.uint8) * 200)
+    launch = label("--picture", "--out", tmp_path, "-s", "background-color=0xff00ff00", "-s", "connectivity=4-way",
+                   "-s", "invert=yes", "-s", "threshold=0x64", path)
+    assert launch.returncode == 0, launch.stderr
+    plain = label("-s", f"background-color={0xff00ff00}", "-s", "connectivity=4", "-s", "invert=true", "-s", "threshold=100",
+                  path)
+    assert launch.stdout == plain.stdout
+
+
 def test_more_components_than_room(label, count_of, tmp_path):
     dots = numpy.zeros((530, 530), numpy.uint8)
     dots[::2, ::2] = 255
@@ -129,7 +139,9 @@ def test_kinds_of_images(label, count_of, tmp_path):
     (["-s", "min_area=-5", "none.png"], 2, "min_area"),
     (["-s", "threshold=300", "good.png"], 2, "threshold"),
     (["--labels", "bmp", "good.png"], 2, "invalid choice"),
-    (["-s", "invert=yes", "good.png"], 2, "invert is 'yes'; it is true or false"),
+    (["-s", "invert=maybe", "good.png"], 2, "invert is 'maybe'; it is true or false"),
+    (["--out", "", "good.png"], 2, "the folder has no name"),
+    (["--parquet", "", "good.png"], 2, "the folder has no name"),
     (["good.png", "./good.png"], 2, "good.png is given twice"),
     (["-s", "min_area=5", "-s", "min-area=9", "good.png"], 2, "min-area is given twice"),
     (["--csv", "/dev/full", "good.png"], 3, "No space left"),

@@ -16,7 +16,7 @@ from cudaccl.video.sources import Source, parse_properties
 from tune_made import FRAMES, PATIENCE
 
 REGIONS = json.dumps({"version": 1, "zones": [
-    {"name": "it's \"here\" = ünd $HOME", "polygon": [[0.4, 0.1], [0.7, 0.1], [0.7, 0.9], [0.4, 0.9]], "dwell": 0.5}]},
+    {"name": "it's \"here\" = ünd $HOME 😀\u2028x\x85y", "polygon": [[0.4, 0.1], [0.7, 0.1], [0.7, 0.9], [0.4, 0.9]], "dwell": 0.5}]},
     ensure_ascii=False)
 VALUES = {"threshold": "100", "min-area": "20", "local-deviation": "0.25", "track": "true", "track-lost": "500000000",
           "features": "moments+grey", "foreground": "binary", "connectivity": "4-way", "regions": REGIONS}
@@ -35,7 +35,7 @@ def values():
 def records_of(*words):
     done = subprocess.run([sys.executable, "-m", *map(str, words)], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in done.stdout.splitlines()]
+    found = [json.loads(line) for line in done.stdout.split("\n") if line]
     assert len(found) == FRAMES
     return [{name: one[name] for name in ("components", "tracks", "events")} for one in found]
 
@@ -85,7 +85,7 @@ def test_the_program(source, values, expected):
     text = export.snippet(source, values).replace("print(time, len(records))", "print([int(one) for one in records['area']])")
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+    assert [json.loads(line) for line in done.stdout.split("\n") if line] == [
         [one["area"] for one in frame["components"]] for frame in expected]
 
 
