@@ -20,10 +20,10 @@ struct Arguments {
   gint dump_every = 25;
   gboolean is_speed = FALSE;
   gint rounds = 40;
-  gint sensitivity = -1;
-  gint learning_ms = -1;
-  gint warm_up_ms = -1;
-  gint max_change = -1;
+  gint sensitivity = Motion{}.sensitivity;
+  gint learning_ms = static_cast<gint>(Motion{}.learning_ms);
+  gint warm_up_ms = static_cast<gint>(Motion{}.warm_up_ms);
+  gint max_change = Motion{}.max_change;
   gboolean keeps_shadows = FALSE;
   gboolean ignores_chroma = FALSE;
 };
@@ -60,21 +60,11 @@ void parse(int argc, char** argv, Arguments* a) {
 }
 
 Motion read_motion(const Arguments& a) {
-  Motion motion;
-  motion.shadows = a.keeps_shadows == FALSE;
-  if (a.sensitivity >= 0) {
-    motion.sensitivity = static_cast<uint8_t>(a.sensitivity);
-  }
-  if (a.learning_ms >= 0) {
-    motion.learning_ms = static_cast<uint32_t>(a.learning_ms);
-  }
-  if (a.warm_up_ms >= 0) {
-    motion.warm_up_ms = static_cast<uint32_t>(a.warm_up_ms);
-  }
-  if (a.max_change >= 0) {
-    motion.max_change = static_cast<uint16_t>(a.max_change);
-  }
-  return motion;
+  return {.sensitivity = static_cast<uint8_t>(a.sensitivity),
+          .shadows = a.keeps_shadows == FALSE,
+          .learning_ms = static_cast<uint32_t>(a.learning_ms),
+          .warm_up_ms = static_cast<uint32_t>(a.warm_up_ms),
+          .max_change = static_cast<uint16_t>(a.max_change)};
 }
 
 void check(const Options& options) {
