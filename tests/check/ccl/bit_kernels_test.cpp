@@ -19,7 +19,7 @@ namespace {
 
 using device::DeviceArray;
 
-class BitKernelsTest : public DeviceBitsTest {
+class BitKernelsTest : public DeviceTest {
  protected:
   /// Images with shapes that survive radii of different sizes, of any size.
   static std::vector<Image> images_of(uint32_t width, uint32_t height) {

@@ -65,7 +65,7 @@ Status download(const device::DeviceArray<T>& from, size_t count, std::vector<T>
                        "cudaMemcpy from the GPU");
 }
 
-class DeviceBitsTest : public testing::Test {
+class DeviceTest : public testing::Test {
  protected:
   void SetUp() override {
     if (backend() != Backend::kCuda) {

@@ -11,7 +11,7 @@
 #include "compare.h"
 #include "device/labelers/forms.h"
 #include "device/memory.h"
-#include "fixture.h"
+#include "device_bits.h"
 #include "images.h"
 #include "oracle.h"
 
@@ -25,19 +25,8 @@ using device::DlpForm;
 using device::LabelEquivalenceForm;
 using device::Labeler;
 
-class DeviceLabelerTest : public testing::Test {
+class DeviceLabelerTest : public DeviceTest {
  protected:
-  void SetUp() override {
-    if (backend() != Backend::kCuda) {
-      GTEST_SKIP() << "of the GPU only";
-    }
-    std::unique_ptr<Engine> engine;
-    if (const Status status = make_engine(&engine); !status.ok()) {
-      GTEST_SKIP() << status.message();
-    }
-    ASSERT_TRUE(stream_.create().ok());
-  }
-
   /// Leaves the root map and the labeler's workspace in host memory.
   Status run(Labeler* labeler, const Image& image, const Settings& settings) {
     const size_t n_pixels = size_t{image.width} * image.height;
@@ -94,7 +83,6 @@ class DeviceLabelerTest : public testing::Test {
     }
   }
 
-  device::Stream stream_;
   DeviceArray<uint8_t> workspace_;
   std::vector<uint32_t> root_map_;
 };

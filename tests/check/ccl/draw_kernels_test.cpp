@@ -28,7 +28,7 @@ Status copy_up(const std::vector<T>& from, const DeviceArray<T>& to) {
 }
 
 /// Frames of both backends in the same order.
-class DrawKernelsTest : public DeviceBitsTest {
+class DrawKernelsTest : public DeviceTest {
  protected:
   void start(const Config& config) {
     config_ = config;

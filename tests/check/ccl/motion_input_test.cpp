@@ -62,14 +62,7 @@ class MotionInputTest : public testing::Test {
   /// The next frame, as it is.
   void push(const Picture& picture, int64_t time, bool resets = false) {
     FrameJob job;
-    job.input = {picture.luma.data(), kWidth};
-    if (has_chroma_) {
-      job.input.chroma = {.u = picture.u.data(),
-                          .v = picture.v.data(),
-                          .stride = picture.chroma_width(),
-                          .shift_x = 1,
-                          .shift_y = 1};
-    }
+    job.input = picture.input(has_chroma_);
     job.settings.rule.foreground = Foreground::kMotion;
     job.segmentation.motion = motion_;
     job.time = time;
@@ -97,13 +90,7 @@ class MotionInputTest : public testing::Test {
 
   /// Pixels of the foreground, before morphology.
   size_t count(const Square& square) const {
-    size_t n = 0;
-    for (uint32_t y = square.y; y < square.y + square.side; ++y) {
-      for (uint32_t x = square.x; x < square.x + square.side; ++x) {
-        n += labels_[y * kWidth + x] != 0 ? 1 : 0;
-      }
-    }
-    return n;
+    return square.count([this](uint32_t x, uint32_t y) { return labels_[y * kWidth + x] != 0; });
   }
   size_t count() const {
     return labels_.size() - static_cast<size_t>(std::count(labels_.begin(), labels_.end(), 0u));

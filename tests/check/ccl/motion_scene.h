@@ -39,6 +39,14 @@ struct Picture {
                    [&](uint8_t value) { return static_cast<uint8_t>(change(value)); });
   }
 
+  InputImage input(bool has_chroma) const {
+    InputImage image = {.pixels = luma.data(), .stride = width};
+    if (has_chroma) {
+      image.chroma = {.u = u.data(), .v = v.data(), .stride = chroma_width(), .shift_x = 1, .shift_y = 1};
+    }
+    return image;
+  }
+
   uint32_t width;
   uint32_t height;
   std::vector<uint8_t> luma, u, v;
@@ -50,6 +58,16 @@ struct Square {
   uint32_t side;
 
   bool contains(uint32_t px, uint32_t py) const { return px - x < side && py - y < side; }
+
+  /// How many of its pixels have what is(x, y) asks for.
+  template <typename Predicate>
+  size_t count(Predicate is) const {
+    size_t n = 0;
+    for (uint32_t i = 0; i < side * side; ++i) {
+      n += is(x + i % side, y + i / side) ? 1 : 0;
+    }
+    return n;
+  }
 };
 
 /// A textured background.
@@ -84,15 +102,7 @@ class MotionStream {
       : MotionStream(width, height, host::background_kernels(host::choose_simd_level())) {}
 
   void push(const Picture& picture, int64_t time, bool has_chroma = true, bool resets = false) {
-    InputImage frame = {.pixels = picture.luma.data(), .stride = picture.width};
-    if (has_chroma) {
-      frame.chroma = {.u = picture.u.data(),
-                      .v = picture.v.data(),
-                      .stride = picture.chroma_width(),
-                      .shift_x = 1,
-                      .shift_y = 1};
-    }
-    push(frame, time, resets);
+    push(picture.input(has_chroma), time, resets);
   }
 
   void push(const InputImage& frame, int64_t time, bool resets = false) {
@@ -110,13 +120,7 @@ class MotionStream {
     return n;
   }
   size_t count(const Square& square) const {
-    size_t n = 0;
-    for (uint32_t y = square.y; y < square.y + square.side; ++y) {
-      for (uint32_t x = square.x; x < square.x + square.side; ++x) {
-        n += is_foreground(x, y) ? 1 : 0;
-      }
-    }
-    return n;
+    return square.count([this](uint32_t x, uint32_t y) { return is_foreground(x, y); });
   }
 
   bool is_relearning() const { return counts_.relearning != 0; }

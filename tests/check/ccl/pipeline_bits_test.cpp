@@ -36,7 +36,7 @@ struct PipelineResult {
   }
 };
 
-class PipelineBitsTest : public DeviceBitsTest {
+class PipelineBitsTest : public DeviceTest {
  protected:
   /// Runs a frame: its pixels with the rule of `settings`, or instead of them `bits` with kBitRule.
   Status run(const Config& config, const AlgorithmInfo& algorithm, const Image& image, Settings settings,

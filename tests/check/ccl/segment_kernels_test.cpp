@@ -20,7 +20,7 @@ namespace {
 
 using device::DeviceArray;
 
-class SegmentKernelsTest : public DeviceBitsTest {
+class SegmentKernelsTest : public DeviceTest {
  protected:
   /// Whether `enqueue(plane, result)` writes the foreground of a case.
   template <typename Enqueue>
