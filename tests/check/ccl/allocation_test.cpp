@@ -73,12 +73,19 @@ namespace ccl::test {
 
 namespace {
 
-TEST(AllocationTest, FramesTakeNoMemory) {
-  if (backend() != Backend::kCpu) {
-    GTEST_SKIP() << "the driver's own allocations would be counted";
+class EngineAllocationTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (backend() != Backend::kCpu) {
+      GTEST_SKIP() << "the driver's own allocations would be counted, or fail";
+    }
+    ASSERT_TRUE(make_engine(&engine).ok());
   }
+
   std::unique_ptr<Engine> engine;
-  ASSERT_TRUE(make_engine(&engine).ok());
+};
+
+TEST_F(EngineAllocationTest, FramesTakeNoMemory) {
   const Image image = noise(201, 150, 1, 50, 1);
   std::vector<uint8_t> pixels(201 * 150 * 4);
   std::vector<uint32_t> root_map(201 * 150);
@@ -169,12 +176,7 @@ TEST(AllocationTest, DrawingTakesNoMemory) {
 }
 
 /// Each rule with all later steps of the segment stage.
-TEST(AllocationTest, BitImagesTakeNoMemory) {
-  if (backend() != Backend::kCpu) {
-    GTEST_SKIP() << "the driver's own allocations would be counted";
-  }
-  std::unique_ptr<Engine> engine;
-  ASSERT_TRUE(make_engine(&engine).ok());
+TEST_F(EngineAllocationTest, BitImagesTakeNoMemory) {
   const Image image = grey_noise(201, 150, 1);
   Config config;
   config.width = 201;
@@ -200,12 +202,7 @@ TEST(AllocationTest, BitImagesTakeNoMemory) {
 }
 
 /// Thousands of births and deaths, merges and frames that are not matched.
-TEST(AllocationTest, TracksTakeNoMemory) {
-  if (backend() != Backend::kCpu) {
-    GTEST_SKIP() << "the driver's own allocations would be counted";
-  }
-  std::unique_ptr<Engine> engine;
-  ASSERT_TRUE(make_engine(&engine).ok());
+TEST_F(EngineAllocationTest, TracksTakeNoMemory) {
   std::vector<Image> images;
   for (uint32_t i = 0; i < 10; ++i) {
     images.push_back(noise(201, 150, 4 + i % 5, 10 + 3 * i, i));
@@ -326,12 +323,8 @@ TEST(AllocationTest, EventsBeginAgainAfterLackOfMemory) {
   }
 }
 
-TEST(AllocationTest, OutOfMemorySaysWhatNeedsLess) {
-  if (backend() != Backend::kCpu) {
-    GTEST_SKIP() << "DeviceMemoryTest does this on the GPU";
-  }
-  std::unique_ptr<Engine> engine;
-  ASSERT_TRUE(make_engine(&engine).ok());
+/// DeviceMemoryTest does this on the GPU.
+TEST_F(EngineAllocationTest, OutOfMemorySaysWhatNeedsLess) {
   Config config;
   config.width = 2000;
   config.height = 1000;
@@ -347,12 +340,7 @@ TEST(AllocationTest, OutOfMemorySaysWhatNeedsLess) {
 }
 
 /// A frame that takes memory, for which there is none, may have stopped anywhere.
-TEST(AllocationTest, AFrameWithoutMemoryNeedsAnotherConfiguration) {
-  if (backend() != Backend::kCpu) {
-    GTEST_SKIP() << "the driver's own allocations would fail";
-  }
-  std::unique_ptr<Engine> engine;
-  ASSERT_TRUE(make_engine(&engine).ok());
+TEST_F(EngineAllocationTest, AFrameWithoutMemoryNeedsAnotherConfiguration) {
   const Image image = noise(20, 10, 1, 50, 1);
   Config config{.width = 20, .height = 10, .max_components = 10};
   config.threads = 1;
@@ -366,12 +354,7 @@ TEST(AllocationTest, AFrameWithoutMemoryNeedsAnotherConfiguration) {
   EXPECT_TRUE(engine->push(job).ok());
 }
 
-TEST(AllocationTest, OutOfMemoryHasAText) {
-  if (backend() != Backend::kCpu) {
-    GTEST_SKIP() << "the driver's own allocations would fail";
-  }
-  std::unique_ptr<Engine> engine;
-  ASSERT_TRUE(make_engine(&engine).ok());
+TEST_F(EngineAllocationTest, OutOfMemoryHasAText) {
   Config config{.width = 20, .height = 10, .max_components = 10, .max_tracks = 10};
   config.threads = 1;
   for (uint64_t n = 0;; ++n) {
