@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "compare.h"
-#include "fixture.h"
 #include "host/labelers/forms.h"
 #include "host/thread_pool.h"
 #include "images.h"
@@ -26,12 +25,6 @@ using MakeLabeler = std::function<std::unique_ptr<host::Labeler>(uint32_t width,
 
 class HostLabelerTest : public testing::Test {
  protected:
-  void SetUp() override {
-    if (backend() != Backend::kCpu) {
-      GTEST_SKIP() << "this test is for the CPU backend only";
-    }
-  }
-
   MakeLabeler propagation(Propagation propagation) {
     return [this, propagation](uint32_t width, uint32_t height) {
       return host::make_neighbor_propagation(width, height, propagation, pool_);

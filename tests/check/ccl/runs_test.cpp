@@ -22,9 +22,6 @@ using host::SimdLevel;
 class RunsTest : public testing::TestWithParam<std::tuple<SimdLevel, uint32_t>> {
  protected:
   void SetUp() override {
-    if (backend() != Backend::kCpu) {
-      GTEST_SKIP() << "this test is for the CPU backend only";
-    }
     if (!host::is_supported(level())) {
       GTEST_SKIP() << "this processor or build does not support " << host::simd_name(level());
     }

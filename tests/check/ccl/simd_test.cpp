@@ -9,7 +9,6 @@
 #include <random>
 #include <vector>
 
-#include "fixture.h"
 #include "forced_level.h"
 #include "host/runs/simd/kernels.h"
 
@@ -73,9 +72,6 @@ constexpr std::array<ForegroundRule, 6> kRules = {ForegroundRule{},
 class SimdTest : public testing::TestWithParam<SimdLevel> {
  protected:
   void SetUp() override {
-    if (backend() != Backend::kCpu) {
-      GTEST_SKIP() << "this test is for the CPU backend only";
-    }
     if (!host::is_supported(GetParam())) {
       GTEST_SKIP() << "this processor or build does not support " << host::simd_name(GetParam());
     }
