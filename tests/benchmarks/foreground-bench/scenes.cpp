@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <opencv2/imgproc.hpp>
@@ -60,32 +61,23 @@ class Director {
     }
   }
 
-  /// An object that comes, stands for a while, and leaves.
-  void add_stopping(Sequence* sequence, const Cast& cast, double arrival, double departure, double place) {
+  /// An object that comes, stands for a while, and leaves. Without an arrival it is there from the first
+  /// frame on.
+  void add_standing(Sequence* sequence, const Cast& cast, std::optional<double> arrival, double departure,
+                    double place) {
     Actor actor = make_actor(static_cast<int>(sequence->actors.size()) + 1);
     const double y = foot_line(actor);
     const double speed = 1.8 * scale();
     const double margin = 1.5 * actor.height;
     const double x = place * size_.width;
-    actor.path = {{arrival - (x + margin) / speed, {-margin, y}},
-                  {arrival, {x, y}},
-                  {departure, {x, y}},
-                  {departure + (size_.width + margin - x) / speed, {size_.width + margin, y}}};
-    dress(&actor, *sequence, cast);
-    sequence->actors.push_back(actor);
-  }
-
-  /// An object that is there from the first frame on, and leaves.
-  void add_starting(Sequence* sequence, const Cast& cast, double departure, double place) {
-    Actor actor = make_actor(static_cast<int>(sequence->actors.size()) + 1);
-    const double y = foot_line(actor);
-    const double speed = 1.8 * scale();
-    const double margin = 1.5 * actor.height;
-    const double x = place * size_.width;
-    actor.path = {{-1, {x, y}},
-                  {departure, {x, y}},
-                  {departure + (size_.width + margin - x) / speed, {size_.width + margin, y}}};
-    actor.unknown_until = departure;
+    if (arrival) {
+      actor.path = {{*arrival - (x + margin) / speed, {-margin, y}}, {*arrival, {x, y}}};
+    } else {
+      actor.path = {{-1, {x, y}}};
+      actor.unknown_until = departure;
+    }
+    actor.path.push_back({departure, {x, y}});
+    actor.path.push_back({departure + (size_.width + margin - x) / speed, {size_.width + margin, y}});
     dress(&actor, *sequence, cast);
     sequence->actors.push_back(actor);
   }
@@ -191,15 +183,15 @@ void add_still_light(Director* director, std::vector<Sequence>* all) {
   for (const Plate plate : {Plate::kStreet, Plate::kDesk}) {
     Sequence& sequence = all->emplace_back(director->begin("stopping", plate));
     director->add_crossing(&sequence, {.count = 4});
-    director->add_stopping(&sequence, {}, 110, 230, 0.3);
-    director->add_stopping(&sequence, {}, 190, 320, 0.6);
-    director->add_stopping(&sequence, {}, 240, 340, 0.8);
+    director->add_standing(&sequence, {}, 110, 230, 0.3);
+    director->add_standing(&sequence, {}, 190, 320, 0.6);
+    director->add_standing(&sequence, {}, 240, 340, 0.8);
   }
   for (const Plate plate : {Plate::kLawn, Plate::kHotel}) {
     Sequence& sequence = all->emplace_back(director->begin("starting", plate));
     director->add_crossing(&sequence, {.count = 6});
-    director->add_starting(&sequence, {}, 120, 0.25);
-    director->add_starting(&sequence, {}, 170, 0.7);
+    director->add_standing(&sequence, {}, {}, 120, 0.25);
+    director->add_standing(&sequence, {}, {}, 170, 0.7);
   }
   for (const auto& [plate, deviation] : {std::pair{Plate::kStreet, 7.0}, std::pair{Plate::kDesk, 12.0}}) {
     Sequence& sequence = all->emplace_back(director->begin("noise", plate));
