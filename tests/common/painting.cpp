@@ -2,7 +2,6 @@
 #include "painting.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "filters.h"

@@ -2,7 +2,6 @@
 #include "separation.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "frame_case.h"
 
-#include <array>
 #include <string>
 
 #include "ccl/setting_names.h"

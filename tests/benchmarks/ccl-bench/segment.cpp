@@ -3,7 +3,6 @@
 #include "segment.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "ccl/engine.h"

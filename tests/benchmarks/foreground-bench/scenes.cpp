@@ -2,8 +2,6 @@
 #include "scenes.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <optional>
 #include <utility>
 

@@ -7,7 +7,6 @@
 /// The text at hand of the paper has lost the figures of Table 3; ours stand alone.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 
 #include "laboratory.h"

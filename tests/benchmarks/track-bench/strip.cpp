@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "strip.h"
 
-#include <algorithm>
-
 #include "writer.h"
 
 namespace ccl::bench {

@@ -9,7 +9,6 @@
 #include <initializer_list>
 #include <memory>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "ccl/engine.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <random>
 
 #include "ccl/segment/light.h"
 #include "ccl/segment/sigma_delta.h"

@@ -3,7 +3,6 @@
 /// papers predict for it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <set>
 #include <string>
 

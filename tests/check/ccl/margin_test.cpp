@@ -7,7 +7,6 @@
 #include <initializer_list>
 #include <random>
 #include <span>
-#include <utility>
 
 #include "event_fixture.h"
 #include "event_oracle.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <vector>
 
 #include "exact_test.h"
 #include "filters.h"

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <random>
 
 #include "ccl/segment/local.h"
 #include "ccl/segment/motion.h"

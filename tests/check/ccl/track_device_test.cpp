@@ -5,7 +5,6 @@
 /// --gtest_filter='*Few*' is short enough for racecheck and memcheck.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <string>

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
-#include <string>
 #include <vector>
 
 #include "fixture.h"

@@ -2,9 +2,6 @@
 /// The element in lives in which memory ends at each possible place.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstdlib>
-
 #include "element_life.h"
 
 namespace faults {

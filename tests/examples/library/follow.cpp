@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cudaccl/cudaccl.hpp>
 #include <exception>
-#include <vector>
 
 namespace {
 

@@ -2,7 +2,6 @@
 #include "host/stages/segment/segmenter.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "ccl/segment/otsu.h"
 
