@@ -21,21 +21,25 @@ def open_sink(folder, servers, say=lambda text: None, **settings):
     return BrokerSink("kafka", KafkaTransport(KafkaSettings(servers, **settings)), folder / "spool.db", say=say)
 
 
-def test_messages_arrive_in_order_of_each_source(kafka, tmp_path):
-    sink = open_sink(tmp_path, kafka.servers)
+def expect_order_of_each_source(sink, read, frames):
+    """Sends frames of three sources in turn. read(): what has arrived, as of `read_kafka()`."""
     for source in ("a", "b", "c"):
         sink.begin(source, "r")
-    for frame in range(100):
+    for frame in range(frames):
         for source in ("a", "b", "c"):
             sink.put(report(frame, source))
     assert sink.drain(PATIENCE)
     sink.close()
-    found = kafka.read("cudaccl")
+    found = read()
     for source in ("a", "b", "c"):
         own = [one for one in found if one[1] == source.encode()]
         assert len({partition for partition, *_ in own}) == 1
-        assert [headers for _, _, headers, _ in own] == [[("key", f"{source}/r/{i}".encode())] for i in range(100)]
-        assert [value for *_, value in own] == [report(i, source).json for i in range(100)]
+        assert [headers for _, _, headers, _ in own] == [[("key", f"{source}/r/{i}".encode())] for i in range(frames)]
+        assert [value for *_, value in own] == [report(i, source).json for i in range(frames)]
+
+
+def test_messages_arrive_in_order_of_each_source(kafka, tmp_path):
+    expect_order_of_each_source(open_sink(tmp_path, kafka.servers), lambda: kafka.read("cudaccl"), 100)
 
 
 @pytest.mark.parametrize("name", ["bad/+", "..", "long" * 100])

@@ -15,8 +15,8 @@ import pytest
 pytest.importorskip("confluent_kafka", reason="confluent-kafka is missing")
 
 from cudaccl.publish import Account, Spool  # noqa: E402
-from made import feeder, kill_after, read_kafka, report, until  # noqa: E402
-from test_kafka import open_sink  # noqa: E402
+from made import feeder, kill_after, read_kafka, until  # noqa: E402
+from test_kafka import expect_order_of_each_source, open_sink  # noqa: E402
 
 SERVERS = os.environ.get("CUDACCL_TEST_KAFKA")
 RESTART = os.environ.get("CUDACCL_TEST_KAFKA_RESTART")
@@ -64,20 +64,8 @@ def keys_of(found):
 
 
 def test_messages_arrive_in_order_of_each_source(topic, tmp_path):
-    sink = open_sink(tmp_path, SERVERS, topic=topic)
-    for source in ("a", "b", "c"):
-        sink.begin(source, "r")
-    for frame in range(FRAMES):
-        for source in ("a", "b", "c"):
-            sink.put(report(frame, source))
-    assert sink.drain(60)
-    sink.close()
-    found = read_kafka(SERVERS, topic)
-    for source in ("a", "b", "c"):
-        own = [one for one in found if one[1] == source.encode()]
-        assert len({partition for partition, *_ in own}) == 1
-        assert keys_of(own) == [f"{source}/r/{i}" for i in range(FRAMES)]
-        assert [value for *_, value in own] == [report(i, source).json for i in range(FRAMES)]
+    expect_order_of_each_source(
+        open_sink(tmp_path, SERVERS, topic=topic), lambda: read_kafka(SERVERS, topic), FRAMES)
 
 
 def test_nothing_is_lost_if_both_are_killed(topic, tmp_path):
