@@ -8,7 +8,6 @@ import io
 import os
 
 from cudaccl.publish.columns import COMPONENT_COLUMNS
-from cudaccl.publish.errors import SinkError
 from cudaccl.publish.json_lines import JsonLinesSink
 from cudaccl.publish.report import Report, components_as_dicts
 
