@@ -104,6 +104,8 @@ class EventMaker {
     Known* track;
   };
 
+  static bool is_seen(const CclTrack& track) { return (track.flags & CCL_TRACK_PREDICTED) == 0; }
+
   void reserve();
   void take_zones(const Regions& regions);
   void forget_zones();
@@ -123,13 +125,15 @@ class EventMaker {
   int32_t* crossings_of(const Known& known);
   bool has_stayed(int64_t passed, double margin) const;
   void end(const Known& known);
+  void crowd();
+  void add(uint32_t type, const Known& known, uint32_t other, uint32_t where);
+  void add(uint32_t type, uint32_t other, uint32_t where);
+
+  // In event_groups.cpp.
   void regroup();
   void split_groups();
   void merge_groups();
   void take_unseen_along();
-  void crowd();
-  void add(uint32_t type, const Known& known, uint32_t other, uint32_t where);
-  void add(uint32_t type, uint32_t other, uint32_t where);
 
   EventConfig config_;
   bool is_relative_ = true;

@@ -88,23 +88,23 @@ struct TrailStep {
 /// `trails` are those of the frame before.
 constexpr TrailStep trail_step(const Trail* trails, uint32_t count, const CclTrack& track) {
   const uint32_t index = find_trail(trails, count, track.id);
-  TrailStep step{nullptr, anchor_of(track), true, 0, track.last_time};
-  if (index < count && trails[index].id == track.id) {
-    const int64_t since = track.last_time - trails[index].step_time;
-    step.before = &trails[index];
-    step.moves = (track.flags & CCL_TRACK_PREDICTED) == 0;
-    if (step.moves && since < 0) {  // another clock began
-      step.n_over = 1;
-    } else if (step.moves && since < kTrailPoints * kTrailStep) {
-      step.n_over = static_cast<uint32_t>(since / kTrailStep);
-      step.step_time = trails[index].step_time + step.n_over * kTrailStep;
-    } else if (step.moves) {
-      step.n_over = kTrailPoints;
-    } else {
-      step.step_time = trails[index].step_time;
-    }
+  const TrailPoint anchor = anchor_of(track);
+  if (index == count || trails[index].id != track.id) {
+    return {nullptr, anchor, true, 0, track.last_time};
   }
-  return step;
+  const Trail& before = trails[index];
+  if ((track.flags & CCL_TRACK_PREDICTED) != 0) {
+    return {&before, anchor, false, 0, before.step_time};
+  }
+  const int64_t since = track.last_time - before.step_time;
+  if (since < 0) {  // another clock began
+    return {&before, anchor, true, 1, track.last_time};
+  }
+  if (since >= kTrailPoints * kTrailStep) {
+    return {&before, anchor, true, kTrailPoints, track.last_time};
+  }
+  const auto n_over = static_cast<uint32_t>(since / kTrailStep);
+  return {&before, anchor, true, n_over, before.step_time + n_over * kTrailStep};
 }
 
 constexpr Place place_of(const TrailPoint& point) {

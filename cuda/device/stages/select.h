@@ -13,8 +13,8 @@
 
 namespace ccl::device {
 
-/// Which marks have a record, see select.cu.
-struct Threshold;
+/// See select.cu.
+struct SelectMemory;
 
 /// What marks are made from, and where they go. All pointers point to device memory.
 struct MarkJob {
@@ -45,19 +45,18 @@ class Selection {
   /// record_index[label − 1]: ascending from 0, or kNoRecord for components that are not kept and, if more
   /// than max_components are kept, for all but the largest (ties: the smaller label). `record_index` may be
   /// `marks`. All pointers point to device memory.
-  Status select(const uint32_t* marks, FrameCounts* counts, uint32_t* record_index, cudaStream_t stream) {
-    return select_largest(max_components_, marks, counts, record_index, stream);
+  Status select(uint32_t* marks, FrameCounts* counts, uint32_t* record_index, cudaStream_t stream) {
+    return enqueue(max_components_, /*drops_others=*/false, marks, counts, record_index, stream);
   }
 
  private:
   Status drop_weak(const MarkJob& job, cudaStream_t stream);
-  Status select_largest(uint32_t n_wanted, const uint32_t* marks, FrameCounts* counts, uint32_t* record_index,
-                        cudaStream_t stream);
+  Status enqueue(uint32_t n_wanted, bool drops_others, uint32_t* marks, FrameCounts* counts,
+                 uint32_t* record_index, cudaStream_t stream);
 
   uint32_t max_labels_ = 0;
   uint32_t max_components_ = 0;
-  DeviceArray<uint64_t> tallies_;     ///< per chunk of labels, see select.cu
-  DeviceArray<Threshold> threshold_;  ///< one
+  DeviceArray<SelectMemory> memory_;  ///< one
 };
 
 }  // namespace ccl::device
