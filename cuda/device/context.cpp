@@ -188,7 +188,7 @@ Status Context::allocate_with(size_t bytes, std::shared_ptr<uint8_t>* memory) {
     memory->reset(static_cast<uint8_t*>(allocated), [context = shared_from_this()](uint8_t* pixels) {
       const CurrentContext owner(*context);
       if (owner.status().ok()) {  // else the memory was released with its context
-        Allocator::release(pixels);
+        ignore(Allocator::release(pixels));
       }
     });
     return {};

@@ -5,6 +5,12 @@
 
 namespace ccl::device {
 
+bool has_ended(const Event& event) {
+  const cudaError_t state = cudaEventQuery(event.get());
+  ignore(state);
+  return state != cudaErrorNotReady;
+}
+
 Status synchronize(const Event& event, std::chrono::microseconds polled) {
   const auto start = std::chrono::steady_clock::now();
   cudaError_t state = cudaEventQuery(event.get());

@@ -9,6 +9,9 @@
 
 namespace ccl::device {
 
+/// Whether the event has occurred, or a failure that synchronize() reports.
+bool has_ended(const Event& event);
+
 /// Waits for the event: polls for so long, then sleeps.
 Status synchronize(const Event& event, std::chrono::microseconds polled);
 

@@ -52,7 +52,7 @@ struct DeviceAllocator {
   static Status acquire(void** memory, size_t bytes) {
     return check_allocation(cudaMalloc(memory, bytes), "cudaMalloc", "GPU memory", bytes);
   }
-  static cudaError_t release(void* memory) { return cudaFree(memory); }
+  [[nodiscard]] static cudaError_t release(void* memory) { return cudaFree(memory); }
 };
 
 struct PinnedAllocator {
@@ -61,7 +61,7 @@ struct PinnedAllocator {
     return check_allocation(cudaHostAlloc(memory, bytes, cudaHostAllocPortable), "cudaHostAlloc",
                             "page-locked memory", bytes);
   }
-  static cudaError_t release(void* memory) { return cudaFreeHost(memory); }
+  [[nodiscard]] static cudaError_t release(void* memory) { return cudaFreeHost(memory); }
 };
 
 template <typename T>

@@ -46,13 +46,12 @@ Status Timeline::extend_last_stage(const Stream& stream) const {
 
 Status Timeline::synchronize(bool is_alone) {
   const Event& downloaded = events_[kDownloaded];
-  const auto is_done = [&] { return cudaEventQuery(downloaded.get()) != cudaErrorNotReady; };
   const auto begin = WaitTimes::Clock::now();
   const auto nap = is_alone ? waits_.nap(begin) : WaitTimes::Clock::duration::zero();
   bool is_late = false;
-  if (nap > nap.zero() && !is_done()) {
+  if (nap > nap.zero() && !has_ended(downloaded)) {
     std::this_thread::sleep_for(nap);
-    is_late = is_done();
+    is_late = has_ended(downloaded);
     CCL_RETURN_IF_ERROR(device::synchronize(downloaded, WaitTimes::kPolled));
   } else {
     CCL_RETURN_IF_ERROR(downloaded.synchronize());

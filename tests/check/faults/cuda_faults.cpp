@@ -56,6 +56,10 @@ const char* failed_cuda_call() {
   return failed_call;
 }
 
+const char* take_uncleared_cuda_call() {
+  return last.exchange(cudaSuccess) != cudaSuccess ? failed_call.load() : nullptr;
+}
+
 }  // namespace faults
 
 int faults_before_call(const char* name) {

@@ -11,6 +11,9 @@ namespace faults {
 void set_cuda_error(cudaError_t error);
 /// The function that failed last; null: none has.
 const char* failed_cuda_call();
+/// The function whose error nobody has cleared, so that the next launch would report it; null: there is none.
+/// Clears it.
+const char* take_uncleared_cuda_call();
 
 }  // namespace faults
 

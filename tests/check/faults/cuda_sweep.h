@@ -39,6 +39,10 @@ class CudaFaultsTest : public testing::TestWithParam<CudaError> {
       if (const char* call = failed_cuda_call()) {
         calls.insert(call);
       }
+      if (const char* call = take_uncleared_cuda_call()) {
+        story.errors.push_back(std::string("nobody has cleared the error of ") + call);
+        story.gave_after_error = true;
+      }
       return story;
     });
     EXPECT_GT(calls.size(), 5u) << "functions of the runtime";
