@@ -7,7 +7,6 @@ namespace ccl {
 
 namespace {
 
-constexpr int64_t kNsPerUs = 1000;
 constexpr int64_t kUsualStepNs = 33'333'333;
 constexpr int64_t kLongestStepNs = int64_t{3650} * 86400 * 1'000'000'000;
 constexpr int64_t kLongestSeenStepNs = 1'000'000'000;
@@ -19,26 +18,34 @@ int64_t add(int64_t time, int64_t duration) {
 
 }  // namespace
 
-uint32_t FrameTime::step_us() const {
-  return static_cast<uint32_t>(std::min(step_ns, kLongestSeenStepNs) / kNsPerUs);
+int64_t FrameTime::seen_ns() const {
+  return std::min(step_ns, kLongestSeenStepNs);
+}
+
+/// 1/30 s: of three steps, one is a nanosecond longer.
+int64_t FrameClock::usual_step() {
+  return kUsualStepNs + (++n_usual_ % 3 == 0 ? 1 : 0);
 }
 
 FrameTime FrameClock::next(int64_t time, bool resets) {
   if (resets) {
     *this = FrameClock();
   }
-  int64_t step = kUsualStepNs;
-  if (time != kNoTime && last_time_ != kNoTime && time > last_time_) {
-    const uint64_t difference = static_cast<uint64_t>(time) - static_cast<uint64_t>(last_time_);
+  const bool has_time = time != kNoTime;
+  int64_t step = 0;
+  if (has_time && has_time_ && time > now_ns_) {
+    const uint64_t difference = static_cast<uint64_t>(time) - static_cast<uint64_t>(now_ns_);
     step = static_cast<int64_t>(std::min(difference, static_cast<uint64_t>(kLongestStepNs)));
+  } else {
+    step = usual_step();
   }
-  if (time != kNoTime) {
+  if (has_time) {
     now_ns_ = time;
   } else if (has_begun_) {
-    now_ns_ = add(now_ns_, kUsualStepNs);
+    now_ns_ = add(now_ns_, step);
   }
   has_begun_ = true;
-  last_time_ = time;
+  has_time_ = has_time_ || has_time;
   return {now_ns_, step};
 }
 

@@ -14,13 +14,14 @@ struct FrameTime {
   /// The time stamp. A frame without one is 1/30 s after the frame before it; the first one is at 0.
   int64_t time_ns = 0;
   /// Since the frame before, at most ten years, so that sums do not overflow. It is 1/30 s where the time
-  /// stamps do not say: after or in a frame without one, and where they do not increase.
+  /// stamps do not say: in a frame without one, in the first one that has one, and where they do not
+  /// increase.
   int64_t step_ns = 0;
 
-  /// The step in microseconds, at most one second. Models and tracks use this one: in a gap of the stream
-  /// nothing was seen, so nothing is learned from it, and nothing moves on by it. Times of presence and of
-  /// absence, which events report, use the whole step.
-  uint32_t step_us() const;
+  /// The step, at most one second. Models and motion use this one: in a gap of the stream nothing was seen,
+  /// so nothing is learned from it, and nothing moves on by it. Times of presence and of absence use the
+  /// whole step.
+  int64_t seen_ns() const;
 
   bool operator==(const FrameTime&) const = default;
 };
@@ -33,9 +34,12 @@ class FrameClock {
   FrameTime next(int64_t time, bool resets);
 
  private:
-  int64_t last_time_ = kNoTime;  ///< time stamp of the frame before
-  int64_t now_ns_ = 0;           ///< FrameTime::time_ns of the frame before
+  int64_t usual_step();
+
+  int64_t now_ns_ = 0;  ///< FrameTime::time_ns of the frame before
   bool has_begun_ = false;
+  bool has_time_ = false;  ///< a frame had a time stamp
+  uint32_t n_usual_ = 0;   ///< steps of 1/30 s
 };
 
 }  // namespace ccl

@@ -67,7 +67,8 @@ constexpr Matching next_matching(const TrackStep& step, const TrackFrame& frame,
           .previous = tables.lists_of(header.parity),
           .n_previous = resets || !is_matched ? 0 : header.n_components,
           .n_parts = is_matched ? frame.n_components : 0,
-          .now_us = header.now_us + step.duration_us};
+          .now_us = header.now_us + step.duration_us,
+          .elapsed_ns = header.elapsed_ns + step.elapsed_ns};
 }
 
 /// A frame that decide() has matched.
@@ -81,7 +82,8 @@ constexpr Matching last_matching(const TrackStep& step, const TrackFrame& frame,
           .previous = tables.lists_of(header.parity ^ 1),
           .n_previous = 0,
           .n_parts = header.n_components,
-          .now_us = header.now_us};
+          .now_us = header.now_us,
+          .elapsed_ns = header.elapsed_ns};
 }
 
 /* A frame takes three parts, each of which is called by all threads of a team with equal arguments. What a
@@ -117,6 +119,7 @@ constexpr void decide(const Team& team, const Matching& m) {
                .n_components = m.n_parts,
                .parity = to,
                .now_us = m.now_us,
+               .elapsed_ns = m.elapsed_ns,
                .n_before = m.n_tracks,
                .n_left_tracks = 0,
                .n_left_parts = 0};

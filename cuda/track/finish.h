@@ -19,7 +19,7 @@ constexpr bool is_kept(const Matching& m, uint32_t i) {
   if (!m.is_confirmed(i)) {
     return m.tracks[i].n_missed < kMostMissedYoung;
   }
-  return m.now_us - m.tracks[i].seen_us <= m.step.lost_us && is_in_frame(m.tracks[i].place, m.frame);
+  return m.elapsed_ns - m.tracks[i].seen_ns <= m.step.lost_ns && is_in_frame(m.tracks[i].place, m.frame);
 }
 
 constexpr bool is_birth(const Matching& m, const PartLists& current, uint32_t c) {
@@ -104,7 +104,8 @@ constexpr TrackState newborn(const Matching& m, uint32_t c, uint32_t id) {
   track.component = c;
   track.first_fragment = kNone;
   track.next_member = kNone;
-  track.seen_us = track.alone_us = m.now_us;
+  track.seen_ns = m.elapsed_ns;
+  track.alone_us = m.now_us;
   track.first_time_ns = track.last_time_ns = m.step.time_ns;
   track.place = track.shown = m.tables.parts[c].place;
   track.box = m.tables.parts[c].box;
@@ -168,7 +169,7 @@ constexpr Group group_of(uint32_t first, const TrackState* tracks) {
 }
 
 constexpr void see(const Matching& m, TrackState* track) {
-  track->seen_us = m.now_us;
+  track->seen_ns = m.elapsed_ns;
   track->last_time_ns = m.step.time_ns;
 }
 

@@ -37,6 +37,7 @@ struct Matching {
   uint32_t n_previous;
   uint32_t n_parts;  ///< components to be matched
   uint64_t now_us;
+  uint64_t elapsed_ns;
 
   constexpr bool is_confirmed(uint32_t track) const {
     return (tracks[track].flags & CCL_TRACK_CONFIRMED) != 0;
@@ -169,7 +170,7 @@ constexpr void predict(const Team& team, const Matching& m) {
   for (uint32_t i = team.rank(); i < m.n_tracks; i += team.size()) {
     TrackState track = m.tracks[i];  // a copy: a device would read again from memory what it has written
     track.place = moved_place(track, m.step.duration_us);
-    if ((track.flags & CCL_TRACK_MERGED) != 0 && m.now_us - track.seen_us > m.step.lost_us) {
+    if ((track.flags & CCL_TRACK_MERGED) != 0 && m.elapsed_ns - track.seen_ns > m.step.lost_ns) {
       track.component = kNone;
     }
     m.tracks[i].place = track.place;

@@ -12,14 +12,15 @@ TrackSizes sizes_of(const Config& config) {
 }
 
 TrackStep step_of(const Tracking& tracking, const FrameTime& time, bool resets, uint32_t aspect) {
-  constexpr uint32_t kLongestLostUs = 1u << 31;
-  return {
-      .time_ns = time.time_ns,
-      .duration_us = time.step_us(),
-      .confirm_frames = std::max(tracking.confirm_frames, 1u),
-      .lost_us = static_cast<uint32_t>(std::min(uint64_t{tracking.lost_ms} * 1000, uint64_t{kLongestLostUs})),
-      .resets = resets ? 1u : 0u,
-      .aspect = aspect};
+  constexpr int64_t kNsPerUs = 1000;
+  constexpr uint64_t kNsPerMs = 1'000'000;
+  return {.time_ns = time.time_ns,
+          .elapsed_ns = static_cast<uint64_t>(time.step_ns),
+          .lost_ns = tracking.lost_ms * kNsPerMs,
+          .duration_us = static_cast<uint32_t>(time.seen_ns() / kNsPerUs),
+          .confirm_frames = std::max(tracking.confirm_frames, 1u),
+          .resets = resets ? 1u : 0u,
+          .aspect = aspect};
 }
 
 }  // namespace ccl::track

@@ -14,9 +14,10 @@ namespace ccl::track {
 /// What is known before a frame is labelled. A device takes it as an argument of its kernel.
 struct TrackStep {
   int64_t time_ns = 0;          ///< FrameTime::time_ns
-  uint32_t duration_us = 0;     ///< FrameTime::step_us()
+  uint64_t elapsed_ns = 0;      ///< FrameTime::step_ns
+  uint64_t lost_ns = 0;         ///< a track that is not seen for longer ends
+  uint32_t duration_us = 0;     ///< FrameTime::seen_ns(), rounded down
   uint32_t confirm_frames = 1;  ///< at least 1
-  uint32_t lost_us = 0;         ///< a track that is not seen for longer ends
   uint32_t resets = 0;          ///< 1: all tracks end before this frame
   uint32_t aspect = 1;          ///< Separation::aspect: how much higher than wide objects are
 

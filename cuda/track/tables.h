@@ -44,8 +44,8 @@ struct TrackState {
   uint32_t first_fragment;  ///< of a list through PartLists::next_fragment; kNone
   uint32_t next_member;     ///< the next track with the same main component; kNone
   uint32_t area;            ///< of the whole object, seen alone: filtered, pixels
-  uint64_t seen_us;         ///< TrackHeader::now_us of the last frame in which it was seen
-  uint64_t alone_us;        ///< likewise: in which no other track shared its component
+  uint64_t seen_ns;         ///< TrackHeader::elapsed_ns of the last frame in which it was seen
+  uint64_t alone_us;  ///< TrackHeader::now_us of the last one in which no other track shared its component
   int64_t first_time_ns;
   int64_t last_time_ns;
   Place place;            ///< of the whole object
@@ -79,6 +79,7 @@ struct TrackHeader {
   uint32_t n_components;  ///< of the frame before, which PartLists describe; 0 if it was not matched
   uint32_t parity;        ///< which of the two arrays of tracks and lists the last frame wrote
   uint64_t now_us;        ///< sum of all TrackStep::duration_us
+  uint64_t elapsed_ns;    ///< sum of all TrackStep::elapsed_ns
   uint32_t n_before;      ///< tracks of the frame before
   // These belong to the frame that is being matched; 0 between frames.
   uint32_t n_left_tracks;  ///< see TrackTables::left_tracks

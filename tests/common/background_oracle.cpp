@@ -129,8 +129,9 @@ std::vector<uint8_t> BackgroundOracle::v() const {
 
 void BackgroundOracle::see(const VideoFrame& frame) {
   if (frame.resets) {
-    has_last_time_ = false;
-    now_us_ = 0;
+    has_time_ = false;
+    n_guessed_ = 0;
+    seen_ns_ = 0;
   }
   const Span span = next_span(frame.time);
   const int n_differ = compare(frame);
@@ -155,15 +156,15 @@ void BackgroundOracle::see(const VideoFrame& frame) {
 
 /// The time from the frame before to this one: 1/30 s where that is not known, and at most a second.
 BackgroundOracle::Span BackgroundOracle::next_span(int64_t time) {
-  int64_t us = 33'333;
-  if (time != kNoTime && has_last_time_ && time > last_time_) {
-    us = std::min<int64_t>((time - last_time_) / 1000, 1'000'000);
-  }
-  has_last_time_ = time != kNoTime;
-  last_time_ = time;
-  const int64_t begin_us = now_us_;
-  now_us_ += us;
-  return {begin_us, now_us_};
+  const bool is_known = time != kNoTime && has_time_ && time > last_time_;
+  const int64_t guess = (n_guessed_ + 1) * 100'000'000 / 3 - n_guessed_ * 100'000'000 / 3;
+  const int64_t step = is_known ? time - last_time_ : guess;
+  n_guessed_ += is_known ? 0 : 1;
+  last_time_ = time != kNoTime ? time : last_time_ + step;
+  has_time_ = has_time_ || time != kNoTime;
+  const int64_t begin_ns = seen_ns_;
+  seen_ns_ += std::min<int64_t>(step, 1'000'000'000);
+  return {begin_ns / 1000, seen_ns_ / 1000};
 }
 
 /// How many periods of a length end in the span.

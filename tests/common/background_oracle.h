@@ -156,9 +156,10 @@ class BackgroundOracle {
   std::vector<uint8_t> foreground_;
   bool has_begun_ = false;
   bool is_learning_ = false;
-  int64_t last_time_ = 0;
-  bool has_last_time_ = false;
-  int64_t now_us_ = 0;
+  int64_t last_time_ = 0;  ///< of the frame before, guessed if it had none
+  bool has_time_ = false;  ///< a frame had a time
+  int64_t n_guessed_ = 0;  ///< steps that are a thirtieth of a second
+  int64_t seen_ns_ = 0;
   int64_t warm_up_left_us_ = 0;
   int n_differed_ = 0;
   int least_differed_ = 0;

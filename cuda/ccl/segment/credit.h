@@ -23,7 +23,7 @@ inline constexpr uint32_t kOctaveBits = 3;  ///< 2³ codes take the same number 
 inline constexpr uint32_t kMaxCode = 127;
 inline constexpr uint32_t kOctaves = (kMaxCode + 1) >> kOctaveBits;
 inline constexpr uint32_t kLeastCode = 8;                    ///< half a second
-inline constexpr uint32_t kMostTicks = 1'000'000 / kTickUs;  ///< of a frame, see FrameTime::step_us()
+inline constexpr uint32_t kMostTicks = 1'000'000 / kTickUs;  ///< of a frame, see FrameTime::seen_ns()
 
 /// What a frame adds to codes, and when a value has been seen for long enough.
 struct Rates {

@@ -265,7 +265,7 @@ class MotionClock {
 
  private:
   FrameClock clock_;
-  uint64_t end_us_ = 0;  ///< of the frame before, since the model's begin, without gaps
+  uint64_t end_ns_ = 0;  ///< of the frame before, since the model's begin, without gaps
 };
 
 }  // namespace ccl

@@ -22,23 +22,25 @@ constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
 struct Case {
   int64_t time;
   FrameTime expected;
-  uint32_t step_us;
+  int64_t seen_ns;
 };
 
 constexpr Case kCases[] = {
-    {kNoTime, {0, kUsual}, 33'333},
-    {kNoTime, {kUsual, kUsual}, 33'333},
-    {kSecond, {kSecond, kUsual}, 33'333},  // after a frame without a time stamp
-    {kSecond + 20'000'999, {kSecond + 20'000'999, 20'000'999}, 20'000},
-    {kSecond, {kSecond, kUsual}, 33'333},  // back in time
-    {kSecond, {kSecond, kUsual}, 33'333},  // not later
-    {kNoTime, {kSecond + kUsual, kUsual}, 33'333},
-    {5 * kSecond, {5 * kSecond, kUsual}, 33'333},
-    {6 * kSecond, {6 * kSecond, kSecond}, 1'000'000},
-    {9 * kSecond, {9 * kSecond, 3 * kSecond}, 1'000'000},  // a gap
-    {kLeast, {kLeast, kUsual}, 33'333},
-    {kLargest, {kLargest, kTenYears}, 1'000'000},
-    {kNoTime, {kLeast - 1 + kUsual - 1, kUsual}, 33'333},  // the sum is wrapped around
+    {kNoTime, {0, kUsual}, kUsual},
+    {kNoTime, {kUsual, kUsual}, kUsual},
+    {kSecond,
+     {kSecond, kUsual + 1},
+     kUsual + 1},  // the first time stamp; three steps are a tenth of a second
+    {kSecond + 20'000'999, {kSecond + 20'000'999, 20'000'999}, 20'000'999},
+    {kSecond, {kSecond, kUsual}, kUsual},  // back in time
+    {kSecond, {kSecond, kUsual}, kUsual},  // not later
+    {kNoTime, {kSecond + kUsual + 1, kUsual + 1}, kUsual + 1},
+    {5 * kSecond, {5 * kSecond, 4 * kSecond - kUsual - 1}, kSecond},  // since the frame without one
+    {6 * kSecond, {6 * kSecond, kSecond}, kSecond},
+    {9 * kSecond, {9 * kSecond, 3 * kSecond}, kSecond},  // a gap
+    {kLeast, {kLeast, kUsual}, kUsual},
+    {kLargest, {kLargest, kTenYears}, kSecond},
+    {kNoTime, {kLeast - 1 + kUsual - 1, kUsual}, kUsual},  // the sum is wrapped around
 };
 
 }  // namespace
@@ -49,8 +51,17 @@ TEST(FrameClock, StepsOfAllTimeStamps) {
     const FrameTime time = clock.next(one.time, false);
     EXPECT_EQ(time.time_ns, one.expected.time_ns) << &one - kCases;
     EXPECT_EQ(time.step_ns, one.expected.step_ns) << &one - kCases;
-    EXPECT_EQ(time.step_us(), one.step_us) << &one - kCases;
+    EXPECT_EQ(time.seen_ns(), one.seen_ns) << &one - kCases;
   }
+}
+
+TEST(FrameClock, ThirtyFramesWithoutTimesAreASecond) {
+  FrameClock clock;
+  int64_t sum = 0;
+  for (int i = 0; i < 300; ++i) {
+    sum += clock.next(kNoTime, false).step_ns;
+  }
+  EXPECT_EQ(sum, 10 * kSecond);
 }
 
 TEST(FrameClock, AResetBeginsAgain) {
@@ -65,10 +76,15 @@ TEST(FrameClock, AResetBeginsAgain) {
 TEST(FrameClock, IsThatOfModelsAndTracks) {
   MotionClock models;
   FrameClock tracks;
+  uint64_t sum_ns = 0;
+  uint64_t sum_us = 0;
   for (const Case& one : kCases) {
-    EXPECT_EQ(models.next({}, one.time, false).duration_us, one.step_us) << &one - kCases;
+    sum_ns += static_cast<uint64_t>(one.seen_ns);
+    sum_us += models.next({}, one.time, false).duration_us;
+    EXPECT_EQ(sum_us, sum_ns / 1000) << &one - kCases;
     const track::TrackStep step = track::step_of({}, tracks.next(one.time, false), false, 1);
-    EXPECT_EQ(step.duration_us, one.step_us) << &one - kCases;
+    EXPECT_EQ(step.duration_us, one.seen_ns / 1000) << &one - kCases;
+    EXPECT_EQ(step.elapsed_ns, static_cast<uint64_t>(one.expected.step_ns)) << &one - kCases;
     EXPECT_EQ(step.time_ns, one.expected.time_ns) << &one - kCases;
   }
 }

@@ -172,7 +172,7 @@ TEST(TrackStreamTest, FramesWithoutTimes) {
   ASSERT_EQ(frame.tracks.size(), 1u);
   EXPECT_NEAR(frame.tracks[0].vx, 90, 0.5);
   EXPECT_EQ(frame.tracks[0].first_time, 0);
-  EXPECT_EQ(frame.tracks[0].last_time, 9 * int64_t{33'333'333});
+  EXPECT_EQ(frame.tracks[0].last_time, int64_t{300'000'000});
 }
 
 /// Whatever the time stamps are, the objects keep their ids, and velocities are those of the true steps.
@@ -191,6 +191,33 @@ TEST(TrackStreamTest, TimesThatJump) {
        {int64_t{40'000'000}, int64_t{40'000'000}, int64_t{40'000'000}, int64_t{0}, -int64_t{3'000'000'000},
         int64_t{40'000'000}, int64_t{500}, int64_t{999}, int64_t{200'000'000}, int64_t{40'000'000}}) {
     push(step);
+  }
+}
+
+/// A gap counts as a whole, so that a track ends in time however rarely frames come.
+TEST(TrackStreamTest, TracksAreLostInTime) {
+  struct Case {
+    uint32_t lost_ms;
+    int64_t step;
+    int frames;  ///< in which the track lives on
+  };
+  constexpr int64_t kSecond = 1'000'000'000;
+  for (const Case& one : {Case{1000, 40'000'000, 25},
+                          {3000, 2 * kSecond, 1},
+                          {60'000, 10 * kSecond, 6},
+                          {1000, 5 * kSecond, 0},
+                          {3'000'000, 1000 * kSecond, 3},
+                          {UINT32_MAX, 86'400 * kSecond, 49}}) {
+    TrackedStream stream(colorized(64));
+    stream.job.tracking.lost_ms = one.lost_ms;
+    for (int i = 0; i < 4; ++i) {
+      stream.push(draw(200, 100, {{20, 20, 20, 20}}));
+    }
+    for (int i = 0; i <= one.frames; ++i) {
+      stream.set_now(stream.now() + one.step - TrackedStream::kStepNs);
+      EXPECT_EQ(stream.push(draw(200, 100, {})).tracks.size(), i < one.frames ? 1u : 0u)
+          << one.lost_ms << ", " << i;
+    }
   }
 }
 

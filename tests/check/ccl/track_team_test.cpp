@@ -92,10 +92,12 @@ std::vector<Measured> measure(const std::vector<Image>& images) {
 track::TrackStep random_step(int64_t time_ns, std::mt19937* random) {
   constexpr uint32_t kDurations[] = {40'000, 40'000, 40'000, 100'000, 1'000'000};
   std::mt19937& next = *random;
+  const uint32_t duration_us = kDurations[next() % std::size(kDurations)];
   return {.time_ns = time_ns,
-          .duration_us = kDurations[next() % std::size(kDurations)],
+          .elapsed_ns = uint64_t{duration_us} * 1000,
+          .lost_ns = next() % 2'000'000 * uint64_t{1000},
+          .duration_us = duration_us,
           .confirm_frames = static_cast<uint32_t>(1 + next() % 4),
-          .lost_us = static_cast<uint32_t>(next() % 2'000'000),
           .resets = next() % 50 == 0 ? 1u : 0u};
 }
 

@@ -97,7 +97,8 @@ TEST(Undefined, GateOfATrackFasterThanLight) {
                           .previous = {},
                           .n_previous = 0,
                           .n_parts = 0,
-                          .now_us = 10 * track::kUsPerSecond};
+                          .now_us = 0,
+                          .elapsed_ns = 10 * uint64_t{1'000'000'000}};
   const int64_t radius = track::gate_of(m, 0).radius(int64_t{kMaxDimension} * track::kUnit);
   EXPECT_LT(radius * radius, INT64_MAX / 64);
 }

@@ -77,9 +77,9 @@ TEST_P(Restart, TimeBeginsAgain) {
     const GstCudaCclInfo info = components_of(out.get());
     ASSERT_GT(info.n_tracks, 0u);
     EXPECT_EQ(info.tracks[0].first_time, 0);
-    EXPECT_EQ(info.tracks[0].last_time, i * 33'333'333);
+    EXPECT_EQ(info.tracks[0].last_time, (i * 100'000'000 + 1) / 3);
     for (guint e = 0; e < info.n_events; ++e) {
-      EXPECT_EQ(info.events[e].time, i * 33'333'333);
+      EXPECT_EQ(info.events[e].time, (i * 100'000'000 + 1) / 3);
     }
   }
 }
