@@ -338,7 +338,7 @@ static bool take_caps(GstCudaCcl* self, GstCaps* in_caps, GstCaps* out_caps) {
     return false;
   }
   const GstVideoInfo old_info = priv->negotiation.caps().in;
-  if (!priv->properties.report_refusals(/*begins_stream=*/true) ||
+  if (!priv->properties.report_refusals(/*begins_stream=*/false) ||
       !priv->negotiation.set_caps(in_caps, out_caps)) {
     return false;
   }
@@ -462,6 +462,11 @@ static GstFlowReturn gst_cuda_ccl_generate_output(GstBaseTransform* transform, G
   if (GstBuffer* in = std::exchange(transform->queued_buf, nullptr)) {
     if (!priv->properties.has_all_values()) {
       return priv->path.give_up(in);
+    }
+    if (!priv->properties.report_refusals(/*begins_stream=*/true)) {
+      gst_buffer_unref(in);
+      priv->path.keep_failure();
+      return GST_FLOW_ERROR;
     }
     if (priv->frame_duration.get() == 0) {
       const GstClockTime old_latency = cudaccl::latency_of(*priv);

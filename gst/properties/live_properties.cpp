@@ -131,7 +131,7 @@ bool LiveProperties::report_refusals(bool begins_stream) {
   {
     const std::lock_guard guard(lock_);
     refusal = refusals_.empty() ? "" : refusals_.begin()->second;
-    is_streaming_ = begins_stream && refusal.empty();
+    is_streaming_ = is_streaming_ || (begins_stream && refusal.empty());
   }
   if (!refusal.empty()) {
     GST_ELEMENT_ERROR(element_, RESOURCE, SETTINGS, ("%s", refusal.c_str()), (nullptr));
@@ -244,9 +244,10 @@ void LiveProperties::take_back(const Properties& refused, const Properties& in_f
   for (const char* name : taken_back) {
     g_object_notify(G_OBJECT(element_), name);
   }
-  GST_ELEMENT_WARNING(
-      element_, RESOURCE, SETTINGS,
-      ("%s cannot work now: %s. %s is in force", wanted.c_str(), reason.c_str(), stays.c_str()), (nullptr));
+  GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS,
+                      ("%s cannot work now: %s. %s %s in force", wanted.c_str(), reason.c_str(),
+                       stays.c_str(), taken_back.size() == 1 ? "is" : "are"),
+                      (nullptr));
 }
 
 /// Renegotiates and reports what depends on a changed property.

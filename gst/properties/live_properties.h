@@ -32,9 +32,9 @@ class LiveProperties {
   /// False if a value was lost. Then no frame may leave, and there is no start. Setting it again restores it.
   bool has_all_values() const;
   bool get(guint id, GValue* value) const;
-  /// At each start, and with new caps: with them frames flow, so `begins_stream` is true. False with an
-  /// element error if a value was refused before frames flowed: a region may be a privacy mask, and frames
-  /// without it must not leave.
+  /// At each start, with new caps, and with each frame: then `begins_stream` is true. False with an element
+  /// error if a value was refused before the first frame: a region may be a privacy mask, and frames without
+  /// it must not leave.
   bool report_refusals(bool begins_stream);
   /// The stream ends: no properties are in force.
   void end_stream();

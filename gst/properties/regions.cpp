@@ -67,13 +67,18 @@ std::string doubt_of(const ccl::Regions& regions) {
   return doubt;
 }
 
-/// Whether the box around the points is outside a frame of this size.
+/// Whether the box around the points is outside a frame of this size. A polygon that only touches it has no
+/// pixel of it; a line may lie on its border.
 bool is_outside(std::span<const ccl::Point> points, double width, double height) {
   const auto [left, right] = std::minmax_element(
       points.begin(), points.end(), [](const ccl::Point& a, const ccl::Point& b) { return a.x < b.x; });
   const auto [top, bottom] = std::minmax_element(
       points.begin(), points.end(), [](const ccl::Point& a, const ccl::Point& b) { return a.y < b.y; });
-  return right->x < 0 || bottom->y < 0 || left->x > width || top->y > height;
+  const auto is_beyond = [&](double first, double second) {
+    return first > second || (points.size() > 2 && first == second);
+  };
+  return is_beyond(0, right->x) || is_beyond(0, bottom->y) || is_beyond(left->x, width) ||
+         is_beyond(top->y, height);
 }
 
 }  // namespace

@@ -218,6 +218,7 @@ std::string reasons_of(GstBus* bus, GstMessageType type) {
 TEST_F(Regions, BadTextIsRefused) {
   start();
   set(kBox);
+  expect(is_in_box);
   for (const RegionCase& c : region_corpus()) {
     SCOPED_TRACE(c.path);
     set(c.path.c_str());
@@ -259,6 +260,8 @@ TEST_F(Regions, OutsideTheFrameAreReportedOnce) {
            "include[1]"},
        Case{pixels + R"("exclude": [{"polygon": [[-9, 0], [-1, 0], [-9, 9]]}])", "exclude[0]"},
        Case{pixels + R"("lines": [{"name": "far", "from": [9, -2], "to": [20, -1]}])", "lines[0]"},
+       Case{R"("exclude": [{"polygon": [[1, 0], [2, 0], [2, 1], [1, 1]]}])", "exclude[0]"},
+       Case{R"("lines": [{"name": "border", "from": [0, 0], "to": [1, 0]}])", ""},
        Case{pixels + R"("zones": [{"name": "near", "polygon": [[-9, -9], [1, -9], [1, 1]]}])", ""}}) {
     SCOPED_TRACE(c.members);
     set(("{\"version\": 1, " + c.members + "}").c_str());
@@ -290,6 +293,27 @@ TEST_F(Regions, BadTextBeforeTheFirstCapsIsAnError) {
   const Ref<GstMessage> error = h->message(GST_MESSAGE_ERROR);
   ASSERT_NE(error, nullptr);
   EXPECT_NE(text_of(error.get()).find("no member \"version\""), std::string::npos) << text_of(error.get());
+}
+
+/// A live camera may have caps long before its first frame. No frame may leave without a mask that was meant.
+TEST_F(Regions, BadTextBeforeTheFirstFrameIsAnError) {
+  for (const bool is_mended : {true, false}) {
+    h = std::make_unique<Harness>("output=labels threshold=128");
+    h->send_caps("GRAY8", kWidth, kHeight);
+    set("{}");
+    if (is_mended) {
+      set(kBox);
+    }
+    EXPECT_EQ(h->push(image) == GST_FLOW_OK, is_mended);
+    const Ref<GstMessage> error = h->message(GST_MESSAGE_ERROR);
+    ASSERT_EQ(error != nullptr, !is_mended);
+    if (!is_mended) {
+      EXPECT_NE(text_of(error.get()).find("no member \"version\""), std::string::npos)
+          << text_of(error.get());
+      EXPECT_NE(h->push(image), GST_FLOW_OK);
+      EXPECT_EQ(h->message(GST_MESSAGE_ERROR), nullptr) << "one error";
+    }
+  }
 }
 
 /// Filters that keep nothing, and what needs tracks. Zones that are drawn have an effect without them, but
