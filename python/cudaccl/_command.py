@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The program `cudaccl`. Loading it takes a part of a second, in which Ctrl-C ends it as later, without a traceback."""
+"""The program `cudaccl`. Loading it takes a part of a second, and so does the end of Python: a signal there ends the
+process as one in between does, or with the exit status of what is done."""
 
 from __future__ import annotations
 
@@ -10,25 +11,30 @@ from types import FrameType
 
 _INTERRUPTED = 130  # of video/errors.py, which is not loaded yet
 _TEXT = "cudaccl: error: interrupted\n"
+_status: int | None = None  # None: not all is done
 
 
 def main() -> int:
     """Runs the command line, and returns the exit status."""
-    is_heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not of a program in the background
+    global _status
+    signal.signal(signal.SIGTERM, _end)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not of a program in the background
+        signal.signal(signal.SIGINT, _end)
     try:
-        if is_heard:
-            signal.signal(signal.SIGINT, _end)
         from cudaccl.cli import main as run
 
-        if is_heard:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        return run()
+        _status = run()
+    except SystemExit as end:  # of argparse
+        _status = end.code if isinstance(end.code, int) else 1
+        raise
     except KeyboardInterrupt:
         print(_TEXT, end="", file=sys.stderr)
-        return _INTERRUPTED
+        _status = _INTERRUPTED
+    return _status
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
-    """At once: nothing is done yet, and NumPy would make another error of an exception."""
-    os.write(2, _TEXT.encode())
-    os._exit(_INTERRUPTED)
+    """At once: NumPy, while it is loaded, would make another error of an exception."""
+    if _status is None:
+        os.write(2, _TEXT.encode())
+    os._exit(_INTERRUPTED if _status is None else _status)

@@ -39,7 +39,8 @@ def distance(
         counts so many times. With `separate`, distances are those of the components before they are separated.
 
     Returns an array of the image's shape: float32, or with squared=True uint32. Outside the image is nothing, not
-    background: a component that is the whole image has the distance infinity, and the square `NO_DISTANCE`. With 8
+    background: a component that is the whole image has the distance infinity, and the square `NO_DISTANCE`; so have
+    pixels whose square, with separate_aspect, does not fit into 32 bits. With 8
     neighbours and two kinds of pixels, distances are those of `scipy.ndimage.distance_transform_edt`, with
     `sampling=(1, separate_aspect)`.
 

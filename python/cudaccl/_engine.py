@@ -82,8 +82,8 @@ class Engine:
     settings: see `cudaccl.Settings`, and `cudaccl.Config` for those that set() cannot change.
 
     An image lies on the host or on a GPU: NumPy arrays, and arrays that speak DLPack or the CUDA array interface, such
-    as CuPy's and PyTorch's. It is read without a copy, after all work on its library's current stream. Its rows may
-    have any distance, but pixels of a row lie side by side. Results lie where the image lies: in NumPy arrays, or in
+    as CuPy's and PyTorch's. It is read without a copy, after all work on its library's current stream. There may be
+    room between its rows, but they lie in their order, and pixels of a row side by side. Results lie where the image lies: in NumPy arrays, or in
     `DeviceArray`. With a GPU, images that lie on it are fastest if the first one does.
 
     **Results are valid until the next call**: the engine writes the next ones into the same memory. Copy what must
@@ -246,7 +246,7 @@ class Engine:
     def pop(self) -> Result:
         """Waits for the oldest image in flight. IndexError if there is none.
 
-        Ctrl-C in this call or in push() discards all images in flight.
+        Ctrl-C in this call or in push() may discard all images in flight: then begin with flush().
         """
         if not self._in_flight:
             raise IndexError("no image is in flight")
@@ -336,6 +336,8 @@ class Engine:
                 1, (array.address, stride, 0), array.on_device, array.stream, *planes.places, planes.on_device,
                 _core.NO_TIME if time is None else operator.index(time), *self._resets,
             )
+            self._resets = (False, False)
+            self._in_flight.append((planes, (keep, array.keep)))
         except (DeviceError, MemoryError):
             self._lose_frames()
             raise
@@ -347,8 +349,6 @@ class Engine:
         except BaseException:  # Ctrl-C: the engine may have the image, or not
             self.flush()
             raise
-        self._resets = (False, False)
-        self._in_flight.append((planes, (keep, array.keep)))
 
     def _lose_frames(self) -> None:
         """After a failure that discards all frames, and the memory for them."""

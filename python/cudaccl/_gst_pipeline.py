@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy
 
+from cudaccl import _regions
 from cudaccl._file_size import early_end
 from cudaccl._property_values import nanoseconds, similar, whole_number
 
@@ -356,13 +357,13 @@ def _element(gst: Any, properties: dict[str, Any]) -> str:
         text = _text_for(spec, value)
         if not text and spec.value_type.name != "gchararray":
             raise PipelineError(f"{name} has no value")
-        _check_range(spec, text)
+        _check_range(spec, text, _text(value))
         words.append(f"{name}={quoted(text)}")
     return " ".join(words)
 
 
-def _check_range(spec: Any, text: str) -> None:
-    """Raises PipelineError where GObject would warn, and keep the default.
+def _check_range(spec: Any, text: str, given: str) -> None:
+    """Raises PipelineError where GObject would warn, and keep the default. given: as the user wrote it.
 
     What is no number, GStreamer refuses itself. Of a negative one it makes a large one where a property has no sign; -1
     is the largest. The element refuses times below a millisecond, and cannot know that they were seconds.
@@ -378,8 +379,8 @@ def _check_range(spec: Any, text: str) -> None:
     if not spec.minimum <= number <= spec.maximum:
         raise PipelineError(f"{spec.name} is {text}; {_range(spec)}")
     if _is_time(spec) and 0 < number < _MILLISECOND:
-        raise PipelineError(
-            f"{spec.name} is {text} nanoseconds, and whole milliseconds count: write {text}s or {text}ms")
+        advice = f": write {text}s or {text}ms" if given == text else ""
+        raise PipelineError(f"{spec.name} is {text} nanoseconds, and only whole milliseconds count{advice}")
 
 
 def _possible(properties: Mapping[str, Any], error: str) -> str:
@@ -433,7 +434,7 @@ def _text(value: Any) -> str:
     if isinstance(value, (list, tuple, set, frozenset)):
         return "+".join(_text(part) for part in value)
     if isinstance(value, Mapping):  # regions
-        return json.dumps(value)
+        return _regions.source_of(value).decode()
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 

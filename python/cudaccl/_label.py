@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import collections
+import operator
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
+
+import numpy
 
 from cudaccl import _core, _settings
 from cudaccl._arrays import Array, describe, result_array, result_copy, warn_of_colors
@@ -85,6 +88,8 @@ def find(
         for name in ("threshold", "threshold_low"):
             if isinstance(settings.get(name), Integral) and settings[name] > 1:
                 raise ValueError(f"{name} is {settings[name]}; an image of bool has the values 0 and 1")
+    if not isinstance(background, (Integral, bool, numpy.bool_)):
+        raise TypeError(f"background is {background!r}; it is a value of the image's type")
     value = int(background)
     flip = 0
     if value != 0:
@@ -98,9 +103,9 @@ def find(
     config, of_image = _settings.split(settings)
     numbers = _settings.numbers(of_image)
     place = (array.shape, array.kind, array.on_device, backend, device)
-    key = (*place, algorithm, planes, tuple(config.items()), tuple(numbers.items()))
+    key = (*place, algorithm, planes, _typed(config), _typed(numbers))
     if max_components is not None:
-        return _owned(_run(key, max_components, array, image), flip)
+        return _owned(_run(key, operator.index(max_components), array, image), flip)
     return _owned(with_all_records(lambda room: _run(key, room, array, image)), flip)
 
 
@@ -117,6 +122,14 @@ def with_all_records(run: Callable[[int], Result]) -> Result:
                 f"the image has {count} components, and at most {_MOST} can have records: min_area removes small ones")
         result = run(1 << (count - 1).bit_length())
     return result
+
+
+def _typed(settings: Mapping[str, Any]) -> tuple[tuple[str, type, Any], ...]:
+    """For the key of an engine: 2 equals 2.0, which no engine takes."""
+    for name, value in settings.items():
+        if not isinstance(value, Hashable):
+            raise TypeError(f"{name} is {value!r}; it is one value")
+    return tuple((name, type(value), value) for name, value in settings.items())
 
 
 def clear_engines() -> None:
@@ -173,9 +186,9 @@ def _engine(key: tuple[Any, ...], room: int) -> _OneImageEngine:
     engine = _OneImageEngine(
         shape, backend=backend, device=device, labels=bool(planes & LABELS), distances=bool(planes & DISTANCES),
         algorithm=algorithm, max_components=room, slots=4 if len(shape) == 3 and backend == "cuda" else 1,
-        **dict(config),
+        **{name: value for name, _, value in config},
     )
-    engine._set_numbers(dict(numbers))
+    engine._set_numbers({name: value for name, _, value in numbers})
     while len(engines) >= _KEPT:
         engines.popitem(last=False)
     engines[key, room] = engine

@@ -113,6 +113,10 @@ class Foreground:
             raise ValueError(f"shape is {tuple(shape)}; it is (height, width)")
         if output not in ("mask", "background"):
             raise ValueError(f"output is {output!r}; it can be mask or background")
+        _settings.number_of("method", method, ("motion", "otsu", "local", "binary"))
+        for name in ("labels", "max_components", "mask_on", "mask_off"):
+            if name in settings:
+                raise TypeError(f"Foreground has no {name}: it gives a mask of bool, or a picture")
         more: Any = {"features": (), "foreground": method, "mask_on": 1, **settings}
         self._engine = Engine(
             shape, format=format, backend=backend, device=device, labels=False, output=output, max_components=1,

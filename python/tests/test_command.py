@@ -33,6 +33,26 @@ def test_it_is_interrupted_while_it_is_loaded(start, module):
     assert (done.returncode, done.stderr) == (130, "cudaccl: error: interrupted\n"), done.stderr
 
 
+# A signal at the moment at which Python ends.
+LATE = """
+import atexit, signal, sys
+from cudaccl._command import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+atexit.register(lambda: signal.raise_signal(signal.{name}))
+sys.argv = ["cudaccl", *{arguments!r}]
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_behind_its_work_changes_nothing(name, tmp_path):
+    for arguments, status in ((["--version"], 0), (["label", str(tmp_path / "none.png")], 1)):
+        expected = subprocess.run([sys.executable, "-m", "cudaccl", *arguments], capture_output=True)
+        done = subprocess.run([sys.executable, "-c", LATE.format(name=name, arguments=arguments)], capture_output=True)
+        assert expected.returncode == status
+        assert (done.returncode, done.stdout, done.stderr) == (status, expected.stdout, expected.stderr)
+
+
 def test_the_package_is_small_until_it_is_used():
     code = "import sys, cudaccl; assert 'numpy' not in sys.modules; from cudaccl import *; assert 'numpy' in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -191,6 +191,15 @@ def test_limits_that_keep_no_component(limits, text):
             take(**limits)
 
 
+@pytest.mark.parametrize("settings, error, text", [
+    ({"mask_on": 2}, TypeError, "mask_on"), ({"labels": True}, TypeError, "labels"),
+    ({"max_components": 4}, TypeError, "max_components"), ({"method": "values"}, ValueError, "method"),
+])
+def test_what_foreground_is_not(settings, error, text):
+    with pytest.raises(error, match=text):
+        cudaccl.Foreground((70, 90), **settings)
+
+
 def test_limits_that_no_component_passes_with_those_in_force():
     engine = cudaccl.Engine((70, 90), min_area=50)
     with pytest.raises(ValueError, match="min_area=50 is more than max_area=10"):

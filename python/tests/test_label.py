@@ -376,11 +376,24 @@ def test_a_component_that_is_exactly_at_a_limit_is_kept():
     ({"background": 1, "threshold_low": 3}, ValueError, "exclude"),
     ({"background": 1, "foreground": "otsu"}, ValueError, "otsu"),
     ({"background": -1}, ValueError, "background"),
+    ({"background": 3.5}, TypeError, "background"),
+    ({"background": "3"}, TypeError, "background"),
+    ({"min_area": numpy.zeros(1)}, TypeError, "min_area"),
     ({"max_components": 0}, ValueError, "max_components"),
 ])
 def test_bad_options(options, error, text):
     with pytest.raises(error, match=text):
         cudaccl.label(numpy.zeros((4, 4), numpy.uint8), **options)
+
+
+@pytest.mark.parametrize("name", ["min_area", "threads", "max_components"])
+def test_types_are_the_same_for_an_engine_that_is_kept(name):
+    image = numpy.eye(4, dtype=numpy.uint8)
+    for _ in range(2):
+        cudaccl.label(image, **{name: 2})
+        cudaccl.label(image, **{name: numpy.int64(2)})
+        with pytest.raises(TypeError):
+            cudaccl.label(image, **{name: 2.0})
 
 
 def test_rows_may_be_apart():

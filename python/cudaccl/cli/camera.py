@@ -90,6 +90,8 @@ def _prepare_recorders(options: argparse.Namespace) -> Callable[[str], Recorder 
 def _properties(options: argparse.Namespace) -> dict[str, str]:
     """What the options say now, with the values that this command has where they say nothing. Raises UsageError."""
     regions = [f"regions={options.regions}"] if options.regions is not None else []
+    if regions and any(text.startswith("regions=") for text in options.properties):
+        raise errors.UsageError("--regions and --set regions=… exclude each other")
     moving = _MOVING if options.preset is None else ()
     properties = parse_properties(
         [*regions, *options.properties], options.settings, options.preset, first=("track=true", *moving))

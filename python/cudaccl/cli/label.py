@@ -241,11 +241,13 @@ def _upright(image: Any) -> Any:
 
 
 def _pixels(image: Any) -> numpy.ndarray:
-    """(height, width) of bool, uint8 or uint16, or (height, width, 3) of uint8."""
+    """(height, width) of uint8 or uint16, or (height, width, 3) of uint8."""
     if max(image.size) > _MAX_SIDE:
         raise OSError(f"it has {image.width}×{image.height} pixels; at most {_MAX_SIDE}×{_MAX_SIDE} are labelled")
     image = _upright(image)
-    if image.mode in ("1", "L"):
+    if image.mode == "1":
+        image = image.convert("L")  # 0 and 255
+    if image.mode == "L":
         return numpy.asarray(image)
     if image.mode.startswith("I"):
         pixels = numpy.asarray(image)

@@ -43,7 +43,7 @@ def interruptible() -> Iterator[None]:
         raise KeyboardInterrupt
 
     _is_interrupted.clear()
-    is_heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    is_heard = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
     with _handled(_SIGNALS if is_heard else (signal.SIGTERM,), interrupt):
         yield
 

@@ -9,11 +9,11 @@ INTERRUPTED = 130  #: by Ctrl-C or SIGTERM
 
 HELP = """\
 exit status:
-  0    all is done
-  1    an image or a video cannot be read to its end
+  0    all is done, or publish or camera was stopped
+  1    an image or a video cannot be read to its end, or has no frame
   2    an argument is wrong, or an optional package is missing
   3    an output cannot be written, a broker refuses, or frames are lost or wait for a broker
-  130  interrupted by Ctrl-C or SIGTERM; what was done until then is kept"""
+  130  interrupted by Ctrl-C or SIGTERM, publish and camera by a second one; what was done until then is kept"""
 
 
 def status_of(error: object) -> int:

@@ -327,6 +327,17 @@ def test_values_have_8_bits(label, count_of, tmp_path):
     assert count_of("-s", "foreground=values", save(tmp_path / "a.png", numpy.array([[1, 2, 0, 3]], numpy.uint8))) == 3
 
 
+def test_values_of_black_and_white(label, count_of, tmp_path):
+    """A picture of one bit has 0 and 255."""
+    import cudaccl
+
+    bits = noise((20, 30))
+    path = save(tmp_path / "one.png", bits)
+    assert image_module.open(path).mode == "1"
+    assert count_of("-s", "threshold=255", path) == cudaccl.label(bits).n_components
+    assert label("-s", "threshold=256", path).returncode == 2
+
+
 def test_more_components_than_records_can_be(label, tmp_path, monkeypatch):
     monkeypatch.setattr("cudaccl._label._FEW", 10)
     monkeypatch.setattr("cudaccl._label._MOST", 100)

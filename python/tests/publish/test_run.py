@@ -190,6 +190,7 @@ WRONG = [
     (["track=true", "track-lost=2sec"], "possible are times such as 2s and 500ms"),
     (["threshold=9", "threshold=90"], "--set: threshold is given twice"),
     (["track=true", "track-lost=2"], "track-lost is 2 nanoseconds.*: write 2s or 2ms"),
+    (["track=true", "track-lost=0.5ms"], "track-lost is 500000 nanoseconds, and only whole milliseconds count$"),
     (["event-hold=0.5s0"], "event-hold"),
     (["threshold"], "NAME=VALUE"),
     (["output=mask"], "sets output itself"),
