@@ -113,7 +113,8 @@ CUDACCL_API void cudaccl_device_info_init(CudacclDeviceInfo* info, size_t struct
 /** The number of GPUs. Where there is none, or no driver, or no CUDA in this build, it is 0, the status is
  * OK, and cudaccl_last_error(NULL) says why. */
 CUDACCL_API CudacclStatus cudaccl_device_count(int32_t* count);
-/** Describes a GPU: `device_id` from 0 to count − 1. CUDACCL_NO_DEVICE if there is no such GPU. */
+/** Describes a GPU: `device_id` from 0 to count − 1. CUDACCL_NO_DEVICE if there is no such GPU,
+ * CUDACCL_UNSUPPORTED in a build without CUDA. */
 CUDACCL_API CudacclStatus cudaccl_device_info(int32_t device_id, CudacclDeviceInfo* info);
 
 /* ---- Engine ---- */
@@ -225,10 +226,11 @@ typedef struct CudacclConfig {
   const char* algorithm;   /**< see cudaccl_algorithm_info(); read during the call; default "auto" */
   uint32_t output;         /**< CUDACCL_OUTPUT_*; default: none */
   uint32_t order;          /**< CUDACCL_ORDER_*; default: RGBA */
-  uint32_t max_components; /**< length of the record table; default 16384 */
+  uint32_t max_components; /**< length of the record table; default 16384. A frame with more components has
+                              records of the largest, and no tracks */
   uint32_t max_tracks;     /**< length of the table of tracks, at most 16384; default 0: no tracking */
   uint32_t planes;         /**< CUDACCL_PLANE_* bits of the planes that every frame has; default 0 */
-  uint32_t slots;          /**< batches that may be in flight between push and pop; default 1 */
+  uint32_t slots;          /**< batches that may be in flight between push and pop, 1 to 64; default 1 */
   uint32_t input_memory;   /**< CUDACCL_MEMORY_* of most frames: another one is slower; default: host */
   uint32_t output_memory;  /**< likewise, of painted images and planes; default: host */
   uint32_t threads;        /**< CPU only, at most 256; default 0: by frame size */
@@ -239,7 +241,8 @@ CUDACCL_API void cudaccl_config_init(CudacclConfig* config, size_t struct_size);
 
 /** Takes the memory that frames of this configuration need, and discards frames in flight. The background
  * model lives on unless the frame's size changes; tracks live on unless that or the length of a table
- * changes. After a failure the engine must be configured again. */
+ * changes. Arguments that are not possible change nothing; after any other failure the engine must be
+ * configured again. */
 CUDACCL_API CudacclStatus cudaccl_engine_configure(CudacclEngine* engine, const CudacclConfig* config);
 
 /** Bytes of a painted pixel: 0 with CUDACCL_OUTPUT_NONE, and of unknown values. */
@@ -407,7 +410,8 @@ CUDACCL_API CudacclStatus cudaccl_engine_push(CudacclEngine* engine, const Cudac
  * no frame is started, if one of them is not valid, or if there are too many. */
 CUDACCL_API CudacclStatus cudaccl_engine_push_batch(CudacclEngine* engine, const CudacclFrame* const* frames,
                                                     size_t n_frames);
-/** Waits for the oldest frame in flight. CUDACCL_NEED_MORE_DATA if there is none. */
+/** Waits for the oldest frame in flight. CUDACCL_NEED_MORE_DATA if there is none, CUDACCL_INVALID_ARGUMENT
+ * if the engine is not configured. */
 CUDACCL_API CudacclStatus cudaccl_engine_pop(CudacclEngine* engine, CudacclResult* result);
 /** Push and pop in one call. CUDACCL_INVALID_ARGUMENT if a frame is in flight. */
 CUDACCL_API CudacclStatus cudaccl_engine_run(CudacclEngine* engine, const CudacclFrame* frame,

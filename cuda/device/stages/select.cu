@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 }  // namespace
 
-/// What the blocks of select_records() tell each other. Zero before the first one.
+/// What the blocks of select_records() share. Zero before the first one.
 struct SelectMemory {
   uint32_t arrivals;  ///< see GridBarrier
   Tally tallies[kMostBlocks];
