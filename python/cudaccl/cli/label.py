@@ -69,7 +69,7 @@ def add(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("--backend", choices=("auto", "cpu", "cuda"), default="auto", help="(default: %(default)s)")
     parser.add_argument(
         "--preset", action=_StillPreset, metavar="NAME",
-        help="a preset of the element for still images, such as cells; --set comes first. list: shows all")
+        help="a preset of the element for still images, such as cells; --set replaces its values. list: shows all")
     parser.add_argument(
         "-s", "--set", action=video_options.Setting, default=[], metavar="NAME=VALUE", dest="settings",
         help="a setting of cudaccl.Engine, such as foreground=otsu; may be repeated")

@@ -61,7 +61,7 @@ def add(parser: argparse.ArgumentParser, stall: float) -> None:
         help="a property of the element cudaccl, such as track-lost=2s; may be repeated. gst-inspect-1.0 cudaccl lists"
              " all")
     parser.add_argument(
-        "--settings", type=Path, metavar="FILE", help="has a line PROPERTY=VALUE for each; --set comes first")
+        "--settings", type=Path, metavar="FILE", help="has a line PROPERTY=VALUE for each; --set replaces its values")
     parser.add_argument(
         "--preset", action=Preset, metavar="NAME",
         help="a preset of the element, such as people; --settings and --set come first. list: shows all")
