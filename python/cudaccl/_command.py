@@ -4,6 +4,7 @@ process as one in between does, or with the exit status of what is done."""
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -17,6 +18,7 @@ _status: int | None = None  # None: not all is done
 def main() -> int:
     """Runs the command line, and returns the exit status."""
     global _status
+    atexit.register(_ignore_signals)  # first, so last: behind it, Python puts the handlers of the system back
     signal.signal(signal.SIGTERM, _end)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not of a program in the background
         signal.signal(signal.SIGINT, _end)
@@ -25,12 +27,17 @@ def main() -> int:
 
         _status = run()
     except SystemExit as end:  # of argparse
-        _status = end.code if isinstance(end.code, int) else 1
+        _status = 0 if end.code is None else end.code if isinstance(end.code, int) else 1
         raise
     except KeyboardInterrupt:
         print(_TEXT, end="", file=sys.stderr)
         _status = _INTERRUPTED
     return _status
+
+
+def _ignore_signals() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:

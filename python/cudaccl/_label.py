@@ -88,9 +88,10 @@ def find(
         for name in ("threshold", "threshold_low"):
             if isinstance(settings.get(name), Integral) and settings[name] > 1:
                 raise ValueError(f"{name} is {settings[name]}; an image of bool has the values 0 and 1")
-    if not isinstance(background, (Integral, bool, numpy.bool_)):
-        raise TypeError(f"background is {background!r}; it is a value of the image's type")
-    value = int(background)
+    try:
+        value = int(background) if isinstance(background, numpy.bool_) else operator.index(background)
+    except TypeError:
+        raise TypeError(f"background is {background!r}; it is a value of the image's type") from None
     flip = 0
     if value != 0:
         image, flip, more = _without_background(image, array.kind, value, settings)
@@ -128,7 +129,7 @@ def _typed(settings: Mapping[str, Any]) -> tuple[tuple[str, type, Any], ...]:
     """For the key of an engine: 2 equals 2.0, which no engine takes."""
     for name, value in settings.items():
         if not isinstance(value, Hashable):
-            raise TypeError(f"{name} is {value!r}; it is one value")
+            raise TypeError(f"{name} is {value!r}; it is a number, and no array")
     return tuple((name, type(value), value) for name, value in settings.items())
 
 

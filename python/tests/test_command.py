@@ -33,22 +33,34 @@ def test_it_is_interrupted_while_it_is_loaded(start, module):
     assert (done.returncode, done.stderr) == (130, "cudaccl: error: interrupted\n"), done.stderr
 
 
-# A signal at the moment at which Python ends.
+# A signal at the moment at which Python ends, or behind it, when the handlers of Python are gone.
 LATE = """
-import atexit, signal, sys
+import atexit, builtins, signal, sys
 from cudaccl._command import main
+
+class Late:
+    raise_signal, number = staticmethod(signal.raise_signal), signal.{name}
+
+    def __del__(self):
+        self.raise_signal(self.number)
+
 signal.signal(signal.SIGINT, signal.default_int_handler)
-atexit.register(lambda: signal.raise_signal(signal.{name}))
+if {is_behind}:
+    builtins.late = Late()
+else:
+    atexit.register(lambda: signal.raise_signal(signal.{name}))
 sys.argv = ["cudaccl", *{arguments!r}]
 sys.exit(main())
 """
 
 
+@pytest.mark.parametrize("is_behind", [False, True])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_a_signal_behind_its_work_changes_nothing(name, tmp_path):
+def test_a_signal_behind_its_work_changes_nothing(name, is_behind, tmp_path):
     for arguments, status in ((["--version"], 0), (["label", str(tmp_path / "none.png")], 1)):
         expected = subprocess.run([sys.executable, "-m", "cudaccl", *arguments], capture_output=True)
-        done = subprocess.run([sys.executable, "-c", LATE.format(name=name, arguments=arguments)], capture_output=True)
+        late = LATE.format(name=name, is_behind=is_behind, arguments=arguments)
+        done = subprocess.run([sys.executable, "-c", late], capture_output=True)
         assert expected.returncode == status
         assert (done.returncode, done.stdout, done.stderr) == (status, expected.stdout, expected.stderr)
 

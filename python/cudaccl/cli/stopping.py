@@ -9,20 +9,25 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+def _heard() -> tuple[signal.Signals, ...]:
+    """A process in the background ignores Ctrl-C."""
+    is_heard = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    return (signal.SIGINT, signal.SIGTERM) if is_heard else (signal.SIGTERM,)
 
 
 @contextmanager
 def stop_on_signals() -> Iterator[threading.Event]:
     """Set by the first Ctrl-C or SIGTERM. The second one, whichever it is, ends the process at once."""
     stopping = threading.Event()
+    heard = _heard()
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         stopping.set()
-        for number in _SIGNALS:
+        for number in heard:
             signal.signal(number, signal.default_int_handler)
 
-    with _handled(_SIGNALS, stop):
+    with _handled(heard, stop):
         yield stopping
 
 
@@ -32,7 +37,7 @@ _is_interrupted = threading.Event()
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Ctrl-C and SIGTERM raise KeyboardInterrupt, so that what is written is completed. Only the main thread receives
-    signals. A process in the background ignores Ctrl-C.
+    signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -43,8 +48,7 @@ def interruptible() -> Iterator[None]:
         raise KeyboardInterrupt
 
     _is_interrupted.clear()
-    is_heard = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-    with _handled(_SIGNALS if is_heard else (signal.SIGTERM,), interrupt):
+    with _handled(_heard(), interrupt):
         yield
 
 

@@ -12,7 +12,7 @@ from cudaccl.publish.sink import Sink
 
 CHOICES = ("frames", "tracks", "events")
 _NS = 10**9
-_STEP = _NS // 30  # of a frame whose time is missing, or not later than that of the one before; as the element has it
+_STEP = _NS // 30  # of a frame whose time is missing, or not later than the last one
 
 _ROUNDING = 10**6  # of times, in Matroska
 
@@ -37,7 +37,8 @@ class Picker:
     def __init__(self, selection: Selection) -> None:
         self._selection = selection
         self._time = -_STEP  # in nanoseconds; of the first frame 0
-        self._pts: int | None = None
+        self._pts: int | None = None  # the last one
+        self._guess = self._now = 0  # when the frame before was, by that one; the latest guess
         self._interval: int | None = None  # of 1/rate seconds, for which a frame was sent
         self._shown: Any = None  # by the last frame that was sent
 
@@ -58,9 +59,16 @@ class Picker:
         return _without_records(report) if selection.what == "tracks" else report
 
     def _next_interval(self, pts: int | None) -> int:
-        step = 0 if pts is None or self._pts is None else pts - self._pts
-        self._time += step if step > 0 else _STEP
-        self._pts = pts
+        """As the element counts: a guess for a frame without a time is made up for by the next time."""
+        is_later = pts is None or (self._pts is not None and pts > self._pts)
+        self._guess = self._guess + _STEP if pts is None else pts
+        self._pts = self._pts if pts is None else pts
+        if is_later:
+            self._time += max(self._guess - self._now, 0)
+            self._now = max(self._guess, self._now)
+        else:
+            self._time += _STEP
+            self._now = self._guess
         rate = self._selection.rate
         return self._time if rate is None else int((self._time + _ROUNDING) * rate // _NS)
 

@@ -59,6 +59,12 @@ def seen(number, ids, zones, flags=TrackFlag.CONFIRMED, n=1, events=False):
     return dataclasses.replace(made, tracks=tracks)
 
 
+@pytest.mark.parametrize("fps", [1, 5, 10, 25, 60, 120, 240])
+def test_frames_without_a_time_between_others_change_no_rate(fps):
+    frames = [frame(number, None if number % 2 else number * 1000 / fps) for number in range(60 * fps)]
+    assert abs(len(picked(Selection(rate=0.5), frames)) - 30) <= 1
+
+
 def test_changes_are_those_of_confirmed_tracks_and_their_zones():
     frames = [
         seen(0, [], []), seen(1, [], [], n=5), seen(2, [1], [0], TrackFlag.NEWBORN),  # noise
