@@ -338,8 +338,11 @@ static bool take_caps(GstCudaCcl* self, GstCaps* in_caps, GstCaps* out_caps) {
     return false;
   }
   const GstVideoInfo old_info = priv->negotiation.caps().in;
-  if (!priv->properties.report_refusals(/*begins_stream=*/false) ||
-      !priv->negotiation.set_caps(in_caps, out_caps)) {
+  if (!priv->properties.report_refusals(/*begins_stream=*/false)) {
+    priv->path.keep_failure();
+    return false;
+  }
+  if (!priv->negotiation.set_caps(in_caps, out_caps)) {
     return false;
   }
   const GstClockTime old_latency = cudaccl::latency_of(*priv);

@@ -177,8 +177,14 @@ bool Negotiation::prepare_engine(Properties properties) {
     return false;
   }
   choose_output(properties.output);
-  const bool begins = !live_->in_force();  // later there is a value that can stay
-  return (!begins || accepts_thresholds(properties)) && configure_engine(&properties);
+  if (!live_->in_force()) {  // later there is a value that can stay
+    if (!accepts_thresholds(properties)) {
+      return false;
+    }
+    threshold_ = properties.threshold;
+    threshold_low_ = properties.segmentation.threshold_low;
+  }
+  return configure_engine(&properties);
 }
 
 /// False after an element error.

@@ -236,6 +236,14 @@ TEST_F(Live, LargeThresholdsAreRefused) {
   }
 }
 
+TEST_F(Live, LargeThresholdsBeforeTheFirstFrameAreRefused) {
+  h = std::make_unique<Harness>("output=labels threshold=128");
+  ASSERT_TRUE(h->send_caps("GRAY8", image.width, image.height));
+  h->set("threshold", "300");
+  EXPECT_EQ(h->pixels(h->process(image)), labels(label(image, {.threshold = 128})));
+  h->expect_warning({"threshold=300 cannot work now", "threshold=128 is in force"});
+}
+
 /// Frames of fewer bits come. The value that is used then is named.
 TEST_F(Live, AThresholdThatNewCapsCannotReach) {
   h = std::make_unique<Harness>("output=mask threshold=5000", "GRAY16_LE", image.width, image.height);

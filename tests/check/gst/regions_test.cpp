@@ -316,6 +316,16 @@ TEST_F(Regions, BadTextBeforeTheFirstFrameIsAnError) {
   }
 }
 
+TEST_F(Regions, BadTextBeforeTheFirstFrameIsOneError) {
+  start();
+  set("{}");
+  EXPECT_FALSE(h->send_caps("GRAY8", 90, 20));
+  EXPECT_FALSE(h->send_caps("GRAY8", 80, 20));
+  EXPECT_NE(h->push(noise(80, 20, 1)), GST_FLOW_OK);
+  EXPECT_NE(h->message(GST_MESSAGE_ERROR), nullptr);
+  EXPECT_EQ(h->message(GST_MESSAGE_ERROR), nullptr);
+}
+
 /// Filters that keep nothing, and what needs tracks. Zones that are drawn have an effect without them, but
 /// not all outputs draw them.
 TEST(RegionsBeforeTheStart, SayWhatIsUseless) {
