@@ -7,15 +7,18 @@
 
 namespace ccl {
 
+inline constexpr int64_t kNsPerUs = 1000;
+
 /// The time stamp of a frame that has none.
 inline constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();
 
 struct FrameTime {
-  /// The time stamp. A frame without one is 1/30 s after the frame before it; the first one is at 0.
+  /// The time stamp. A frame without one is guessed to be 1/30 s after the frame before it; the first one is
+  /// at 0. A stamp that is later than the last one, but not than guesses since then, does not go back behind
+  /// them.
   int64_t time_ns = 0;
-  /// Since the frame before, at most ten years, so that sums do not overflow. It is 1/30 s where the time
-  /// stamps do not say: in a frame without one, in the first one that has one, and where they do not
-  /// increase.
+  /// Since the frame before, at most ten years, so that sums do not overflow. It is 1/30 s in the first
+  /// frame, in the first one that has a stamp, and where stamps do not increase.
   int64_t step_ns = 0;
 
   /// The step, at most one second. Models and motion use this one: in a gap of the stream nothing was seen,
@@ -36,10 +39,11 @@ class FrameClock {
  private:
   int64_t usual_step();
 
-  int64_t now_ns_ = 0;  ///< FrameTime::time_ns of the frame before
   bool has_begun_ = false;
-  bool has_time_ = false;  ///< a frame had a time stamp
-  uint32_t n_usual_ = 0;   ///< steps of 1/30 s
+  int64_t last_time_ = kNoTime;  ///< the last time stamp
+  int64_t guess_ns_ = 0;         ///< when the frame before was, by that stamp
+  int64_t now_ns_ = 0;           ///< FrameTime::time_ns of the frame before: the latest guess
+  uint32_t n_usual_ = 0;         ///< steps of 1/30 s
 };
 
 }  // namespace ccl

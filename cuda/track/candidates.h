@@ -67,7 +67,7 @@ constexpr Gate gate_of(const Matching& m, uint32_t i) {
   const TrackState& track = m.tracks[i];
   const int64_t speed = length_of(track.velocity.x, track.velocity.y);
   const int64_t way = speed * m.step.duration_us / kUsPerSecond;
-  const uint64_t missed_us = track.n_missed > 0 ? (m.elapsed_ns - track.seen_ns) / 1000 : 0;
+  const uint64_t missed_us = track.n_missed > 0 ? (m.elapsed_ns - track.seen_ns) / uint64_t{kNsPerUs} : 0;
   const uint64_t growth_us = missed_us < kMostGateGrowthUs ? missed_us : kMostGateGrowthUs;
   return {.place = track.place,
           .size = size_of(track.width, track.height),

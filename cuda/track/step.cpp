@@ -12,7 +12,6 @@ TrackSizes sizes_of(const Config& config) {
 }
 
 TrackStep step_of(const Tracking& tracking, const FrameTime& time, bool resets, uint32_t aspect) {
-  constexpr int64_t kNsPerUs = 1000;
   constexpr uint64_t kNsPerMs = 1'000'000;
   return {.time_ns = time.time_ns,
           .elapsed_ns = static_cast<uint64_t>(time.step_ns),

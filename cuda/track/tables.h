@@ -79,7 +79,7 @@ struct TrackHeader {
   uint32_t n_components;  ///< of the frame before, which PartLists describe; 0 if it was not matched
   uint32_t parity;        ///< which of the two arrays of tracks and lists the last frame wrote
   uint64_t now_us;        ///< sum of all TrackStep::duration_us
-  uint64_t elapsed_ns;    ///< sum of all TrackStep::elapsed_ns
+  uint64_t elapsed_ns;    ///< sum of all TrackStep::elapsed_ns: in gaps, too, a track is not seen
   uint32_t n_before;      ///< tracks of the frame before
   // These belong to the frame that is being matched; 0 between frames.
   uint32_t n_left_tracks;  ///< see TrackTables::left_tracks

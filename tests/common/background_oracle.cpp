@@ -129,6 +129,7 @@ std::vector<uint8_t> BackgroundOracle::v() const {
 
 void BackgroundOracle::see(const VideoFrame& frame) {
   if (frame.resets) {
+    has_frame_ = false;
     has_time_ = false;
     n_guessed_ = 0;
     seen_ns_ = 0;
@@ -156,12 +157,25 @@ void BackgroundOracle::see(const VideoFrame& frame) {
 
 /// The time from the frame before to this one: 1/30 s where that is not known, and at most a second.
 BackgroundOracle::Span BackgroundOracle::next_span(int64_t time) {
-  const bool is_known = time != kNoTime && has_time_ && time > last_time_;
-  const int64_t guess = (n_guessed_ + 1) * 100'000'000 / 3 - n_guessed_ * 100'000'000 / 3;
-  const int64_t step = is_known ? time - last_time_ : guess;
-  n_guessed_ += is_known ? 0 : 1;
-  last_time_ = time != kNoTime ? time : last_time_ + step;
-  has_time_ = has_time_ || time != kNoTime;
+  const bool goes_on = time == kNoTime ? has_frame_ : has_time_ && time > last_time_;
+  int64_t step = 0;
+  if (goes_on && time != kNoTime) {
+    guess_ = time;
+  } else {
+    const int64_t usual = (n_guessed_ + 1) * 100'000'000 / 3 - n_guessed_ * 100'000'000 / 3;
+    ++n_guessed_;
+    step = usual;
+    guess_ = time != kNoTime ? time : goes_on ? guess_ + usual : 0;
+  }
+  if (goes_on) {
+    step = std::max<int64_t>(guess_ - now_, 0);
+  }
+  now_ = goes_on ? std::max(now_, guess_) : guess_;
+  has_frame_ = true;
+  if (time != kNoTime) {
+    has_time_ = true;
+    last_time_ = time;
+  }
   const int64_t begin_ns = seen_ns_;
   seen_ns_ += std::min<int64_t>(step, 1'000'000'000);
   return {begin_ns / 1000, seen_ns_ / 1000};

@@ -156,8 +156,12 @@ class BackgroundOracle {
   std::vector<uint8_t> foreground_;
   bool has_begun_ = false;
   bool is_learning_ = false;
-  int64_t last_time_ = 0;  ///< of the frame before, guessed if it had none
+  int64_t last_time_ = 0;  ///< of a frame that had one
   bool has_time_ = false;  ///< a frame had a time
+  bool has_frame_ = false;
+  int64_t guess_ = 0;  ///< when the frame before was: its time, or that of the last one that had one and 1/30
+                       ///< s for each since
+  int64_t now_ = 0;    ///< the latest guess
   int64_t n_guessed_ = 0;  ///< steps that are a thirtieth of a second
   int64_t seen_ns_ = 0;
   int64_t warm_up_left_us_ = 0;

@@ -7,8 +7,6 @@ namespace ccl {
 
 namespace {
 
-constexpr uint64_t kNsPerUs = 1000;
-
 /// Σ-Δ: the number of steps is a power of two, so that each count of trailing zeros has its period.
 constexpr uint64_t kStepUs = 1'000'000 / 64;
 constexpr uint32_t kStepLevels = 6;
@@ -108,7 +106,7 @@ mixture::Rates mixture_rates(const Span& span) {
 MotionStep MotionClock::next(const Motion& motion, int64_t time, bool resets) {
   const uint64_t begin_ns = resets ? 0 : end_ns_;
   end_ns_ = begin_ns + static_cast<uint64_t>(clock_.next(time, resets).seen_ns());
-  const Span span = {begin_ns / kNsPerUs, end_ns_ / kNsPerUs};
+  const Span span = {begin_ns / uint64_t{kNsPerUs}, end_ns_ / uint64_t{kNsPerUs}};
   return {.model = motion.model,
           .resets = resets,
           .max_change = motion.max_change,

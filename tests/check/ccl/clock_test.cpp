@@ -40,7 +40,7 @@ constexpr Case kCases[] = {
     {9 * kSecond, {9 * kSecond, 3 * kSecond}, kSecond},  // a gap
     {kLeast, {kLeast, kUsual}, kUsual},
     {kLargest, {kLargest, kTenYears}, kSecond},
-    {kNoTime, {kLeast - 1 + kUsual - 1, kUsual}, kUsual},  // the sum is wrapped around
+    {kNoTime, {kLargest, 0}, 0},  // there is no later time
 };
 
 }  // namespace
@@ -62,6 +62,22 @@ TEST(FrameClock, ThirtyFramesWithoutTimesAreASecond) {
     sum += clock.next(kNoTime, false).step_ns;
   }
   EXPECT_EQ(sum, 10 * kSecond);
+}
+
+/// Where every other frame has no time, the others keep their clock: guesses are made up for.
+TEST(FrameClock, GuessesDoNotAddUp) {
+  for (const int64_t rate : {1, 5, 25, 60, 240}) {
+    FrameClock clock;
+    FrameTime before = clock.next(0, false);
+    int64_t sum = 0;
+    for (int64_t i = 1; i <= 10 * rate; ++i) {
+      const FrameTime time = clock.next(i % 2 == 0 ? i * kSecond / rate : kNoTime, false);
+      EXPECT_EQ(time.step_ns, time.time_ns - before.time_ns) << rate << ", " << i;
+      sum += time.step_ns;
+      before = time;
+    }
+    EXPECT_NEAR(static_cast<double>(sum), 10.0 * kSecond, kUsual + 1) << rate;
+  }
 }
 
 TEST(FrameClock, AResetBeginsAgain) {
