@@ -50,7 +50,8 @@ class Picker:
             return _without_records(report, tracks=None) if has_events else None
         shown = _shown(report) if selection.changes else None
         interval = self._next_interval(report.pts)
-        is_due = interval != self._interval and not (selection.changes and shown == self._shown)
+        is_due = interval is None or interval != self._interval
+        is_due = is_due and not (selection.changes and shown == self._shown)
         if is_due:
             self._interval = interval
         elif not has_events:
@@ -58,8 +59,8 @@ class Picker:
         self._shown = shown
         return _without_records(report) if selection.what == "tracks" else report
 
-    def _next_interval(self, pts: int | None) -> int:
-        """As the element counts: a guess for a frame without a time is made up for by the next time."""
+    def _next_interval(self, pts: int | None) -> int | None:
+        """None: each frame is due. Times are as the element counts them: a guess for a frame without a time is made up for by the next time."""
         is_later = pts is None or (self._pts is not None and pts > self._pts)
         self._guess = self._guess + _STEP if pts is None else pts
         self._pts = self._pts if pts is None else pts
@@ -70,7 +71,7 @@ class Picker:
             self._time += _STEP
             self._now = self._guess
         rate = self._selection.rate
-        return self._time if rate is None else int((self._time + _ROUNDING) * rate // _NS)
+        return None if rate is None else int((self._time + _ROUNDING) * rate // _NS)
 
 
 def _without_records(report: Report, **more: Any) -> Report:

@@ -63,6 +63,7 @@ def seen(number, ids, zones, flags=TrackFlag.CONFIRMED, n=1, events=False):
 def test_frames_without_a_time_between_others_change_no_rate(fps):
     frames = [frame(number, None if number % 2 else number * 1000 / fps) for number in range(60 * fps)]
     assert abs(len(picked(Selection(rate=0.5), frames)) - 30) <= 1
+    assert picked(Selection(), frames) == list(range(len(frames)))
 
 
 def test_changes_are_those_of_confirmed_tracks_and_their_zones():
