@@ -47,7 +47,7 @@ def test_the_example(fleet, capfd):
     assert "archives: 3 files, as parquet" in text and "gate: rtsp://camera/live" in text
     fleet.write_text(fleet.read_text().replace("parquet", "csv"))
     assert main(["fleet", "check", str(fleet)]) == 2
-    reason = re.search(r"such as `fleet.yaml:(4: .*?)`", DOCUMENT, re.DOTALL)[1].replace("\n", " ")
+    reason = re.search(r"such as `fleet.yaml:(4:\s.*?)`", DOCUMENT, re.DOTALL)[1].replace("\n", " ")
     assert reason in capfd.readouterr().err
 
 
